@@ -1,0 +1,1 @@
+//! Accelerators: which charges pay for GPUs, which model, how many.

@@ -1,0 +1,173 @@
+//! The charge: one shape for every cost, in the words of the FOCUS specification.
+
+use chrono::NaiveDate;
+
+use crate::money::Decimal;
+use crate::period::{BillingMonth, ChargePeriod};
+
+/// FOCUS ChargeCategory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ChargeCategory {
+    #[default]
+    Usage,
+    Purchase,
+    Tax,
+    Credit,
+    Adjustment,
+}
+
+impl ChargeCategory {
+    pub const ALL: [Self; 5] = [Self::Usage, Self::Purchase, Self::Tax, Self::Credit, Self::Adjustment];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Usage => "Usage",
+            Self::Purchase => "Purchase",
+            Self::Tax => "Tax",
+            Self::Credit => "Credit",
+            Self::Adjustment => "Adjustment",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(text))
+    }
+}
+
+/// FOCUS PricingCategory. `Dynamic` is spot. `None` on charges that have no price (tax, credits).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PricingCategory {
+    #[default]
+    None,
+    Standard,
+    Committed,
+    Dynamic,
+    Other,
+}
+
+impl PricingCategory {
+    pub const ALL: [Self; 5] = [Self::None, Self::Standard, Self::Committed, Self::Dynamic, Self::Other];
+
+    /// The FOCUS word; empty for [`Self::None`].
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Standard => "Standard",
+            Self::Committed => "Committed",
+            Self::Dynamic => "Dynamic",
+            Self::Other => "Other",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(text))
+    }
+}
+
+/// What many charges have in common: the closed list of dimensions that pages group and filter by.
+/// Nothing here varies by row: no price, no time, no rate. Empty text means "no value".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChargeKey {
+    /// Canonical provider name, see [`canonical_provider`].
+    pub provider: String,
+    /// Canonical form that every format of one provider agrees on, so that a CUR and a FOCUS export
+    /// of one account state the same scope.
+    pub billing_account: String,
+    pub sub_account: String,
+    pub service: String,
+    pub service_category: String,
+    pub sku: String,
+    pub region: String,
+    /// The machine: `p5.48xlarge`, `Standard_ND96isr_H100_v5`.
+    pub instance_type: String,
+    /// What the provider meters: AWS usage type, FOCUS SkuMeter, a GPU SKU's description.
+    pub meter: String,
+    /// Accelerators per metered unit as the export itself states them (`product/gpu`, `GpuCount`);
+    /// empty where it does not.
+    pub stated_accelerators: String,
+    pub category: ChargeCategory,
+    /// FOCUS ChargeClass = Correction.
+    pub is_correction: bool,
+    pub pricing: PricingCategory,
+    pub commitment_discount_id: String,
+    /// Unit of the consumed quantity as the export writes it.
+    pub unit: String,
+    pub currency: String,
+}
+
+/// One row of cost and usage data, ready for the ledger. Readers reuse one value for all rows of a
+/// file: [`Charge::clear`], then fill.
+#[derive(Clone, Debug, Default)]
+pub struct Charge {
+    pub key: ChargeKey,
+    pub resource_id: String,
+    /// Tag keys in the canonical spelling of the format (`user:` prefix dropped), sorted by the ledger.
+    pub tags: Vec<(String, String)>,
+    /// First day of the billing period; its month is the billing month.
+    pub billing_period_start: NaiveDate,
+    pub period: ChargePeriod,
+    pub billed_cost: Decimal,
+    pub effective_cost: Decimal,
+    pub list_cost: Decimal,
+    pub contracted_cost: Decimal,
+    /// In `key.unit`.
+    pub consumed_quantity: Option<Decimal>,
+    /// Whether the quantity is usage that was paid for: covered by a commitment or not, but never a
+    /// negation, fee, credit or unused commitment. Accelerator-hours count only these.
+    pub is_metered: bool,
+    /// Empty until the provider has issued the invoice.
+    pub invoice_id: String,
+}
+
+impl Charge {
+    pub fn billing_month(&self) -> BillingMonth {
+        BillingMonth::of(self.billing_period_start)
+    }
+
+    /// Empties every field and keeps the allocations.
+    pub fn clear(&mut self) {
+        let key = &mut self.key;
+        for text in [
+            &mut key.provider,
+            &mut key.billing_account,
+            &mut key.sub_account,
+            &mut key.service,
+            &mut key.service_category,
+            &mut key.sku,
+            &mut key.region,
+            &mut key.instance_type,
+            &mut key.meter,
+            &mut key.stated_accelerators,
+            &mut key.commitment_discount_id,
+            &mut key.unit,
+            &mut key.currency,
+            &mut self.resource_id,
+            &mut self.invoice_id,
+        ] {
+            text.clear();
+        }
+        key.category = ChargeCategory::Usage;
+        key.is_correction = false;
+        key.pricing = PricingCategory::None;
+        self.tags.clear();
+        self.billed_cost = Decimal::ZERO;
+        self.effective_cost = Decimal::ZERO;
+        self.list_cost = Decimal::ZERO;
+        self.contracted_cost = Decimal::ZERO;
+        self.consumed_quantity = None;
+        self.is_metered = false;
+    }
+}
+
+/// One name per provider, whoever writes it: FOCUS ProviderName values, and those that AWS, Microsoft,
+/// Google and Oracle use elsewhere. Unknown names keep their spelling.
+pub fn canonical_provider(name: &str) -> &str {
+    let name = name.trim();
+    match name.to_ascii_lowercase().as_str() {
+        "aws" | "amazon" | "amazon web services" | "amazon web services, inc." => "AWS",
+        "microsoft" | "azure" | "microsoft azure" | "microsoft corporation" => "Microsoft",
+        "google cloud" | "google" | "gcp" | "google cloud platform" => "Google Cloud",
+        "oracle" | "oci" | "oracle cloud" | "oracle cloud infrastructure" => "Oracle",
+        _ => name,
+    }
+}

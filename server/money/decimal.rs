@@ -1,0 +1,461 @@
+//! The exact decimal: an integer of up to 76 digits and a scale.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
+use std::str::FromStr;
+
+use ethnum::I256;
+
+/// Digits accepted before the point. With [`MAX_FRACTION`] this leaves twelve digits of headroom in
+/// 256 bits: a trillion of the largest amounts still add up exactly.
+const MAX_INTEGER: usize = 24;
+/// Digits accepted after the point. The longest seen in a real export is 28.
+const MAX_FRACTION: usize = 40;
+
+/// An exact decimal number, `mantissa / 10^scale`. The scale is kept as written (`1.50` stays `1.50`);
+/// comparison is by value.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Decimal {
+    mantissa: I256,
+    scale: u8,
+}
+
+/// Why a text is not a number we accept. The sentence completes "expected …".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseDecimalError {
+    #[error("a decimal number such as 12.50 or 5e-06")]
+    NotANumber,
+    #[error("a number of at most {MAX_INTEGER} digits before and {MAX_FRACTION} after the point")]
+    TooLong,
+}
+
+impl Decimal {
+    pub const ZERO: Self = Self { mantissa: I256::ZERO, scale: 0 };
+
+    pub fn new(mantissa: i128, scale: u8) -> Self {
+        Self { mantissa: I256::new(mantissa), scale }
+    }
+
+    pub fn from_parts(mantissa: I256, scale: u8) -> Self {
+        Self { mantissa, scale }
+    }
+
+    pub fn mantissa(&self) -> I256 {
+        self.mantissa
+    }
+
+    pub fn scale(&self) -> u8 {
+        self.scale
+    }
+
+    pub fn is_zero(&self) -> bool {
+        self.mantissa == I256::ZERO
+    }
+
+    pub fn is_negative(&self) -> bool {
+        self.mantissa < I256::ZERO
+    }
+
+    pub fn abs(self) -> Self {
+        Self { mantissa: self.mantissa.abs(), scale: self.scale }
+    }
+
+    /// Reads a number as exports write it: optional sign, digits, point, exponent. No thousands
+    /// separators, no currency signs, no spaces: a format that meets those strips them itself.
+    ///
+    /// # Errors
+    /// [`ParseDecimalError`], whose text says what was expected.
+    pub fn parse(text: &[u8]) -> Result<Self, ParseDecimalError> {
+        let (negative, unsigned) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            [b'+', rest @ ..] => (false, rest),
+            _ => (false, text),
+        };
+        let (digits, exponent) = split_exponent(unsigned)?;
+        let mut small: u64 = 0;
+        let mut wide = I256::ZERO;
+        let mut in_small = 0usize;
+        let mut significant = 0usize;
+        let mut fraction: Option<usize> = None;
+        let mut any = false;
+        for &byte in digits {
+            match byte {
+                b'0'..=b'9' => {
+                    any = true;
+                    if let Some(places) = &mut fraction {
+                        *places += 1;
+                    }
+                    if significant > 0 || byte != b'0' {
+                        significant += 1;
+                    }
+                    if significant > MAX_INTEGER + MAX_FRACTION {
+                        return Err(ParseDecimalError::TooLong);
+                    }
+                    small = small * 10 + u64::from(byte - b'0');
+                    in_small += 1;
+                    if in_small == 18 {
+                        wide = wide * I256::from(10u64.pow(18)) + I256::from(small);
+                        (small, in_small) = (0, 0);
+                    }
+                }
+                b'.' if fraction.is_none() => fraction = Some(0),
+                _ => return Err(ParseDecimalError::NotANumber),
+            }
+        }
+        if !any {
+            return Err(ParseDecimalError::NotANumber);
+        }
+        // u64 holds ten to the in_small, at most 10^17 here.
+        let magnitude = if wide == I256::ZERO {
+            I256::from(small)
+        } else {
+            wide * I256::from(10u64.pow(in_small as u32)) + I256::from(small)
+        };
+        let scale = fraction.unwrap_or(0) as i64 - exponent;
+        let value = if magnitude == I256::ZERO {
+            Self { mantissa: I256::ZERO, scale: scale.clamp(0, MAX_FRACTION as i64) as u8 }
+        } else {
+            Self::with_exponent(magnitude, significant, scale)?
+        };
+        Ok(if negative { -value } else { value })
+    }
+
+    fn with_exponent(magnitude: I256, digits: usize, scale: i64) -> Result<Self, ParseDecimalError> {
+        if scale > MAX_FRACTION as i64 || digits as i64 - scale > MAX_INTEGER as i64 {
+            return Err(ParseDecimalError::TooLong);
+        }
+        Ok(match u8::try_from(scale) {
+            Ok(scale) => Self { mantissa: magnitude, scale },
+            Err(_) => Self { mantissa: magnitude * power_of_ten(scale.unsigned_abs() as u32), scale: 0 },
+        })
+    }
+
+    /// The nearest number with `places` digits after the point; a tie goes to the even digit
+    /// (half-even, the rounding of IEEE 754 and of ledgers). The only rounding in the product.
+    #[must_use]
+    pub fn round(self, places: u8) -> Self {
+        if self.scale <= places {
+            return self.rescale(places);
+        }
+        let unit = power_of_ten(u32::from(self.scale - places));
+        Self { mantissa: divide_half_even(self.mantissa, unit), scale: places }
+    }
+
+    /// `self / divisor`, rounded half-even to `places`. For display of averages and shares.
+    /// `None` when the divisor is zero.
+    pub fn divide(self, divisor: Self, places: u8) -> Option<Self> {
+        if divisor.is_zero() {
+            return None;
+        }
+        let (mut top, mut bottom) = (self.normalize(), divisor.normalize());
+        // Coarse operands keep the widened numerator inside 256 bits; both keep 30 significant digits.
+        (top, bottom) = (top.significant(30), bottom.significant(30));
+        let shift = i32::from(places) + i32::from(bottom.scale) - i32::from(top.scale);
+        let (numerator, denominator) = if shift >= 0 {
+            (top.mantissa * power_of_ten(shift.unsigned_abs()), bottom.mantissa)
+        } else {
+            (top.mantissa, bottom.mantissa * power_of_ten(shift.unsigned_abs()))
+        };
+        let (numerator, denominator) =
+            if denominator < I256::ZERO { (-numerator, -denominator) } else { (numerator, denominator) };
+        Some(Self { mantissa: divide_half_even(numerator, denominator), scale: places })
+    }
+
+    /// Splits into `n` parts that differ by at most one unit of the last place and sum to exactly
+    /// `self`; the first parts carry the remainder. Empty for `n` = 0.
+    pub fn split(self, n: u32, places: u8) -> Vec<Self> {
+        if n == 0 {
+            return Vec::new();
+        }
+        let fine = self.rescale(self.scale.max(places));
+        let count = I256::from(n);
+        let (each, left) = (fine.mantissa.div_euclid(count), fine.mantissa.rem_euclid(count));
+        (0..n)
+            .map(|i| {
+                let extra = if I256::from(i) < left { I256::ONE } else { I256::ZERO };
+                Self { mantissa: each + extra, scale: fine.scale }
+            })
+            .collect()
+    }
+
+    /// Exact product with a whole number, for counts.
+    #[must_use]
+    pub fn times(self, n: i64) -> Self {
+        Self { mantissa: self.mantissa * I256::from(n), scale: self.scale }
+    }
+
+    /// The same value without trailing zeros after the point.
+    #[must_use]
+    pub fn normalize(mut self) -> Self {
+        let ten = I256::from(10u8);
+        while self.scale > 0 && self.mantissa % ten == I256::ZERO {
+            self.mantissa /= ten;
+            self.scale -= 1;
+        }
+        self
+    }
+
+    fn significant(self, digits: u32) -> Self {
+        let mut value = self;
+        while value.scale > 0 && value.mantissa.abs() >= power_of_ten(digits) {
+            value = value.round(value.scale - 1);
+        }
+        value
+    }
+
+    fn rescale(self, scale: u8) -> Self {
+        debug_assert!(scale >= self.scale, "rescaling never drops digits");
+        Self { mantissa: self.mantissa * power_of_ten(u32::from(scale - self.scale)), scale }
+    }
+
+    fn align(self, other: Self) -> (I256, I256, u8) {
+        match self.scale.cmp(&other.scale) {
+            Ordering::Equal => (self.mantissa, other.mantissa, self.scale),
+            Ordering::Less => (self.rescale(other.scale).mantissa, other.mantissa, other.scale),
+            Ordering::Greater => (self.mantissa, other.rescale(self.scale).mantissa, self.scale),
+        }
+    }
+}
+
+/// Splits `12.5e-3` into `12.5` and `-3`. An exponent beyond three digits cannot be an amount.
+fn split_exponent(text: &[u8]) -> Result<(&[u8], i64), ParseDecimalError> {
+    let Some(at) = text.iter().position(|b| matches!(b, b'e' | b'E')) else {
+        return Ok((text, 0));
+    };
+    let (sign, digits) = match &text[at + 1..] {
+        [b'-', rest @ ..] => (-1, rest),
+        [b'+', rest @ ..] => (1, rest),
+        rest => (1, rest),
+    };
+    if digits.is_empty() || digits.iter().any(|b| !b.is_ascii_digit()) {
+        return Err(ParseDecimalError::NotANumber);
+    }
+    if digits.len() > 3 {
+        return Err(ParseDecimalError::TooLong);
+    }
+    let exponent = digits.iter().fold(0i64, |sum, b| sum * 10 + i64::from(b - b'0'));
+    Ok((&text[..at], sign * exponent))
+}
+
+fn power_of_ten(n: u32) -> I256 {
+    I256::from(10u8).pow(n)
+}
+
+/// `unit` is positive.
+fn divide_half_even(value: I256, unit: I256) -> I256 {
+    let (floor, rest) = (value.div_euclid(unit), value.rem_euclid(unit));
+    match (rest + rest).cmp(&unit) {
+        Ordering::Less => floor,
+        Ordering::Greater => floor + I256::ONE,
+        Ordering::Equal if floor % I256::from(2u8) == I256::ZERO => floor,
+        Ordering::Equal => floor + I256::ONE,
+    }
+}
+
+impl FromStr for Decimal {
+    type Err = ParseDecimalError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text.as_bytes())
+    }
+}
+
+impl From<i64> for Decimal {
+    fn from(value: i64) -> Self {
+        Self::new(i128::from(value), 0)
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.mantissa.unsigned_abs().to_string();
+        let scale = usize::from(self.scale);
+        let padded = format!("{digits:0>width$}", width = scale + 1);
+        let (whole, fraction) = padded.split_at(padded.len() - scale);
+        let sign = if self.is_negative() { "-" } else { "" };
+        if fraction.is_empty() { write!(f, "{sign}{whole}") } else { write!(f, "{sign}{whole}.{fraction}") }
+    }
+}
+
+impl Add for Decimal {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        let (a, b, scale) = self.align(other);
+        Self { mantissa: a + b, scale }
+    }
+}
+
+impl Sub for Decimal {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self + -other
+    }
+}
+
+impl Neg for Decimal {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self { mantissa: -self.mantissa, scale: self.scale }
+    }
+}
+
+impl AddAssign for Decimal {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Decimal {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Sum for Decimal {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl PartialEq for Decimal {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Decimal {}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b, _) = self.align(*other);
+        a.cmp(&b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decimal(text: &str) -> Decimal {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn it_reads_what_exports_write() {
+        for (text, expected) in [
+            ("0", "0"),
+            ("-0.00", "0.00"),
+            ("12.50", "12.50"),
+            (".5", "0.5"),
+            ("7.", "7"),
+            ("+3", "3"),
+            ("2.323760000E-9", "0.000000002323760000"),
+            ("5e-06", "0.000005"),
+            ("1.5e3", "1500"),
+            ("0e+5", "0"),
+            ("16.2969321366366446274854190000", "16.2969321366366446274854190000"),
+            ("000000000000000000000000000000001", "1"),
+        ] {
+            assert_eq!(decimal(text).to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn it_refuses_what_is_no_number() {
+        use ParseDecimalError::{NotANumber, TooLong};
+        for (text, why) in [
+            ("", NotANumber),
+            ("-", NotANumber),
+            (".", NotANumber),
+            ("NULL", NotANumber),
+            ("1,234.00", NotANumber),
+            ("$5", NotANumber),
+            ("1.2.3", NotANumber),
+            ("1e", NotANumber),
+            ("NaN", NotANumber),
+            ("1e9999", TooLong),
+            ("1e30", TooLong),
+            ("1e-41", TooLong),
+            ("1234567890123456789012345", TooLong),
+        ] {
+            assert_eq!(text.parse::<Decimal>(), Err(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn it_rounds_half_to_even() {
+        for (text, expected) in [
+            ("0.125", "0.12"),
+            ("0.135", "0.14"),
+            ("-0.125", "-0.12"),
+            ("0.999", "1.00"),
+            ("2", "2.00"),
+            ("1.005001", "1.01"),
+        ] {
+            assert_eq!(decimal(text).round(2).to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn it_divides_for_display() {
+        assert_eq!(decimal("1").divide(decimal("3"), 6), Some(decimal("0.333333")));
+        assert_eq!(decimal("-1").divide(decimal("8"), 2), Some(decimal("-0.12")));
+        assert_eq!(decimal("100").divide(decimal("0.25"), 0), Some(decimal("400")));
+        assert_eq!(decimal("1").divide(Decimal::ZERO, 2), None);
+    }
+
+    fn amounts() -> impl Strategy<Value = Decimal> {
+        (any::<i128>(), 0u8..=38).prop_map(|(mantissa, scale)| {
+            Decimal::new(mantissa % 1_000_000_000_000_000_000_000_000_000_000, scale)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn sums_do_not_depend_on_order(mut list in proptest::collection::vec(amounts(), 0..40)) {
+            let forward: Decimal = list.iter().copied().sum();
+            list.reverse();
+            prop_assert_eq!(forward, list.into_iter().sum());
+        }
+
+        #[test]
+        fn thirty_digits_survive_printing(amount in amounts()) {
+            let again = decimal(&amount.to_string());
+            prop_assert_eq!(again, amount);
+            prop_assert_eq!(again.scale(), amount.scale());
+        }
+
+        #[test]
+        fn parts_of_a_split_sum_to_the_whole(amount in amounts(), n in 1u32..500, places in 0u8..40) {
+            let parts = amount.split(n, places);
+            prop_assert_eq!(parts.len(), n as usize);
+            prop_assert_eq!(parts.iter().copied().sum::<Decimal>(), amount);
+            let spread = *parts.first().unwrap() - *parts.last().unwrap();
+            prop_assert!(spread.abs() <= Decimal::new(1, amount.scale().max(places)));
+        }
+
+        #[test]
+        fn any_bytes_are_a_number_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            let _ = Decimal::parse(&bytes);
+        }
+
+        #[test]
+        fn rounding_moves_by_at_most_half(amount in amounts(), places in 0u8..20) {
+            let moved = (amount.round(places) - amount).abs();
+            prop_assert!(moved + moved <= Decimal::new(1, places));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Exact money: decimals that never round by themselves, currencies that never mix.
+//!
+//! Billing exports carry amounts of thirty digits and more, so neither binary floats nor a 28-digit
+//! decimal will do. A [`Decimal`] is a 256-bit integer with a scale; sums of any number of accepted
+//! amounts are exact. Rounding happens once, at display, half to even ([`Decimal::round`]).
+
+mod decimal;
+mod postgres;
+
+pub use decimal::{Decimal, ParseDecimalError};
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// What an amount is counted in: an ISO 4217 code, or the name of a virtual currency (tokens, credits).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Currency(String);
+
+impl Currency {
+    /// Reads a currency as an export writes it. Three letters are an ISO code in upper case;
+    /// anything else of up to 40 characters is a virtual currency and keeps its spelling.
+    /// `None` for an empty text, a number or control characters.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_code = text.len() == 3 && text.bytes().all(|b| b.is_ascii_alphabetic());
+        if is_code {
+            return Some(Self(text.to_ascii_uppercase()));
+        }
+        let is_name = (1..=40).contains(&text.chars().count())
+            && text.chars().any(char::is_alphabetic)
+            && text.chars().all(|c| !c.is_control());
+        is_name.then(|| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// True for a three-letter code: money. False for tokens and credits, which are never added to money.
+    pub fn is_money(&self) -> bool {
+        self.0.len() == 3
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// An amount in one currency. JSON: `{"amount": "12.50", "currency": "USD"}`, the amount a decimal string.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Money {
+    pub amount: Decimal,
+    pub currency: Currency,
+}
+
+impl Serialize for Decimal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

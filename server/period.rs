@@ -1,0 +1,280 @@
+//! Time as bills count it: UTC, half-open, in billing months.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use chrono::{DateTime, Datelike, Duration, Months, NaiveDate, Utc};
+use serde::{Serialize, Serializer};
+
+/// A calendar month in UTC: what an invoice covers. Written `2026-09`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BillingMonth(NaiveDate);
+
+/// A text that names no month or range of months.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a month (2026-09), a quarter (2026-Q3), a year (2026) or a range (2026-01..2026-09)")]
+pub struct ParsePeriodError;
+
+impl BillingMonth {
+    /// The month that `day` lies in.
+    pub fn of(day: NaiveDate) -> Self {
+        Self(day.with_day(1).unwrap_or(day))
+    }
+
+    /// `None` outside the years 1970 to 9999 or for a month that is none.
+    pub fn new(year: i32, month: u32) -> Option<Self> {
+        (1970..=9999).contains(&year).then(|| NaiveDate::from_ymd_opt(year, month, 1).map(Self)).flatten()
+    }
+
+    pub fn first_day(self) -> NaiveDate {
+        self.0
+    }
+
+    #[must_use]
+    pub fn next(self) -> Self {
+        self.plus(1)
+    }
+
+    #[must_use]
+    pub fn previous(self) -> Self {
+        self.minus(1)
+    }
+
+    #[must_use]
+    pub fn plus(self, months: u32) -> Self {
+        Self(self.0.checked_add_months(Months::new(months)).unwrap_or(self.0))
+    }
+
+    #[must_use]
+    pub fn minus(self, months: u32) -> Self {
+        Self(self.0.checked_sub_months(Months::new(months)).unwrap_or(self.0))
+    }
+
+    /// First day to first day of the next month.
+    pub fn days(self) -> Range<NaiveDate> {
+        self.0..self.next().0
+    }
+
+    pub fn contains(self, day: NaiveDate) -> bool {
+        self.days().contains(&day)
+    }
+
+    /// `September 2026`.
+    pub fn name(self) -> String {
+        self.0.format("%B %Y").to_string()
+    }
+}
+
+impl fmt::Display for BillingMonth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.format("%Y-%m"))
+    }
+}
+
+impl FromStr for BillingMonth {
+    type Err = ParsePeriodError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (year, month) = text.split_once('-').ok_or(ParsePeriodError)?;
+        Self::new(whole(year, 4)?, whole(month, 2)?.unsigned_abs()).ok_or(ParsePeriodError)
+    }
+}
+
+impl Serialize for BillingMonth {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Consecutive billing months, what a report covers: `2026-09`, `2026-Q3`, `2026`, `2026-01..2026-09`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Period {
+    first: BillingMonth,
+    last: BillingMonth,
+}
+
+/// The longest period a report covers: a hundred years of months would be a typing error.
+const MAX_MONTHS: u32 = 120;
+
+impl Period {
+    /// `None` when `last` lies before `first`, or more than ten years after it.
+    pub fn new(first: BillingMonth, last: BillingMonth) -> Option<Self> {
+        let period = Self { first, last };
+        (first <= last && period.length() <= MAX_MONTHS).then_some(period)
+    }
+
+    pub fn first(&self) -> BillingMonth {
+        self.first
+    }
+
+    pub fn last(&self) -> BillingMonth {
+        self.last
+    }
+
+    /// Number of months, at least one.
+    pub fn length(&self) -> u32 {
+        let months = |month: BillingMonth| i64::from(month.0.year()) * 12 + i64::from(month.0.month0());
+        (months(self.last) - months(self.first) + 1).max(0) as u32
+    }
+
+    pub fn is_one_month(&self) -> bool {
+        self.first == self.last
+    }
+
+    /// First day of the first month to first day after the last.
+    pub fn days(&self) -> Range<NaiveDate> {
+        self.first.first_day()..self.last.next().first_day()
+    }
+
+    pub fn months(&self) -> impl Iterator<Item = BillingMonth> + use<> {
+        let (first, last) = (self.first, self.last);
+        std::iter::successors(Some(first), |month| Some(month.next())).take_while(move |month| *month <= last)
+    }
+
+    /// The period of the same length that ends where this one begins.
+    #[must_use]
+    pub fn previous(&self) -> Self {
+        Self { first: self.first.minus(self.length()), last: self.first.previous() }
+    }
+
+    /// The period of the same length that begins where this one ends.
+    #[must_use]
+    pub fn next(&self) -> Self {
+        Self { first: self.last.next(), last: self.last.plus(self.length()) }
+    }
+
+    /// `September 2026`, or `January 2026 to September 2026`.
+    pub fn name(&self) -> String {
+        if self.is_one_month() {
+            self.first.name()
+        } else {
+            format!("{} to {}", self.first.name(), self.last.name())
+        }
+    }
+}
+
+impl From<BillingMonth> for Period {
+    fn from(month: BillingMonth) -> Self {
+        Self { first: month, last: month }
+    }
+}
+
+/// Canonical: a single month as such, everything else as a range.
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_one_month() {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}..{}", self.first, self.last)
+        }
+    }
+}
+
+impl FromStr for Period {
+    type Err = ParsePeriodError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some((first, last)) = text.split_once("..") {
+            return Self::new(first.parse()?, last.parse()?).ok_or(ParsePeriodError);
+        }
+        if let Some((year, quarter)) = text.split_once("-Q") {
+            let quarter = whole(quarter, 1)?;
+            let first = BillingMonth::new(whole(year, 4)?, (quarter * 3 - 2).max(0) as u32)
+                .ok_or(ParsePeriodError)?;
+            return Self::new(first, first.plus(2)).ok_or(ParsePeriodError);
+        }
+        if text.len() == 4 {
+            let first = BillingMonth::new(whole(text, 4)?, 1).ok_or(ParsePeriodError)?;
+            return Self::new(first, first.plus(11)).ok_or(ParsePeriodError);
+        }
+        Ok(text.parse::<BillingMonth>()?.into())
+    }
+}
+
+impl Serialize for Period {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+fn whole(text: &str, digits: usize) -> Result<i32, ParsePeriodError> {
+    let is_number = text.len() == digits && text.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| text.parse().ok()).flatten().ok_or(ParsePeriodError)
+}
+
+/// When a charge was incurred: FOCUS ChargePeriodStart (inclusive) to ChargePeriodEnd (exclusive), UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ChargePeriod {
+    pub start: DateTime<Utc>,
+    pub end: DateTime<Utc>,
+}
+
+impl ChargePeriod {
+    /// The UTC day the charge begins on.
+    pub fn day(&self) -> NaiveDate {
+        self.start.date_naive()
+    }
+
+    /// True for what belongs to no single day: month-long tax rows, fees, subscriptions.
+    pub fn is_longer_than_a_day(&self) -> bool {
+        self.end - self.start > Duration::days(1)
+    }
+
+    /// The UTC hours (0 to 23) it covers where it lies within one day and on whole hours; else `None`.
+    pub fn hours_of_day(&self) -> Option<Range<u32>> {
+        let midnight = self.day().and_hms_opt(0, 0, 0)?.and_utc();
+        let (from, to) = ((self.start - midnight).num_seconds(), (self.end - midnight).num_seconds());
+        (from % 3600 == 0 && to % 3600 == 0 && from < to && to <= 86_400)
+            .then_some((from / 3600) as u32..(to / 3600) as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_reads_periods() {
+        for (text, canonical, length) in [
+            ("2026-09", "2026-09", 1),
+            ("2026-Q3", "2026-07..2026-09", 3),
+            ("2026", "2026-01..2026-12", 12),
+            ("2025-11..2026-01", "2025-11..2026-01", 3),
+        ] {
+            let period: Period = text.parse().unwrap();
+            assert_eq!((period.to_string().as_str(), period.length()), (canonical, length), "{text}");
+            assert_eq!(period.months().count() as u32, length);
+            assert_eq!(period.previous().next(), period);
+        }
+    }
+
+    #[test]
+    fn it_refuses_what_is_no_period() {
+        for text in [
+            "",
+            "2026-13",
+            "2026-00",
+            "2026-9",
+            "2026-Q0",
+            "2026-Q5",
+            "2026-02..2026-01",
+            "1999-01..2026-01",
+            "٢٠٢٦-٠٩",
+            "2026-09-01",
+            "26",
+        ] {
+            assert!(text.parse::<Period>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn it_knows_the_hours_of_a_charge() {
+        let at = |text: &str| text.parse::<DateTime<Utc>>().unwrap();
+        let hours = |start, end| ChargePeriod { start: at(start), end: at(end) }.hours_of_day();
+        assert_eq!(hours("2026-09-01T05:00:00Z", "2026-09-01T06:00:00Z"), Some(5..6));
+        assert_eq!(hours("2026-09-01T00:00:00Z", "2026-09-02T00:00:00Z"), Some(0..24));
+        assert_eq!(hours("2026-09-01T05:30:00Z", "2026-09-01T06:00:00Z"), None);
+        assert_eq!(hours("2026-09-01T23:00:00Z", "2026-09-02T01:00:00Z"), None);
+    }
+}
