@@ -1,1 +1,3 @@
+//! One binary: tests that cross rooms, one module per room.
 
+mod accelerator;
