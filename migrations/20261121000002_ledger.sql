@@ -43,7 +43,8 @@ create table delivery_files (
     delivery_id bigint not null references deliveries on delete cascade,
     file_no smallint not null,
     name text not null,
-    sha256 bytea not null,
+    -- Null where the file was refused and not kept.
+    sha256 bytea check (length(sha256) = 32),
     rows_read bigint not null default 0,
     primary key (delivery_id, file_no)
 );

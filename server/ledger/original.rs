@@ -148,8 +148,9 @@ impl Writer {
         }
     }
 
-    /// Puts the file in its place. `packed` is the file as received where that is not its content.
-    pub fn finish(mut self, originals: &Originals, sha256: &Sha256, packed: Option<&Path>) -> io::Result<()> {
+    /// Puts the file in its place; `packed` is the file as received where that is not its content.
+    /// Answers the size of the content.
+    pub fn finish(mut self, originals: &Originals, sha256: &Sha256, packed: Option<&Path>) -> io::Result<u64> {
         self.send_block()?;
         let compressor = self.compressor.take().ok_or_else(gone)?;
         drop(compressor.blocks);
@@ -169,7 +170,7 @@ impl Writer {
         index_file.persist(originals.path(sha256, "index.json"))?;
         // Last, since its presence says that the original is complete.
         file.persist(target)?;
-        Ok(())
+        Ok(self.content_bytes)
     }
 
     fn send_block(&mut self) -> io::Result<()> {

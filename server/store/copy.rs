@@ -4,8 +4,7 @@
 //! field a length and the type's binary form, a trailer of -1.
 
 use chrono::{DateTime, NaiveDate, Utc};
-use sqlx::postgres::PgPoolCopyExt;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::money::Decimal;

@@ -1,0 +1,5 @@
+//! PostgreSQL.
+
+mod copy;
+
+pub use copy::{CopyRows, send as copy_rows};
