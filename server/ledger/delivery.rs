@@ -33,7 +33,7 @@ pub async fn begin(db: &mut PgConnection, batch_id: Uuid, by: &str, now: DateTim
 
 /// Lets others know that nobody loads the delivery any more.
 pub async fn release(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
-    sqlx::query!("select pg_advisory_unlock($1)", LOCK + delivery_id).execute(db).await?;
+    sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + delivery_id).fetch_one(db).await?;
     Ok(())
 }
 
@@ -47,7 +47,7 @@ pub async fn complete(
     let reading = &loaded.reading;
     let mut tx = db.begin().await?;
     let skipped: u64 = reading.skips.values().sum();
-    let notes: Vec<String> = loaded.columns.notes().iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = loaded.columns.notes.iter().chain(&loaded.remarks).cloned().collect();
     sqlx::query!(
         "update deliveries
          set format = $2, rows_read = $3, charges = $4, rejected = $5, skipped = $6, noisy_tags = $7,
@@ -59,9 +59,9 @@ pub async fn complete(
         reading.charges as i64,
         reading.rejected as i64,
         skipped as i64,
-        &loaded.noisy_tags,
-        loaded.columns.unknown(),
-        loaded.columns.absent(),
+        &reading.noisy_tags.iter().cloned().collect::<Vec<_>>(),
+        &loaded.columns.unknown,
+        &loaded.columns.absent,
         &notes,
         i64::from(accelerator::VERSION),
     )
@@ -207,12 +207,10 @@ pub async fn sweep(db: &mut PgConnection) -> sqlx::Result<u64> {
         .await?;
     let mut swept = 0;
     for delivery_id in loading {
-        let is_abandoned = sqlx::query_scalar!(
-            r#"select pg_try_advisory_lock($1) as "free!""#,
-            LOCK + delivery_id
-        )
-        .fetch_one(&mut *db)
-        .await?;
+        let is_abandoned =
+            sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "free!""#, LOCK + delivery_id)
+                .fetch_one(&mut *db)
+                .await?;
         if is_abandoned {
             let message = "the import was interrupted; nothing of it was loaded. Import the file again.";
             let discarded = discard(db, delivery_id, Ended::Failed, message).await;

@@ -135,9 +135,10 @@ async fn load_one(
     let progress = import.progress.clone();
     let loaded = load::load(pool, originals, delivery_id, sources, import.as_format, progress).await;
     let completed = match loaded {
-        Ok(loaded) => {
-            delivery::complete(db, delivery_id, &loaded, import.now).await.map(|()| loaded).map_err(LoadError::from)
-        }
+        Ok(loaded) => delivery::complete(db, delivery_id, &loaded, import.now)
+            .await
+            .map(|()| loaded)
+            .map_err(LoadError::from),
         Err(error) => Err(error),
     };
     match completed {
@@ -244,7 +245,12 @@ async fn settle(
                     None
                 }
             };
-            Report { status: Status::Waiting, delivery: kept, message: Some(message), ..Report::loaded(delivery_id, &loaded) }
+            Report {
+                status: Status::Waiting,
+                delivery: kept,
+                message: Some(message),
+                ..Report::loaded(delivery_id, &loaded)
+            }
         }
     };
     delivery::release(db, delivery_id).await?;
@@ -253,7 +259,8 @@ async fn settle(
 
 /// The question that two deliveries of one month, handed in together, raise.
 fn together(loaded: &Loaded, shared: &BTreeSet<Scope>) -> Option<String> {
-    let scope = loaded.reading.scopes.values().map(|(scope, _)| scope).find(|scope| shared.contains(*scope))?;
+    let scope =
+        loaded.reading.scopes.values().map(|(scope, _)| scope).find(|scope| shared.contains(*scope))?;
     Some(format!(
         "several of these files state {} {} {}, and no manifest says that they belong together",
         scope.provider, scope.billing_account, scope.month
@@ -291,7 +298,11 @@ impl Report {
             format: Some(loaded.format.name()),
             delivery: Some(delivery_id),
             status: Status::Loaded,
-            scopes: reading.scopes.iter().map(|(id, (scope, _))| ReportScope::new(*id, scope, loaded)).collect(),
+            scopes: reading
+                .scopes
+                .iter()
+                .map(|(id, (scope, _))| ReportScope::new(*id, scope, loaded))
+                .collect(),
             rows_read: reading.rows_read,
             charges: reading.charges,
             rejected: reading.rejected,

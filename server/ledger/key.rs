@@ -37,15 +37,12 @@ impl Keyer {
         Self { noisy, bearing: FxHashMap::default(), canonical: Vec::with_capacity(1024) }
     }
 
-    /// The key of a charge. Sorts the charge's tags, those in the key first: [`Keyer::key_tags`].
+    /// The key of a charge, whose tags it sorts.
     pub fn key(&mut self, charge: &mut Charge) -> Keyed {
-        let noisy = &self.noisy;
-        charge.tags.sort_unstable_by(|(a, _), (b, _)| (noisy.contains(a), a).cmp(&(noisy.contains(b), b)));
-        let in_key = self.key_tags(charge).len();
-
+        charge.tags.sort();
         self.canonical.clear();
         write_key(&charge.key, &mut self.canonical);
-        write_tags(&charge.tags[..in_key], &mut self.canonical);
+        write_tags(self.noisy.quiet(&charge.tags), &mut self.canonical);
         let base = hash(&self.canonical);
         if self.bearing.len() >= MAX_REMEMBERED {
             self.bearing.clear();
@@ -60,23 +57,14 @@ impl Keyer {
             }
             _ => base,
         };
-        let tag_set_id = (in_key < charge.tags.len()).then(|| {
-            self.canonical.clear();
-            write_tags(&charge.tags[in_key..], &mut self.canonical);
-            Uuid::from_u128(hash(&self.canonical))
-        });
+        self.canonical.clear();
+        write_tags(self.noisy.noisy(&charge.tags), &mut self.canonical);
+        let tag_set_id = (!self.canonical.is_empty()).then(|| Uuid::from_u128(hash(&self.canonical)));
         Keyed { charge_key_id: Uuid::from_u128(id), accelerator, tag_set_id }
     }
 
-    /// The tags of a keyed charge that are part of its key.
-    pub fn key_tags<'a>(&self, charge: &'a Charge) -> &'a [(String, String)] {
-        let count = charge.tags.iter().take_while(|(name, _)| !self.noisy.contains(name)).count();
-        &charge.tags[..count]
-    }
-
-    /// The tags of a keyed charge that stay with it.
-    pub fn noisy_tags<'a>(&self, charge: &'a Charge) -> &'a [(String, String)] {
-        &charge.tags[self.key_tags(charge).len()..]
+    pub fn noisy_tags(&self) -> &NoisyTags {
+        &self.noisy
     }
 }
 
@@ -120,7 +108,7 @@ fn write_key(key: &ChargeKey, out: &mut Vec<u8>) {
     out.extend_from_slice(&[*category as u8, *pricing as u8, u8::from(*is_correction)]);
 }
 
-fn write_tags(tags: &[(String, String)], out: &mut Vec<u8>) {
+fn write_tags<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>, out: &mut Vec<u8>) {
     for (name, value) in tags {
         write_text(name, out);
         write_text(value, out);

@@ -38,8 +38,9 @@ pub struct Loaded {
     pub reading: Reading,
     pub format: &'static dyn Format,
     pub files: Vec<LoadedFile>,
-    pub noisy_tags: Vec<String>,
     pub columns: Columns,
+    /// What was odd about the rows and harmed no figure.
+    pub remarks: Vec<String>,
 }
 
 pub struct LoadedFile {
@@ -84,8 +85,9 @@ pub async fn load(
         };
         tokio::task::spawn_blocking(move || task.run())
     };
-    let writers: Vec<_> =
-        (0..STREAMS).map(|_| tokio::spawn(write_blocks(pool.clone(), delivery_id, Arc::clone(&incoming)))).collect();
+    let writers: Vec<_> = (0..STREAMS)
+        .map(|_| tokio::spawn(write_blocks(pool.clone(), delivery_id, Arc::clone(&incoming))))
+        .collect();
     drop(incoming);
 
     let mut failure = None;
@@ -123,10 +125,11 @@ impl ReadTask {
     fn run(mut self) -> Result<Loaded, Failure> {
         let as_format = self.as_format.as_deref();
         let noisy_tags = take_census(&self.sources, as_format)?;
-        let keyer = Keyer::new(NoisyTags::default().with(noisy_tags.clone()));
+        let keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
         let mut reader = Reader::new(&mut self.sink, self.delivery_id, keyer, self.progress.clone());
         let mut files = Vec::new();
         let mut opened: Option<(&'static dyn Format, Columns)> = None;
+        let mut remarks = Vec::new();
         for (file_no, source) in self.sources.iter().enumerate() {
             let hash = hash_beside(source);
             let original = Arc::new(std::sync::Mutex::new(
@@ -144,17 +147,18 @@ impl ReadTask {
                 Err(ReadError::Refused(refusal)) => return Err(refused(source, refusal)),
                 Err(ReadError::Stopped) => return Err(Failure::Stopped(None)),
             }
-            let is_packed = export.is_packed();
-            let format = export.format();
-            opened = Some((format, export.columns().clone()));
+            remarks.extend(export.remarks().iter().map(ToString::to_string));
+            opened = Some((export.format(), export.columns().clone()));
             drop((export, noted));
             let sha256 = hash.join().map_err(|_| file_error(source, io::Error::other("hashing stopped")))?;
             let sha256 = sha256.map_err(|error| file_error(source, error))?;
             let Some(original) = Arc::into_inner(original).and_then(|writer| writer.into_inner().ok()) else {
                 return Err(file_error(source, io::Error::other("the original is still being written")));
             };
-            let content_bytes = original
-                .finish(&self.originals, &sha256, is_packed.then_some(source.path.as_path()))
+            let content_bytes = is_packed(&source.path)
+                .and_then(|is_packed| {
+                    original.finish(&self.originals, &sha256, is_packed.then_some(source.path.as_path()))
+                })
                 .map_err(|error| file_error(source, error))?;
             let received_bytes =
                 std::fs::metadata(&source.path).map_err(|error| file_error(source, error))?.len();
@@ -162,9 +166,12 @@ impl ReadTask {
         }
         let reading = reader.finish().map_err(|_| Failure::Stopped(None))?;
         let Some((format, columns)) = opened else {
-            return Err(file_error(&Source { name: "import".into(), path: PathBuf::new() }, io::Error::other("no file")));
+            return Err(file_error(
+                &Source { name: "import".into(), path: PathBuf::new() },
+                io::Error::other("no file"),
+            ));
         };
-        Ok(Loaded { reading, format, files, noisy_tags, columns })
+        Ok(Loaded { reading, format, files, columns, remarks })
     }
 }
 
@@ -192,7 +199,7 @@ fn open(
     sink: Box<dyn io::Write + Send>,
 ) -> Result<billing::Export, Failure> {
     let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
-    billing::open(&source.name, file, as_format, sink).map_err(|refusal| refused(source, refusal))
+    billing::open_with_sink(&source.name, file, as_format, sink).map_err(|refusal| refused(source, refusal))
 }
 
 fn refused(source: &Source, refusal: Refusal) -> Failure {
@@ -212,6 +219,13 @@ impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         Self::Load(error)
     }
+}
+
+/// Whether what arrived is a container rather than its content: gzip or zip, by the first bytes.
+fn is_packed(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)?.take(2).read_to_end(&mut start)?;
+    Ok(matches!(start.as_slice(), [0x1f, 0x8b] | b"PK"))
 }
 
 /// Hashes the bytes as received on a thread beside the import.

@@ -9,6 +9,7 @@
 //! - *Every cent is accounted for.* Rows read = charges + rejected + skipped, and every sum agrees with
 //!   the one before it, down to the file ([`check`]).
 
+mod check;
 mod delivery;
 mod import;
 mod key;
@@ -22,8 +23,9 @@ mod rollup;
 mod scope;
 mod write;
 
+pub use check::{Equation, check, check_originals};
 pub use delivery::{discard, sweep};
-pub use import::{Import, Outcome, Report, Status, WhenUnsure, import};
+pub use import::{Import, Report, Status, WhenUnsure, import};
 pub use load::{Source, hash};
 pub use original::{Originals, Sha256};
 pub use publish::{Decision, Published, Shortfall, publish, sequence, undo};

@@ -1,7 +1,10 @@
 //! Noisy tags: those with so many values that, in the key, they would make every row a key of its own.
 
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use crate::billing::Tags;
 
 /// A tag is noisy when its distinct values exceed one row in this many …
 const ROWS_PER_VALUE: u64 = 20;
@@ -34,6 +37,16 @@ impl NoisyTags {
         self.0.contains(name)
     }
 
+    /// The tags that are part of the key.
+    pub fn quiet<'a>(&self, tags: &'a Tags) -> impl Iterator<Item = (&'a str, &'a str)> {
+        tags.iter().filter(|(name, _)| !self.contains(name))
+    }
+
+    /// The tags that stay with the charge.
+    pub fn noisy<'a>(&self, tags: &'a Tags) -> impl Iterator<Item = (&'a str, &'a str)> {
+        tags.iter().filter(|(name, _)| self.contains(name))
+    }
+
     #[must_use]
     pub fn with(mut self, found: Vec<String>) -> Self {
         self.0.extend(found);
@@ -52,9 +65,9 @@ pub struct TagCensus {
 const MAX_COUNTED: usize = 200_000;
 
 impl TagCensus {
-    pub fn observe(&mut self, tags: &[(String, String)]) {
+    pub fn observe(&mut self, tags: &Tags) {
         self.rows += 1;
-        for (name, value) in tags {
+        for (name, value) in tags.iter() {
             let mut hasher = FxHasher::default();
             value.hash(&mut hasher);
             let hash = hasher.finish();
@@ -64,7 +77,7 @@ impl TagCensus {
                 }
                 Some(_) => {}
                 None => {
-                    self.values.insert(name.clone(), FxHashSet::from_iter([hash]));
+                    self.values.insert(name.to_owned(), FxHashSet::from_iter([hash]));
                 }
             }
         }
@@ -92,10 +105,10 @@ mod tests {
     fn a_tag_of_many_values_is_noisy_and_one_of_few_is_not() {
         let mut census = TagCensus::default();
         for row in 0..30_000 {
-            census.observe(&[
-                ("job".into(), row.to_string()),
-                ("experiment".into(), (row % 400).to_string()),
-            ]);
+            let mut tags = Tags::default();
+            tags.set("job", &row.to_string());
+            tags.set("experiment", &(row % 400).to_string());
+            census.observe(&tags);
         }
         assert_eq!(census.noisy(), ["job"]);
         let noisy = NoisyTags::default().with(census.noisy());

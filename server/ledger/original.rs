@@ -150,7 +150,12 @@ impl Writer {
 
     /// Puts the file in its place; `packed` is the file as received where that is not its content.
     /// Answers the size of the content.
-    pub fn finish(mut self, originals: &Originals, sha256: &Sha256, packed: Option<&Path>) -> io::Result<u64> {
+    pub fn finish(
+        mut self,
+        originals: &Originals,
+        sha256: &Sha256,
+        packed: Option<&Path>,
+    ) -> io::Result<u64> {
         self.send_block()?;
         let compressor = self.compressor.take().ok_or_else(gone)?;
         drop(compressor.blocks);

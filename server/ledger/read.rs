@@ -4,7 +4,7 @@
 //! it makes (blocks) go through [`Sink`]. Memory is bounded: blocks are a megabyte, rollups have a
 //! limit, remembered keys are forgotten.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -81,6 +81,8 @@ pub struct Reading {
     pub scopes: BTreeMap<i64, (Scope, Coverage)>,
     pub first_rejections: Vec<(String, Rejection)>,
     pub rows_by_file: Vec<u64>,
+    /// Tags that were kept out of the key.
+    pub noisy_tags: BTreeSet<String>,
 }
 
 /// Rejections carried along for the answer of an import; the rest is in the ledger.
@@ -158,7 +160,7 @@ impl<'s, S: Sink> Reader<'s, S> {
                         self.sink.send(Block::Rejections { file_no, rejections })?;
                     }
                 }
-                Step::Skipped(reason) => *self.reading.skips.entry(reason.to_string()).or_default() += 1,
+                Step::Skipped(reason) => *self.reading.skips.entry(reason.to_owned()).or_default() += 1,
             }
             if self.reading.rows_read.is_multiple_of(1024) {
                 self.progress.store(self.reading.rows_read, Ordering::Relaxed);
@@ -239,7 +241,7 @@ impl<'s, S: Sink> Reader<'s, S> {
                 charge_key_id: keyed.charge_key_id,
                 key: charge.key.clone(),
                 resource_id: is_in_key.then(|| charge.resource_id.clone()),
-                tags: tags_as_json(self.keyer.key_tags(charge)),
+                tags: as_json(self.keyer.noisy_tags().quiet(&charge.tags)),
                 accelerator: keyed.accelerator,
             });
             if self.keys.len() >= BATCH {
@@ -249,7 +251,12 @@ impl<'s, S: Sink> Reader<'s, S> {
         if let Some(id) = keyed.tag_set_id
             && self.known_tag_sets.insert(id.as_u128())
         {
-            self.tag_sets.push((id, tags_as_json(self.keyer.noisy_tags(charge))));
+            for (name, _) in self.keyer.noisy_tags().noisy(&charge.tags) {
+                if !self.reading.noisy_tags.contains(name) {
+                    self.reading.noisy_tags.insert(name.to_owned());
+                }
+            }
+            self.tag_sets.push((id, as_json(self.keyer.noisy_tags().noisy(&charge.tags))));
             if self.tag_sets.len() >= BATCH {
                 self.send_tag_sets()?;
             }
@@ -338,9 +345,9 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 }
 
-fn tags_as_json(tags: &[(String, String)]) -> Value {
+fn as_json<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
     let tags: Map<String, Value> =
-        tags.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect();
+        tags.map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
     Value::Object(tags)
 }
 

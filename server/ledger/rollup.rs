@@ -137,7 +137,9 @@ impl Rollup {
     pub fn take_part(&mut self) -> Vec<Part> {
         let mut cells: Vec<(Cell, Day)> = self.cells.drain().collect();
         self.bytes = 0;
-        cells.sort_unstable_by_key(|(cell, _)| (cell.month, cell.charge_key_id, cell.day, cell.is_whole_period));
+        cells.sort_unstable_by_key(|(cell, _)| {
+            (cell.month, cell.charge_key_id, cell.day, cell.is_whole_period)
+        });
         let mut parts: Vec<Part> = Vec::new();
         for chunk in cells.chunk_by(|(a, _), (b, _)| a.month == b.month) {
             let month = chunk[0].0.month;

@@ -19,10 +19,11 @@ use super::read::{Block, CHARGE_COLUMNS, NewKey};
 use super::rollup::{DAILY_COLUMNS, MONTHLY_COLUMNS};
 
 /// Writes blocks until the reader has hung up. On error the queue is closed, so that the reader stops.
-pub async async fn write_blocks(
+pub async fn write_blocks(
     pool: PgPool,
     delivery_id: i64,
-    incoming: Arc<Mutex<mpsc::Receiver<Block>>>) -> sqlx::Result<()> {
+    incoming: Arc<Mutex<mpsc::Receiver<Block>>>,
+) -> sqlx::Result<()> {
     let mut db: sqlx::pool::PoolConnection<Postgres> = pool.acquire().await?;
     sqlx::query!("set synchronous_commit = off").execute(&mut *db).await?;
     loop {
@@ -70,7 +71,8 @@ async fn copy(
 /// In id order, so that imports side by side never wait for each other in a circle.
 async fn insert_keys(db: &mut PgConnection, mut keys: Vec<NewKey>) -> sqlx::Result<()> {
     keys.sort_unstable_by_key(|key| key.charge_key_id);
-    let text = |of: fn(&NewKey) -> &str| -> Vec<String> { keys.iter().map(|key| of(key).to_owned()).collect() };
+    let text =
+        |of: fn(&NewKey) -> &str| -> Vec<String> { keys.iter().map(|key| of(key).to_owned()).collect() };
     let catalog_version = i64::from(accelerator::VERSION);
     sqlx::query_file!(
         "server/ledger/insert_keys.sql",
@@ -106,7 +108,10 @@ async fn insert_keys(db: &mut PgConnection, mut keys: Vec<NewKey>) -> sqlx::Resu
     Ok(())
 }
 
-async fn insert_tag_sets(db: &mut PgConnection, mut sets: Vec<(uuid::Uuid, serde_json::Value)>) -> sqlx::Result<()> {
+async fn insert_tag_sets(
+    db: &mut PgConnection,
+    mut sets: Vec<(uuid::Uuid, serde_json::Value)>,
+) -> sqlx::Result<()> {
     sets.sort_unstable_by_key(|(id, _)| *id);
     let (ids, tags): (Vec<_>, Vec<_>) = sets.into_iter().unzip();
     sqlx::query!(

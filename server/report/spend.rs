@@ -150,8 +150,13 @@ fn fold(mut sums: Vec<Sum>, limit: Option<usize>) -> Vec<Sum> {
         return sums;
     };
     let rest = sums.split_off(limit);
-    let mut other =
-        Sum { key: Some(OTHER.into()), folded: 0, cost: Decimal::ZERO, previous: Decimal::ZERO, part_seconds: Decimal::ZERO };
+    let mut other = Sum {
+        key: Some(OTHER.into()),
+        folded: 0,
+        cost: Decimal::ZERO,
+        previous: Decimal::ZERO,
+        part_seconds: Decimal::ZERO,
+    };
     for sum in rest {
         other.folded += sum.folded;
         other.cost += sum.cost;
@@ -167,7 +172,11 @@ fn label(by: &Grouping, sum: &Sum) -> String {
 }
 
 /// The currencies of a period that the viewer sees, the most used first.
-async fn currencies(db: &mut PgConnection, question: &Question, sequence: i64) -> sqlx::Result<Vec<Currency>> {
+async fn currencies(
+    db: &mut PgConnection,
+    question: &Question,
+    sequence: i64,
+) -> sqlx::Result<Vec<Currency>> {
     let source = Source::Months;
     let mut query = QueryBuilder::<Postgres>::new("select k.currency, sum(c.charges) as charges");
     push_from(&mut query, source, sequence);
@@ -192,9 +201,14 @@ pub struct Series {
 
 /// Costs per day for the groups of an answer; whatever is not among them is added to the last.
 pub async fn by_day(db: &mut PgConnection, question: &Question, spend: &Spend) -> sqlx::Result<Series> {
-    let days: Vec<NaiveDate> = question.period.days().start.iter_days().take_while(|d| *d < question.period.days().end).collect();
+    let days: Vec<NaiveDate> =
+        question.period.days().start.iter_days().take_while(|d| *d < question.period.days().end).collect();
     let mut series = Series {
-        groups: spend.groups.iter().map(|group| (group.label.clone(), vec![Decimal::ZERO; days.len()])).collect(),
+        groups: spend
+            .groups
+            .iter()
+            .map(|group| (group.label.clone(), vec![Decimal::ZERO; days.len()]))
+            .collect(),
         days,
         whole_period: Decimal::ZERO,
         outside: Decimal::ZERO,

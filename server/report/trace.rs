@@ -50,7 +50,8 @@ pub async fn trace(
     row_no: i64,
     viewer: &Viewer,
 ) -> sqlx::Result<Option<Trace>> {
-    let row = sqlx::query_file!("server/report/trace.sql", delivery_id, file_no, row_no).fetch_optional(db).await?;
+    let row =
+        sqlx::query_file!("server/report/trace.sql", delivery_id, file_no, row_no).fetch_optional(db).await?;
     let Some(row) = row else {
         return Ok(None);
     };
