@@ -4,8 +4,18 @@
 
 /// GPU catalogue: models, instance types, recognition. Pure.
 pub mod accelerator;
+/// People: passwords, sessions, roles.
+pub mod accounts;
 /// Billing exports: bytes to charges. Pure.
 pub mod billing;
+/// Figures to SVG: themable, readable, accessible. Pure.
+pub mod chart;
+/// The command line: each command calls one room.
+pub mod cli;
+/// The one place that asks what time it is.
+pub mod clock;
+/// Settings: flags, environment, defaults.
+pub mod config;
 /// Charges to PostgreSQL: originals, deliveries, keys, rollups, publish, undo, check.
 pub mod ledger;
 /// Exact decimals and currencies.
@@ -14,5 +24,10 @@ pub mod money;
 pub mod period;
 /// The questions pages ask of the ledger.
 pub mod report;
-/// PostgreSQL: the pool, migrations, the private server, typed COPY.
+/// PostgreSQL: the pool, the private server, typed COPY.
 pub mod store;
+/// Pages: one file each.
+pub mod web;
+
+/// Every migration, in order.
+pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!();

@@ -78,6 +78,20 @@ pub struct ParseQuestionError {
     pub expected: &'static str,
 }
 
+impl Filter {
+    /// One filter per dimension: repeated ones are alternatives. Those without values are dropped.
+    pub fn merge(filters: impl Iterator<Item = Self>) -> Vec<Self> {
+        let mut merged: Vec<Self> = Vec::new();
+        for filter in filters.filter(|filter| !filter.values.is_empty()) {
+            match merged.iter_mut().find(|known| known.dimension == filter.dimension) {
+                Some(known) => known.values.extend(filter.values),
+                None => merged.push(filter),
+            }
+        }
+        merged
+    }
+}
+
 impl CostBasis {
     pub const ALL: [Self; 4] = [Self::Billed, Self::Effective, Self::Contracted, Self::List];
 
