@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
 use argon2::Argon2;
+use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
 use rand::CryptoRng;
 
 /// Short enough to be typed, long enough that a stolen table of hashes is of little use.

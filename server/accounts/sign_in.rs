@@ -3,8 +3,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::PgConnection;
 
-use super::password::{self, HashError};
 use super::UserId;
+use super::password::{self, HashError};
 
 /// Failures older than this no longer count.
 const WINDOW: TimeDelta = TimeDelta::minutes(15);
@@ -99,7 +99,9 @@ async fn record_failure(
     address: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
-    sqlx::query!("delete from sign_in_failures where failed_at <= $1", now - WINDOW).execute(&mut *db).await?;
+    sqlx::query!("delete from sign_in_failures where failed_at <= $1", now - WINDOW)
+        .execute(&mut *db)
+        .await?;
     sqlx::query!(
         "insert into sign_in_failures (email, address, failed_at) values ($1, $2, $3)",
         email,

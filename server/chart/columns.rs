@@ -112,7 +112,9 @@ fn column(stack: &Stack, bucket: usize, (from, to): (f64, f64), (low, top): (f64
     let gap = (to - from) * GAP;
     let (mut above, mut below) = (Decimal::ZERO, Decimal::ZERO);
     for (i, series) in stack.series.iter().enumerate() {
-        let Some(value) = series.values.get(bucket).copied().filter(|value| !value.is_zero()) else { continue };
+        let Some(value) = series.values.get(bucket).copied().filter(|value| !value.is_zero()) else {
+            continue;
+        };
         let edge = if value.is_negative() { &mut below } else { &mut above };
         let begin = *edge;
         *edge += value;

@@ -97,7 +97,11 @@ mod tests {
             description: "Three days.".into(),
             unit: "USD".into(),
             buckets: (1..=columns[0].len())
-                .map(|day| Bucket { label: day.to_string(), name: format!("{day} Sep 2026"), is_apart: false })
+                .map(|day| Bucket {
+                    label: day.to_string(),
+                    name: format!("{day} Sep 2026"),
+                    is_apart: false,
+                })
                 .collect(),
             series: series.collect(),
             format: |value| value.round(2).to_string(),

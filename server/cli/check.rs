@@ -22,7 +22,10 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     } else {
         for equation in &equations {
             let (sign, mark) = if equation.holds { ("=", " ok ") } else { ("≠", "FAIL") };
-            println!("{mark}  {} [{}]: {} {sign} {}", equation.name, equation.of, equation.left, equation.right);
+            println!(
+                "{mark}  {} [{}]: {} {sign} {}",
+                equation.name, equation.of, equation.left, equation.right
+            );
         }
     }
     let failed = equations.iter().filter(|equation| !equation.holds).count();

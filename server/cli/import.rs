@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{Done, Session, print_json};
 use crate::clock;
-use crate::ledger::{self, Decision, Import, Report, Source, Status, WhenUnsure};
+use crate::ledger::{self, Decision, Import, Report, Status, WhenUnsure};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -54,7 +54,8 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
 }
 
 fn outcome(reports: &[Report]) -> Done {
-    let is_bad = |report: &Report| matches!(report.status, Status::Refused | Status::Failed | Status::Waiting);
+    let is_bad =
+        |report: &Report| matches!(report.status, Status::Refused | Status::Failed | Status::Waiting);
     if reports.iter().any(is_bad) {
         Done::Failed
     } else if reports.iter().any(|report| report.rejected > 0) {

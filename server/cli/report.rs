@@ -84,7 +84,12 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
     };
     println!("{} {} by {}, {}", spend.period, spend.cost, spend.by, total.currency);
     for group in &spend.groups {
-        println!("{:>20}  {:>14} h  {}", group.cost.amount.round(2), group.accelerator_hours.round(1), group.label);
+        println!(
+            "{:>20}  {:>14} h  {}",
+            group.cost.amount.round(2),
+            group.accelerator_hours.round(1),
+            group.label
+        );
     }
     println!("{:>20}  {:>14} h  total", total.amount.round(2), spend.accelerator_hours.round(1));
     if !spend.other_currencies.is_empty() {

@@ -42,8 +42,8 @@ pub async fn run(session: Session, user: User) -> anyhow::Result<Done> {
     if role == Role::Lead && add.team.is_empty() {
         bail!("a lead sees the spend of their teams: name at least one with --team");
     }
-    let password =
-        Password::choose(password.trim_end_matches(['\r', '\n']), email.as_str()).map_err(|why| anyhow::anyhow!("{why}"))?;
+    let password = Password::choose(password.trim_end_matches(['\r', '\n']), email.as_str())
+        .map_err(|why| anyhow::anyhow!("{why}"))?;
     let hash = password.hash(&mut clock::dice()).await?;
     let mut db = session.pool.acquire().await?;
     let person = NewPerson { email, name: None, role, teams: people::parse_teams(&add.team.join(",")) };

@@ -32,7 +32,11 @@ pub fn hours(amount: impl Borrow<Decimal>, _: &dyn Values) -> Result<String> {
 #[askama::filter_fn]
 pub fn percent(share: impl Borrow<Decimal>, _: &dyn Values) -> Result<String> {
     let hundredfold = share.borrow().times(100);
-    Ok(if hundredfold.is_zero() { "–".to_owned() } else { format!("{}{THIN}%", grouped(hundredfold.round(1))) })
+    Ok(if hundredfold.is_zero() {
+        "–".to_owned()
+    } else {
+        format!("{}{THIN}%", grouped(hundredfold.round(1)))
+    })
 }
 
 /// A change, with its sign: `+1,204.10`, `−3.00`, `–`.

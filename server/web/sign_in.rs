@@ -103,7 +103,8 @@ impl Next {
     /// An address below our own root, whatever was asked for: never another site.
     fn local(&self) -> String {
         let wanted = self.next.as_deref().unwrap_or("/");
-        let leads_away = |text: &str| text.starts_with("//") || text.contains('\\') || text.contains(char::is_control);
+        let leads_away =
+            |text: &str| text.starts_with("//") || text.contains('\\') || text.contains(char::is_control);
         let is_local = wanted.starts_with('/') && !leads_away(wanted) && !wanted.starts_with("/sign-");
         if is_local && wanted.is_ascii() { wanted.to_owned() } else { "/".to_owned() }
     }
@@ -117,7 +118,8 @@ mod tests {
     fn it_leads_nowhere_else() {
         let local = |text: &str| Next { next: Some(text.to_owned()) }.local();
         assert_eq!(local("/spend/2026-09?by=team"), "/spend/2026-09?by=team");
-        for text in ["https://evil.example", "//evil.example", "/\\evil.example", "", "/sign-out", "/a\nb: c"] {
+        for text in ["https://evil.example", "//evil.example", "/\\evil.example", "", "/sign-out", "/a\nb: c"]
+        {
             assert_eq!(local(text), "/", "{text}");
         }
     }

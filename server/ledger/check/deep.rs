@@ -29,8 +29,18 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
             Ok(Err(error)) => return Err(sqlx::Error::Io(error)),
             Err(error) => return Err(sqlx::Error::Io(io::Error::other(error))),
         };
-        equations.push(Equation::new("rows in the file = rows read", of.clone(), rows, file.rows_read.into()));
-        equations.push(Equation::new("billed cost in the file = billed cost of its charges", of, billed, file.billed_cost));
+        equations.push(Equation::new(
+            "rows in the file = rows read",
+            of.clone(),
+            rows,
+            file.rows_read.into(),
+        ));
+        equations.push(Equation::new(
+            "billed cost in the file = billed cost of its charges",
+            of,
+            billed,
+            file.billed_cost,
+        ));
     }
     Ok(equations)
 }
@@ -46,10 +56,8 @@ fn sum(content: impl Read, rejected: &HashSet<u64>) -> io::Result<(Decimal, Deci
         return Ok((Decimal::ZERO, Decimal::ZERO));
     }
     let is_cost = |name: &[u8]| COST_COLUMNS.contains(&letters(name).as_str());
-    let column = record
-        .iter()
-        .position(is_cost)
-        .ok_or_else(|| io::Error::other("the original has no cost column"))?;
+    let column =
+        record.iter().position(is_cost).ok_or_else(|| io::Error::other("the original has no cost column"))?;
     let (mut rows, mut total) = (0i64, Decimal::ZERO);
     while reader.read_byte_record(&mut record)? {
         rows += 1;
@@ -62,7 +70,11 @@ fn sum(content: impl Read, rejected: &HashSet<u64>) -> io::Result<(Decimal, Deci
 }
 
 fn letters(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
+    String::from_utf8_lossy(name)
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect::<String>()
+        .to_lowercase()
 }
 
 /// Currency signs, separators of thousands and spaces are decoration; no text at all is nothing.
@@ -72,5 +84,6 @@ fn amount(cell: &[u8]) -> io::Result<Decimal> {
     if plain.is_empty() || cell.eq_ignore_ascii_case(b"null") {
         return Ok(Decimal::ZERO);
     }
-    Decimal::parse(&plain).map_err(|_| io::Error::other(format!("no amount: {}", String::from_utf8_lossy(cell))))
+    Decimal::parse(&plain)
+        .map_err(|_| io::Error::other(format!("no amount: {}", String::from_utf8_lossy(cell))))
 }

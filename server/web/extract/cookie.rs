@@ -51,9 +51,10 @@ pub(in crate::web) fn hand_out(response: &mut Response, visitor: &Visitor, setti
     if visitor.is_new {
         add(response, &base(visit_name(settings), visitor.visit.as_str().to_owned(), settings), None);
     }
-    let is_page = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| {
-        kind.to_str().is_ok_and(|kind| kind.starts_with("text/html"))
-    });
+    let is_page = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.to_str().is_ok_and(|kind| kind.starts_with("text/html")));
     if visitor.flash.is_some() && is_page {
         remove(response, FLASH, settings);
     }

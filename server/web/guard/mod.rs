@@ -84,7 +84,8 @@ impl Guard {
     async fn recognize(&self, headers: &HeaderMap) -> Result<Visitor> {
         let jar = CookieJar::from_headers(headers);
         let settings = &self.app.settings;
-        let mut visitor = Visitor { theme: cookie::theme(&jar), flash: cookie::flash(&jar), ..Visitor::default() };
+        let mut visitor =
+            Visitor { theme: cookie::theme(&jar), flash: cookie::flash(&jar), ..Visitor::default() };
         if let Some(token) = cookie::session(&jar, settings) {
             let mut db = self.app.db.acquire().await?;
             visitor.person = session::find(&mut db, &token, clock::now()).await?;
