@@ -6,6 +6,8 @@
 pub mod accelerator;
 /// Billing exports: bytes to charges. Pure.
 pub mod billing;
+/// Demonstration exports of any size. Pure.
+pub mod generate;
 /// Exact decimals and currencies.
 pub mod money;
 /// Billing months and charge periods, always half-open.
