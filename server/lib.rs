@@ -18,6 +18,8 @@ pub mod clock;
 pub mod config;
 /// Charges to PostgreSQL: originals, deliveries, keys, rollups, publish, undo, check.
 pub mod ledger;
+/// Demonstration exports of any size. Pure.
+pub mod generate;
 /// Exact decimals and currencies.
 pub mod money;
 /// Billing months and charge periods, always half-open.

@@ -1,3 +1,4 @@
 //! One binary: tests that cross rooms, one module per room.
 
 mod accelerator;
+mod generate;
