@@ -1,1 +1,3 @@
+//! One test binary: linking once is faster than once per file.
 
+mod formats;
