@@ -2,3 +2,6 @@
 
 mod accelerator;
 mod generate;
+//! One test binary: linking once is faster than once per file.
+
+mod formats;

@@ -10,6 +10,7 @@ mod aws_cur;
 mod aws_cur_2;
 mod charge;
 mod container;
+mod focus;
 mod header;
 mod instance_type;
 mod json;
@@ -33,7 +34,7 @@ use records::{Broken, Records};
 use row::{Problem, Remarks};
 
 /// Every export format that is read, the more particular first.
-pub static FORMATS: &[&dyn Format] = &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur];
+pub static FORMATS: &[&dyn Format] = &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &focus::Focus];
 
 /// One kind of billing export.
 pub trait Format: Sync {

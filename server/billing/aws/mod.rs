@@ -230,12 +230,16 @@ impl ReadRow for Reader {
         }
         row.text(at.resource, &mut charge.resource_id)?;
         row.text(at.invoice, &mut charge.invoice_id)?;
-        let amount = row.amount(at.amount)?;
         if kind.is_usage() {
-            charge.consumed_quantity = amount;
-            charge.is_metered = amount.is_some() && !is_beside_the_instance(&charge.key.meter);
+            charge.consumed_quantity = row.amount(at.amount)?;
+            charge.is_metered =
+                charge.consumed_quantity.is_some() && !is_beside_the_instance(&charge.key.meter);
         }
-        let list = row.amount(at.on_demand)?;
+        // A price for comparison only: what is none counts as not stated.
+        let list = row.amount(at.on_demand).unwrap_or_else(|_| {
+            row.remark("the on-demand cost is no number and taken as not stated");
+            None
+        });
         at.amortization.fill(kind, list, &mut row, charge)?;
         tags(&mut row, at, scratch, text, charge)?;
         Ok(Outcome::Charge)
