@@ -10,3 +10,5 @@ pub mod billing;
 pub mod money;
 /// Billing months and charge periods, always half-open.
 pub mod period;
+/// PostgreSQL: the private server, the pool, the migrations.
+pub mod store;
