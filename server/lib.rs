@@ -26,10 +26,9 @@ pub mod money;
 pub mod period;
 /// The questions pages ask of the ledger.
 pub mod report;
-/// PostgreSQL: the pool, the private server, typed COPY.
+/// PostgreSQL: the private server, the pool, the migrations, typed COPY.
 pub mod store;
 /// Pages: one file each.
 pub mod web;
 
-/// Every migration, in order.
-pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!();
+pub use store::MIGRATOR;

@@ -1,7 +1,6 @@
-//! One binary: tests that cross rooms, one module per room.
+//! The tests that cross rooms or need a real PostgreSQL, in one binary: linking once is faster than once a file.
 
 mod accelerator;
-mod generate;
-//! One test binary: linking once is faster than once per file.
-
 mod formats;
+mod generate;
+mod store;

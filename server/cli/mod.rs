@@ -7,14 +7,24 @@ mod import;
 mod report;
 mod user;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 use sqlx::PgPool;
 
 use crate::config::Settings;
 use crate::ledger::Originals;
-use crate::{MIGRATOR, web};
+use crate::store::{Database, Store, private};
+use crate::web;
+
+/// An import writes on two connections and asks on two more.
+const JOB_CONNECTIONS: u32 = 8;
+const PAGE_CONNECTIONS: u32 = 16;
+/// A page that takes longer is of no use to who waits for it.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What an organisation spends on GPUs, wherever they run.
 #[derive(Parser)]
@@ -45,6 +55,12 @@ enum Command {
     /// Accounts.
     #[command(subcommand)]
     User(user::User),
+    /// Runs the private PostgreSQL; started by the other commands, never by hand.
+    #[command(name = private::SUBCOMMAND, hide = true)]
+    KeepPostgres {
+        #[arg(long)]
+        postgres: PathBuf,
+    },
 }
 
 /// How a command ended.
@@ -67,6 +83,9 @@ struct Session {
 /// Runs the program.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
+    if let Some(Command::KeepPostgres { postgres }) = &cli.command {
+        return keep_postgres(&cli.settings.data_dir, postgres);
+    }
     start_logging();
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -86,30 +105,51 @@ pub fn run() -> ExitCode {
 
 async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let Cli { settings, json, command } = cli;
-    std::fs::create_dir_all(&settings.data_dir)?;
-    let pool = connect(&settings).await?;
+    std::fs::create_dir_all(&settings.data_dir)
+        .with_context(|| format!("{} cannot be made", settings.data_dir.display()))?;
+    let store = Store::open(&database(&settings)).await?;
     let originals = Originals::new(&settings.data_dir);
-    let session = Session { pool, originals, json };
-    match command.unwrap_or(Command::Serve) {
-        Command::Serve => serve(settings, session).await,
+    let session = Session { pool: store.pool(JOB_CONNECTIONS, None), originals, json };
+    let pool = session.pool.clone();
+    let done = match command.unwrap_or(Command::Serve) {
+        Command::Serve => serve(settings, &store).await,
         Command::Import(arguments) => import::run(session, arguments).await,
         Command::Report(report) => report::run(session, report).await,
         Command::Check(arguments) => check::run(session, arguments).await,
         Command::User(user) => user::run(session, user).await,
+        Command::KeepPostgres { .. } => unreachable!("answered before anything was opened"),
+    };
+    pool.close().await;
+    store.close().await?;
+    done
+}
+
+fn database(settings: &Settings) -> Database {
+    match &settings.database_url {
+        Some(url) => Database::Url(url.expose().to_owned()),
+        None => Database::Private(private::Setup::new(&settings.data_dir)),
     }
 }
 
-async fn connect(settings: &Settings) -> anyhow::Result<PgPool> {
-    let url = settings.database_url.as_ref().ok_or_else(|| anyhow::anyhow!("DATABASE_URL is not set"))?;
-    let pool = PgPool::connect(url.expose()).await?;
-    MIGRATOR.run(&pool).await?;
-    Ok(pool)
+async fn serve(settings: Settings, store: &Store) -> anyhow::Result<Done> {
+    let listener = tokio::net::TcpListener::bind(settings.listen)
+        .await
+        .with_context(|| format!("{} cannot be listened on", settings.listen))?;
+    let pool = store.pool(PAGE_CONNECTIONS, Some(PAGE_TIMEOUT));
+    web::serve(settings, pool.clone(), listener).await?;
+    pool.close().await;
+    Ok(Done::Well)
 }
 
-async fn serve(settings: Settings, session: Session) -> anyhow::Result<Done> {
-    let listener = tokio::net::TcpListener::bind(settings.listen).await?;
-    web::serve(settings, session.pool, listener).await?;
-    Ok(Done::Well)
+/// A process of its own, without threads: PostgreSQL ends with the thread that started it.
+fn keep_postgres(data_dir: &Path, postgres: &Path) -> ExitCode {
+    match private::keep(data_dir, postgres) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("gpuledger: {error}");
+            ExitCode::from(1)
+        }
+    }
 }
 
 fn start_logging() {
