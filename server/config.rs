@@ -7,11 +7,13 @@ use std::str::FromStr;
 
 use axum::http::Uri;
 
+use crate::store::private;
+
 /// What `gpuledger` can be told. Every flag may stand before or after the command.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Settings {
     /// Folder for original files and the private PostgreSQL.
-    #[arg(long, env = "GPULEDGER_DATA_DIR", default_value_os_t = default_data_dir(), global = true)]
+    #[arg(long, env = "GPULEDGER_DATA_DIR", default_value_os_t = private::default_data_dir(), global = true)]
     pub data_dir: PathBuf,
 
     /// Address and port to answer on.
@@ -124,15 +126,6 @@ impl fmt::Debug for DatabaseUrl {
 }
 
 /// `data` where the command was started; for root, a folder that survives where it was started from.
-fn default_data_dir() -> PathBuf {
-    PathBuf::from(if is_root() { "/var/lib/gpuledger" } else { "data" })
-}
-
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    // Our own entry under /proc belongs to whom we run as.
-    std::fs::metadata("/proc/self").is_ok_and(|entry| entry.uid() == 0)
-}
 
 #[cfg(test)]
 mod tests {

@@ -16,10 +16,10 @@ pub mod cli;
 pub mod clock;
 /// Settings: flags, environment, defaults.
 pub mod config;
-/// Charges to PostgreSQL: originals, deliveries, keys, rollups, publish, undo, check.
-pub mod ledger;
 /// Demonstration exports of any size. Pure.
 pub mod generate;
+/// Charges to PostgreSQL: originals, deliveries, keys, rollups, publish, undo, check.
+pub mod ledger;
 /// Exact decimals and currencies.
 pub mod money;
 /// Billing months and charge periods, always half-open.

@@ -3,6 +3,7 @@
 //! Exit status: 0 done, 1 failed (nothing changed), 2 usage, 3 done but rows were rejected.
 
 mod check;
+mod generate;
 mod import;
 mod report;
 mod user;
@@ -52,6 +53,8 @@ enum Command {
     Report(report::Report),
     /// Print the conservation equations with both sides; status 1 where one fails.
     Check(check::Arguments),
+    /// Write a demonstration export; the same options always write the same bytes.
+    Generate(generate::Arguments),
     /// Accounts.
     #[command(subcommand)]
     User(user::User),
@@ -87,11 +90,18 @@ pub fn run() -> ExitCode {
         return keep_postgres(&cli.settings.data_dir, postgres);
     }
     start_logging();
+    if let Some(Command::Generate(arguments)) = cli.command {
+        return exit_code(generate::run(&arguments, cli.json));
+    }
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(anyhow::Error::from)
         .and_then(|runtime| runtime.block_on(execute(cli)));
+    exit_code(outcome)
+}
+
+fn exit_code(outcome: anyhow::Result<Done>) -> ExitCode {
     match outcome {
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::Failed) => ExitCode::from(1),
@@ -117,7 +127,9 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
         Command::Report(report) => report::run(session, report).await,
         Command::Check(arguments) => check::run(session, arguments).await,
         Command::User(user) => user::run(session, user).await,
-        Command::KeepPostgres { .. } => unreachable!("answered before anything was opened"),
+        Command::Generate(_) | Command::KeepPostgres { .. } => {
+            unreachable!("need no database: run() answers them")
+        }
     };
     pool.close().await;
     store.close().await?;
