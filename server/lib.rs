@@ -18,6 +18,8 @@ pub mod clock;
 pub mod config;
 /// Demonstration exports of any size. Pure.
 pub mod generate;
+/// Background work: a queue in PostgreSQL, with progress.
+pub mod jobs;
 /// Charges to PostgreSQL: originals, deliveries, keys, rollups, publish, undo, check.
 pub mod ledger;
 /// Exact decimals and currencies.

@@ -28,7 +28,9 @@ pub struct Arguments {
 }
 
 pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done> {
-    let deliveries = ledger::gather(&arguments.files);
+    let deliveries = ledger::gather(
+        arguments.files.iter().map(|path| (path.display().to_string(), path.clone())).collect(),
+    );
     let decision = match (arguments.replace, arguments.add) {
         (true, _) => Some(Decision::Replace),
         (_, true) => Some(Decision::Add),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Source;
 
-/// One entry a delivery, in the order given.
-pub fn gather(paths: &[PathBuf]) -> Vec<Vec<Source>> {
-    paths.iter().map(|path| vec![Source { name: path.display().to_string(), path: path.clone() }]).collect()
+/// One entry a delivery, in the order given: what people call a file, and where it is.
+pub fn gather(files: Vec<(String, PathBuf)>) -> Vec<Vec<Source>> {
+    files.into_iter().map(|(name, path)| vec![Source { name, path }]).collect()
 }

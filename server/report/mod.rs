@@ -4,12 +4,17 @@
 //! them never disagree.
 
 mod charges;
+mod imports;
 mod question;
 mod spend;
 mod sql;
 mod trace;
 
 pub use charges::{ChargeLine, ChargePage, Charges, charges};
+pub use imports::{
+    Delivery, DeliveryFile, ImportLine, ImportScope, JobLine, RejectedRow, delivery, imports, job, jobs,
+    rejections,
+};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Viewer};
 pub use spend::{Group, Series, Spend, by_day, latest_month, spend};
 pub use trace::{Trace, trace};
