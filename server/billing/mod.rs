@@ -15,6 +15,7 @@ mod header;
 mod instance_type;
 mod json;
 mod manifest;
+mod not_cost;
 mod provider;
 mod recognize;
 mod records;
