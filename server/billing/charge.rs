@@ -185,10 +185,16 @@ impl Tags {
         if key.is_empty() || value.is_empty() {
             return;
         }
-        let same = |name: &str| name.strip_prefix(prefix) == Some(key);
-        if let Some(at) = (0..self.spans.len()).find(|at| same(self.at(*at).0)) {
+        let length = prefix.len() + key.len();
+        let is_same = |name: &str| name.len() == length && name.starts_with(prefix) && name.ends_with(key);
+        if let Some(at) = (0..self.spans.len()).find(|at| is_same(self.at(*at).0)) {
             self.spans.remove(at);
         }
+        self.push(prefix, key, value);
+    }
+
+    /// Adds a tag whose key is known to be new.
+    pub(super) fn push(&mut self, prefix: &str, key: &str, value: &str) {
         let start = self.text.len() as u32;
         self.text.push_str(prefix);
         self.text.push_str(key);

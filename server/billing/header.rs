@@ -65,6 +65,11 @@ impl Header {
         self.find(key).is_some()
     }
 
+    /// The keys of all columns, in no order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.plain.keys().chain(self.custom.keys()).map(String::as_str)
+    }
+
     /// Columns whose name, as written, occurred before or differs from another only in spelling.
     pub(super) fn repeated(&self) -> &[usize] {
         &self.repeated

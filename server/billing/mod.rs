@@ -14,6 +14,8 @@ mod focus;
 mod header;
 mod instance_type;
 mod json;
+mod manifest;
+mod not_cost;
 mod provider;
 mod recognize;
 mod records;
@@ -25,6 +27,7 @@ use std::io::{Read, Seek, Write};
 
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
 pub use header::{Columns, Header};
+pub use manifest::{MAX_MANIFEST, Manifest, Matched};
 pub use provider::{canonical_account, canonical_provider};
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};

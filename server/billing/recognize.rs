@@ -1,9 +1,8 @@
-//! What a file is: by its first bytes, then by its header. Files that look like cost and are not are
-//! refused by the name of what they are.
+//! What a file is: by its first bytes, then by its header.
 
 use super::header::{Columns, Header};
 use super::records::{BYTE_ORDER_MARK, Broken, Record};
-use super::{FORMATS, Format, Mandatory, Refusal, listed, refuse};
+use super::{FORMATS, Format, Mandatory, Refusal, listed, not_cost, refuse};
 
 const A_CSV: &str = "a billing export as CSV in UTF-8";
 
@@ -30,30 +29,14 @@ pub(super) fn text(start: &[u8]) -> Result<usize, Refusal> {
     }
     match start.trim_ascii_start() {
         [] if start.len() < 4096 => Err(Refusal::new("a file of blank lines", A_CSV)),
-        [b'{' | b'[', ..] => Err(json(start)),
+        [b'{' | b'[', ..] => Err(not_cost::json(start)),
+        text if text.starts_with(b"# HELP ") || text.starts_with(b"# TYPE ") => Err(not_cost::metrics()),
         [b'<', ..] => Err(Refusal::new("HTML or XML", A_CSV)),
         _ if !start.contains(&b'\n') && start.contains(&b'\r') => Err(Refusal::new(
             "lines that end in a carriage return alone",
             "lines that end in a line feed; save the file as \u{201c}CSV UTF-8\u{201d}",
         )),
         _ => Ok(mark),
-    }
-}
-
-/// JSON is refused by what it seems to be.
-fn json(start: &[u8]) -> Refusal {
-    let text = String::from_utf8_lossy(start);
-    let has = |key: &str| text.contains(&format!("\"{key}\""));
-    let a_manifest = "its data files; hand them in together with the manifest, or name the manifest to \
-                      `gpuledger import` where the files lie beside it";
-    if has("reportKeys") || has("dataFiles") || (has("assemblyId") && has("billingPeriod")) {
-        Refusal::new("the manifest of an AWS export, not its data", a_manifest)
-    } else if has("manifestVersion") && has("blobs") {
-        Refusal::new("the manifest of an Azure export, not its data", "the CSV files that it names")
-    } else if has("resultType") || has("errorType") {
-        Refusal::new("an answer of Prometheus: usage, not cost", A_CSV)
-    } else {
-        Refusal::new("JSON", A_CSV)
     }
 }
 
@@ -69,19 +52,26 @@ pub(super) fn header(record: &Record<'_>) -> Result<Header, Refusal> {
         })?;
         names.push(name.trim().to_owned());
     }
-    if let [only] = names.as_slice() {
-        let by = |separator: char| only.split(separator).count() > 4;
-        for (separator, called) in [(';', "semicolons"), ('\t', "tabs"), ('|', "bars")] {
-            if by(separator) {
-                return Err(Refusal::new(
-                    format!("columns separated by {called}"),
-                    "columns separated by commas: export the file again; a spreadsheet set to a \
-                     language with decimal commas writes it so",
-                ));
-            }
+    separators(record.line(), names.len())?;
+    Ok(Header::new(names))
+}
+
+/// Refuses a header whose names are not separated by commas.
+fn separators(line: &[u8], names: usize) -> Result<(), Refusal> {
+    let count = |separator: u8| memchr::memchr_iter(separator, line).count();
+    if count(b'|') > 4 && count(b'|') >= names {
+        return Err(not_cost::bars());
+    }
+    for (separator, called) in [(b';', "semicolons"), (b'\t', "tabs")] {
+        if names == 1 && count(separator) > 3 {
+            return Err(Refusal::new(
+                format!("columns separated by {called}"),
+                "columns separated by commas: export the file again, for a spreadsheet set to a language \
+                 with decimal commas has saved it",
+            ));
         }
     }
-    Ok(Header::new(names))
+    Ok(())
 }
 
 /// A header that cannot be read to its end.
@@ -104,8 +94,8 @@ pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dy
             missing => Err(lacks(*format, &missing)),
         };
     }
-    if let Some(not_cost) = NOT_COST.iter().find(|not_cost| (not_cost.is)(header)) {
-        return Err(Refusal::new(not_cost.found, not_cost.expected));
+    if let Some(refusal) = not_cost::by_header(header) {
+        return Err(refusal);
     }
     if let Some(format) = FORMATS.iter().find(|format| format.recognizes(header)) {
         return Ok(*format);
@@ -163,141 +153,3 @@ pub(super) fn repeats(header: &Header, record: &Record<'_>) -> bool {
             cell.trim_ascii() == name.as_bytes()
         })
 }
-
-/// A kind of file that is no cost, or not one that is read yet.
-struct NotCost {
-    is: fn(&Header) -> bool,
-    found: &'static str,
-    expected: &'static str,
-}
-
-const FOCUS_COST: &str = "the FOCUS Cost and Usage dataset, which has ChargePeriodStart";
-const NOT_YET: &str = "AWS CUR, CUR 2.0 or a FOCUS export; this format is not supported yet";
-const COST_ONLY: &str = "a billing export";
-
-fn all(header: &Header, keys: &[&str]) -> bool {
-    keys.iter().all(|key| header.has(key))
-}
-
-fn any(header: &Header, keys: &[&str]) -> bool {
-    keys.iter().any(|key| header.has(key))
-}
-
-fn any_name(header: &Header, parts: &[&str]) -> bool {
-    header.names().iter().any(|name| {
-        let name = name.to_ascii_lowercase();
-        parts.iter().any(|part| name.contains(part))
-    })
-}
-
-fn lacks_charge_period(header: &Header) -> bool {
-    !any(header, &["chargeperiodstart", "lineitemusagestartdate"])
-}
-
-/// The most particular first. None of these may match a format that is read.
-static NOT_COST: &[NotCost] = &[
-    NotCost {
-        is: |h| lacks_charge_period(h) && any(h, &["invoicedetailid", "invoicedetailgrain"]),
-        found: "the FOCUS Invoice Detail dataset: invoice lines, not cost and usage",
-        expected: FOCUS_COST,
-    },
-    NotCost {
-        is: |h| lacks_charge_period(h) && any_name(h, &["contractcommitment"]),
-        found: "the FOCUS Contract Commitment dataset: commitments, not cost and usage",
-        expected: FOCUS_COST,
-    },
-    NotCost {
-        is: |h| {
-            lacks_charge_period(h)
-                && !h.has("billedcost")
-                && h.has("billingperiodstart")
-                && any_name(h, &["billingperiodstatus", "billingperiodcreated", "billingperiodlastupdated"])
-        },
-        found: "the FOCUS Billing Period dataset: states of periods, not cost and usage",
-        expected: FOCUS_COST,
-    },
-    NotCost {
-        is: |h| h.has("lineitemreferenceno") && h.has("costmycost"),
-        found: "an Oracle Cloud (OCI) cost report",
-        expected: NOT_YET,
-    },
-    NotCost {
-        is: |h| h.has("lineitemreferenceno"),
-        found: "an Oracle Cloud (OCI) usage report: usage without cost",
-        expected: "the cost report or the FOCUS report of the same days",
-    },
-    NotCost {
-        is: |h| {
-            lacks_charge_period(h)
-                && any_name(h, &["recommendation", "estimatedmonthlysavings", "estimated_monthly_savings"])
-        },
-        found: "recommendations: what could be saved, not what was spent",
-        expected: COST_ONLY,
-    },
-    NotCost {
-        is: |h| {
-            lacks_charge_period(h)
-                && any(h, &["metername", "metersubcategory", "metercategory", "meterid"])
-                && any(h, &["costinbillingcurrency", "pretaxcost", "cost", "quantity", "usagequantity"])
-        },
-        found: "an Azure cost and usage export",
-        expected: NOT_YET,
-    },
-    NotCost {
-        is: |h| any_name(h, &["(metersubcategory)", "(pretaxcost)", "(costinbillingcurrency)"]),
-        found: "an Azure cost and usage export with translated headers",
-        expected: NOT_YET,
-    },
-    NotCost {
-        is: |h| {
-            all(h, &["skudescription", "usagestarttime", "invoicemonth"])
-                || all(h, &["skuid", "usageamount", "creditsname"])
-        },
-        found: "a Google Cloud billing export",
-        expected: NOT_YET,
-    },
-    NotCost {
-        is: |h| {
-            lacks_charge_period(h)
-                && any(
-                    h,
-                    &["paymentid", "paymentmethod", "payoutid", "payoutdate", "earnings", "totalearnings"],
-                )
-        },
-        found: "payments or earnings, not cost",
-        expected: COST_ONLY,
-    },
-    NotCost {
-        is: |h| {
-            lacks_charge_period(h)
-                && !h.has("billedcost")
-                && (all(h, &["sku", "offertermcode"])
-                    || all(h, &["instancetype", "price"])
-                    || all(h, &["instancetype", "spotprice"])
-                    || all(h, &["instancetype", "marketpricehourly"])
-                    || any(h, &["priceperunit", "pricepergpuhour", "pricehourly", "priceperhour"])
-                    || h.name(0).eq_ignore_ascii_case("FormatVersion"))
-        },
-        found: "a price list: what things cost, not what was spent",
-        expected: COST_ONLY,
-    },
-    NotCost {
-        is: |h| h.name(0).starts_with('#'),
-        found: "a list that begins with a comment",
-        expected: COST_ONLY,
-    },
-    NotCost {
-        is: |h| all(h, &["totalcost", "cpucost", "gpucost"]),
-        found: "an OpenCost allocation export: proportions of cost, not billed cost",
-        expected: COST_ONLY,
-    },
-    NotCost {
-        is: |h| {
-            all(h, &["jobid", "state"])
-                || all(h, &["gpuuuid", "gpumodelname"])
-                || all(h, &["intervalstart", "node"])
-        },
-        found: "usage of jobs or GPUs, not cost",
-        expected: COST_ONLY,
-    },
-];

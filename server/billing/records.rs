@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
+use std::ops::Range;
 
 /// A record longer than this ends the reading: most likely a quote that was never closed.
 pub(super) const MAX_RECORD: usize = 16 << 20;
@@ -93,28 +94,38 @@ impl Records {
         let mut opened_by_quote = false;
         let mut inside = false;
         loop {
-            while self.bits != 0 {
-                let at = self.block + self.bits.trailing_zeros() as usize;
-                self.bits &= self.bits - 1;
-                match self.buffer[at] {
-                    b'"' if at == field_start => {
+            // Locals, so that the loop runs in registers.
+            let (mut bits, block, start) = (self.bits, self.block, self.start);
+            let buffer = self.buffer.as_slice();
+            let mut ended = None;
+            while bits != 0 {
+                let at = block + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let byte = buffer[at];
+                if byte == b'"' {
+                    if at == field_start {
                         opened_by_quote = true;
                         inside = true;
+                    } else {
+                        // A doubled quote closes and opens again; one in the middle of a bare field is text.
+                        inside ^= opened_by_quote;
                     }
-                    // A doubled quote closes and opens again; one in the middle of a bare field is text.
-                    b'"' => inside ^= opened_by_quote,
-                    _ if inside => {}
-                    b',' => {
-                        self.ends.push((at - self.start) as u32);
-                        field_start = at + 1;
-                        opened_by_quote = false;
-                    }
-                    _ => {
-                        self.end_record(at);
-                        self.next = at + 1;
-                        return Ok(true);
-                    }
+                } else if inside {
+                    // Commas and newlines within quotes are text.
+                } else if byte == b',' {
+                    self.ends.push((at - start) as u32);
+                    field_start = at + 1;
+                    opened_by_quote = false;
+                } else {
+                    ended = Some(at);
+                    break;
                 }
+            }
+            self.bits = bits;
+            if let Some(at) = ended {
+                self.end_record(at);
+                self.next = at + 1;
+                return Ok(true);
             }
             let left = self.filled - self.scanned;
             if left >= BLOCK {
@@ -211,11 +222,20 @@ impl<'a> Record<'a> {
         self.ends.len()
     }
 
+    /// Where the field is within [`Self::bytes`], quotes included. Empty beyond the last field.
+    pub fn range(&self, field: usize) -> Range<usize> {
+        let Some(end) = self.ends.get(field) else { return 0..0 };
+        let start = if field == 0 { 0 } else { self.ends[field - 1] as usize + 1 };
+        start..*end as usize
+    }
+
     /// As the file writes it, quotes included. Empty beyond the last field.
     pub fn raw(&self, field: usize) -> &'a [u8] {
-        let Some(end) = self.ends.get(field) else { return &[] };
-        let start = if field == 0 { 0 } else { self.ends[field - 1] as usize + 1 };
-        &self.bytes[start..*end as usize]
+        &self.bytes[self.range(field)]
+    }
+
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// The whole line, without its line break.

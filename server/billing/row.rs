@@ -44,13 +44,18 @@ pub(super) type Column = Option<usize>;
 /// One row of an export.
 pub struct Row<'a> {
     record: Record<'a>,
+    /// The record as text; `None` where it is not UTF-8 or holds a NUL. Checking it once is cheaper than
+    /// checking its cells.
+    whole: Option<&'a str>,
     number: u64,
     remarks: &'a mut Remarks,
 }
 
 impl<'a> Row<'a> {
     pub(super) fn new(record: Record<'a>, number: u64, remarks: &'a mut Remarks) -> Self {
-        Self { record, number, remarks }
+        let whole = std::str::from_utf8(record.bytes()).ok();
+        let whole = whole.filter(|text| memchr::memchr(0, text.as_bytes()).is_none());
+        Self { record, whole, number, remarks }
     }
 
     /// Notes something odd that harms no figure.
@@ -79,21 +84,31 @@ impl<'a> Row<'a> {
     /// Appends the text of a cell, trimmed; nothing for a null.
     pub(super) fn text(&self, column: Column, out: &mut String) -> Result<(), Problem> {
         let Some(at) = column else { return Ok(()) };
-        let cell = self.record.plain(at);
-        let text = match &cell {
-            Cow::Borrowed(text) => text.trim_ascii(),
-            Cow::Owned(text) => text.trim_ascii(),
-        };
-        if value::is_null(text) {
+        let range = self.record.range(at);
+        if range.is_empty() {
             return Ok(());
         }
-        let text = std::str::from_utf8(text)
+        let Some(whole) = self.whole else { return self.slow_text(column, out) };
+        let raw = &whole[range];
+        match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            None => append(raw, out),
+            Some(inner) if !inner.contains('"') => append(inner, out),
+            Some(inner) => append_undoubled(inner.trim(), out),
+        }
+        Ok(())
+    }
+
+    /// For rows that are not wholly text.
+    fn slow_text(&self, column: Column, out: &mut String) -> Result<(), Problem> {
+        let Some(at) = column else { return Ok(()) };
+        let cell = self.record.plain(at);
+        let text = std::str::from_utf8(&cell)
             .map_err(|_| self.problem(column, "text in UTF-8; save or export the file in that encoding"))?;
         // PostgreSQL holds every character but this one.
         if text.contains('\0') {
             return Err(self.problem(column, "text without NUL characters"));
         }
-        out.push_str(text);
+        append(text, out);
         Ok(())
     }
 
@@ -117,6 +132,27 @@ impl<'a> Row<'a> {
     pub(super) fn problem(&self, column: Column, expected: impl Into<Cow<'static, str>>) -> Problem {
         Problem { column, found: shown(self.word(column)), expected: expected.into() }
     }
+}
+
+/// Trimmed, and nothing for a null.
+fn append(text: &str, out: &mut String) {
+    let is_bare = |byte: Option<&u8>| byte.is_some_and(|byte| (b'!'..=b'~').contains(byte));
+    let bytes = text.as_bytes();
+    let text = if is_bare(bytes.first()) && is_bare(bytes.last()) { text } else { text.trim() };
+    if !value::is_null(text.as_bytes()) {
+        out.push_str(text);
+    }
+}
+
+/// `say ""hi""` as `say "hi"`.
+fn append_undoubled(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest.find('"') {
+        out.push_str(&rest[..=at]);
+        rest = &rest[at + 1..];
+        rest = rest.strip_prefix('"').unwrap_or(rest);
+    }
+    out.push_str(rest);
 }
 
 /// Counts of oddities, in the order they were first met.

@@ -106,8 +106,7 @@ struct At {
     savings_plan: Vec<usize>,
     split_parent: Column,
     amortization: Amortization,
-    /// One column per tag and cost category.
-    tags: Vec<(usize, String)>,
+    tags: Vec<TagColumn>,
     tag_map: Column,
     cost_category_map: Column,
     product_map: Column,
@@ -318,9 +317,23 @@ fn is_beside_the_instance(usage_type: &str) -> bool {
 /// Tag and cost category columns, with the keys that charges carry: `resourceTags/user:Team` is `Team`,
 /// `resourceTags/aws:createdBy` keeps its prefix, `resource_tags_user_team` is `team`, and a cost category
 /// gets the prefix `cost_category:`.
-fn tag_columns(header: &Header) -> Vec<(usize, String)> {
-    let names = header.names().iter().enumerate();
-    names.filter_map(|(column, name)| Some((column, tag_key(name)?))).collect()
+fn tag_columns(header: &Header) -> Vec<TagColumn> {
+    let mut columns: Vec<TagColumn> = Vec::new();
+    for (column, name) in header.names().iter().enumerate() {
+        if let Some(key) = tag_key(name) {
+            let is_repeated = columns.iter().any(|known| known.key == key);
+            columns.push(TagColumn { column, key, is_repeated });
+        }
+    }
+    columns
+}
+
+/// A column that holds one tag or cost category.
+struct TagColumn {
+    column: usize,
+    key: String,
+    /// An earlier column has the same key.
+    is_repeated: bool,
 }
 
 fn tag_key(name: &str) -> Option<String> {
@@ -352,12 +365,13 @@ fn tags(
     text: &mut String,
     charge: &mut Charge,
 ) -> Result<(), Problem> {
-    for (column, key) in &at.tags {
-        if !row.word(Some(*column)).is_empty() {
-            text.clear();
-            row.text(Some(*column), text)?;
-            charge.tags.set(key, text);
+    for TagColumn { column, key, is_repeated } in &at.tags {
+        text.clear();
+        row.text(Some(*column), text)?;
+        if text.is_empty() {
+            continue;
         }
+        if *is_repeated { charge.tags.set(key, text) } else { charge.tags.push("", key, text) }
     }
     let mut is_readable = true;
     if at.tag_map.is_some() {
