@@ -191,24 +191,24 @@ async fn it_works_in_a_directory_whose_path_is_too_long_for_a_socket() {
 #[tokio::test]
 async fn it_starts_over_from_a_half_made_data_directory() {
     let sandbox = Sandbox::new();
-    fs::create_dir_all(sandbox.postgres("data.new/base")).unwrap();
-    fs::write(sandbox.postgres("data.new/PG_VERSION"), "15\n").unwrap();
+    fs::create_dir_all(sandbox.postgres("data.new.left/base")).unwrap();
+    fs::write(sandbox.postgres("data.new.left/PG_VERSION"), "15\n").unwrap();
     make_passable(sandbox.data_dir());
     make_passable(&sandbox.postgres(""));
 
     leave_mark(&sandbox.join().await).await;
-    assert!(!sandbox.postgres("data.new").exists());
+    assert_eq!(sandbox.unfinished(), None);
 }
 
 #[tokio::test]
 async fn it_starts_over_after_making_the_data_directory_was_cut_short() {
     let sandbox = Sandbox::new();
     let mut other = sandbox.joining_process();
-    wait_until("initdb is at work", || sandbox.postgres("data.new/base").exists());
+    wait_until("initdb is at work", || sandbox.unfinished().is_some_and(|data| data.join("base").exists()));
     other.kill().unwrap();
 
     leave_mark(&sandbox.join().await).await;
-    assert!(!sandbox.postgres("data.new").exists());
+    assert_eq!(sandbox.unfinished(), None);
     other.wait().unwrap();
 }
 
@@ -224,7 +224,7 @@ async fn it_leaves_the_data_of_another_major_version_alone() {
 
     assert!(message.contains("made by PostgreSQL 9, and only "), "{message}");
     assert_eq!(fs::read_dir(sandbox.postgres("data")).unwrap().count(), 1);
-    assert!(!sandbox.postgres("data.new").exists());
+    assert_eq!(sandbox.unfinished(), None);
 }
 
 #[tokio::test]

@@ -58,6 +58,14 @@ impl Sandbox {
         self.data_dir.join("postgres").join(name)
     }
 
+    /// What initdb makes or has left.
+    pub fn unfinished(&self) -> Option<PathBuf> {
+        let mut entries =
+            fs::read_dir(self.postgres("")).into_iter().flatten().flatten().map(|entry| entry.path());
+        entries
+            .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("data.new.")))
+    }
+
     pub fn postmaster(&self) -> Option<Pid> {
         let file = fs::read_to_string(self.postgres("data/postmaster.pid")).ok()?;
         Pid::from_raw(file.lines().next()?.parse().ok()?).filter(|pid| is_alive(*pid))

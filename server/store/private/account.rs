@@ -61,6 +61,12 @@ impl Account {
         }
     }
 
+    /// Makes the account the owner of `path`.
+    pub fn own(&self, path: &Path) -> Result<()> {
+        let Some(ids) = &self.step_down else { return Ok(()) };
+        chown(path, Some(ids.uid), Some(ids.gid)).about("cannot change the owner of", path)
+    }
+
     /// A command that runs as the account, knows nothing of our environment (`PGPORT`, `PGDATA` and their kind
     /// would lead it astray), and is sent SIGINT when the thread that spawned it ends, even by `kill -9`.
     pub fn command(&self, program: &Path) -> Command {
@@ -71,11 +77,6 @@ impl Account {
         }
         end_with_parent(&mut command);
         command
-    }
-
-    fn own(&self, path: &Path) -> Result<()> {
-        let Some(ids) = &self.step_down else { return Ok(()) };
-        chown(path, Some(ids.uid), Some(ids.gid)).about("cannot change the owner of", path)
     }
 }
 

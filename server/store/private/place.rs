@@ -14,7 +14,7 @@ const LOG_LIMIT: u64 = 8 << 20;
 ///
 /// ```text
 /// data/           PostgreSQL's own files
-/// data.new/       the same, while initdb makes them
+/// data.new.…/     the same, while initdb makes them
 /// socket/         the socket, for the owner only
 /// postgres.log    what PostgreSQL and its keeper say
 /// users.lock      held shared by everyone who uses this PostgreSQL
@@ -52,10 +52,6 @@ impl Place {
 
     pub fn data(&self) -> PathBuf {
         self.root.join("data")
-    }
-
-    pub fn data_new(&self) -> PathBuf {
-        self.root.join("data.new")
     }
 
     pub fn socket(&self) -> PathBuf {
