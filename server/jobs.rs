@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::clock;
-use crate::ledger::{self, Import, Originals, Progress, WhenUnsure};
+use crate::ledger::{self, Import, LookIn, Originals, Progress, Source, WhenUnsure};
 
 /// Session locks of running jobs: this plus the job's id.
 const LOCK: i64 = 0x6770_756a_0000_0000;
@@ -103,8 +103,8 @@ async fn run_next(pool: &PgPool, originals: &Originals) -> sqlx::Result<bool> {
     };
     let progress = Progress::default();
     let telling = tokio::spawn(tell(pool.clone(), job.job_id, progress.clone()));
-    let deliveries =
-        ledger::gather(job.files.iter().map(|file| (file.name.clone(), file.path.clone())).collect());
+    let files = job.files.iter().map(|file| Source { name: file.name.clone(), path: file.path.clone() });
+    let deliveries = ledger::gather(files.collect(), LookIn::Given);
     let import = Import {
         deliveries,
         as_format: None,

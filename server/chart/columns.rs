@@ -22,16 +22,16 @@ const RIGHT: u32 = 4;
 const BOTTOM: u32 = 26;
 /// Space on each side of a column, as a part of its place.
 const GAP: f64 = 0.11;
-/// A place apart from the days is wider, since its label is a word, and stands off by half a place.
-const APART: f64 = 2.2;
+/// A place apart from the days stands off from them by a part of a place.
+const DISTANCE: f64 = 0.5;
 /// About how wide a character of a label is.
-const CHARACTER: f64 = 7.5;
+const CHARACTER: f64 = 7.0;
 
 impl Size {
     fn frame(self) -> Frame {
         match self {
             Self::Wide => Frame { class: "chart wide", size: (960, 280), left: 48, steps: 5 },
-            Self::Narrow => Frame { class: "chart narrow", size: (400, 260), left: 40, steps: 4 },
+            Self::Narrow => Frame { class: "chart narrow", size: (400, 260), left: 40, steps: 5 },
         }
     }
 }
@@ -59,7 +59,7 @@ fn draw_marks(
     frame: &Frame,
     area: &DrawingArea<Svg<'_>, Shift>,
 ) -> Result<(), DrawingAreaErrorKind<std::convert::Infallible>> {
-    let places = places(stack);
+    let places = places(stack, f64::from(frame.size.0 - frame.left - RIGHT));
     let end = places.last().map_or(1.0, |place| place.1);
     let (lowest, highest) = extent(stack);
     let axis = Axis::enclosing(lowest, highest, frame.steps);
@@ -90,7 +90,7 @@ fn draw_marks(
             draw(mark)?;
         }
         draw(Mark::Close)?;
-        if stack.buckets[bucket].is_apart || is_labelled(bucket, every) {
+        if is_labelled(stack, bucket, every) {
             let text = stack.buckets[bucket].label.clone();
             let low = bound(axis.ticks.first());
             draw(Mark::Text { class: "label", text, at: [(f64::midpoint(from, to), low)], by: (0, 18) })?;
@@ -127,17 +127,24 @@ fn column(stack: &Stack, bucket: usize, (from, to): (f64, f64), (low, top): (f64
     marks
 }
 
-/// Where each bucket begins and ends along the axis.
-fn places(stack: &Stack) -> Vec<(f64, f64)> {
+/// Where each bucket begins and ends along the axis, a day's place being 1. A place apart is as wide as
+/// its label needs, since its label is a word.
+fn places(stack: &Stack, width: f64) -> Vec<(f64, f64)> {
+    let needed = |label: &str| (label.chars().count() as f64 + 1.0) * CHARACTER;
+    let apart = stack.buckets.iter().filter(|bucket| bucket.is_apart);
+    let (count, words) = apart.fold((0.0, 0.0), |(n, sum), bucket| (n + 1.0, sum + needed(&bucket.label)));
+    let days = stack.buckets.len() as f64 - count + DISTANCE * count;
+    let day = ((width - words) / days.max(1.0)).max(1.0);
     let mut end = 0.0;
     let mut was_apart = true;
-    let mut place = |is_apart: bool| {
-        let begin = if is_apart && !was_apart { end + 0.5 } else { end };
-        end = begin + if is_apart { APART } else { 1.0 };
-        was_apart = is_apart;
-        (begin, end)
-    };
-    stack.buckets.iter().map(|bucket| place(bucket.is_apart)).collect()
+    let mut places = Vec::with_capacity(stack.buckets.len());
+    for bucket in &stack.buckets {
+        let begin = if bucket.is_apart && !was_apart { end + DISTANCE } else { end };
+        end = begin + if bucket.is_apart { (needed(&bucket.label) / day).max(1.0) } else { 1.0 };
+        was_apart = bucket.is_apart;
+        places.push((begin, end));
+    }
+    places
 }
 
 /// The lowest and the highest point of any column.
@@ -160,9 +167,16 @@ fn label_step(stack: &Stack, per_place: f64) -> usize {
     [1, 2, 5, 10, 15].into_iter().find(|step| *step as f64 * per_place >= needed).unwrap_or(30)
 }
 
-/// 1, 3, 5 … or 1, 5, 10, 15 …, as people count days.
-fn is_labelled(bucket: usize, every: usize) -> bool {
-    if every <= 2 { bucket.is_multiple_of(every) } else { bucket == 0 || (bucket + 1).is_multiple_of(every) }
+/// 1, 3, 5 … or 1, 5, 10, 15 …, as people count days; what is apart always, and the day before it only
+/// where every day is.
+fn is_labelled(stack: &Stack, bucket: usize, every: usize) -> bool {
+    if stack.buckets[bucket].is_apart || every == 1 {
+        return true;
+    }
+    let is_before_apart = stack.buckets.get(bucket + 1).is_some_and(|next| next.is_apart);
+    let is_counted =
+        if every == 2 { bucket.is_multiple_of(2) } else { bucket == 0 || (bucket + 1).is_multiple_of(every) };
+    is_counted && !is_before_apart
 }
 
 /// For the eye only: a screen has fewer pixels than a float has digits.

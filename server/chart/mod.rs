@@ -71,6 +71,19 @@ impl Stack {
         }
     }
 
+    /// Every series with its class, as they lie on each other from the top.
+    pub fn legend(&self) -> Vec<(String, &str)> {
+        (0..self.series.len()).rev().map(|i| (self.class(i), self.series[i].label.as_str())).collect()
+    }
+
+    /// The same figures as a table: a bucket's name, its values in the order of the series, their sum.
+    pub fn rows(&self) -> Vec<(&str, Vec<Decimal>, Decimal)> {
+        let value = |series: &Series, i: usize| series.values.get(i).copied().unwrap_or_default();
+        let values = |i: usize| self.series.iter().map(|series| value(series, i)).collect();
+        let buckets = self.buckets.iter().enumerate();
+        buckets.map(|(i, bucket)| (bucket.name.as_str(), values(i), self.total(i))).collect()
+    }
+
     /// A column's sum.
     pub fn total(&self, bucket: usize) -> Decimal {
         self.series.iter().filter_map(|series| series.values.get(bucket)).copied().sum()

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{Done, Session, print_json};
 use crate::clock;
-use crate::ledger::{self, Decision, Import, Report, Status, WhenUnsure};
+use crate::ledger::{self, Decision, Import, LookIn, Report, Source, Status, WhenUnsure};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -28,9 +28,9 @@ pub struct Arguments {
 }
 
 pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done> {
-    let deliveries = ledger::gather(
-        arguments.files.iter().map(|path| (path.display().to_string(), path.clone())).collect(),
-    );
+    let files =
+        arguments.files.iter().map(|path| Source { name: path.display().to_string(), path: path.clone() });
+    let deliveries = ledger::gather(files.collect(), LookIn::Folders);
     let decision = match (arguments.replace, arguments.add) {
         (true, _) => Some(Decision::Replace),
         (_, true) => Some(Decision::Add),

@@ -14,6 +14,7 @@ use crate::billing::Rejection;
 use crate::money::{Currency, Money};
 
 use super::delivery::{self, Ended};
+use super::gather::Bundle;
 use super::load::{self, LoadError, Loaded, Source};
 use super::original::{Originals, Sha256};
 use super::publish::{self, Decision, Published};
@@ -22,8 +23,8 @@ use super::scope::Scope;
 
 /// What to import, and on whose word.
 pub struct Import<'a> {
-    /// One entry a delivery: a file alone, or the files that a manifest names.
-    pub deliveries: Vec<Vec<Source>>,
+    /// One entry a delivery.
+    pub deliveries: Vec<Bundle>,
     pub as_format: Option<&'a str>,
     pub decision: Option<Decision>,
     pub when_unsure: WhenUnsure,
@@ -102,8 +103,11 @@ pub async fn import(pool: &PgPool, originals: &Originals, import: Import<'_>) ->
     let mut db = pool.acquire().await?;
     delivery::sweep(&mut db).await?;
     let mut loaded = Vec::new();
-    for sources in &import.deliveries {
-        loaded.push(load_one(pool, &mut db, originals, &import, sources).await?);
+    for bundle in &import.deliveries {
+        loaded.push(match bundle {
+            Bundle::Files(sources) => load_one(pool, &mut db, originals, &import, sources).await?,
+            Bundle::Refused { manifest, message } => refuse(&mut db, &import, manifest, message).await?,
+        });
     }
     let shared = shared_scopes(&loaded);
     let mut reports = Vec::new();
@@ -155,6 +159,21 @@ async fn load_one(
             Ok(Outcome::Ended(Report::ended(sources, status, Some(delivery_id), message)))
         }
     }
+}
+
+/// Keeps the refusal of a manifest in the history.
+async fn refuse(
+    db: &mut PgConnection,
+    import: &Import<'_>,
+    manifest: &Source,
+    message: &str,
+) -> sqlx::Result<Outcome> {
+    let sources = std::slice::from_ref(manifest);
+    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.now).await?;
+    delivery::discard(db, delivery_id, Ended::Refused, message).await?;
+    delivery::name_files(db, delivery_id, sources).await?;
+    delivery::release(db, delivery_id).await?;
+    Ok(Outcome::Ended(Report::ended(sources, Status::Refused, Some(delivery_id), message.to_owned())))
 }
 
 /// The delivery that these very files made, if it still counts. Hashes only where a kept original has

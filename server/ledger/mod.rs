@@ -26,7 +26,7 @@ mod write;
 
 pub use check::{Equation, check, check_originals};
 pub use delivery::{discard, sweep};
-pub use gather::gather;
+pub use gather::{Bundle, LookIn, gather};
 pub use import::{Import, Report, Status, WhenUnsure, import};
 pub use load::{Source, hash};
 pub use original::{Originals, Sha256};

@@ -221,5 +221,5 @@ fn sign_in_and_return(asked: &Asked) -> String {
         return paths::SignIn.to_string();
     }
     let next = super::sign_in::Next { next: Some(wanted.to_owned()) };
-    axum_extra::routing::TypedPath::with_query_params(paths::SignIn, next).to_string()
+    paths::with_query(paths::SignIn, &next)
 }

@@ -3,7 +3,6 @@
 //! Numbers have commas between thousands, a point before decimals, a true minus sign. What is exactly zero
 //! is a dash, so that nothing can be told from less than a cent (`0.00`).
 
-use std::borrow::Borrow;
 use std::fmt::Display;
 
 use askama::{Result, Values};
@@ -16,22 +15,44 @@ const MINUS: char = '−';
 /// Between a number and its unit: a narrow space that does not break.
 const THIN: char = '\u{202f}';
 
+/// A value, however many references a template put before it.
+pub trait Bare<T> {
+    fn bare(&self) -> T;
+}
+
+impl<T, B: Bare<T> + ?Sized> Bare<T> for &B {
+    fn bare(&self) -> T {
+        (**self).bare()
+    }
+}
+
+macro_rules! bare {
+    ($($kind:ty),+) => {$(
+        impl Bare<$kind> for $kind {
+            fn bare(&self) -> $kind {
+                *self
+            }
+        }
+    )+};
+}
+bare!(Decimal, NaiveDate, DateTime<Utc>);
+
 /// `12,920,931.15`, `−4.00`, `–`.
 #[askama::filter_fn]
-pub fn money(amount: impl Borrow<Decimal>, _: &dyn Values) -> Result<String> {
-    Ok(figure(*amount.borrow(), 2))
+pub fn money(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    Ok(figure(amount.bare(), 2))
 }
 
 /// Amounts of accelerator-hours: `1,234.5`, `–`.
 #[askama::filter_fn]
-pub fn hours(amount: impl Borrow<Decimal>, _: &dyn Values) -> Result<String> {
-    Ok(figure(*amount.borrow(), 1))
+pub fn hours(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    Ok(figure(amount.bare(), 1))
 }
 
 /// A share as a percentage of one decimal: `0.1234` is `12.3 %`.
 #[askama::filter_fn]
-pub fn percent(share: impl Borrow<Decimal>, _: &dyn Values) -> Result<String> {
-    let hundredfold = share.borrow().times(100);
+pub fn percent(share: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    let hundredfold = share.bare().times(100);
     Ok(if hundredfold.is_zero() {
         "–".to_owned()
     } else {
@@ -41,22 +62,22 @@ pub fn percent(share: impl Borrow<Decimal>, _: &dyn Values) -> Result<String> {
 
 /// A change, with its sign: `+1,204.10`, `−3.00`, `–`.
 #[askama::filter_fn]
-pub fn change(amount: impl Borrow<Decimal>, _: &dyn Values) -> Result<String> {
-    let amount = *amount.borrow();
+pub fn change(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    let amount = amount.bare();
     let sign = if amount.is_zero() || amount.is_negative() { "" } else { "+" };
     Ok(format!("{sign}{}", figure(amount, 2)))
 }
 
 /// Every digit, for the title of a rounded figure.
 #[askama::filter_fn]
-pub fn exact(amount: impl Borrow<Decimal>, _: &dyn Values) -> Result<String> {
-    Ok(grouped(*amount.borrow()))
+pub fn exact(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    Ok(grouped(amount.bare()))
 }
 
 /// The class of a figure: `negative`, `zero` or nothing.
 #[askama::filter_fn]
-pub fn sign(amount: impl Borrow<Decimal>, _: &dyn Values) -> Result<&'static str> {
-    Ok(sign_of(*amount.borrow()))
+pub fn sign(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<&'static str> {
+    Ok(sign_of(amount.bare()))
 }
 
 /// A whole number: `1,000,000`.
@@ -85,20 +106,20 @@ pub fn bytes(n: impl Display, _: &dyn Values) -> Result<String> {
 
 /// `30 Sep 2026`.
 #[askama::filter_fn]
-pub fn date(day: impl Borrow<NaiveDate>, _: &dyn Values) -> Result<String> {
-    Ok(day.borrow().format("%-d %b %Y").to_string())
+pub fn date(day: impl Bare<NaiveDate>, _: &dyn Values) -> Result<String> {
+    Ok(day.bare().format("%-d %b %Y").to_string())
 }
 
 /// `30 Sep 2026, 14:05 UTC`.
 #[askama::filter_fn]
-pub fn moment(at: impl Borrow<DateTime<Utc>>, _: &dyn Values) -> Result<String> {
-    Ok(at.borrow().format("%-d %b %Y, %H:%M UTC").to_string())
+pub fn moment(at: impl Bare<DateTime<Utc>>, _: &dyn Values) -> Result<String> {
+    Ok(at.bare().format("%-d %b %Y, %H:%M UTC").to_string())
 }
 
 /// The width of a share's bar out of 100.
 #[askama::filter_fn]
-pub fn bar(share: impl Borrow<Decimal>, _: &dyn Values) -> Result<String> {
-    let width = share.borrow().times(100).round(2);
+pub fn bar(share: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    let width = share.bare().times(100).round(2);
     Ok(width.clamp(Decimal::ZERO, Decimal::from(100)).to_string())
 }
 
@@ -111,8 +132,8 @@ pub struct Delta {
 }
 
 impl Delta {
-    pub fn between(now: impl Borrow<Decimal>, before: impl Borrow<Decimal>) -> Self {
-        let (now, before) = (*now.borrow(), *before.borrow());
+    pub fn between(now: impl Bare<Decimal>, before: impl Bare<Decimal>) -> Self {
+        let (now, before) = (now.bare(), before.bare());
         let amount = now - before;
         let is_growth = !before.is_zero() && !before.is_negative();
         Self { amount, ratio: is_growth.then(|| amount.divide(before, 6)).flatten() }

@@ -32,7 +32,7 @@ pub struct Way {
 }
 
 impl Layout {
-    pub(super) fn new(visitor: &Visitor, path: &str) -> Self {
+    pub fn new(visitor: &Visitor, path: &str) -> Self {
         Self {
             person: visitor.person.clone(),
             csrf: visitor.secret().csrf(),
@@ -59,5 +59,25 @@ impl Layout {
     pub fn is_at(&self, href: &str) -> bool {
         let below = self.path.strip_prefix(href);
         below.is_some_and(|rest| rest.is_empty() || (href != "/" && rest.starts_with('/')))
+    }
+}
+
+/// Where one is in a long table.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    /// From 1.
+    pub page: u64,
+    pub count: u64,
+    /// The address up to the page's number: `/charges?team=nlp&page=`.
+    pub href: String,
+}
+
+impl Pages {
+    pub fn previous(&self) -> Option<String> {
+        (self.page > 1).then(|| format!("{}{}", self.href, self.page - 1))
+    }
+
+    pub fn next(&self) -> Option<String> {
+        (self.page < self.count).then(|| format!("{}{}", self.href, self.page + 1))
     }
 }

@@ -1,9 +1,14 @@
 //! Every URL. Routes are built from these, and links are printed with them.
 
 use axum_extra::routing::TypedPath;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Error;
+
+/// A path with its question: `/sign-in?next=%2Faccount`.
+pub fn with_query(path: impl TypedPath, query: &impl Serialize) -> String {
+    path.with_query_params(query).to_string().replacen("?&", "?", 1)
+}
 
 #[derive(TypedPath)]
 #[typed_path("/", rejection(Error))]
