@@ -4,6 +4,7 @@
 mod accelerator;
 mod formats;
 mod generate;
+mod ledger;
 mod store;
 mod support;
 mod web;
