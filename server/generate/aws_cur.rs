@@ -126,7 +126,6 @@ impl<'a, W: Write> AwsCur<'a, W> {
                 _ => "Amazon Elastic Compute Cloud",
             }),
             Cell::Location if line.machine.is_some() => write_cell(out, line.region.name),
-            Cell::LocationType if line.machine.is_some() => text("AWS Region"),
             Cell::Region if line.machine.is_some() || line.kind == Kind::Goods => text(line.region.id),
             Cell::ProductFamily => text(match line.kind {
                 Kind::Goods => line.goods.family,
@@ -135,10 +134,6 @@ impl<'a, W: Write> AwsCur<'a, W> {
                 _ => "",
             }),
             Cell::Sku if line.machine.is_some() || line.kind == Kind::Goods => sku(out, line),
-            Cell::RateCode if has_list(line.kind) && is_main => {
-                sku(out, line);
-                out.extend_from_slice(b".JRTCKXETXF.6YS6EN2CT7");
-            }
             Cell::RateId if has_list(line.kind) && is_main => {
                 write_number(out, 10_000_000_000 + sku_number(line) % 90_000_000_000);
             }
@@ -368,9 +363,7 @@ fn machine_cell(out: &mut Vec<u8>, cell: Cell, machine: &super::world::Machine, 
         Cell::Vcpu => write_number(out, u64::from(machine.vcpu)),
         Cell::OperatingSystem => text("Linux"),
         Cell::PreInstalled => text("NA"),
-        Cell::Architecture => text("64-bit"),
         Cell::Tenancy => text("Shared"),
-        Cell::CapacityStatus => text("Used"),
         _ => {}
     }
 }
@@ -440,7 +433,7 @@ fn tag_cell(out: &mut Vec<u8>, cell: Cell, line: &Line) {
         Cell::Environment => write_cell(out, owner.environment),
         Cell::Project => write_cell(out, owner.project),
         Cell::Experiment if owner.experiment > 0 => owner.write_experiment(out),
-        Cell::CreatedBy if runs(line.kind) => {
+        Cell::CreatedBy if runs(line.kind) && line.resource.is_multiple_of(4) => {
             out.extend_from_slice(b"AssumedRole:role/");
             write_cell(out, owner.project.split(',').next().unwrap_or_default());
         }
