@@ -1,6 +1,7 @@
 //! From a charge key to its accelerator.
 
-use super::catalog::{Counts, Finds, find_model_in, rules, unknown_model, words};
+use super::catalog::{Counts, Finds, find_model_in, rules, unknown_model};
+use super::text::words;
 use super::unit::{counts_accelerators, seconds_per_unit};
 use super::{Accelerators, Model, find_instance};
 use crate::billing::{ChargeCategory, ChargeKey};
@@ -45,7 +46,7 @@ pub fn recognize(key: &ChargeKey) -> Option<Recognized> {
     let texts = Texts::of(key);
     let counts = texts.counts(key)?;
     let (model, per_unit) = if counts == Counts::Accelerators {
-        (texts.model(key)?, Accelerators::ONE)
+        (texts.model(key), Accelerators::ONE)
     } else {
         texts.machine(key)?
     };
@@ -94,11 +95,11 @@ impl Texts {
     }
 
     /// The model of a key whose unit counts accelerators.
-    fn model(&self, key: &ChargeKey) -> Option<&'static Model> {
+    fn model(&self, key: &ChargeKey) -> &'static Model {
         let named = find_model_in(&self.meter).or_else(|| find_model_in(&words(&key.sku)));
         let of_machine = || find_instance(&key.provider, &key.instance_type).map(|found| found.model);
         let in_machine = || find_model_in(&words(&key.instance_type));
-        Some(named.or_else(of_machine).or_else(in_machine).unwrap_or(unknown_model()))
+        named.or_else(of_machine).or_else(in_machine).unwrap_or(unknown_model())
     }
 
     fn machine(&self, key: &ChargeKey) -> Option<(&'static Model, Accelerators)> {
