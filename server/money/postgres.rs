@@ -146,8 +146,9 @@ mod tests {
         ] {
             let mut bytes = Vec::new();
             text.parse::<Decimal>().unwrap().write_numeric(&mut bytes);
-            let written: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            assert_eq!(written, hex, "{text}");
+            let expected: Vec<u8> =
+                (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect();
+            assert_eq!(bytes, expected, "{text}");
         }
     }
 

@@ -1,0 +1,40 @@
+use super::private;
+use sqlx::migrate::MigrateError;
+
+/// Why the database cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("DATABASE_URL is not a PostgreSQL address like postgres://user:password@host/database: {0}")]
+    Address(#[source] sqlx::Error),
+
+    #[error("the database that DATABASE_URL names does not answer: {0}")]
+    Connect(#[source] sqlx::Error),
+
+    #[error(transparent)]
+    Private(#[from] private::Error),
+
+    #[error(
+        "the database was last used by a newer gpuledger (it has the migration {0}, which this one does not know). \
+         Nothing was changed: use that version or a later one"
+    )]
+    Newer(i64),
+
+    #[error(
+        "the migration {0} in the database is not the one of this gpuledger, so their tables may differ. \
+         Nothing was changed: use the version that made the database, or a released one"
+    )]
+    Differs(i64),
+
+    #[error("the database could not be brought to this version: {0}")]
+    Migrate(#[source] MigrateError),
+}
+
+impl From<MigrateError> for Error {
+    fn from(error: MigrateError) -> Error {
+        match error {
+            MigrateError::VersionMissing(version) => Error::Newer(version),
+            MigrateError::VersionMismatch(version) => Error::Differs(version),
+            error => Error::Migrate(error),
+        }
+    }
+}

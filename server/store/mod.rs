@@ -1,0 +1,78 @@
+//! PostgreSQL: which one, its tables, and connections to it.
+
+/// The private PostgreSQL in a data directory.
+pub mod private;
+
+mod copy;
+mod error;
+
+pub use copy::{CopyRows, send as copy_rows};
+pub use error::Error;
+
+use private::Private;
+use sqlx::migrate::Migrator;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, PgPool};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The tables, step by step; see `migrations/README.md`.
+pub static MIGRATOR: Migrator = sqlx::migrate!();
+
+/// Where the ledger is kept.
+#[derive(Clone, Debug)]
+pub enum Database {
+    /// In a PostgreSQL that somebody else runs: DATABASE_URL.
+    Url(String),
+    /// In a PostgreSQL of its own.
+    Private(private::Setup),
+}
+
+/// A database that is there and has the tables of this version.
+#[derive(Debug)]
+pub struct Store {
+    options: PgConnectOptions,
+    private: Option<Private>,
+}
+
+impl Store {
+    /// Finds or starts the database and runs the migrations that it lacks. One process at a time runs them; others
+    /// wait.
+    pub async fn open(database: &Database) -> Result<Store, Error> {
+        let store = match database {
+            Database::Url(url) => {
+                Store { options: PgConnectOptions::from_str(url).map_err(Error::Address)?, private: None }
+            }
+            Database::Private(setup) => {
+                let private = private::join(setup).await?;
+                Store { options: private.connect_options(), private: Some(private) }
+            }
+        };
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    /// Connections for one kind of work. Each kind has its own, so that imports cannot starve pages. A statement that
+    /// takes longer than `statement_timeout` is cancelled; `None`: it may take as long as it needs.
+    ///
+    /// Close the pool before the store: the private PostgreSQL stops with the last store.
+    pub fn pool(&self, connections: u32, statement_timeout: Option<Duration>) -> PgPool {
+        let millis = statement_timeout.map_or(0, |timeout| timeout.as_millis());
+        let options = self.options.clone().options([("statement_timeout", millis)]);
+        PgPoolOptions::new().max_connections(connections).connect_lazy_with(options)
+    }
+
+    /// Leaves; when this was the last use of a private PostgreSQL, waits until that has stopped.
+    pub async fn close(self) -> Result<(), Error> {
+        match self.private {
+            Some(private) => Ok(private.leave().await?),
+            None => Ok(()),
+        }
+    }
+
+    async fn migrate(&self) -> Result<(), Error> {
+        let mut db = self.options.connect().await.map_err(Error::Connect)?;
+        MIGRATOR.run(&mut db).await?;
+        db.close().await.map_err(Error::Connect)
+    }
+}

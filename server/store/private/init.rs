@@ -1,0 +1,63 @@
+//! Making the data directory of a new PostgreSQL.
+
+use super::USER;
+use super::account::Account;
+use super::error::{About, Error, Result};
+use super::place::Place;
+use super::programs::Programs;
+use super::tenants;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+
+const UNFINISHED: &str = "data.new.";
+
+/// Makes `data/` unless it is there.
+///
+/// initdb works in a directory of another name, which is renamed when it is whole: `data/` is never half made, however
+/// initdb ends. The name is new each time, because an initdb that is being killed still tidies up under its own.
+pub fn create(place: &Place, programs: &Programs, account: &Account) -> Result<()> {
+    if place.major()?.is_some() {
+        return Ok(());
+    }
+    remove_unfinished(place)?;
+    let unfinished = tempfile::Builder::new()
+        .prefix(UNFINISHED)
+        .tempdir_in(place.root())
+        .about("cannot write in", place.root())?;
+    account.own(unfinished.path())?;
+    run_initdb(unfinished.path(), programs, account)?;
+    fs::rename(unfinished.keep(), place.data()).about("cannot move into place", &place.data())?;
+    File::open(place.root()).and_then(|root| root.sync_all()).about("cannot sync", place.root())
+}
+
+/// Removes what a killed initdb left, whose helper may still be at work in there.
+fn remove_unfinished(place: &Place) -> Result<()> {
+    let entries = fs::read_dir(place.root()).about("cannot read", place.root())?.flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED)) {
+        tenants::evict(&entry.path())?;
+        match fs::remove_dir_all(entry.path()) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(error).about("cannot remove", &entry.path());
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Trust is enough: the socket's directory lets in nobody but the account and root. Collation C builds indexes
+/// faster, and what people read is sorted by rules of our own.
+fn run_initdb(directory: &Path, programs: &Programs, account: &Account) -> Result<()> {
+    let output = account
+        .command(&programs.initdb())
+        .args(["--auth=trust", "--encoding=UTF8", "--locale=C", "--username", USER, "--pgdata"])
+        .arg(directory)
+        .output()
+        .about("cannot run", &programs.initdb())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(Error::Init { output: if said.is_empty() { output.status.to_string() } else { said } })
+}

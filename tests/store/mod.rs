@@ -1,0 +1,2 @@
+mod private;
+mod sandbox;

@@ -1,0 +1,6 @@
+//! What tests share: a browser without a screen, people to sign in, a look into pages.
+
+pub mod app;
+pub mod html;
+
+pub use app::TestApp;
