@@ -82,6 +82,11 @@ impl Format for Focus {
                 columns.absent.push((*name).to_owned());
             }
         }
+        for (name, key) in [("ListCost", "listcost"), ("ContractedCost", "contractedcost")] {
+            if !header.has(key) {
+                columns.notes.push(format!("without {name}, that cost counts 0"));
+            }
+        }
         if header.has("amortizedcost") || header.has("chargetype") {
             columns.notes.push(
                 "the names of FOCUS 0.5: AmortizedCost is EffectiveCost, ChargeType is ChargeCategory"
@@ -374,15 +379,18 @@ fn costs(row: &mut Row<'_>, at: &At, charge: &mut Charge) -> Result<(), Problem>
             charge.billed_cost
         }
     };
-    charge.list_cost = row.amount(at.list)?.unwrap_or_else(|| {
-        row.remark("no ListCost: it counts 0");
-        Decimal::ZERO
-    });
-    charge.contracted_cost = row.amount(at.contracted)?.unwrap_or_else(|| {
-        row.remark("no ContractedCost: it counts 0");
-        Decimal::ZERO
-    });
+    charge.list_cost = price(row, at.list, "no ListCost: it counts 0")?;
+    charge.contracted_cost = price(row, at.contracted, "no ContractedCost: it counts 0")?;
     Ok(())
+}
+
+/// A cost for comparison; what the file as a whole lacks is said of its columns, not of every row.
+fn price(row: &mut Row<'_>, column: Column, remark: &'static str) -> Result<Decimal, Problem> {
+    let stated = row.amount(column)?;
+    if stated.is_none() && column.is_some() {
+        row.remark(remark);
+    }
+    Ok(stated.unwrap_or_default())
 }
 
 fn is_metered(row: &Row<'_>, at: &At, charge: &Charge) -> bool {

@@ -293,6 +293,7 @@ pub fn original_columns(header_line: &[u8], record: &[u8]) -> Vec<(String, Strin
 
 /// Why the stream cannot be read on, for people.
 fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refusal {
+    let row = (row > 0).then_some(row);
     let column = |field: usize| header.map_or(String::new(), |header| header.name(field).to_owned());
     match broken {
         Broken::Input(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<Unpacking>()) {

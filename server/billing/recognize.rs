@@ -137,7 +137,10 @@ fn lacks(format: &dyn Format, missing: &[&Mandatory]) -> Refusal {
 pub(super) fn columns(format: &dyn Format, header: &Header) -> Columns {
     let mut columns = format.columns(header);
     columns.names = header.names().to_vec();
-    let repeated = listed(header.repeated().iter().map(|column| header.name(*column)), 10);
+    let repeated = header.repeated().iter().map(|column| header.name(*column));
+    // Tags differ in case, and every spelling of an ARN column is read.
+    let matters = |name: &str| !["resourceTags/", "costCategory/"].iter().any(|open| name.starts_with(open));
+    let repeated = listed(repeated.filter(|name| matters(name) && !name.to_lowercase().ends_with("arn")), 10);
     if !repeated.is_empty() {
         columns.notes.push(format!("column names that occur twice; the first is read: {repeated}"));
     }

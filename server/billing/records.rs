@@ -40,6 +40,8 @@ pub(super) struct Records {
     buffer: Vec<u8>,
     filled: usize,
     at_end: bool,
+    /// An error of the input that is told once everything before it was read.
+    failure: Option<io::Error>,
     /// Start of the current record in `buffer`, and of the next one.
     start: usize,
     next: usize,
@@ -62,6 +64,7 @@ impl Records {
             buffer: vec![0; CHUNK + BLOCK],
             filled: 0,
             at_end: false,
+            failure: None,
             start: 0,
             next: 0,
             discarded: 0,
@@ -180,8 +183,11 @@ impl Records {
             self.buffer.truncate(2 * CHUNK);
             self.buffer.shrink_to_fit();
         }
+        if let Some(error) = self.failure.take() {
+            return Err(Broken::Input(error));
+        }
         // A whole chunk, or the end: many short reads would move the record as often.
-        let target = self.filled + CHUNK;
+        let (before, target) = (self.filled, self.filled + CHUNK);
         while self.filled < target {
             match self.input.read(&mut self.buffer[self.filled..target]) {
                 Ok(0) => {
@@ -194,6 +200,11 @@ impl Records {
                     self.filled += read;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // What came before it is read first, so that the row where it broke off is known.
+                Err(error) if self.filled > before => {
+                    self.failure = Some(error);
+                    break;
+                }
                 Err(error) => return Err(Broken::Input(error)),
             }
         }

@@ -48,8 +48,8 @@ impl Refusal {
     }
 
     #[must_use]
-    pub fn at_row(mut self, row: u64) -> Self {
-        self.row = Some(row);
+    pub fn at_row(mut self, row: impl Into<Option<u64>>) -> Self {
+        self.row = row.into();
         self
     }
 

@@ -6,6 +6,9 @@ use std::path::Path;
 use gpuledger::billing::{self, Charge, Export, Refusal, Rejection, Step};
 use gpuledger::money::Decimal;
 
+mod anything;
+mod bad_input;
+mod golden;
 mod other_peoples_files;
 
 /// What a file came to.

@@ -171,9 +171,6 @@ impl ReadRow for Reader {
         }
         let kind = LineItem::parse(row.word(at.line_item_type));
         let kind = kind.ok_or_else(|| row.problem(at.line_item_type, "a line item type such as Usage"))?;
-        if kind == LineItem::Other {
-            row.remark("an unknown line item type is booked as an adjustment");
-        }
         charge.billed_cost = row.needed_amount(at.billed)?;
         if !is_iso_code(row.word(at.currency))
             || !value::currency(row.word(at.currency), &mut charge.key.currency)
@@ -209,6 +206,7 @@ impl ReadRow for Reader {
                 "instance_type" if key.instance_type.is_empty() => key.instance_type.push_str(value),
                 "gpu" if key.stated_accelerators.is_empty() => key.stated_accelerators.push_str(value),
                 "sku" if key.sku.is_empty() => key.sku.push_str(value),
+                "region" | "region_code" if key.region.is_empty() => key.region.push_str(value),
                 _ => {}
             });
         }
@@ -241,6 +239,9 @@ impl ReadRow for Reader {
         });
         at.amortization.fill(kind, list, &mut row, charge)?;
         tags(&mut row, at, scratch, text, charge)?;
+        if kind == LineItem::Other {
+            row.remark("an unknown line item type is booked as an adjustment");
+        }
         Ok(Outcome::Charge)
     }
 }
@@ -466,10 +467,10 @@ pub(super) fn columns(header: &Header) -> Columns {
             ));
         }
     }
+    let has_tags = header.names().iter().any(|name| tag_key(name).is_some());
     for (name, key) in OPTIONAL {
-        if !header.has(key)
-            && !(*name == "resourceTags" && header.names().iter().any(|name| tag_key(name).is_some()))
-        {
+        let is_in_map = header.has("product") && name.starts_with("product/");
+        if !header.has(key) && !is_in_map && !(*name == "resourceTags" && has_tags) {
             columns.absent.push((*name).to_owned());
         }
     }
