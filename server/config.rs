@@ -150,7 +150,8 @@ mod tests {
 
     #[test]
     fn it_answers_where_it_listens_by_default() {
-        let settings = |listen: &str| Settings::new("data", listen.parse().unwrap(), None).base_url().to_string();
+        let settings =
+            |listen: &str| Settings::new("data", listen.parse().unwrap(), None).base_url().to_string();
         assert_eq!(settings("127.0.0.1:8080"), "http://127.0.0.1:8080");
         assert_eq!(settings("0.0.0.0:80"), "http://localhost:80");
         assert_eq!(settings("[::1]:8080"), "http://[::1]:8080");

@@ -64,7 +64,9 @@ pub async fn find(db: &mut PgConnection, token: &Secret, now: DateTime<Utc>) -> 
     .await?;
     let Some(found) = found else { return Ok(None) };
     if found.seen_at < now - SEEN_EVERY {
-        sqlx::query!("update sessions set seen_at = $2 where token_hash = $1", &hash, now).execute(db).await?;
+        sqlx::query!("update sessions set seen_at = $2 where token_hash = $1", &hash, now)
+            .execute(db)
+            .await?;
     }
     Ok(Some(Person {
         user_id: UserId(found.user_id),

@@ -71,9 +71,9 @@ impl Stack {
         }
     }
 
-    /// Every series with its class, as they lie on each other from the top.
+    /// Every series with its class.
     pub fn legend(&self) -> Vec<(String, &str)> {
-        (0..self.series.len()).rev().map(|i| (self.class(i), self.series[i].label.as_str())).collect()
+        self.series.iter().enumerate().map(|(i, series)| (self.class(i), series.label.as_str())).collect()
     }
 
     /// The same figures as a table: a bucket's name, its values in the order of the series, their sum.
@@ -110,7 +110,11 @@ mod tests {
             description: "Three days.".into(),
             unit: "USD".into(),
             buckets: (1..=columns[0].len())
-                .map(|day| Bucket { label: day.to_string(), name: format!("{day} Sep 2026"), is_apart: false })
+                .map(|day| Bucket {
+                    label: day.to_string(),
+                    name: format!("{day} Sep 2026"),
+                    is_apart: false,
+                })
                 .collect(),
             series: series.collect(),
             format: |value| value.round(2).to_string(),

@@ -28,13 +28,27 @@ impl<'a> Svg<'a> {
 /// What charts consist of.
 pub(super) enum Mark {
     /// A rectangle between two points.
-    Box { class: String, title: Option<String>, corners: [(f64, f64); 2] },
+    Box {
+        class: String,
+        title: Option<String>,
+        corners: [(f64, f64); 2],
+    },
     /// A line between two points.
-    Line { class: &'static str, ends: [(f64, f64); 2] },
+    Line {
+        class: &'static str,
+        ends: [(f64, f64); 2],
+    },
     /// A text moved by some pixels from its point. Its class says how it is aligned.
-    Text { class: &'static str, text: String, at: [(f64, f64); 1], by: (i32, i32) },
+    Text {
+        class: &'static str,
+        text: String,
+        at: [(f64, f64); 1],
+        by: (i32, i32),
+    },
     /// Everything until [`Mark::Close`] belongs together.
-    Open { class: &'static str },
+    Open {
+        class: &'static str,
+    },
     Close,
 }
 

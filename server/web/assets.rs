@@ -39,7 +39,11 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     vec![
         asset("app.css", "text/css; charset=utf-8", STYLES.join("\n").into_bytes()),
         asset("app.js", "text/javascript; charset=utf-8", include_bytes!("../../static/app.js").as_slice()),
-        asset("htmx.js", "text/javascript; charset=utf-8", include_bytes!("../../static/htmx.min.js").as_slice()),
+        asset(
+            "htmx.js",
+            "text/javascript; charset=utf-8",
+            include_bytes!("../../static/htmx.min.js").as_slice(),
+        ),
         asset("favicon.svg", "image/svg+xml", include_bytes!("../../static/favicon.svg").as_slice()),
     ]
 });
@@ -85,10 +89,18 @@ mod tests {
     #[test]
     fn every_style_sheet_is_joined_in_name_order() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/static/css");
-        let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut files: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         let texts: Vec<_> = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
         assert_eq!(STYLES, texts);
+    }
+
+    #[test]
+    fn what_is_vendored_is_what_the_note_says() {
+        let hash = Sha256::digest(include_bytes!("../../static/htmx.min.js"));
+        let note = include_str!("../../static/VENDORED.md");
+        assert!(note.contains(&format!("{hash:x}")), "{hash:x}");
     }
 
     #[test]

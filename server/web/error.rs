@@ -12,7 +12,6 @@ use super::filters;
 use super::layout::Layout;
 use super::paths;
 use crate::accounts::password::HashError;
-use crate::accounts::sign_in::SignInError;
 
 pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
 
@@ -30,7 +29,9 @@ pub enum Error {
     SignedOut,
     #[error("Your account does not open this page. An administrator can change that.")]
     Forbidden,
-    #[error("This form was open for too long, or was not sent from here. Nothing was changed: go back, reload the page and send it again.")]
+    #[error(
+        "This form was open for too long, or was not sent from here. Nothing was changed: go back, reload the page and send it again."
+    )]
     Forged,
     #[error("This address does not take that kind of request.")]
     MethodNotAllowed,
@@ -38,7 +39,9 @@ pub enum Error {
     TooLarge,
     #[error("Too many attempts. Try again after {}.", filters::clock_time(until))]
     TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
-    #[error("Something went wrong on the server. Nothing you sent was kept half-way; the server's log says more.")]
+    #[error(
+        "Something went wrong on the server. Nothing you sent was kept half-way; the server's log says more."
+    )]
     Internal(#[source] anyhow::Error),
 }
 
@@ -80,7 +83,7 @@ macro_rules! internal {
         }
     )+};
 }
-internal!(anyhow::Error, sqlx::Error, askama::Error, serde_json::Error, HashError, SignInError);
+internal!(anyhow::Error, sqlx::Error, askama::Error, serde_json::Error, HashError);
 
 impl From<PathRejection> for Error {
     fn from(rejection: PathRejection) -> Self {
@@ -147,7 +150,10 @@ enum Form {
 impl Asked {
     pub(super) fn of(uri: &Uri, headers: &HeaderMap, is_get: bool) -> Self {
         let accepts = |kind: &str| {
-            headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|a| a.contains(kind))
+            headers
+                .get(header::ACCEPT)
+                .and_then(|value| value.to_str().ok())
+                .is_some_and(|a| a.contains(kind))
         };
         let ends = |suffix: &str| uri.path().ends_with(suffix);
         let form = if ends(".json") || (accepts("application/json") && !accepts("text/html")) {
@@ -188,13 +194,14 @@ pub(super) fn present(mut response: Response, asked: &Asked, visitor: &Visitor) 
         Form::Json => {
             let body = serde_json::json!({ "error": refusal.sentence }).to_string();
             ([(header::CONTENT_TYPE, "application/json")], body).into_response()
-        },
+        }
         Form::Htmx | Form::Plain => format!("{}\n", refusal.sentence).into_response(),
     };
-    if matches!(asked.form, Form::Htmx) && refusal.is_signed_out {
-        if let Ok(target) = HeaderValue::from_str(&sign_in()) {
-            response.headers_mut().insert("hx-redirect", target);
-        }
+    if matches!(asked.form, Form::Htmx)
+        && refusal.is_signed_out
+        && let Ok(target) = HeaderValue::from_str(&sign_in())
+    {
+        response.headers_mut().insert("hx-redirect", target);
     }
     let (mut parts, _) = response.into_parts();
     let (dressed, body) = body.into_parts();

@@ -3,6 +3,8 @@
 //! Numbers have commas between thousands, a point before decimals, a true minus sign. What is exactly zero
 //! is a dash, so that nothing can be told from less than a cent (`0.00`).
 
+#![expect(clippy::inline_always, reason = "askama's filter_fn writes it")]
+
 use std::fmt::Display;
 
 use askama::{Result, Values};
@@ -53,7 +55,11 @@ pub fn hours(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
 #[askama::filter_fn]
 pub fn percent(share: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
     let hundredfold = share.bare().times(100);
-    Ok(if hundredfold.is_zero() { "–".to_owned() } else { format!("{}{THIN}%", grouped(hundredfold.round(1))) })
+    Ok(if hundredfold.is_zero() {
+        "–".to_owned()
+    } else {
+        format!("{}{THIN}%", grouped(hundredfold.round(1)))
+    })
 }
 
 /// A change, with its sign: `+1,204.10`, `−3.00`, `–`.

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Error as _};
 
 use super::Result;
 use crate::money::Decimal;
@@ -116,7 +116,8 @@ fn is_formula(text: &str) -> bool {
 
 /// The rows as a file named `name.csv`.
 pub fn csv<'a, R: Record + 'a>(name: &str, rows: impl IntoIterator<Item = &'a R>) -> Result {
-    let body = write_csv(rows).map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
+    let body =
+        write_csv(rows).map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let mut response = ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], body).into_response();
     if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}.csv\"")) {

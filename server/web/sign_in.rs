@@ -7,14 +7,14 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
 use super::error::{Error, Result};
 use super::extract::{Address, Db, Form, Query, Visitor, cookie, user_agent};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond};
-use crate::accounts::sign_in::{self, SignIn};
+use crate::accounts::sign_in::{self, Begun};
 use crate::accounts::{Secret, UserId, session};
 use crate::clock;
 use crate::config::Settings;
@@ -54,20 +54,24 @@ pub async fn create(
     State(settings): State<Arc<Settings>>,
     Address(address): Address,
     headers: HeaderMap,
-    mut db: Db,
+    State(pool): State<PgPool>,
     Form(form): Form<SignInForm>,
 ) -> Result {
     let now = clock::now();
     let next = Next { next: form.next }.local();
-    match sign_in::attempt(&mut db, &form.email, form.password, &address, now).await? {
-        SignIn::As(user) => start(&mut db, user, &headers, &settings, &next).await,
-        SignIn::Refused => {
-            let mut fields = Fields::new([("email", &form.email)]);
-            fields.refuse("password", "No account has this address and password.");
-            respond::refused(Page { layout, fields, next })
-        }
-        SignIn::Wait { until } => Err(Error::TooMany { until, now }),
-    }
+    let begun = sign_in::begin(&mut *pool.acquire().await?, &form.email, &address, now).await?;
+    let mut attempt = match begun {
+        Begun::Checking(attempt) => attempt,
+        Begun::Wait { until } => return Err(Error::TooMany { until, now }),
+    };
+    let Some(user) = attempt.verify(form.password).await? else {
+        let mut fields = Fields::new([("email", &form.email)]);
+        fields.refuse("password", "No account has this address and password.");
+        return respond::refused(Page { layout, fields, next });
+    };
+    let mut db = pool.acquire().await?;
+    sign_in::succeed(&mut db, &attempt).await?;
+    start(&mut db, user, &headers, &settings, &next).await
 }
 
 pub async fn destroy(
@@ -103,7 +107,8 @@ impl Next {
     /// An address below our own root, whatever was asked for: never another site.
     fn local(&self) -> String {
         let wanted = self.next.as_deref().unwrap_or("/");
-        let leads_away = |text: &str| text.starts_with("//") || text.contains('\\') || text.contains(char::is_control);
+        let leads_away =
+            |text: &str| text.starts_with("//") || text.contains('\\') || text.contains(char::is_control);
         let is_local = wanted.starts_with('/') && !leads_away(wanted) && !wanted.starts_with("/sign-");
         if is_local && wanted.is_ascii() { wanted.to_owned() } else { "/".to_owned() }
     }
@@ -117,7 +122,8 @@ mod tests {
     fn it_leads_nowhere_else() {
         let local = |text: &str| Next { next: Some(text.to_owned()) }.local();
         assert_eq!(local("/spend/2026-09?by=team"), "/spend/2026-09?by=team");
-        for text in ["https://evil.example", "//evil.example", "/\\evil.example", "", "/sign-out", "/a\nb: c"] {
+        for text in ["https://evil.example", "//evil.example", "/\\evil.example", "", "/sign-out", "/a\nb: c"]
+        {
             assert_eq!(local(text), "/", "{text}");
         }
     }

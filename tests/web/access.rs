@@ -57,7 +57,12 @@ async fn every_route_answers_whom_it_is_for_and_nobody_else(db: PgPool) {
                 StatusCode::SEE_OTHER => role.is_none() && answer.location().starts_with("/sign-in"),
                 _ => false,
             };
-            assert_eq!(!is_refused, admitted.contains(&role), "{method} {address} for {role:?}: {}", answer.status);
+            assert_eq!(
+                !is_refused,
+                admitted.contains(&role),
+                "{method} {address} for {role:?}: {}",
+                answer.status
+            );
         }
     }
 }

@@ -15,8 +15,9 @@ async fn a_new_password_signs_out_everywhere_else(db: PgPool) {
     other.submit("/sign-in", "/sign-in", &fields).await;
     let before = app.cookie("gpuledger_session").unwrap().to_owned();
 
-    let changed =
-        app.submit("/account", "/account/password", &[("current", PASSWORD), ("new", "another horse battery")]).await;
+    let changed = app
+        .submit("/account", "/account/password", &[("current", PASSWORD), ("new", "another horse battery")])
+        .await;
 
     assert_eq!((changed.status, changed.location()), (StatusCode::SEE_OTHER, "/account"));
     assert_ne!(app.cookie("gpuledger_session").unwrap(), before);
@@ -31,8 +32,9 @@ async fn a_new_password_signs_out_everywhere_else(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn it_asks_for_the_password_until_now(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Lead).await;
-    let answer =
-        app.submit("/account", "/account/password", &[("current", "wrong"), ("new", "another horse battery")]).await;
+    let answer = app
+        .submit("/account", "/account/password", &[("current", "wrong"), ("new", "another horse battery")])
+        .await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(html::texts(&answer.body, ".problem"), ["This is not your password."]);
 }

@@ -11,7 +11,9 @@ async fn every_answer_is_guarded(db: PgPool) {
     let mut admin = app.signed_in(Role::Admin).await;
     let mut nobody = app.stranger();
     let mut answers = Vec::new();
-    for path in ["/", "/sign-in", "/account", "/people", "/healthz", "/nowhere", "/setup/x", assets::url("app.css")] {
+    for path in
+        ["/", "/sign-in", "/account", "/people", "/healthz", "/nowhere", "/setup/x", assets::url("app.css")]
+    {
         for browser in [&mut admin, &mut nobody] {
             answers.push(browser.get(path).await);
             answers.push(browser.get_as(path, "application/json").await);

@@ -22,7 +22,8 @@ async fn an_admin_adds_a_lead_with_teams(db: PgPool) {
     assert_eq!(html::texts(&page.body, "tbody th"), ["admin@example.org", "lena@example.org"]);
 
     let mut db = app.db.acquire().await.unwrap();
-    let lena = people::list(&mut db).await.unwrap().into_iter().find(|person| person.role == Role::Lead).unwrap();
+    let lena =
+        people::list(&mut db).await.unwrap().into_iter().find(|person| person.role == Role::Lead).unwrap();
     assert_eq!(lena.scope(), Scope::Teams(vec!["nlp".to_owned(), "research".to_owned()]));
 }
 
@@ -51,11 +52,30 @@ async fn it_escapes_what_people_type(db: PgPool) {
         ("password", "correct horse battery"),
     ];
     assert_eq!(app.submit("/people", "/people", &fields).await.status, StatusCode::SEE_OTHER);
-    let refused = app.submit("/people", "/people", &[("email", HOSTILE), ("name", HOSTILE), ("role", HOSTILE), ("password", "")]).await;
+    let refused = app
+        .submit(
+            "/people",
+            "/people",
+            &[("email", HOSTILE), ("name", HOSTILE), ("role", HOSTILE), ("password", "")],
+        )
+        .await;
     let missing = app.get("/nowhere/%22%3E%3Cscript%3Ealert(1)%3C/script%3E").await;
     for page in [app.get("/people").await, refused, missing] {
         assert!(!page.body.contains("<script>"), "{}", page.body);
         assert!(html::texts(&page.body, "script").iter().all(String::is_empty));
     }
-    assert_eq!(html::attributes(&app.submit("/people", "/people", &[("email", ""), ("name", HOSTILE), ("role", ""), ("password", "")]).await.body, "#name", "value"), [HOSTILE]);
+    assert_eq!(
+        html::attributes(
+            &app.submit(
+                "/people",
+                "/people",
+                &[("email", ""), ("name", HOSTILE), ("role", ""), ("password", "")]
+            )
+            .await
+            .body,
+            "#name",
+            "value"
+        ),
+        [HOSTILE]
+    );
 }

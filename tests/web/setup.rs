@@ -21,14 +21,19 @@ async fn its_link_makes_the_first_administrator_and_then_is_over(db: PgPool) {
     let answer = app.submit(&link, &link, &fields).await;
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/"));
     let people = app.get("/people").await;
-    assert_eq!(html::texts(&people.body, "tbody tr:first-child > *")[..3], ["ada@example.org", "Ada", "admin"]);
+    assert_eq!(
+        html::texts(&people.body, "tbody tr:first-child > *")[..3],
+        ["ada@example.org", "Ada", "admin"]
+    );
 
     let mut stranger = app.stranger();
     let over = stranger.get(&link).await;
     assert_eq!(over.status, StatusCode::NOT_FOUND);
     assert!(over.body.contains("This set-up link is over"));
     let token = stranger.token("/sign-in").await;
-    let again = stranger.post(&link, &[("csrf", &token), ("email", "eve@example.org"), ("password", "correct horse battery")]).await;
+    let again = stranger
+        .post(&link, &[("csrf", &token), ("email", "eve@example.org"), ("password", "correct horse battery")])
+        .await;
     assert_eq!(again.status, StatusCode::NOT_FOUND);
     assert_eq!(self::link(&app).await, None, "no further links once somebody has an account");
 }
@@ -58,7 +63,8 @@ async fn of_two_at_once_one_gets_in(db: PgPool) {
         let person = NewPerson { email, name: None, role: Role::Admin, teams: Vec::new() };
         setup::complete(&mut db, token, &person, "none", clock::now()).await.unwrap()
     };
-    let (one, other) = tokio::join!(complete(&tokens[0], "a@example.org"), complete(&tokens[1], "b@example.org"));
+    let (one, other) =
+        tokio::join!(complete(&tokens[0], "a@example.org"), complete(&tokens[1], "b@example.org"));
     let done = [one, other].into_iter().filter(|outcome| matches!(outcome, SetUp::Done(_))).count();
     assert_eq!(done, 1);
     let mut db = app.db.acquire().await.unwrap();
