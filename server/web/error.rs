@@ -12,7 +12,6 @@ use super::filters;
 use super::layout::Layout;
 use super::paths;
 use crate::accounts::password::HashError;
-use crate::accounts::sign_in::SignInError;
 
 pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
 
@@ -84,7 +83,7 @@ macro_rules! internal {
         }
     )+};
 }
-internal!(anyhow::Error, sqlx::Error, askama::Error, serde_json::Error, HashError, SignInError);
+internal!(anyhow::Error, sqlx::Error, askama::Error, serde_json::Error, HashError);
 
 impl From<PathRejection> for Error {
     fn from(rejection: PathRejection) -> Self {
@@ -198,10 +197,11 @@ pub(super) fn present(mut response: Response, asked: &Asked, visitor: &Visitor) 
         }
         Form::Htmx | Form::Plain => format!("{}\n", refusal.sentence).into_response(),
     };
-    if matches!(asked.form, Form::Htmx) && refusal.is_signed_out {
-        if let Ok(target) = HeaderValue::from_str(&sign_in()) {
-            response.headers_mut().insert("hx-redirect", target);
-        }
+    if matches!(asked.form, Form::Htmx)
+        && refusal.is_signed_out
+        && let Ok(target) = HeaderValue::from_str(&sign_in())
+    {
+        response.headers_mut().insert("hx-redirect", target);
     }
     let (mut parts, _) = response.into_parts();
     let (dressed, body) = body.into_parts();

@@ -12,6 +12,7 @@ struct Page {
     layout: Layout,
 }
 
+/// The month page of the latest month takes this place once a month is loaded.
 pub async fn show(_: paths::Home, layout: Layout) -> Result {
     respond::html(Page { layout })
 }
