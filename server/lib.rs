@@ -2,13 +2,35 @@
 //!
 //! Data flows one way: file → charges → ledger → report → page. One line per room:
 
-/// GPU catalogue: models, instance types, recognition.
+/// GPU catalogue: models, instance types, recognition. Pure.
 pub mod accelerator;
+/// People: passwords, sessions, roles.
+pub mod accounts;
 /// Billing exports: bytes to charges. Pure.
 pub mod billing;
+/// Figures to SVG: themable, readable, accessible. Pure.
+pub mod chart;
+/// The command line: each command calls one room.
+pub mod cli;
+/// The one place that asks what time it is.
+pub mod clock;
+/// Settings: flags, environment, defaults.
+pub mod config;
+/// Demonstration exports of any size. Pure.
+pub mod generate;
+/// Background work: a queue in PostgreSQL, with progress.
+pub mod jobs;
+/// Charges to PostgreSQL: originals, deliveries, keys, rollups, publish, undo, check.
+pub mod ledger;
 /// Exact decimals and currencies.
 pub mod money;
 /// Billing months and charge periods, always half-open.
 pub mod period;
-/// PostgreSQL: the private server, the pool, the migrations.
+/// The questions pages ask of the ledger.
+pub mod report;
+/// PostgreSQL: the private server, the pool, the migrations, typed COPY.
 pub mod store;
+/// Pages: one file each.
+pub mod web;
+
+pub use store::MIGRATOR;

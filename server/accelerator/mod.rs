@@ -1,1 +1,28 @@
 //! Accelerators: which charges pay for GPUs, which model, how many.
+//!
+//! An *accelerator* is a device that computes for machine learning or graphics and is rented by time:
+//! GPUs, Google TPUs, AWS Trainium and Inferentia, Intel Gaudi, Qualcomm Cloud AI. FPGAs (AWS F1,
+//! Azure NP) and video transcoders (AWS VT1) are not. A board with two GPU chips (K80, M60) counts as
+//! two, as its clouds do.
+//!
+//! What is known stands in `catalog/*.csv`, a source on each row:
+//! - `models.csv`: the models, the name a page shows (several models may share one: `H100` is SXM, PCIe
+//!   and NVL) and the texts each is recognised by;
+//! - `instances.csv`: instance types and how many accelerators each holds, `8` or `1/6`;
+//! - `meters.csv`: what one unit of a meter counts (instances, accelerators, or neither).
+//!
+//! [`recognize`] is asked once per distinct charge key. Accelerator-hours are summed exactly, as
+//! part-seconds ([`Recognized::part_seconds`]), and divided once, at display ([`accelerator_hours`]).
+
+mod amount;
+mod catalog;
+mod mig;
+mod recognize;
+mod text;
+mod unit;
+
+pub use amount::{Accelerators, PARTS, ParseAcceleratorsError, accelerator_hours};
+pub use catalog::{Instance, Model, VERSION, find_instance, find_model, instances, model, models};
+pub use mig::mig_share;
+pub use recognize::{Recognized, recognize};
+pub use unit::seconds_per_unit;

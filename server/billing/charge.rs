@@ -68,7 +68,7 @@ impl PricingCategory {
 /// Nothing here varies by row: no price, no time, no rate. Empty text means "no value".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChargeKey {
-    /// Canonical provider name, see [`canonical_provider`].
+    /// Canonical provider name, see [`canonical_provider`](super::canonical_provider).
     pub provider: String,
     /// Canonical form that every format of one provider agrees on, so that a CUR and a FOCUS export
     /// of one account state the same scope.
@@ -101,8 +101,8 @@ pub struct ChargeKey {
 pub struct Charge {
     pub key: ChargeKey,
     pub resource_id: String,
-    /// Tag keys in the canonical spelling of the format (`user:` prefix dropped), sorted by the ledger.
-    pub tags: Vec<(String, String)>,
+    /// Tag keys in the canonical spelling of the format (`user:` prefix dropped); keys are case-sensitive.
+    pub tags: Tags,
     /// First day of the billing period; its month is the billing month.
     pub billing_period_start: NaiveDate,
     pub period: ChargePeriod,
@@ -159,15 +159,116 @@ impl Charge {
     }
 }
 
-/// One name per provider, whoever writes it: FOCUS ProviderName values, and those that AWS, Microsoft,
-/// Google and Oracle use elsewhere. Unknown names keep their spelling.
-pub fn canonical_provider(name: &str) -> &str {
-    let name = name.trim();
-    match name.to_ascii_lowercase().as_str() {
-        "aws" | "amazon" | "amazon web services" | "amazon web services, inc." => "AWS",
-        "microsoft" | "azure" | "microsoft azure" | "microsoft corporation" => "Microsoft",
-        "google cloud" | "google" | "gcp" | "google cloud platform" => "Google Cloud",
-        "oracle" | "oci" | "oracle cloud" | "oracle cloud infrastructure" => "Oracle",
-        _ => name,
+/// Tags of a charge: keys are unique, values never empty. One text holds them all, so that a reader can
+/// reuse it for every row.
+#[derive(Clone, Debug, Default)]
+pub struct Tags {
+    text: String,
+    spans: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u32,
+    middle: u32,
+    end: u32,
+}
+
+impl Tags {
+    /// Sets a tag; the last value of a key wins. A key or value that is empty is no tag.
+    pub fn set(&mut self, key: &str, value: &str) {
+        self.set_prefixed("", key, value);
+    }
+
+    /// As [`Self::set`], for the key `prefix` followed by `key`.
+    pub fn set_prefixed(&mut self, prefix: &str, key: &str, value: &str) {
+        if key.is_empty() || value.is_empty() {
+            return;
+        }
+        let length = prefix.len() + key.len();
+        let is_same = |name: &str| name.len() == length && name.starts_with(prefix) && name.ends_with(key);
+        if let Some(at) = (0..self.spans.len()).find(|at| is_same(self.at(*at).0)) {
+            self.spans.remove(at);
+        }
+        self.push(prefix, key, value);
+    }
+
+    /// Adds a tag whose key is known to be new.
+    pub(super) fn push(&mut self, prefix: &str, key: &str, value: &str) {
+        let start = self.text.len() as u32;
+        self.text.push_str(prefix);
+        self.text.push_str(key);
+        let middle = self.text.len() as u32;
+        self.text.push_str(value);
+        self.spans.push(Span { start, middle, end: self.text.len() as u32 });
+    }
+
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
+    }
+
+    /// In the order they were set, or of their keys after [`Self::sort`].
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        (0..self.spans.len()).map(|at| self.at(at))
+    }
+
+    /// Orders by key, which makes equal sets equal sequences.
+    pub fn sort(&mut self) {
+        let Self { text, spans } = self;
+        spans.sort_unstable_by(|a, b| a.key(text).cmp(b.key(text)));
+    }
+
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Empties and keeps the allocations.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.spans.clear();
+    }
+
+    fn at(&self, at: usize) -> (&str, &str) {
+        let Span { middle, end, .. } = self.spans[at];
+        (self.spans[at].key(&self.text), &self.text[middle as usize..end as usize])
+    }
+}
+
+impl Span {
+    fn key(self, text: &str) -> &str {
+        &text[self.start as usize..self.middle as usize]
+    }
+}
+
+/// Equal sets, whatever their order.
+impl PartialEq for Tags {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
+    }
+}
+
+impl Eq for Tags {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_value_of_a_tag_wins() {
+        let mut tags = Tags::default();
+        tags.set("team", "a");
+        tags.set("Team", "b");
+        tags.set("env", "");
+        tags.set("team", "c");
+        assert_eq!(tags.iter().collect::<Vec<_>>(), [("Team", "b"), ("team", "c")]);
+        tags.set("Alpha", "1");
+        tags.sort();
+        assert_eq!(tags.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["Alpha", "Team", "team"]);
+        tags.clear();
+        assert!(tags.is_empty() && tags.get("team").is_none());
     }
 }

@@ -5,6 +5,329 @@
 //! for a stated reason. A file that is no cost at all is a [`Refusal`].
 //! Adding a format is one file that implements [`Format`] and one line in [`FORMATS`].
 
+mod aws;
+mod aws_cur;
+mod aws_cur_2;
 mod charge;
+mod container;
+mod focus;
+mod header;
+mod instance_type;
+mod json;
+mod manifest;
+mod not_cost;
+mod provider;
+mod recognize;
+mod records;
+mod refusal;
+mod row;
+mod value;
 
-pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, canonical_provider};
+use std::io::{Read, Seek, Write};
+
+pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
+pub use header::{Columns, Header};
+pub use manifest::{MAX_MANIFEST, Manifest, Matched};
+pub use provider::{canonical_account, canonical_provider};
+pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
+pub use row::{Outcome, ReadRow, Row};
+
+use container::Unpacking;
+use records::{Broken, Records};
+use row::{Problem, Remarks};
+
+/// Every export format that is read, the more particular first.
+pub static FORMATS: &[&dyn Format] = &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &focus::Focus];
+
+/// One kind of billing export.
+pub trait Format: Sync {
+    /// What people type after `--as` and what the ledger stores: `aws-cur`.
+    fn name(&self) -> &'static str;
+
+    /// What people read: `AWS Cost and Usage Report`.
+    fn label(&self) -> &'static str;
+
+    /// The columns without which no charge can be made; each with its other spellings.
+    fn mandatory(&self) -> &'static [Mandatory];
+
+    /// True for a header that holds the mandatory columns and is this format rather than a cousin.
+    fn recognizes(&self, header: &Header) -> bool {
+        self.mandatory().iter().all(|column| column.is_in(header))
+    }
+
+    /// How deliveries of files with this header add up.
+    fn accumulation(&self, _header: &Header) -> Accumulation {
+        Accumulation::WholePeriod
+    }
+
+    /// Which columns it does not know and which optional ones are not there.
+    fn columns(&self, header: &Header) -> Columns;
+
+    /// Resolves the columns once and answers what turns rows into charges.
+    fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send>;
+}
+
+/// A column that a format cannot do without: its name and, as [`Header::find_any`] wants them, the keys
+/// under which it is accepted.
+#[derive(Debug)]
+pub struct Mandatory {
+    pub name: &'static str,
+    pub keys: &'static [&'static str],
+}
+
+impl Mandatory {
+    fn is_in(&self, header: &Header) -> bool {
+        header.find_any(self.keys).is_some()
+    }
+}
+
+/// What a delivery states about its billing period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accumulation {
+    /// All of it: a later delivery of the same scope replaces this one.
+    WholePeriod,
+    /// A part: it adds to the others and is replaced only by the same slice.
+    Slice,
+}
+
+/// What became of one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The charge was filled in.
+    Charge,
+    Rejected(Rejection),
+    /// Read and left out, for this reason.
+    Skipped(&'static str),
+}
+
+/// A recognised export, read row by row.
+pub struct Export {
+    file: String,
+    format: &'static dyn Format,
+    accumulation: Accumulation,
+    header: Header,
+    header_line: Vec<u8>,
+    columns: Columns,
+    records: Records,
+    reader: Box<dyn ReadRow + Send>,
+    remarks: Remarks,
+    row: u64,
+}
+
+/// Recognises what `input` is and walks over its rows. `name` is used in messages only; `as_format`
+/// forces a format by name.
+///
+/// # Errors
+/// A [`Refusal`] that says what was found instead.
+pub fn open<R>(name: &str, input: R, as_format: Option<&str>) -> Result<Export, Refusal>
+where
+    R: Read + Seek + Send + 'static,
+{
+    open_with_sink(name, input, as_format, std::io::sink())
+}
+
+/// As [`open`]; `sink` is given every unpacked byte, in order, as it is read: all of them once
+/// [`Export::next`] has answered `None`.
+///
+/// # Errors
+/// A [`Refusal`] that says what was found instead.
+pub fn open_with_sink<R, W>(name: &str, input: R, as_format: Option<&str>, sink: W) -> Result<Export, Refusal>
+where
+    R: Read + Seek + Send + 'static,
+    W: Write + Send + 'static,
+{
+    let opened = container::unpack(input)
+        .map(|content| Records::new(content, Box::new(sink)))
+        .and_then(|records| Export::begin(name, records, as_format));
+    opened.map_err(|refusal| refusal.of(name))
+}
+
+impl Export {
+    fn begin(file: &str, mut records: Records, as_format: Option<&str>) -> Result<Self, Refusal> {
+        let start = records.peek().map_err(|broken| refuse(broken, 0, None))?;
+        let mark = recognize::text(start)?;
+        records.skip(mark);
+        loop {
+            let more = records.advance().map_err(|broken| recognize::broken_header(broken))?;
+            if !more {
+                return Err(Refusal::new("a file without a header", "a billing export as CSV"));
+            }
+            if !records.record().is_blank() {
+                break;
+            }
+        }
+        let record = records.record();
+        let header = recognize::header(&record)?;
+        let format = recognize::format(&header, as_format)?;
+        let header_line = record.line().to_vec();
+        Ok(Self {
+            file: file.to_owned(),
+            format,
+            accumulation: format.accumulation(&header),
+            columns: recognize::columns(format, &header),
+            reader: format.reader(&header),
+            header,
+            header_line,
+            records,
+            remarks: Remarks::default(),
+            row: 0,
+        })
+    }
+
+    pub fn format(&self) -> &'static dyn Format {
+        self.format
+    }
+
+    pub fn accumulation(&self) -> Accumulation {
+        self.accumulation
+    }
+
+    /// The header as found, and what the format makes of it.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// The header line as the file writes it, for [`original_columns`].
+    pub fn header_line(&self) -> &[u8] {
+        &self.header_line
+    }
+
+    /// Oddities of the rows so far that harm no figure; complete at the end.
+    pub fn remarks(&self) -> &[Remark] {
+        self.remarks.list()
+    }
+
+    /// 1-based number of the last row; the header and blank lines are not counted. The number of rows
+    /// once [`Self::next`] has answered `None`.
+    pub fn row(&self) -> u64 {
+        self.row
+    }
+
+    /// Offset of the last row in the unpacked stream.
+    pub fn position(&self) -> u64 {
+        self.records.position()
+    }
+
+    /// Reads the next row into `charge`, which is cleared first; `None` at the end.
+    ///
+    /// # Errors
+    /// A [`Refusal`] where the rest of the file cannot be read; nothing of it should be kept.
+    pub fn next(&mut self, charge: &mut Charge) -> Result<Option<Step>, Refusal> {
+        loop {
+            let more = self
+                .records
+                .advance()
+                .map_err(|broken| refuse(broken, self.row + 1, Some(&self.header)).of(&self.file))?;
+            if !more {
+                return Ok(None);
+            }
+            if !self.records.record().is_blank() || self.header.len() == 1 {
+                break;
+            }
+        }
+        self.row += 1;
+        charge.clear();
+        Ok(Some(match self.step(charge) {
+            Ok(step) => step,
+            Err(problem) => Step::Rejected(Rejection {
+                row: self.row,
+                column: problem.column.map(|column| self.header.name(column).to_owned()).unwrap_or_default(),
+                found: problem.found,
+                expected: problem.expected.into_owned(),
+            }),
+        }))
+    }
+
+    fn step(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
+        let record = self.records.record();
+        let (found, expected) = (record.len(), self.header.len());
+        if let Some(column) = record.oversized() {
+            return Err(Problem {
+                column: Some(column),
+                found: format!("a field of {} bytes", record.raw(column).len()),
+                expected: format!("at most {} bytes", records::MAX_FIELD).into(),
+            });
+        }
+        if found != expected {
+            if record.is_empty() {
+                return Ok(Step::Skipped("empty row"));
+            }
+            // The last fields may be left off where no mandatory one is among them.
+            let is_short = found < expected && expected - found <= MOST_MISSING;
+            if !is_short || self.reader.last_needed() >= found {
+                return Err(Problem {
+                    column: None,
+                    found: format!("{found} fields"),
+                    expected: format!("{expected} fields, as in the header").into(),
+                });
+            }
+            self.remarks.count("the last fields are missing and taken as empty", self.row);
+        }
+        let row = Row::new(record, self.row, &mut self.remarks);
+        match self.reader.read(row, charge) {
+            Ok(Outcome::Charge) => Ok(Step::Charge),
+            Ok(Outcome::Skipped(reason)) => Ok(Step::Skipped(reason)),
+            // Only a row that is no charge can be these, so good rows are not searched for them.
+            Err(_) if record.is_empty() => Ok(Step::Skipped("empty row")),
+            Err(_) if recognize::repeats(&self.header, &record) => Ok(Step::Skipped("header repeated")),
+            Err(problem) => Err(problem),
+        }
+    }
+}
+
+/// Fields that may be missing at the end of a row.
+const MOST_MISSING: usize = 3;
+
+/// Splits one row of an original again: `header_line` as of [`Export::header_line`], `record` the bytes
+/// from its [`Export::position`] on; what follows the record is ignored. Fields beyond the header get an
+/// empty name; missing ones are left out.
+pub fn original_columns(header_line: &[u8], record: &[u8]) -> Vec<(String, String)> {
+    let names = records::split(header_line);
+    let values = records::split(record);
+    values
+        .into_iter()
+        .enumerate()
+        .map(|(i, value)| (names.get(i).cloned().unwrap_or_default(), value))
+        .collect()
+}
+
+/// Why the stream cannot be read on, for people.
+fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refusal {
+    let row = (row > 0).then_some(row);
+    let column = |field: usize| header.map_or(String::new(), |header| header.name(field).to_owned());
+    match broken {
+        Broken::Input(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<Unpacking>()) {
+            Some(Unpacking { found, expected }) => Refusal::new(found.clone(), expected.clone()).at_row(row),
+            None => Refusal::new(format!("that reading broke off ({error})"), "the rest of the file")
+                .at_row(row)
+                .failed(),
+        },
+        Broken::Sink(error) => {
+            Refusal::new(format!("that the original cannot be kept ({error})"), "room to store it").failed()
+        }
+        Broken::TooLong { field, quoted: true } => Refusal::new(
+            format!("a quote that is still open after {} bytes", records::MAX_RECORD),
+            "a closing quote",
+        )
+        .at_row(row)
+        .in_column(column(field)),
+        Broken::TooLong { field, quoted: false } => Refusal::new(
+            format!("a row of more than {} bytes", records::MAX_RECORD),
+            "rows of a billing export",
+        )
+        .at_row(row)
+        .in_column(column(field)),
+        Broken::OpenQuote { field } => {
+            Refusal::new("a quote that is never closed", "a closing quote before the end of the file")
+                .at_row(row)
+                .in_column(column(field))
+        }
+    }
+}
+
+/// For the lists of unknown and missing columns: names, at most `most` of them.
+fn listed<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> String {
+    let names: Vec<&str> = names.collect();
+    let shown = names.iter().take(most).copied().collect::<Vec<_>>().join(", ");
+    if names.len() > most { format!("{shown} and {} more", names.len() - most) } else { shown }
+}

@@ -274,7 +274,8 @@ impl fmt::Display for Decimal {
         let padded = format!("{digits:0>width$}", width = scale + 1);
         let (whole, fraction) = padded.split_at(padded.len() - scale);
         let sign = if self.is_negative() { "-" } else { "" };
-        if fraction.is_empty() { write!(f, "{sign}{whole}") } else { write!(f, "{sign}{whole}.{fraction}") }
+        let point = if fraction.is_empty() { "" } else { "." };
+        f.pad(&format!("{sign}{whole}{point}{fraction}"))
     }
 }
 

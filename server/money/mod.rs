@@ -34,6 +34,11 @@ impl Currency {
         is_name.then(|| Self(text.to_owned()))
     }
 
+    /// A currency that was [parsed](Self::parse) before and comes back from a charge or the ledger.
+    pub fn exactly(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -3,8 +3,10 @@
 /// The private PostgreSQL in a data directory.
 pub mod private;
 
+mod copy;
 mod error;
 
+pub use copy::{CopyRows, send as copy_rows};
 pub use error::Error;
 
 use private::Private;

@@ -1,0 +1,172 @@
+//! From a charge key to its accelerator.
+
+use super::catalog::{Counts, Finds, find_model_in, rules, unknown_model};
+use super::text::words;
+use super::unit::{counts_accelerators, seconds_per_unit};
+use super::{Accelerators, Instance, Model, find_instance};
+use crate::billing::{ChargeCategory, ChargeKey};
+use crate::money::Decimal;
+
+/// Which accelerator the metered quantity of a key is time of, and how many one unit of it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recognized {
+    pub model: &'static Model,
+    /// Accelerators while one unit of the quantity passes: 8 for an hour of p5.48xlarge, 1 for a
+    /// GPU-hour.
+    pub per_unit: Accelerators,
+    /// Seconds in one unit of the quantity: 3600 for hours.
+    pub seconds_per_unit: u32,
+}
+
+impl Recognized {
+    /// A metered quantity in exact part-seconds: parts of an accelerator × seconds. Sum these;
+    /// [`super::accelerator_hours`] turns the sum into hours.
+    pub fn part_seconds(&self, quantity: Decimal) -> Decimal {
+        quantity.times(self.per_unit.parts()).times(i64::from(self.seconds_per_unit))
+    }
+}
+
+/// The accelerator whose time a key meters. `None` for everything else: other units, other machines,
+/// what is billed beside a GPU machine (storage, transfer, software, surcharges), and charges that are
+/// no usage. Whether a single charge counts (`is_metered`) is the charge's own matter.
+///
+/// The first that holds:
+/// 1. no usage, or no unit of time: nothing;
+/// 2. a rule of `meters.csv` excludes the service or the meter: nothing;
+/// 3. the unit or the meter counts accelerators: one, of the model its texts or its machine name;
+/// 4. the machine, or one that the meter's text names, is in `instances.csv`: as many as it holds, whatever the export states
+///    (Azure's own figures call a sixth of an A10 one GPU);
+/// 5. the export states a number: that many, of the model its texts name, or of an unknown one;
+/// 6. the machine's name says both (`8x H100`): as many as it says.
+pub fn recognize(key: &ChargeKey) -> Option<Recognized> {
+    if key.category != ChargeCategory::Usage {
+        return None;
+    }
+    let seconds_per_unit = seconds_per_unit(&key.unit)?;
+    let texts = Texts::of(key);
+    let counts = texts.counts(key)?;
+    let (model, per_unit) = if counts == Counts::Accelerators {
+        (texts.model(key), Accelerators::ONE)
+    } else {
+        texts.machine(key)?
+    };
+    Some(Recognized { model, per_unit, seconds_per_unit })
+}
+
+/// A key's texts as words, split once.
+struct Texts {
+    service: Vec<String>,
+    meter: Vec<String>,
+}
+
+impl Texts {
+    fn of(key: &ChargeKey) -> Self {
+        Self { service: words(&key.service), meter: words(&key.meter) }
+    }
+
+    /// What one unit counts; `None` where it counts neither machines nor accelerators.
+    fn counts(&self, key: &ChargeKey) -> Option<Counts> {
+        let mut found = None;
+        for rule in rules() {
+            let applies = rule.provider == "*" || rule.provider == key.provider;
+            if !applies || !self.finds(&rule.finds, key) {
+                continue;
+            }
+            if rule.counts == Counts::Excluded {
+                return None;
+            }
+            found = found.or(Some(rule.counts));
+        }
+        if counts_accelerators(&key.unit) {
+            return Some(Counts::Accelerators);
+        }
+        // An AWS usage type that no rule knows (`EBSOptimized:…`, `Reservation:…`) is beside the machine.
+        let is_usage_type =
+            key.provider == "AWS" && key.meter.contains(':') && !key.meter.contains(char::is_whitespace);
+        if is_usage_type { found } else { found.or(Some(Counts::Instances)) }
+    }
+
+    fn finds(&self, finds: &Finds, key: &ChargeKey) -> bool {
+        match finds {
+            Finds::MeterWords(phrase) => contains(&self.meter, phrase),
+            Finds::ServiceWords(phrase) => contains(&self.service, phrase),
+            Finds::UsageType(name) => usage_type(&key.meter) == *name,
+            Finds::InstancePrefix(prefix) => machine_name(key).starts_with(prefix),
+        }
+    }
+
+    /// The model of a key whose unit counts accelerators.
+    fn model(&self, key: &ChargeKey) -> &'static Model {
+        let named = find_model_in(&self.meter).or_else(|| find_model_in(&words(&key.sku)));
+        let of_machine = || find_instance(&key.provider, &key.instance_type).map(|found| found.model);
+        let in_machine = || find_model_in(&words(&key.instance_type));
+        named.or_else(of_machine).or_else(in_machine).unwrap_or(unknown_model())
+    }
+
+    fn machine(&self, key: &ChargeKey) -> Option<(&'static Model, Accelerators)> {
+        let machine = machine_name(key);
+        // Google bills GPUs as meters of their own, beside the machine's cores and memory.
+        let is_beside_gpus = key.provider == "Google Cloud"
+            && !key.meter.is_empty()
+            && !self.meter.starts_with(&words(machine))
+            && key.stated_accelerators.is_empty();
+        let named_machine =
+            || find_instance_in(&key.provider, &key.meter).filter(|_| key.instance_type.is_empty());
+        if let Some(found) = find_instance(&key.provider, machine).or_else(named_machine) {
+            return (!is_beside_gpus).then_some((found.model, found.accelerators));
+        }
+        let machine = words(machine);
+        let named = || {
+            find_model_in(&machine)
+                .or_else(|| find_model_in(&self.meter))
+                .or_else(|| find_model_in(&words(&key.sku)))
+        };
+        match key.stated_accelerators.parse::<Accelerators>() {
+            Ok(count) if !count.is_zero() => Some((named().unwrap_or(unknown_model()), count)),
+            _ => said_count(&machine)
+                .or_else(|| said_count(&self.meter))
+                .and_then(|count| Some((named()?, count))),
+        }
+    }
+}
+
+/// The instance type, or the machine that the meter names: what follows the colon of an AWS usage type,
+/// else the meter itself.
+fn machine_name(key: &ChargeKey) -> &str {
+    if !key.instance_type.is_empty() {
+        return &key.instance_type;
+    }
+    key.meter.rsplit_once(':').map_or(key.meter.as_str(), |(_, machine)| machine)
+}
+
+/// The one machine that a description names: `$1.624 per On Demand Linux g5.4xlarge Instance Hour`, all
+/// that some FOCUS exports say of it.
+fn find_instance_in(provider: &str, description: &str) -> Option<&'static Instance> {
+    description
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')'))
+        .filter(|word| word.contains(['.', '-', '_']))
+        .find_map(|word| find_instance(provider, word))
+}
+
+/// `USW2-BoxUsage:p5.48xlarge` → `boxusage`; also behind local zones (`USW2-LAX1-BoxUsage:…`).
+fn usage_type(meter: &str) -> String {
+    let name = meter.split_once(':').map_or(meter, |(name, _)| name);
+    name.rsplit_once('-').map_or(name, |(_, name)| name).to_ascii_lowercase()
+}
+
+/// A count that a text states beside a model: `8x`, `x8`, `8gpu`.
+fn said_count(words: &[String]) -> Option<Accelerators> {
+    words.iter().find_map(|word| {
+        let count = word
+            .strip_suffix('x')
+            .or_else(|| word.strip_prefix('x'))
+            .or_else(|| word.strip_suffix("gpu"))
+            .or_else(|| word.strip_suffix("gpus"))?;
+        let count: i64 = count.parse().ok()?;
+        (1..=128).contains(&count).then(|| Accelerators::fraction(count, 1)).flatten()
+    })
+}
+
+fn contains(words: &[String], phrase: &[String]) -> bool {
+    !phrase.is_empty() && words.windows(phrase.len()).any(|window| window == phrase)
+}

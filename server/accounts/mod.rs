@@ -1,0 +1,17 @@
+//! People: who may sign in, as what, and how they prove it.
+//!
+//! Nothing that lets someone in is stored as it is: passwords are argon2id hashes, tokens of sessions and
+//! of set-up links are kept as their SHA-256. Time and randomness are arguments.
+
+pub mod password;
+pub mod people;
+pub mod role;
+pub mod secret;
+pub mod session;
+pub mod setup;
+pub mod sign_in;
+
+pub use password::Password;
+pub use people::{Email, NewPerson, Person, UserId};
+pub use role::{Role, Scope};
+pub use secret::Secret;

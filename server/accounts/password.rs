@@ -1,0 +1,138 @@
+//! Passwords: long rather than odd, hashed with argon2id away from the threads that answer pages.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
+use rand::CryptoRng;
+use tokio::sync::Semaphore;
+
+/// Short enough to be typed, long enough that a stolen table of hashes is of little use.
+const SHORTEST: usize = 10;
+/// Nobody remembers more, and hashing must not be made to swallow megabytes.
+const LONGEST: usize = 200;
+
+/// A password that someone chose and that may be kept.
+pub struct Password(String);
+
+/// Why a password is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WeakPassword {
+    #[error("Choose at least {SHORTEST} characters. A few words in a row are easy to remember.")]
+    Short,
+    #[error("Choose at most {LONGEST} characters.")]
+    Long,
+    #[error("Choose something that is not the e-mail address.")]
+    IsEmail,
+    #[error("Choose more than one character repeated.")]
+    OneCharacter,
+}
+
+impl Password {
+    pub fn choose(text: &str, email: &str) -> Result<Self, WeakPassword> {
+        let length = text.chars().count();
+        if length < SHORTEST {
+            return Err(WeakPassword::Short);
+        }
+        if length > LONGEST {
+            return Err(WeakPassword::Long);
+        }
+        if text.eq_ignore_ascii_case(email) {
+            return Err(WeakPassword::IsEmail);
+        }
+        let first = text.chars().next();
+        if text.chars().all(|c| Some(c) == first) {
+            return Err(WeakPassword::OneCharacter);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The hash to store, in the PHC format that names its own parameters.
+    pub async fn hash(self, rng: &mut (impl CryptoRng + Send)) -> Result<String, HashError> {
+        let mut salt = [0u8; 16];
+        rng.fill_bytes(&mut salt);
+        aside(move || hash_now(&self.0, &salt)).await?
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password(…)")
+    }
+}
+
+/// Whether `text` is the password behind `hash`. Without a hash (nobody has that address) it spends the
+/// same time and answers no, so that the answer's delay does not tell who has an account.
+pub async fn verify(hash: Option<String>, text: String) -> Result<bool, HashError> {
+    static NOBODY: LazyLock<Option<String>> = LazyLock::new(|| hash_now("nobody's password", &[7; 16]).ok());
+    if text.chars().count() > LONGEST {
+        return Ok(false);
+    }
+    aside(move || {
+        let is_known = hash.is_some();
+        let Some(hash) = hash.or_else(|| NOBODY.clone()) else { return false };
+        let matches = PasswordHash::new(&hash)
+            .is_ok_and(|hash| Argon2::default().verify_password(text.as_bytes(), &hash).is_ok());
+        matches && is_known
+    })
+    .await
+}
+
+/// Hashing failed: no memory, or the server is stopping.
+#[derive(Debug, thiserror::Error)]
+pub enum HashError {
+    #[error("the password could not be hashed: {0}")]
+    Argon2(argon2::password_hash::Error),
+    #[error("hashing was interrupted")]
+    Interrupted(#[from] tokio::task::JoinError),
+}
+
+fn hash_now(text: &str, salt: &[u8; 16]) -> Result<String, HashError> {
+    let salt = SaltString::encode_b64(salt).map_err(HashError::Argon2)?;
+    let hash = Argon2::default().hash_password(text.as_bytes(), &salt).map_err(HashError::Argon2)?;
+    Ok(hash.to_string())
+}
+
+/// Argon2 takes tens of milliseconds and 19 MiB by design: never on a thread that answers pages, and only a
+/// few at a time, so that a flood of sign-ins fills a queue and not the memory.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
+    static PLACES: Semaphore = Semaphore::const_new(4);
+    // The places are never closed, so there is always one to wait for.
+    let _place = PLACES.acquire().await.ok();
+    Ok(tokio::task::spawn_blocking(work).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn it_knows_the_password_and_no_other() {
+        let password = Password::choose("correct horse battery", "a@example.org").unwrap();
+        let hash = password.hash(&mut StdRng::seed_from_u64(1)).await.unwrap();
+        assert!(hash.starts_with("$argon2id$"));
+        assert!(verify(Some(hash.clone()), "correct horse battery".into()).await.unwrap());
+        assert!(!verify(Some(hash.clone()), "correct horse".into()).await.unwrap());
+        assert!(!verify(Some(hash), "x".repeat(100_000)).await.unwrap());
+        assert!(!verify(None, "nobody's password".into()).await.unwrap());
+        assert!(!verify(Some("damaged".into()), "correct horse battery".into()).await.unwrap());
+    }
+
+    #[test]
+    fn it_refuses_weak_ones_with_a_sentence() {
+        use WeakPassword::{IsEmail, Long, OneCharacter, Short};
+        for (text, why) in [
+            ("short", Short),
+            ("äöüäöüäöü", Short),
+            (&"ab".repeat(101), Long),
+            ("ADA@example.org", IsEmail),
+            ("aaaaaaaaaaaa", OneCharacter),
+        ] {
+            assert_eq!(Password::choose(text, "ada@example.org").err(), Some(why), "{text}");
+        }
+    }
+}

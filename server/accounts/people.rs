@@ -1,0 +1,198 @@
+//! Accounts: adding people, finding them, changing their password.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use sqlx::{Connection, PgConnection};
+
+use super::{Role, Scope};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+pub struct UserId(pub i64);
+
+/// Someone with an account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Person {
+    pub user_id: UserId,
+    pub email: String,
+    pub name: Option<String>,
+    pub role: Role,
+    /// In normalised spelling, sorted. Meaningful for leads only.
+    pub teams: Vec<String>,
+    pub created_at: DateTime<Utc>,
+    /// Since when they may no longer sign in.
+    pub disabled_at: Option<DateTime<Utc>>,
+}
+
+/// Someone about to get an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPerson {
+    pub email: Email,
+    pub name: Option<String>,
+    pub role: Role,
+    pub teams: Vec<String>,
+}
+
+/// An address as its owner writes it. People are told apart without regard to capitals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Email(String);
+
+/// What became of adding someone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    As(UserId),
+    /// Somebody has this address already. Nothing changed.
+    EmailTaken,
+}
+
+impl Email {
+    /// `None` for what is certainly no address: only a message sent there could prove more.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let (local, domain) = text.rsplit_once('@')?;
+        let is_plausible = !local.is_empty()
+            && !domain.is_empty()
+            && text.len() <= 254
+            && text.chars().all(|c| !c.is_whitespace() && !c.is_control());
+        is_plausible.then(|| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Email {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Person {
+    /// How pages call them.
+    pub fn display_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.email)
+    }
+
+    /// Whose rows they may see.
+    pub fn scope(&self) -> Scope {
+        self.role.scope(&self.teams)
+    }
+
+    pub fn is_disabled(&self) -> bool {
+        self.disabled_at.is_some()
+    }
+}
+
+/// The spelling under which a team's tag is compared.
+pub fn normalize_team(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Reads teams as people type them: separated by commas or lines. Sorted, each once.
+pub fn parse_teams(text: &str) -> Vec<String> {
+    let mut teams: Vec<_> =
+        text.split([',', ';', '\n']).map(normalize_team).filter(|team| !team.is_empty()).collect();
+    teams.sort();
+    teams.dedup();
+    teams
+}
+
+/// Everyone, in the order of their addresses.
+pub async fn list(db: &mut PgConnection) -> sqlx::Result<Vec<Person>> {
+    sqlx::query_as!(
+        Person,
+        r#"
+        select u.user_id as "user_id: UserId",
+               u.email,
+               u.name,
+               u.role as "role: Role",
+               -- A person without teams has one joined row without a team.
+               coalesce(array_agg(t.team order by t.team) filter (where t.team is not null), '{}') as "teams!",
+               u.created_at,
+               u.disabled_at
+        from users u
+        left join user_teams t using (user_id)
+        group by u.user_id
+        order by lower(u.email)
+        "#
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// Whether nobody has an account yet.
+pub async fn is_empty(db: &mut PgConnection) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(r#"select not exists (select from users) as "is_empty!""#).fetch_one(db).await
+}
+
+/// Adds a person with their teams, whole or not at all. Only leads keep teams.
+pub async fn add(
+    db: &mut PgConnection,
+    person: &NewPerson,
+    password_hash: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Added> {
+    let mut tx = db.begin().await?;
+    let id = sqlx::query_scalar!(
+        r#"
+        insert into users (email, name, role, password_hash, created_at)
+        values ($1, $2, $3, $4, $5)
+        on conflict (lower(email)) do nothing
+        returning user_id
+        "#,
+        person.email.as_str(),
+        person.name,
+        person.role.as_str(),
+        password_hash,
+        now,
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(id) = id else { return Ok(Added::EmailTaken) };
+    let teams = if person.role == Role::Lead { person.teams.as_slice() } else { &[] };
+    sqlx::query!("insert into user_teams (user_id, team) select $1, unnest($2::text[])", id, teams)
+        .execute(&mut *tx)
+        .await?;
+    tx.commit().await?;
+    Ok(Added::As(UserId(id)))
+}
+
+/// The stored hash. `None` for someone who does not exist or may not sign in.
+pub async fn password_hash(db: &mut PgConnection, id: UserId) -> sqlx::Result<Option<String>> {
+    sqlx::query_scalar!("select password_hash from users where user_id = $1 and disabled_at is null", id.0)
+        .fetch_optional(db)
+        .await
+}
+
+/// Sets a new password and signs the person out everywhere.
+pub async fn change_password(db: &mut PgConnection, id: UserId, password_hash: &str) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    sqlx::query!("update users set password_hash = $2 where user_id = $1", id.0, password_hash)
+        .execute(&mut *tx)
+        .await?;
+    sqlx::query!("delete from sessions where user_id = $1", id.0).execute(&mut *tx).await?;
+    tx.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_reads_addresses_and_refuses_what_is_none() {
+        assert_eq!(Email::parse(" Ada@example.org ").unwrap().as_str(), "Ada@example.org");
+        for text in ["", "ada", "@example.org", "ada@", "a b@example.org", "ada@example.org\u{7}"] {
+            assert_eq!(Email::parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn it_reads_teams_however_they_are_typed() {
+        assert_eq!(parse_teams("Research, nlp\n  Vision  Lab;research"), ["nlp", "research", "vision lab"]);
+        assert!(parse_teams(" , ").is_empty());
+    }
+}

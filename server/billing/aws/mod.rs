@@ -1,0 +1,558 @@
+//! How a row of an AWS Cost and Usage Report becomes a charge; one way for the legacy report, its snake
+//! case form and CUR 2.0, over columns that were resolved once.
+//!
+//! BilledCost is `UnblendedCost` of every row, so that the cost column of the file and of the ledger
+//! agree. The other costs follow from the line item type:
+//!
+//! | LineItemType | charge category | pricing category | effective cost | list cost | contracted cost | metered |
+//! |---|---|---|---|---|---|---|
+//! | `Usage` | Usage | Dynamic where the usage type says `SpotUsage`, else Standard | billed | `publicOnDemandCost`, else billed | billed | yes |
+//! | `DiscountedUsage` (reservation) | Usage | Committed | `reservation/EffectiveCost`, else billed | `publicOnDemandCost`, else billed | as list | yes |
+//! | `SavingsPlanCoveredUsage` | Usage | Committed | `savingsPlan/SavingsPlanEffectiveCost`, else billed | `publicOnDemandCost`, else billed | billed | yes |
+//! | `SavingsPlanNegation` | Usage | Committed | 0 | 0 | 0 | no |
+//! | `RIFee` | Purchase | Standard | `UnusedAmortizedUpfrontFeeForBillingPeriod` + `UnusedRecurringFee` | billed | billed | no |
+//! | `SavingsPlanRecurringFee` | Purchase | Standard | `TotalCommitmentToDate` − `UsedCommitment` | billed | billed | no |
+//! | `SavingsPlanUpfrontFee` | Purchase | Standard | 0 | billed | billed | no |
+//! | `Fee` of a reservation | Purchase | Standard | 0 | billed | billed | no |
+//! | `Fee` (support, marketplace, domains) | Purchase | Standard | billed | billed | billed | no |
+//! | `Tax` | Tax | none | billed | billed | billed | no |
+//! | `Credit` | Credit | none | billed | billed | billed | no |
+//! | `Refund` | Adjustment, correction | none | billed | billed | billed | no |
+//! | `EdpDiscount`, `PrivateRateDiscount`, `Discount`, `BundledDiscount`, `RiVolumeDiscount`, `SppDiscount` | Adjustment | none | billed | 0 | billed | no |
+//! | any other | Adjustment, and said | none | billed | billed | billed | no |
+//!
+//! Sources. *Effective cost*: the amortised cost of AWS's own query library (awslabs,
+//! `aws-well-architected-labs`, `300_CUR_Queries/Code/Global/amortized_cost_by_charge_type.sql`), which
+//! matches Cost Explorer, and the CUR user guide's meaning of the columns (awsdocs,
+//! `aws-cur-user-guide`). *Categories*: FOCUS 1.0 to 1.4, ChargeCategory, ChargeClass and PricingCategory,
+//! with the mappings in the specification's `supporting_content`. *List and contracted cost*: FOCUS, which
+//! prices usage at list however it is covered, lets credits, taxes and purchases match the billed cost,
+//! and folds negotiated discounts into prices; so a discount's own row lowers every cost but the list cost.
+//!
+//! Rules where an input is empty or absent:
+//! - Without the column `reservation/EffectiveCost` (or `savingsPlan/SavingsPlanEffectiveCost`) the file
+//!   amortises nothing: effective cost is billed cost for that whole family of rows, so that its sum still
+//!   holds every cent once. The import says so.
+//! - With the column, an empty cell on covered usage means billed cost; empty inputs of a fee mean that no
+//!   part of it is stated as unused: 0, as in AWS's query, because covered usage carries the fee.
+//! - `Net…` columns are not read: private discounts arrive as rows of their own, and both would count twice.
+//! - `BlendedCost` is never read.
+//!
+//! Metered hours are hours paid for. Not metered though they are usage: `Reservation:` and `DedicatedRes:`
+//! (capacity that is billed under the instance or as `UnusedBox:`), and what is sold per instance hour
+//! beside the instance: `SoftwareUsage:`, `EBSOptimized:`, `CPUCredits:`. Rows of split cost allocation
+//! (`EKSPod-EC2`, `ECSTask-EC2` …) are skipped: the instance's own row remains and carries the cost.
+
+mod effective;
+mod service;
+
+use super::charge::Charge;
+use super::header::{Columns, Header, key_of};
+use super::provider::canonical_account;
+use super::row::{Column, Outcome, Problem, ReadRow, Row};
+use super::value::{self, TimeColumn};
+use super::{Mandatory, instance_type, json};
+use effective::{Amortization, LineItem};
+
+pub(super) use service::{category as service_category, code as service_code};
+
+pub(super) const MANDATORY: &[Mandatory] = &[
+    Mandatory { name: "lineItem/LineItemType", keys: &["lineitemlineitemtype"] },
+    Mandatory { name: "lineItem/UnblendedCost", keys: &["lineitemunblendedcost"] },
+    Mandatory { name: "lineItem/CurrencyCode", keys: &["lineitemcurrencycode"] },
+    Mandatory { name: "lineItem/UsageStartDate", keys: &["lineitemusagestartdate"] },
+    Mandatory { name: "lineItem/UsageEndDate", keys: &["lineitemusageenddate"] },
+    Mandatory { name: "bill/PayerAccountId", keys: &["billpayeraccountid"] },
+    Mandatory { name: "bill/BillingPeriodStartDate", keys: &["billbillingperiodstartdate"] },
+];
+
+pub(super) const PROVIDER: &str = "AWS";
+
+/// Turns rows into charges.
+pub(super) struct Reader {
+    at: At,
+    times: [TimeColumn; 3],
+    last_needed: usize,
+    scratch: Vec<u8>,
+    text: String,
+}
+
+/// Where the columns are.
+struct At {
+    line_item_type: Column,
+    billed: Column,
+    currency: Column,
+    start: Column,
+    end: Column,
+    payer: Column,
+    period_start: Column,
+    usage_account: Column,
+    product_code: Column,
+    product_name: Column,
+    billing_entity: Column,
+    usage_type: Column,
+    operation: Column,
+    availability_zone: Column,
+    resource: Column,
+    amount: Column,
+    unit: Column,
+    on_demand: Column,
+    region: [Column; 2],
+    sku: Column,
+    instance_type: Column,
+    gpu: Column,
+    invoice: Column,
+    reservation: Vec<usize>,
+    savings_plan: Vec<usize>,
+    split_parent: Column,
+    amortization: Amortization,
+    tags: Vec<TagColumn>,
+    tag_map: Column,
+    cost_category_map: Column,
+    product_map: Column,
+}
+
+impl Reader {
+    pub fn new(header: &Header) -> Self {
+        let find = |key: &str| header.find(key);
+        let at = At {
+            line_item_type: find("lineitemlineitemtype"),
+            billed: find("lineitemunblendedcost"),
+            currency: find("lineitemcurrencycode"),
+            start: find("lineitemusagestartdate"),
+            end: find("lineitemusageenddate"),
+            payer: find("billpayeraccountid"),
+            period_start: find("billbillingperiodstartdate"),
+            usage_account: find("lineitemusageaccountid"),
+            product_code: find("lineitemproductcode"),
+            product_name: find("productproductname"),
+            billing_entity: find("billbillingentity"),
+            usage_type: find("lineitemusagetype"),
+            operation: find("lineitemoperation"),
+            availability_zone: find("lineitemavailabilityzone"),
+            resource: find("lineitemresourceid"),
+            amount: find("lineitemusageamount"),
+            unit: find("pricingunit"),
+            on_demand: find("pricingpublicondemandcost"),
+            region: [find("productregioncode"), find("productregion")],
+            sku: find("productsku"),
+            instance_type: find("productinstancetype"),
+            gpu: find("productgpu"),
+            invoice: find("billinvoiceid"),
+            reservation: header.find_every("reservationreservationarn"),
+            savings_plan: header.find_every("savingsplansavingsplanarn"),
+            split_parent: find("splitlineitemparentresourceid"),
+            amortization: Amortization::new(header),
+            tags: tag_columns(header),
+            tag_map: find("resourcetags"),
+            cost_category_map: find("costcategory"),
+            product_map: find("product"),
+        };
+        let last_needed = MANDATORY.iter().filter_map(|column| header.find_any(column.keys)).max();
+        Self {
+            at,
+            times: Default::default(),
+            last_needed: last_needed.unwrap_or(0),
+            scratch: Vec::new(),
+            text: String::new(),
+        }
+    }
+}
+
+impl ReadRow for Reader {
+    fn last_needed(&self) -> usize {
+        self.last_needed
+    }
+
+    fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
+        let Self { at, times: [start, end, period], scratch, text, .. } = self;
+        if is_split_cost(at, &row) {
+            return Ok(Outcome::Skipped("split cost allocation: the instance's own row carries the cost"));
+        }
+        let kind = LineItem::parse(row.word(at.line_item_type));
+        let kind = kind.ok_or_else(|| row.problem(at.line_item_type, "a line item type such as Usage"))?;
+        charge.billed_cost = row.needed_amount(at.billed)?;
+        if !is_iso_code(row.word(at.currency))
+            || !value::currency(row.word(at.currency), &mut charge.key.currency)
+        {
+            return Err(row.problem(at.currency, "a currency code of three letters"));
+        }
+        charge.period.start = row.time(at.start, start)?;
+        charge.period.end = row.time(at.end, end)?;
+        if charge.period.end < charge.period.start {
+            return Err(row.problem(at.end, "an end that is not before the start"));
+        }
+        charge.billing_period_start = row.time(at.period_start, period)?.date_naive();
+        let key = &mut charge.key;
+        key.provider.push_str(PROVIDER);
+        account(&row, at.payer, &mut key.billing_account)?;
+        if key.billing_account.is_empty() {
+            return Err(row.problem(at.payer, "an account id of twelve digits"));
+        }
+        if row.is_null(at.usage_account) {
+            key.sub_account.push_str(&key.billing_account);
+        } else {
+            account(&row, at.usage_account, &mut key.sub_account)?;
+        }
+        service(&row, at, &mut key.service)?;
+        key.service_category.push_str(service_category(&key.service));
+        row.text(at.usage_type, &mut key.meter)?;
+        row.text(at.sku, &mut key.sku)?;
+        row.text(at.unit, &mut key.unit)?;
+        row.text(at.instance_type, &mut key.instance_type)?;
+        row.text(at.gpu, &mut key.stated_accelerators)?;
+        if at.product_map.is_some() {
+            json::each(row.cell(at.product_map, scratch), |name, value| match name {
+                "instance_type" if key.instance_type.is_empty() => key.instance_type.push_str(value),
+                "gpu" if key.stated_accelerators.is_empty() => key.stated_accelerators.push_str(value),
+                "sku" if key.sku.is_empty() => key.sku.push_str(value),
+                "region" | "region_code" if key.region.is_empty() => key.region.push_str(value),
+                _ => {}
+            });
+        }
+        if key.instance_type.is_empty()
+            && let Some((_, suffix)) = key.meter.rsplit_once(':')
+            && instance_type::is_aws(suffix)
+        {
+            key.instance_type.push_str(suffix);
+        }
+        region(&row, at, &mut key.region)?;
+        key.category = kind.category();
+        key.pricing = kind.pricing(key.meter.contains("SpotUsage"));
+        key.is_correction = kind == LineItem::Refund;
+        for column in at.reservation.iter().chain(&at.savings_plan) {
+            if key.commitment_discount_id.is_empty() {
+                row.text(Some(*column), &mut key.commitment_discount_id)?;
+            }
+        }
+        row.text(at.resource, &mut charge.resource_id)?;
+        row.text(at.invoice, &mut charge.invoice_id)?;
+        if kind.is_usage() {
+            charge.consumed_quantity = row.amount(at.amount)?;
+            charge.is_metered =
+                charge.consumed_quantity.is_some() && !is_beside_the_instance(&charge.key.meter);
+        }
+        // A price for comparison only: what is none counts as not stated.
+        let list = row.amount(at.on_demand).unwrap_or_else(|_| {
+            row.remark("the on-demand cost is no number and taken as not stated");
+            None
+        });
+        at.amortization.fill(kind, list, &mut row, charge)?;
+        tags(&mut row, at, scratch, text, charge)?;
+        if kind == LineItem::Other {
+            row.remark("an unknown line item type is booked as an adjustment");
+        }
+        Ok(Outcome::Charge)
+    }
+}
+
+/// Rows of split cost allocation carry no cost of their own; where one does, it is kept.
+fn is_split_cost(at: &At, row: &Row<'_>) -> bool {
+    let is_split = matches!(
+        row.word(at.operation),
+        b"EKSPod-EC2" | b"ECSTask-EC2" | b"EKSPod" | b"ECSTask" | b"FargatePod" | b"FargateTask"
+    ) || !row.is_null(at.split_parent);
+    is_split && row.word(at.billed).iter().all(|byte| matches!(byte, b'0' | b'.' | b'-'))
+}
+
+fn is_iso_code(text: &[u8]) -> bool {
+    text.len() == 3
+}
+
+fn account(row: &Row<'_>, column: Column, out: &mut String) -> Result<(), Problem> {
+    let text = std::str::from_utf8(row.word(column)).unwrap_or_default();
+    let is_id = !text.is_empty()
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b' '));
+    if !is_id {
+        let expected = "an account id of twelve digits; a spreadsheet may have shortened it";
+        return Err(row.problem(column, expected));
+    }
+    canonical_account(PROVIDER, text, out);
+    Ok(())
+}
+
+/// The product code (`AmazonEC2`), which FOCUS exports of AWS give as `x_ServiceCode`; marketplace
+/// products go by their name, for their code means nothing to anyone.
+fn service(row: &Row<'_>, at: &At, out: &mut String) -> Result<(), Problem> {
+    if row.word(at.billing_entity) == b"AWS Marketplace" {
+        row.text(at.product_name, out)?;
+    }
+    if out.is_empty() {
+        row.text(at.product_code, out)?;
+    }
+    if out.is_empty() && !row.is_null(at.product_name) {
+        row.text(at.product_name, out)?;
+        if let Some(code) = service_code(out) {
+            code.clone_into(out);
+        }
+    }
+    Ok(())
+}
+
+fn region(row: &Row<'_>, at: &At, out: &mut String) -> Result<(), Problem> {
+    for column in at.region {
+        if out.is_empty() {
+            row.text(column, out)?;
+        }
+    }
+    if out.is_empty() {
+        row.text(at.availability_zone, out)?;
+        // us-east-1a lies in us-east-1.
+        if out.ends_with(|c: char| c.is_ascii_lowercase())
+            && out.as_bytes().iter().rev().nth(1).is_some_and(u8::is_ascii_digit)
+        {
+            out.pop();
+        }
+    }
+    Ok(())
+}
+
+/// `USW2-Reservation:p5.48xlarge` and the like: hours that are not, or not again, hours of a machine.
+fn is_beside_the_instance(usage_type: &str) -> bool {
+    let Some((what, _)) = usage_type.split_once(':') else { return false };
+    ["Reservation", "DedicatedRes", "SoftwareUsage", "EBSOptimized", "CPUCredits"]
+        .iter()
+        .any(|beside| what.ends_with(beside))
+}
+
+/// Tag and cost category columns, with the keys that charges carry: `resourceTags/user:Team` is `Team`,
+/// `resourceTags/aws:createdBy` keeps its prefix, `resource_tags_user_team` is `team`, and a cost category
+/// gets the prefix `cost_category:`.
+fn tag_columns(header: &Header) -> Vec<TagColumn> {
+    let mut columns: Vec<TagColumn> = Vec::new();
+    for (column, name) in header.names().iter().enumerate() {
+        if let Some(key) = tag_key(name) {
+            let is_repeated = columns.iter().any(|known| known.key == key);
+            columns.push(TagColumn { column, key, is_repeated });
+        }
+    }
+    columns
+}
+
+/// A column that holds one tag or cost category.
+struct TagColumn {
+    column: usize,
+    key: String,
+    /// An earlier column has the same key.
+    is_repeated: bool,
+}
+
+fn tag_key(name: &str) -> Option<String> {
+    if let Some(key) = name.strip_prefix("resourceTags/") {
+        return Some(key.strip_prefix("user:").unwrap_or(key).to_owned());
+    }
+    if let Some(category) = name.strip_prefix("costCategory/").or_else(|| name.strip_prefix("cost_category_"))
+    {
+        return Some(format!("{COST_CATEGORY}{category}"));
+    }
+    name.strip_prefix("resource_tags_").map(map_key)
+}
+
+/// Keys as CUR 2.0 and Athena write them: `user_team`, `aws_created_by`.
+fn map_key(key: &str) -> String {
+    match key.strip_prefix("user_") {
+        Some(key) => key.to_owned(),
+        None if key == "aws_created_by" => "aws:createdBy".to_owned(),
+        None => key.to_owned(),
+    }
+}
+
+const COST_CATEGORY: &str = "cost_category:";
+
+fn tags(
+    row: &mut Row<'_>,
+    at: &At,
+    scratch: &mut Vec<u8>,
+    text: &mut String,
+    charge: &mut Charge,
+) -> Result<(), Problem> {
+    for TagColumn { column, key, is_repeated } in &at.tags {
+        text.clear();
+        row.text(Some(*column), text)?;
+        if text.is_empty() {
+            continue;
+        }
+        if *is_repeated { charge.tags.set(key, text) } else { charge.tags.push("", key, text) }
+    }
+    let mut is_readable = true;
+    if at.tag_map.is_some() {
+        is_readable &=
+            json::each(row.cell(at.tag_map, scratch), |key, value| match key.strip_prefix("user_") {
+                Some(key) => charge.tags.set(key, value),
+                None if key == "aws_created_by" => charge.tags.set("aws:createdBy", value),
+                None => charge.tags.set(key.strip_prefix("user:").unwrap_or(key), value),
+            });
+    }
+    if at.cost_category_map.is_some() {
+        is_readable &= json::each(row.cell(at.cost_category_map, scratch), |key, value| {
+            charge.tags.set_prefixed(COST_CATEGORY, key, value);
+        });
+    }
+    if !is_readable {
+        row.remark("tags that are no JSON object are left out");
+    }
+    Ok(())
+}
+
+/// Columns of the report outside the open sets (`product/…`, tags, cost categories).
+const KNOWN: &[&str] = &[
+    "identitylineitemid",
+    "identitytimeinterval",
+    "billbilltype",
+    "billbillingentity",
+    "billbillingperiodenddate",
+    "billbillingperiodstartdate",
+    "billinvoiceid",
+    "billinvoicingentity",
+    "billpayeraccountid",
+    "billpayeraccountname",
+    "lineitemavailabilityzone",
+    "lineitemblendedcost",
+    "lineitemblendedrate",
+    "lineitemcurrencycode",
+    "lineitemlegalentity",
+    "lineitemlineitemdescription",
+    "lineitemlineitemtype",
+    "lineitemnetunblendedcost",
+    "lineitemnetunblendedrate",
+    "lineitemnormalizationfactor",
+    "lineitemnormalizedusageamount",
+    "lineitemoperation",
+    "lineitemproductcode",
+    "lineitemresourceid",
+    "lineitemtaxtype",
+    "lineitemunblendedcost",
+    "lineitemunblendedrate",
+    "lineitemusageaccountid",
+    "lineitemusageaccountname",
+    "lineitemusageamount",
+    "lineitemusageenddate",
+    "lineitemusagestartdate",
+    "lineitemusagetype",
+    "lineitemiamprincipal",
+    "lineitemuseridentifier",
+    "pricingcurrency",
+    "pricingleasecontractlength",
+    "pricingofferingclass",
+    "pricingpublicondemandcost",
+    "pricingpublicondemandrate",
+    "pricingpurchaseoption",
+    "pricingratecode",
+    "pricingrateid",
+    "pricingterm",
+    "pricingunit",
+    "year",
+    "month",
+];
+
+/// Families of which AWS adds members now and then; told apart from slips by their own prefix twice over.
+const FAMILIES: &[&str] =
+    &["product", "reservation", "savingsplan", "discount", "splitlineitem", "resourcetags", "costcategory"];
+
+/// What this reader does not know, what it misses, and what looks wrong about the header.
+pub(super) fn columns(header: &Header) -> Columns {
+    let mut columns = Columns::default();
+    for name in header.names() {
+        let (key, _) = key_of(name);
+        let is_family = FAMILIES.iter().any(|family| key.starts_with(family))
+            && name.matches('/').count() <= 1
+            || name.starts_with("resourceTags/")
+            || name.starts_with("costCategory/");
+        if !KNOWN.contains(&key.as_str()) && !is_family {
+            columns.unknown.push(name.clone());
+        }
+        if let Some((first, second)) = glued(name) {
+            columns.notes.push(format!(
+                "{name} looks like two column names, {first} and {second}, without the comma between them"
+            ));
+        }
+    }
+    let has_tags = header.names().iter().any(|name| tag_key(name).is_some());
+    for (name, key) in OPTIONAL {
+        let is_in_map = header.has("product") && name.starts_with("product/");
+        if !header.has(key) && !is_in_map && !(*name == "resourceTags" && has_tags) {
+            columns.absent.push((*name).to_owned());
+        }
+    }
+    columns.notes.extend(Amortization::new(header).notes());
+    columns
+}
+
+/// Columns that feed a charge and may be missing.
+const OPTIONAL: &[(&str, &str)] = &[
+    ("lineItem/UsageAccountId", "lineitemusageaccountid"),
+    ("lineItem/ProductCode", "lineitemproductcode"),
+    ("lineItem/UsageType", "lineitemusagetype"),
+    ("lineItem/Operation", "lineitemoperation"),
+    ("lineItem/UsageAmount", "lineitemusageamount"),
+    ("lineItem/ResourceId", "lineitemresourceid"),
+    ("bill/InvoiceId", "billinvoiceid"),
+    ("pricing/unit", "pricingunit"),
+    ("pricing/publicOnDemandCost", "pricingpublicondemandcost"),
+    ("product/instanceType", "productinstancetype"),
+    ("product/gpu", "productgpu"),
+    ("product/region", "productregion"),
+    ("product/sku", "productsku"),
+    ("reservation/ReservationARN", "reservationreservationarn"),
+    ("reservation/EffectiveCost", "reservationeffectivecost"),
+    ("savingsPlan/SavingsPlanARN", "savingsplansavingsplanarn"),
+    ("savingsPlan/SavingsPlanEffectiveCost", "savingsplansavingsplaneffectivecost"),
+    ("resourceTags", "resourcetags"),
+];
+
+/// `pricing/OfferingClasspricing/PurchaseOption` into its two names.
+fn glued(name: &str) -> Option<(&str, &str)> {
+    const CATEGORIES: &[&str] =
+        &["identity/", "bill/", "lineItem/", "pricing/", "product/", "reservation/", "savingsPlan/"];
+    if name.matches('/').count() != 2 {
+        return None;
+    }
+    let begins = CATEGORIES.iter().any(|category| name.starts_with(category));
+    let second = CATEGORIES.iter().filter_map(|category| name.rfind(category)).filter(|at| *at > 0).min()?;
+    begins.then(|| name.split_at(second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_names_tags_the_same_in_every_form() {
+        for (column, key) in [
+            ("resourceTags/user:Team", Some("Team")),
+            ("resourceTags/aws:createdBy", Some("aws:createdBy")),
+            ("resource_tags_user_team", Some("team")),
+            ("resource_tags_aws_created_by", Some("aws:createdBy")),
+            ("costCategory/Charge type", Some("cost_category:Charge type")),
+            ("cost_category_bu", Some("cost_category:bu")),
+            ("resource_tags", None),
+            ("noTags/user:app", None),
+        ] {
+            assert_eq!(tag_key(column).as_deref(), key, "{column}");
+        }
+    }
+
+    #[test]
+    fn it_sees_two_names_in_one() {
+        assert_eq!(
+            glued("pricing/OfferingClasspricing/PurchaseOption"),
+            Some(("pricing/OfferingClass", "pricing/PurchaseOption"))
+        );
+        assert_eq!(glued("pricing/unit"), None);
+        assert_eq!(glued("resourceTags/user:a/b"), None);
+    }
+
+    #[test]
+    fn hours_beside_the_instance_are_not_its_hours() {
+        for (usage_type, beside) in [
+            ("USW2-Reservation:p5.48xlarge", true),
+            ("EBSOptimized:p3.16xlarge", true),
+            ("SoftwareUsage:m5.xlarge", true),
+            ("USW2-UnusedBox:p5.48xlarge", false),
+            ("BoxUsage:p5.48xlarge", false),
+            ("BoxUsage", false),
+        ] {
+            assert_eq!(is_beside_the_instance(usage_type), beside, "{usage_type}");
+        }
+    }
+}

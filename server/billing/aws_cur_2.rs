@@ -1,0 +1,43 @@
+//! AWS CUR 2.0 (Data Exports): snake case, a fixed schema of which the owner's SQL may leave columns out,
+//! and four maps as JSON text (`resource_tags`, `cost_category`, `product`, `discount`).
+//! How a row becomes a charge is told in [`super::aws`].
+
+use super::aws;
+use super::header::{Columns, Header};
+use super::row::ReadRow;
+use super::{Format, Mandatory};
+
+pub(super) struct AwsCur2;
+
+impl Format for AwsCur2 {
+    fn name(&self) -> &'static str {
+        "aws-cur-2"
+    }
+
+    fn label(&self) -> &'static str {
+        "AWS CUR 2.0"
+    }
+
+    fn mandatory(&self) -> &'static [Mandatory] {
+        aws::MANDATORY
+    }
+
+    /// The maps, or columns that the legacy report never had. Without any of them the two cannot be told
+    /// apart, and need not be: they are read alike.
+    fn recognizes(&self, header: &Header) -> bool {
+        let is_snake = header.names().iter().any(|name| name == "line_item_unblended_cost");
+        is_snake
+            && self.mandatory().iter().all(|column| column.is_in(header))
+            && ["resourcetags", "costcategory", "product", "discount", "billpayeraccountname"]
+                .iter()
+                .any(|key| header.has(key))
+    }
+
+    fn columns(&self, header: &Header) -> Columns {
+        aws::columns(header)
+    }
+
+    fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
+        Box::new(aws::Reader::new(header))
+    }
+}

@@ -1,0 +1,249 @@
+//! What a file is packed in, told by its first bytes and never by its name: plain, gzip of one or many
+//! members, or a zip with exactly one file inside. Everything streams; nothing is unpacked to disk.
+
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
+
+use flate2::Crc;
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
+use zip::{CompressionMethod, ZipArchive};
+
+use super::Refusal;
+
+/// Billing exports shrink ten to fifty times. Deflate itself cannot do better than about 1,030 times,
+/// and only for content without content.
+const MAX_RATIO: u64 = 500;
+/// Small files may be as repetitive as they like.
+const SLACK: u64 = 1 << 20;
+
+const EXPECTED: &str = "a billing export as CSV, plain, .gz or .zip";
+
+/// Other containers and formats that people send, by their first bytes.
+const NAMED: &[(&[u8], &str, &str)] = &[
+    (b"PAR1", "a Parquet file", "the same export as CSV: Parquet is not read yet"),
+    (b"\x28\xb5\x2f\xfd", "a file packed with zstd", "plain CSV, .gz or .zip"),
+    (b"BZh", "a file packed with bzip2", "plain CSV, .gz or .zip"),
+    (b"\xfd7zXZ\0", "a file packed with xz", "plain CSV, .gz or .zip"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "plain CSV, .gz or .zip"),
+    (b"Rar!", "a RAR archive", "plain CSV, .gz or .zip"),
+    (b"\xff\x06\0\0sNaPpY", "a file packed with snappy", "plain CSV, .gz or .zip"),
+    (b"%PDF", "a PDF document", EXPECTED),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "the sheet saved as CSV UTF-8 (comma delimited)"),
+    (b"Obj\x01", "an Avro file", "the same export as CSV"),
+    (b"ORC", "an ORC file", "the same export as CSV"),
+    (b"SQLite format 3", "an SQLite database", EXPECTED),
+    (b"\x89PNG", "a picture", EXPECTED),
+    (b"\xff\xd8\xff", "a picture", EXPECTED),
+];
+
+/// A message of ours on its way through [`io::Error`].
+#[derive(Debug, thiserror::Error)]
+#[error("{found}")]
+pub(super) struct Unpacking {
+    pub found: String,
+    pub expected: String,
+}
+
+fn unpacking(found: String, expected: &str) -> io::Error {
+    io::Error::other(Unpacking { found, expected: expected.to_owned() })
+}
+
+/// The bytes inside `input`, whatever they are packed in.
+pub(super) fn unpack<R: Read + Seek + Send + 'static>(mut input: R) -> Result<Box<dyn Read + Send>, Refusal> {
+    let start = first_bytes(&mut input)?;
+    if start.is_empty() {
+        return Err(Refusal::new("an empty file", EXPECTED));
+    }
+    if let Some((_, found, expected)) = NAMED.iter().find(|(magic, ..)| start.starts_with(magic)) {
+        return Err(Refusal::new(*found, *expected));
+    }
+    match *start.as_slice() {
+        [0x1f, 0x8b, ..] => Ok(Box::new(Gunzip::new(input))),
+        [b'P', b'K', 3 | 5 | 7, ..] => Ok(Box::new(Unzip::new(input)?)),
+        _ => Ok(Box::new(input)),
+    }
+}
+
+fn first_bytes<R: Read + Seek>(input: &mut R) -> Result<Vec<u8>, Refusal> {
+    let mut start = Vec::with_capacity(16);
+    let read = input.by_ref().take(16).read_to_end(&mut start).and_then(|_| input.seek(SeekFrom::Start(0)));
+    match read {
+        Ok(_) => Ok(start),
+        Err(error) => Err(Refusal::new(format!("that the file cannot be read ({error})"), EXPECTED).failed()),
+    }
+}
+
+/// Compares what came out with what went in.
+fn within_ratio(packed: u64, unpacked: u64) -> io::Result<()> {
+    if unpacked <= packed.saturating_mul(MAX_RATIO).saturating_add(SLACK) {
+        return Ok(());
+    }
+    Err(unpacking(
+        format!("content that unpacks from {packed} bytes to more than {unpacked}"),
+        "a billing export, which shrinks ten to fifty times when packed, not more than five hundred",
+    ))
+}
+
+/// Counts the packed bytes that pass.
+struct Counted<R> {
+    input: R,
+    count: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.count += read as u64;
+        Ok(read)
+    }
+}
+
+struct Gunzip<R> {
+    decoder: MultiGzDecoder<BufReader<Counted<R>>>,
+    unpacked: u64,
+}
+
+impl<R: Read> Gunzip<R> {
+    fn new(input: R) -> Self {
+        let counted = BufReader::with_capacity(128 << 10, Counted { input, count: 0 });
+        Self { decoder: MultiGzDecoder::new(counted), unpacked: 0 }
+    }
+}
+
+impl<R: Read> Read for Gunzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.decoder.read(buffer).map_err(|error| damaged("gzip", &error))?;
+        self.unpacked += read as u64;
+        within_ratio(self.decoder.get_ref().get_ref().count, self.unpacked)?;
+        Ok(read)
+    }
+}
+
+/// An error of the decoder is damage; one of the input beneath it is not.
+fn damaged(container: &str, error: &io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => unpacking(
+            format!("that the {container} data end too early: the file was cut off"),
+            "the whole file; transfer it again",
+        ),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            unpacking(format!("damaged {container} data ({error})"), "an undamaged file; transfer it again")
+        }
+        kind => io::Error::new(kind, error.to_string()),
+    }
+}
+
+/// The only file of a zip archive, checked against the size and checksum that the archive states.
+struct Unzip<R> {
+    content: Content<R>,
+    packed: u64,
+    unpacked: u64,
+    stated: u64,
+    stated_crc: u32,
+    crc: Crc,
+}
+
+enum Content<R> {
+    Stored(Take<R>),
+    Deflated(DeflateDecoder<BufReader<Take<R>>>),
+}
+
+const ONE_FILE: &str = "a zip with exactly one billing export inside";
+
+impl<R: Read + Seek> Unzip<R> {
+    fn new(input: R) -> Result<Self, Refusal> {
+        let mut archive = ZipArchive::new(input).map_err(|error| {
+            Refusal::new(format!("a damaged or cut off zip ({error})"), "the whole file; transfer it again")
+        })?;
+        let index = only_file(&archive)?;
+        let entry = archive.by_index_raw(index).map_err(|error| {
+            Refusal::new(format!("a damaged zip ({error})"), "an undamaged file; transfer it again")
+        })?;
+        let name = entry.name().to_owned();
+        if entry.encrypted() {
+            return Err(Refusal::new(
+                format!("that {name} in the zip is encrypted"),
+                "a zip without a password",
+            ));
+        }
+        let (method, packed, stated, stated_crc) =
+            (entry.compression(), entry.compressed_size(), entry.size(), entry.crc32());
+        let at = entry.data_start();
+        drop(entry);
+        within_ratio(packed, stated).map_err(|_| {
+            Refusal::new(
+                format!("a zip whose content unpacks from {packed} to {stated} bytes"),
+                "a billing export, which shrinks ten to fifty times when packed, not more than five hundred",
+            )
+        })?;
+        let mut input = archive.into_inner();
+        input.seek(SeekFrom::Start(at)).map_err(|error| {
+            Refusal::new(format!("that the file cannot be read ({error})"), ONE_FILE).failed()
+        })?;
+        let input = input.take(packed);
+        let content = match method {
+            CompressionMethod::Stored => Content::Stored(input),
+            CompressionMethod::Deflated => {
+                Content::Deflated(DeflateDecoder::new(BufReader::with_capacity(128 << 10, input)))
+            }
+            other => {
+                let found = format!("a zip packed with {other}");
+                return Err(Refusal::new(found, "a zip packed with deflate, the usual method"));
+            }
+        };
+        Ok(Self { content, packed, unpacked: 0, stated, stated_crc, crc: Crc::new() })
+    }
+}
+
+/// Directories do not count, nor what macOS adds.
+fn only_file<R: Read + Seek>(archive: &ZipArchive<R>) -> Result<usize, Refusal> {
+    let names: Vec<&str> = archive.file_names().collect();
+    if let Some(path) = names.iter().find(|name| climbs_out(name)) {
+        return Err(Refusal::new(format!("a zip with the path {path}, which climbs out of it"), ONE_FILE));
+    }
+    if names.contains(&"[Content_Types].xml") {
+        return Err(Refusal::new("an Excel workbook", "the sheet saved as CSV UTF-8 (comma delimited)"));
+    }
+    let files: Vec<&str> =
+        names.iter().copied().filter(|name| !name.ends_with('/') && !name.starts_with("__MACOSX/")).collect();
+    match files.as_slice() {
+        [] => Err(Refusal::new("a zip without a file inside", ONE_FILE)),
+        [file] => archive.index_for_name(file).ok_or_else(|| Refusal::new("a damaged zip", ONE_FILE)),
+        [first, second, ..] => Err(Refusal::new(
+            format!(
+                "a zip with {} files inside ({first}, {second}{})",
+                files.len(),
+                if files.len() > 2 { ", …" } else { "" }
+            ),
+            format!("{ONE_FILE}; send several files one by one"),
+        )),
+    }
+}
+
+fn climbs_out(name: &str) -> bool {
+    name.starts_with(['/', '\\'])
+        || name.split(['/', '\\']).any(|part| part == "..")
+        || name.as_bytes().get(1) == Some(&b':')
+}
+
+impl<R: Read> Read for Unzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = match &mut self.content {
+            Content::Stored(input) => input.read(buffer)?,
+            Content::Deflated(decoder) => decoder.read(buffer).map_err(|error| damaged("zip", &error))?,
+        };
+        self.crc.update(&buffer[..read]);
+        self.unpacked += read as u64;
+        within_ratio(self.packed, self.unpacked)?;
+        let is_whole = self.unpacked == self.stated && self.crc.sum() == self.stated_crc;
+        if read == 0 && !buffer.is_empty() && !is_whole {
+            return Err(unpacking(
+                format!(
+                    "damaged zip data ({} bytes instead of {}, or another checksum)",
+                    self.unpacked, self.stated
+                ),
+                "an undamaged file; transfer it again",
+            ));
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,508 @@
+//! FOCUS cost and usage, 1.0 to 1.4, from any publisher; the 1.0 preview and 0.5 under their old names.
+//!
+//! | what | rule |
+//! |---|---|
+//! | provider | `ServiceProviderName` (1.3), `ProviderName`, `Provider`, else publisher or invoice issuer |
+//! | account, sub account | the provider's canonical form, so that a CUR and a FOCUS export of one account are one scope |
+//! | currency | `BillingCurrency` always; `PricingCurrency` (tokens) and 0.5's `BilledCurrency` are not what costs are counted in |
+//! | billed cost | mandatory in every row |
+//! | effective cost | as stated; where a row leaves it empty: 0 on a Purchase (what it covers carries it), else billed cost, and said |
+//! | list, contracted cost | as stated; an empty one counts 0, and said: a price is not invented |
+//! | service | AWS: `x_ServiceCode`, else the code of a known name, so that it agrees with the CUR; others: `ServiceName` |
+//! | quantity | `ConsumedQuantity`; `PricingQuantity` where the file has no such column |
+//! | instance type | `SkuPriceDetails.InstanceType`, `x_InstanceType`, end of AWS's `x_UsageType`, `x_SkuDetails`, the words of `ChargeDescription` |
+//! | meter | `x_UsageType` (AWS), `SkuMeter`, `x_SkuMeterName`; where there is none, `ChargeDescription` of usage that is not AWS's (theirs holds rates) |
+//! | metered | Usage with a quantity; not of unused commitments, nor negations (billed below zero for a quantity above, and no correction) |
+//! | accumulation | the whole period; Oracle's reports (`oci_ReferenceNumber`) are slices |
+//!
+//! 0.5 is read because only names changed (`AmortizedCost`, `ChargeType`, `Region`); its lack of list costs
+//! is said. Literal `NULL` is null. Amounts such as `$50,000.00 ` and dates such as `4/1/25` occur in the
+//! specification's own examples and are read as such.
+
+use super::aws;
+use super::charge::{Charge, ChargeCategory, PricingCategory};
+use super::header::{Columns, Header, key_of};
+use super::provider::{canonical_account, canonical_provider};
+use super::row::{Column, Outcome, Problem, ReadRow, Row};
+use super::value::{self, TimeColumn};
+use super::{Accumulation, Format, Mandatory, instance_type, json};
+use crate::money::Decimal;
+
+pub(super) struct Focus;
+
+static MANDATORY: &[Mandatory] = &[
+    Mandatory { name: "BilledCost", keys: &["billedcost"] },
+    Mandatory { name: "EffectiveCost", keys: &["effectivecost", "amortizedcost"] },
+    Mandatory { name: "BillingAccountId", keys: &["billingaccountid"] },
+    Mandatory { name: "BillingCurrency", keys: &["billingcurrency"] },
+    Mandatory { name: "BillingPeriodStart", keys: &["billingperiodstart"] },
+    Mandatory { name: "ChargePeriodStart", keys: &["chargeperiodstart"] },
+    Mandatory { name: "ChargePeriodEnd", keys: &["chargeperiodend"] },
+    Mandatory { name: "ChargeCategory", keys: &["chargecategory", "chargetype"] },
+    Mandatory { name: "ProviderName or ServiceProviderName", keys: PROVIDERS },
+];
+
+const PROVIDERS: &[&str] = &[
+    "serviceprovidername",
+    "providername",
+    "provider",
+    "publishername",
+    "publisher",
+    "invoiceissuername",
+    "invoiceissuer",
+];
+
+impl Format for Focus {
+    fn name(&self) -> &'static str {
+        "focus"
+    }
+
+    fn label(&self) -> &'static str {
+        "FOCUS cost and usage"
+    }
+
+    fn mandatory(&self) -> &'static [Mandatory] {
+        MANDATORY
+    }
+
+    fn accumulation(&self, header: &Header) -> Accumulation {
+        if header.has("ocireferencenumber") { Accumulation::Slice } else { Accumulation::WholePeriod }
+    }
+
+    fn columns(&self, header: &Header) -> Columns {
+        let mut columns = Columns::default();
+        for name in header.names() {
+            let (key, is_custom) = key_of(name);
+            if !is_custom && !key.starts_with("oci") && !KNOWN.contains(&key.as_str()) {
+                columns.unknown.push(name.clone());
+            }
+        }
+        for (name, keys) in OPTIONAL {
+            if header.find_any(keys).is_none() {
+                columns.absent.push((*name).to_owned());
+            }
+        }
+        for (name, key) in [("ListCost", "listcost"), ("ContractedCost", "contractedcost")] {
+            if !header.has(key) {
+                columns.notes.push(format!("without {name}, that cost counts 0"));
+            }
+        }
+        if header.has("amortizedcost") || header.has("chargetype") {
+            columns.notes.push(
+                "the names of FOCUS 0.5: AmortizedCost is EffectiveCost, ChargeType is ChargeCategory"
+                    .to_owned(),
+            );
+        }
+        columns
+    }
+
+    fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
+        Box::new(Reader::new(header))
+    }
+}
+
+struct Reader {
+    at: At,
+    times: [TimeColumn; 3],
+    last_needed: usize,
+    provider: Vec<u8>,
+    provider_name: String,
+    scratch: Vec<u8>,
+    text: String,
+}
+
+/// Where the columns are.
+struct At {
+    providers: Vec<usize>,
+    billed: Column,
+    effective: Column,
+    list: Column,
+    contracted: Column,
+    account: Column,
+    currency: Column,
+    billing_start: Column,
+    start: Column,
+    end: Column,
+    category: Column,
+    class: Column,
+    pricing: Column,
+    sub_account: Column,
+    service: Column,
+    service_code: Column,
+    service_category: Column,
+    sku: Column,
+    region: Column,
+    quantity: Column,
+    unit: Column,
+    commitment: Column,
+    commitment_status: Column,
+    invoice: Column,
+    resource: Column,
+    description: Column,
+    usage_type: Column,
+    meters: Vec<usize>,
+    price_details: Column,
+    instance_type: Column,
+    sku_details: Column,
+    tags: Column,
+}
+
+impl Reader {
+    fn new(header: &Header) -> Self {
+        let any = |keys: &[&str]| header.find_any(keys);
+        let has_consumed = header.find_any(CONSUMED).is_some();
+        let at = At {
+            providers: PROVIDERS.iter().filter_map(|key| header.find(key)).collect(),
+            billed: any(&["billedcost"]),
+            effective: any(&["effectivecost", "amortizedcost"]),
+            list: any(&["listcost"]),
+            contracted: any(&["contractedcost"]),
+            account: any(&["billingaccountid"]),
+            currency: any(&["billingcurrency"]),
+            billing_start: any(&["billingperiodstart"]),
+            start: any(&["chargeperiodstart"]),
+            end: any(&["chargeperiodend"]),
+            category: any(&["chargecategory", "chargetype"]),
+            class: any(&["chargeclass"]),
+            pricing: any(&["pricingcategory"]),
+            sub_account: any(&["subaccountid"]),
+            service: any(&["servicename"]),
+            service_code: any(&["servicecode"]),
+            service_category: any(&["servicecategory"]),
+            sku: any(&["skuid"]),
+            region: any(&["regionid", "region", "regionname"]),
+            quantity: if has_consumed { any(CONSUMED) } else { any(&["pricingquantity"]) },
+            unit: if has_consumed { any(&["consumedunit", "usageunit"]) } else { any(&["pricingunit"]) },
+            commitment: any(&["commitmentdiscountid"]),
+            commitment_status: any(&["commitmentdiscountstatus"]),
+            invoice: any(&["invoiceid"]),
+            resource: any(&["resourceid"]),
+            description: any(&["chargedescription"]),
+            usage_type: any(&["usagetype"]),
+            meters: ["skumeter", "skumetername", "skudescription"]
+                .iter()
+                .filter_map(|key| header.find(key))
+                .collect(),
+            price_details: any(&["skupricedetails"]),
+            instance_type: any(&["instancetype"]),
+            sku_details: any(&["skudetails"]),
+            tags: any(&["tags"]),
+        };
+        let last_needed = MANDATORY.iter().filter_map(|column| header.find_any(column.keys)).max();
+        Self {
+            at,
+            times: Default::default(),
+            last_needed: last_needed.unwrap_or(0),
+            provider: Vec::new(),
+            provider_name: String::new(),
+            scratch: Vec::new(),
+            text: String::new(),
+        }
+    }
+}
+
+const CONSUMED: &[&str] = &["consumedquantity", "usagequantity"];
+
+impl ReadRow for Reader {
+    fn last_needed(&self) -> usize {
+        self.last_needed
+    }
+
+    fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
+        self.provider(&row, &mut charge.key.provider)?;
+        let Self { at, times: [start, end, period], scratch, text, .. } = self;
+        charge.billed_cost = row.needed_amount(at.billed)?;
+        if !value::currency(row.word(at.currency).trim_ascii(), &mut charge.key.currency)
+            || row.is_null(at.currency)
+        {
+            return Err(row.problem(at.currency, "a currency such as USD"));
+        }
+        charge.period.start = row.time(at.start, start)?;
+        charge.period.end = row.time(at.end, end)?;
+        if charge.period.end < charge.period.start {
+            return Err(row.problem(at.end, "an end that is not before the start"));
+        }
+        charge.billing_period_start = row.time(at.billing_start, period)?.date_naive();
+        let key = &mut charge.key;
+        key.category = category(row.word(at.category))
+            .ok_or_else(|| row.problem(at.category, "Usage, Purchase, Tax, Credit or Adjustment"))?;
+        key.pricing = pricing(row.word(at.pricing))
+            .ok_or_else(|| row.problem(at.pricing, "Standard, Dynamic, Committed, Other or nothing"))?;
+        key.is_correction = row.word(at.class).eq_ignore_ascii_case(b"Correction");
+        text.clear();
+        row.text(at.account, text)?;
+        if text.is_empty() {
+            return Err(row.problem(at.account, "a billing account"));
+        }
+        canonical_account(&key.provider, text, &mut key.billing_account);
+        text.clear();
+        row.text(at.sub_account, text)?;
+        canonical_account(&key.provider, text, &mut key.sub_account);
+        let is_aws = key.provider == aws::PROVIDER;
+        row.text(at.service_code, &mut key.service)?;
+        if key.service.is_empty() {
+            row.text(at.service, &mut key.service)?;
+            if is_aws && let Some(code) = aws::service_code(&key.service) {
+                code.clone_into(&mut key.service);
+            }
+        }
+        row.text(at.service_category, &mut key.service_category)?;
+        row.text(at.sku, &mut key.sku)?;
+        row.text(at.region, &mut key.region)?;
+        row.text(at.commitment, &mut key.commitment_discount_id)?;
+        row.text(at.unit, &mut key.unit)?;
+        row.text(at.invoice, &mut charge.invoice_id)?;
+        row.text(at.resource, &mut charge.resource_id)?;
+        if key.provider == "Microsoft" {
+            // Azure writes one resource in several spellings.
+            charge.resource_id.make_ascii_lowercase();
+        }
+        machine(&row, at, is_aws, scratch, text, charge)?;
+        costs(&mut row, at, charge)?;
+        charge.consumed_quantity = row.amount(at.quantity)?;
+        charge.is_metered = is_metered(&row, at, charge);
+        if at.tags.is_some() {
+            let is_readable = json::each(row.cell(at.tags, scratch), |key, value| {
+                let key = if is_aws { key.strip_prefix("user:").unwrap_or(key) } else { key };
+                charge.tags.set(key, value);
+            });
+            if !is_readable {
+                row.remark("tags that are no JSON object are left out");
+            }
+        }
+        Ok(Outcome::Charge)
+    }
+}
+
+impl Reader {
+    /// The canonical name of who sold it; remembered, since most files hold one.
+    fn provider(&mut self, row: &Row<'_>, out: &mut String) -> Result<(), Problem> {
+        let stated = self.at.providers.iter().find(|column| !row.is_null(Some(**column)));
+        let Some(column) = stated.copied() else {
+            return Err(row.problem(self.at.providers.first().copied(), "the name of a provider"));
+        };
+        let word = row.word(Some(column));
+        if word != self.provider.as_slice() || self.provider_name.is_empty() {
+            self.text.clear();
+            row.text(Some(column), &mut self.text)?;
+            canonical_provider(&self.text).clone_into(&mut self.provider_name);
+            self.provider.clear();
+            self.provider.extend_from_slice(word);
+        }
+        out.push_str(&self.provider_name);
+        Ok(())
+    }
+}
+
+/// FOCUS words, and those of 0.5.
+fn category(text: &[u8]) -> Option<ChargeCategory> {
+    match text.trim_ascii() {
+        b"Usage" => Some(ChargeCategory::Usage),
+        other => ChargeCategory::parse(std::str::from_utf8(other).ok()?),
+    }
+}
+
+fn pricing(text: &[u8]) -> Option<PricingCategory> {
+    match text.trim_ascii() {
+        b"Standard" => Some(PricingCategory::Standard),
+        null if value::is_null(null) => Some(PricingCategory::None),
+        // The 1.0 preview's words.
+        b"On-Demand" => Some(PricingCategory::Standard),
+        b"Commitment-Based" | b"Commitment Based" => Some(PricingCategory::Committed),
+        other => PricingCategory::parse(std::str::from_utf8(other).ok()?),
+    }
+}
+
+/// Instance type, accelerators and meter.
+fn machine(
+    row: &Row<'_>,
+    at: &At,
+    is_aws: bool,
+    scratch: &mut Vec<u8>,
+    text: &mut String,
+    charge: &mut Charge,
+) -> Result<(), Problem> {
+    let key = &mut charge.key;
+    if at.price_details.is_some() {
+        json::each(row.cell(at.price_details, scratch), |name, value| match name {
+            "InstanceType" => value.clone_into(&mut key.instance_type),
+            "GpuCount" => value.clone_into(&mut key.stated_accelerators),
+            _ => {}
+        });
+    }
+    row.text(at.usage_type, &mut key.meter)?;
+    for meter in &at.meters {
+        if key.meter.is_empty() {
+            row.text(Some(*meter), &mut key.meter)?;
+        }
+    }
+    if key.instance_type.is_empty() {
+        row.text(at.instance_type, &mut key.instance_type)?;
+    }
+    if key.instance_type.is_empty()
+        && let Some((_, suffix)) = key.meter.rsplit_once(':')
+        && instance_type::is_aws(suffix)
+    {
+        key.instance_type.push_str(suffix);
+    }
+    if key.instance_type.is_empty() && at.sku_details.is_some() {
+        json::each(row.cell(at.sku_details, scratch), |name, value| {
+            if matches!(name, "ServiceType" | "InstanceType") {
+                value.clone_into(&mut key.instance_type);
+            }
+        });
+    }
+    let needs_meter = key.meter.is_empty() && !is_aws && key.category == ChargeCategory::Usage;
+    if key.instance_type.is_empty() || needs_meter {
+        text.clear();
+        row.text(at.description, text)?;
+        if key.instance_type.is_empty() {
+            let found = if is_aws { instance_type::aws_in(text) } else { instance_type::azure_in(text) };
+            key.instance_type.push_str(found.unwrap_or_default());
+        }
+        if needs_meter {
+            key.meter.push_str(text);
+        }
+    }
+    Ok(())
+}
+
+fn costs(row: &mut Row<'_>, at: &At, charge: &mut Charge) -> Result<(), Problem> {
+    charge.effective_cost = match row.amount(at.effective)? {
+        Some(cost) => cost,
+        None if charge.key.category == ChargeCategory::Purchase => {
+            row.remark("a purchase without EffectiveCost: 0, for what it covers carries it");
+            Decimal::ZERO
+        }
+        None => {
+            row.remark("no EffectiveCost: it is the billed cost");
+            charge.billed_cost
+        }
+    };
+    charge.list_cost = price(row, at.list, "no ListCost: it counts 0")?;
+    charge.contracted_cost = price(row, at.contracted, "no ContractedCost: it counts 0")?;
+    Ok(())
+}
+
+/// A cost for comparison; what the file as a whole lacks is said of its columns, not of every row.
+fn price(row: &mut Row<'_>, column: Column, remark: &'static str) -> Result<Decimal, Problem> {
+    let stated = row.amount(column)?;
+    if stated.is_none() && column.is_some() {
+        row.remark(remark);
+    }
+    Ok(stated.unwrap_or_default())
+}
+
+fn is_metered(row: &Row<'_>, at: &At, charge: &Charge) -> bool {
+    let Some(quantity) = charge.consumed_quantity else { return false };
+    let is_negation = charge.billed_cost.is_negative()
+        && !quantity.is_negative()
+        && !quantity.is_zero()
+        && !charge.key.is_correction;
+    charge.key.category == ChargeCategory::Usage
+        && !is_negation
+        && !row.word(at.commitment_status).eq_ignore_ascii_case(b"Unused")
+}
+
+/// Columns that feed a charge and may be missing.
+const OPTIONAL: &[(&str, &[&str])] = &[
+    ("ListCost", &["listcost"]),
+    ("ContractedCost", &["contractedcost"]),
+    ("ChargeClass", &["chargeclass"]),
+    ("PricingCategory", &["pricingcategory"]),
+    ("SubAccountId", &["subaccountid"]),
+    ("ServiceName", &["servicename"]),
+    ("ServiceCategory", &["servicecategory"]),
+    ("SkuId", &["skuid"]),
+    ("SkuMeter", &["skumeter", "skumetername", "usagetype"]),
+    ("SkuPriceDetails", &["skupricedetails", "skudetails"]),
+    ("RegionId", &["regionid", "region"]),
+    ("ConsumedQuantity", CONSUMED),
+    ("ConsumedUnit", &["consumedunit", "usageunit"]),
+    ("CommitmentDiscountId", &["commitmentdiscountid"]),
+    ("CommitmentDiscountStatus", &["commitmentdiscountstatus"]),
+    ("InvoiceId", &["invoiceid"]),
+    ("ResourceId", &["resourceid"]),
+    ("Tags", &["tags"]),
+];
+
+/// Every column of FOCUS 0.5 to 1.4 cost and usage.
+const KNOWN: &[&str] = &[
+    "allocatedmethoddetails",
+    "allocatedmethodid",
+    "allocatedresourceid",
+    "allocatedresourcename",
+    "allocatedtags",
+    "amortizedcost",
+    "availabilityzone",
+    "billedcost",
+    "billedcurrency",
+    "billingaccountid",
+    "billingaccountname",
+    "billingaccounttype",
+    "billingcurrency",
+    "billingperiodend",
+    "billingperiodstart",
+    "capacityreservationid",
+    "capacityreservationstatus",
+    "chargecategory",
+    "chargeclass",
+    "chargedescription",
+    "chargefrequency",
+    "chargeperiodend",
+    "chargeperiodstart",
+    "chargesubcategory",
+    "chargetype",
+    "commitmentdiscountcategory",
+    "commitmentdiscountid",
+    "commitmentdiscountname",
+    "commitmentdiscountquantity",
+    "commitmentdiscountstatus",
+    "commitmentdiscounttype",
+    "commitmentdiscountunit",
+    "commitmentprogrameligibilitydetails",
+    "consumedquantity",
+    "consumedunit",
+    "contractapplied",
+    "contractedcost",
+    "contractedunitprice",
+    "effectivecost",
+    "hostprovidername",
+    "invoicedetailid",
+    "invoiceid",
+    "invoiceissuer",
+    "invoiceissuername",
+    "listcost",
+    "listunitprice",
+    "pricingcategory",
+    "pricingcurrency",
+    "pricingcurrencycontractedunitprice",
+    "pricingcurrencyeffectivecost",
+    "pricingcurrencylistunitprice",
+    "pricingquantity",
+    "pricingunit",
+    "provider",
+    "providername",
+    "publisher",
+    "publishername",
+    "region",
+    "regionid",
+    "regionname",
+    "resourceid",
+    "resourcename",
+    "resourcetype",
+    "servicecategory",
+    "servicename",
+    "serviceprovidername",
+    "servicesubcategory",
+    "skuid",
+    "skumeter",
+    "skupricedetails",
+    "skupriceid",
+    "subaccountid",
+    "subaccountname",
+    "subaccounttype",
+    "tags",
+    "usagequantity",
+    "usageunit",
+];

@@ -1,0 +1,100 @@
+//! The header of an export: which column is where, under whatever spelling.
+
+use std::collections::HashMap;
+
+/// The column names of a file. Looked up by their letters and digits alone, in lower case and without
+/// `x_`, so that `lineItem/UnblendedCost`, `line_item_unblended_cost` and `LineItem/unblendedcost` are one.
+pub struct Header {
+    names: Vec<String>,
+    plain: HashMap<String, usize>,
+    custom: HashMap<String, usize>,
+    repeated: Vec<usize>,
+}
+
+impl Header {
+    pub(super) fn new(names: Vec<String>) -> Self {
+        let (mut plain, mut custom, mut repeated) = (HashMap::new(), HashMap::new(), Vec::new());
+        for (column, name) in names.iter().enumerate() {
+            let (key, is_custom) = key_of(name);
+            let known = if is_custom { &mut custom } else { &mut plain };
+            if key.is_empty() {
+                continue;
+            }
+            if known.contains_key(&key) {
+                repeated.push(column);
+            } else {
+                known.insert(key, column);
+            }
+        }
+        Self { names, plain, custom, repeated }
+    }
+
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub fn name(&self, column: usize) -> &str {
+        self.names.get(column).map_or("", String::as_str)
+    }
+
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Where the column is, by its [`key_of`]; its own spelling before one that begins with `x_`.
+    pub fn find(&self, key: &str) -> Option<usize> {
+        self.plain.get(key).or_else(|| self.custom.get(key)).copied()
+    }
+
+    /// The first of several names for one thing.
+    pub fn find_any(&self, keys: &[&str]) -> Option<usize> {
+        keys.iter().find_map(|key| self.find(key))
+    }
+
+    /// Every column of that name: `savingsPlan/SavingsPlanARN` and `…/SavingsPlanArn` both occur.
+    pub(super) fn find_every(&self, key: &str) -> Vec<usize> {
+        let again = self.repeated.iter().copied().filter(|column| key_of(&self.names[*column]).0 == key);
+        self.find(key).into_iter().chain(again).collect()
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.find(key).is_some()
+    }
+
+    /// The keys of all columns, in no order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.plain.keys().chain(self.custom.keys()).map(String::as_str)
+    }
+
+    /// Columns whose name, as written, occurred before or differs from another only in spelling.
+    pub(super) fn repeated(&self) -> &[usize] {
+        &self.repeated
+    }
+}
+
+/// Letters and digits in lower case, and whether the name began with `x_`.
+pub(super) fn key_of(name: &str) -> (String, bool) {
+    let name = name.trim();
+    let (name, is_custom) = match name.get(..2) {
+        Some("x_" | "X_") => (&name[2..], true),
+        _ => (name, false),
+    };
+    (name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect(), is_custom)
+}
+
+/// What a reader made of a header; shown on the import's page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// As the file writes them.
+    pub names: Vec<String>,
+    /// Read by nobody; harmless.
+    pub unknown: Vec<String>,
+    /// Optional columns of the format that the file lacks; what depends on them is empty.
+    pub absent: Vec<String>,
+    /// Sentences about the header: names glued together, the same name twice, no list prices …
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,219 @@
+//! Files that look like cost and are not, or are cost in a format that is not read yet: refused by the
+//! name of what they are. Each by a few names that no format that is read has.
+
+use super::Refusal;
+use super::header::Header;
+
+const FOCUS_COST: &str = "the FOCUS Cost and Usage dataset, which has ChargePeriodStart";
+const NOT_YET: &str = "an AWS CUR, a CUR 2.0 or a FOCUS export; this format is not supported yet";
+const A_BILL: &str = "a billing export as CSV";
+
+/// JSON, by the keys at its beginning.
+pub(super) fn json(start: &[u8]) -> Refusal {
+    let text = String::from_utf8_lossy(start);
+    let has = |keys: &[&str]| keys.iter().all(|key| text.contains(&format!("\"{key}\"")));
+    let kind = JSON.iter().find(|kind| kind.keys.iter().any(|keys| has(keys)));
+    match kind {
+        Some(kind) => Refusal::new(kind.found, kind.expected),
+        None => Refusal::new("JSON", A_BILL),
+    }
+}
+
+/// Prometheus' text format.
+pub(super) fn metrics() -> Refusal {
+    Refusal::new("metrics in Prometheus' text format: usage, not cost", A_BILL)
+}
+
+/// Lines of `|`.
+pub(super) fn bars() -> Refusal {
+    Refusal::new("columns separated by bars, as Slurm's sacct writes: usage of jobs, not cost", A_BILL)
+}
+
+/// The refusal of a header that is known to be no cost.
+pub(super) fn by_header(header: &Header) -> Option<Refusal> {
+    // Whatever else it holds, a file that says when each cost was incurred is cost.
+    if any(header, &["chargeperiodstart", "lineitemusagestartdate"]) {
+        return None;
+    }
+    let kind = HEADERS.iter().find(|kind| (kind.is)(header))?;
+    Some(Refusal::new(kind.found, kind.expected))
+}
+
+struct JsonKind {
+    /// Any of these sets of keys.
+    keys: &'static [&'static [&'static str]],
+    found: &'static str,
+    expected: &'static str,
+}
+
+static JSON: &[JsonKind] = &[
+    JsonKind {
+        keys: &[
+            &["reportKeys"],
+            &["dataFiles"],
+            &["assemblyId", "billingPeriod"],
+            &["assemblyId", "columns"],
+        ],
+        found: "the manifest of an AWS export, not its data",
+        expected: "its data files: hand them in together with the manifest, or import the manifest where \
+                   they lie beside it",
+    },
+    JsonKind {
+        keys: &[&["manifestVersion", "blobs"], &["manifestVersion", "exportConfig"]],
+        found: "the manifest of an Azure export, not its data",
+        expected: "the CSV files that it names",
+    },
+    JsonKind {
+        keys: &[&["status", "resultType"], &["status", "errorType"]],
+        found: "an answer of Prometheus: usage, not cost",
+        expected: A_BILL,
+    },
+    JsonKind {
+        keys: &[&["cloudCosts"], &["cpuCores", "minutes"], &["gpuCost", "totalCost"]],
+        found: "an answer of OpenCost: estimates and proportions, not billed cost",
+        expected: A_BILL,
+    },
+    JsonKind { keys: &[&["Slurm"]], found: "an answer of Slurm: usage of jobs, not cost", expected: A_BILL },
+    JsonKind {
+        keys: &[&["results", "stripe_payments"], &["results", "payout"]],
+        found: "payments, not cost",
+        expected: A_BILL,
+    },
+    JsonKind {
+        keys: &[&["billing_account_id", "usage_start_time"]],
+        found: "a Google Cloud billing export as JSON",
+        expected: NOT_YET,
+    },
+    JsonKind { keys: &[&["timeBilledMs"]], found: "RunPod billing records", expected: NOT_YET },
+    JsonKind { keys: &[&["invoice_items"]], found: "a DigitalOcean invoice", expected: NOT_YET },
+    JsonKind { keys: &[&["results", "next_token"]], found: "Vast charges", expected: NOT_YET },
+    JsonKind {
+        keys: &[&["On Demand (USD)"], &["ECU"], &["clock_speed_ghz"]],
+        found: "a price list: what things cost, not what was spent",
+        expected: A_BILL,
+    },
+];
+
+struct HeaderKind {
+    is: fn(&Header) -> bool,
+    found: &'static str,
+    expected: &'static str,
+}
+
+fn all(header: &Header, keys: &[&str]) -> bool {
+    keys.iter().all(|key| header.has(key))
+}
+
+fn any(header: &Header, keys: &[&str]) -> bool {
+    keys.iter().any(|key| header.has(key))
+}
+
+/// Any column whose letters and digits contain one of `parts`.
+fn mentions(header: &Header, parts: &[&str]) -> bool {
+    header.keys().any(|key| parts.iter().any(|part| key.contains(part)))
+}
+
+/// The most particular first.
+static HEADERS: &[HeaderKind] = &[
+    HeaderKind {
+        is: |h| any(h, &["invoicedetailid", "invoicedetailgrain"]),
+        found: "the FOCUS Invoice Detail dataset: lines of invoices, not cost and usage",
+        expected: FOCUS_COST,
+    },
+    HeaderKind {
+        is: |h| mentions(h, &["contractcommitment"]),
+        found: "the FOCUS Contract Commitment dataset: commitments, not cost and usage",
+        expected: FOCUS_COST,
+    },
+    HeaderKind {
+        is: |h| {
+            !h.has("billedcost")
+                && h.has("billingperiodstart")
+                && mentions(h, &["billingperiodstatus", "billingperiodcreated", "billingperiodlastupdated"])
+        },
+        found: "the FOCUS Billing Period dataset: the state of periods, not cost and usage",
+        expected: FOCUS_COST,
+    },
+    HeaderKind {
+        is: |h| all(h, &["lineitemreferenceno", "costmycost"]),
+        found: "an Oracle Cloud (OCI) cost report, whose columns resemble those of AWS",
+        expected: NOT_YET,
+    },
+    HeaderKind {
+        is: |h| h.has("lineitemreferenceno"),
+        found: "an Oracle Cloud (OCI) usage report: usage without cost",
+        expected: "the cost report or the FOCUS report of the same days",
+    },
+    HeaderKind {
+        is: |h| mentions(h, &["recommendation", "estimatedmonthlysavings"]),
+        found: "recommendations: what could be saved, not what was spent",
+        expected: A_BILL,
+    },
+    HeaderKind {
+        is: |h| {
+            any(h, &["metername", "metersubcategory", "metercategory", "meterid"])
+                && any(h, &["costinbillingcurrency", "pretaxcost", "cost", "quantity", "usagequantity"])
+        },
+        found: "an Azure cost and usage export",
+        expected: NOT_YET,
+    },
+    HeaderKind {
+        is: |h| {
+            let originals = ["(metersubcategory)", "(pretaxcost)", "(costinbillingcurrency)"];
+            let is_translated = |name: &str| originals.iter().any(|original| name.ends_with(original));
+            h.names().iter().any(|name| is_translated(&name.to_lowercase()))
+        },
+        found: "an Azure cost and usage export with translated headers",
+        expected: NOT_YET,
+    },
+    HeaderKind {
+        is: |h| all(h, &["skudescription", "usagestarttime", "invoicemonth"]),
+        found: "a Google Cloud billing export",
+        expected: NOT_YET,
+    },
+    HeaderKind {
+        is: |h| h.has("groupdescription") && all(h, &["product", "hours", "projectname"]),
+        found: "a DigitalOcean invoice",
+        expected: NOT_YET,
+    },
+    HeaderKind {
+        is: |h| mentions(h, &["paymentid", "paymentmethod", "payout", "earnings"]),
+        found: "payments or earnings, not cost",
+        expected: A_BILL,
+    },
+    HeaderKind {
+        is: |h| {
+            !h.has("billedcost")
+                && (all(h, &["sku", "offertermcode"])
+                    || (h.has("instancetype") && any(h, &["price", "spotprice", "marketpricehourly"]))
+                    || mentions(h, &["priceperunit", "pricepergpu", "pricehourly", "priceperhour"])
+                    || h.name(0).eq_ignore_ascii_case("FormatVersion"))
+        },
+        found: "a price list: what things cost, not what was spent",
+        expected: A_BILL,
+    },
+    HeaderKind {
+        is: |h| h.name(0).starts_with('#'),
+        found: "a list that begins with a comment",
+        expected: A_BILL,
+    },
+    HeaderKind {
+        is: |h| all(h, &["totalcost", "cpucost", "gpucost"]),
+        found: "an OpenCost allocation export: proportions of cost, not billed cost",
+        expected: A_BILL,
+    },
+    HeaderKind {
+        is: |h| {
+            (h.has("uuid") && h.has("driverversion"))
+                || all(h, &["timestamp", "driverversion"])
+                || all(h, &["gpuuuid", "processname"])
+        },
+        found: "output of nvidia-smi: usage of GPUs, not cost",
+        expected: A_BILL,
+    },
+    HeaderKind {
+        is: |h| all(h, &["jobid", "state"]) || all(h, &["intervalstart", "intervalend"]),
+        found: "usage of jobs, nodes or GPUs, not cost",
+        expected: A_BILL,
+    },
+];

@@ -1,0 +1,158 @@
+//! What a file is: by its first bytes, then by its header.
+
+use super::header::{Columns, Header};
+use super::records::{BYTE_ORDER_MARK, Broken, Record};
+use super::{FORMATS, Format, Mandatory, Refusal, listed, not_cost, refuse};
+
+const A_CSV: &str = "a billing export as CSV in UTF-8";
+
+/// Refuses what is no text; answers how many bytes of byte order mark to leave out.
+pub(super) fn text(start: &[u8]) -> Result<usize, Refusal> {
+    let zeros_at = |odd: usize| start.iter().skip(odd).step_by(2).take(64).filter(|b| **b == 0).count();
+    let is_utf16 = start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff");
+    if is_utf16 || (start.len() >= 32 && (zeros_at(0) > 12 || zeros_at(1) > 12)) {
+        return Err(Refusal::new(
+            "text in UTF-16",
+            "UTF-8; save the file as \u{201c}CSV UTF-8\u{201d} or export it again",
+        ));
+    }
+    if start.starts_with(b"\x1f\x8b") || start.starts_with(b"PK\x03\x04") {
+        return Err(Refusal::new("a file that is packed twice", "one that is packed once"));
+    }
+    let mark = if start.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let start = &start[mark..];
+    if start.is_empty() {
+        return Err(Refusal::new("an empty file", A_CSV));
+    }
+    if start.iter().take(512).filter(|b| **b < 9 || (14..32).contains(*b)).count() > 2 {
+        return Err(Refusal::new("no text", A_CSV));
+    }
+    match start.trim_ascii_start() {
+        [] if start.len() < 4096 => Err(Refusal::new("a file of blank lines", A_CSV)),
+        [b'{' | b'[', ..] => Err(not_cost::json(start)),
+        text if text.starts_with(b"# HELP ") || text.starts_with(b"# TYPE ") => Err(not_cost::metrics()),
+        [b'<', ..] => Err(Refusal::new("HTML or XML", A_CSV)),
+        _ if !start.contains(&b'\n') && start.contains(&b'\r') => Err(Refusal::new(
+            "lines that end in a carriage return alone",
+            "lines that end in a line feed; save the file as \u{201c}CSV UTF-8\u{201d}",
+        )),
+        _ => Ok(mark),
+    }
+}
+
+/// Reads the first record as column names.
+pub(super) fn header(record: &Record<'_>) -> Result<Header, Refusal> {
+    let mut names = Vec::with_capacity(record.len());
+    for field in 0..record.len() {
+        let name = String::from_utf8(record.plain(field).into_owned()).map_err(|_| {
+            Refusal::new(
+                format!("a header that is not UTF-8, in column {}", field + 1),
+                "UTF-8; save the file as \u{201c}CSV UTF-8\u{201d} or export it again",
+            )
+        })?;
+        names.push(name.trim().to_owned());
+    }
+    separators(record.line(), names.len())?;
+    Ok(Header::new(names))
+}
+
+/// Refuses a header whose names are not separated by commas.
+fn separators(line: &[u8], names: usize) -> Result<(), Refusal> {
+    let count = |separator: u8| memchr::memchr_iter(separator, line).count();
+    if count(b'|') > 4 && count(b'|') >= names {
+        return Err(not_cost::bars());
+    }
+    for (separator, called) in [(b';', "semicolons"), (b'\t', "tabs")] {
+        if names == 1 && count(separator) > 3 {
+            return Err(Refusal::new(
+                format!("columns separated by {called}"),
+                "columns separated by commas: export the file again, for a spreadsheet set to a language \
+                 with decimal commas has saved it",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A header that cannot be read to its end.
+pub(super) fn broken_header(broken: Broken) -> Refusal {
+    match broken {
+        Broken::TooLong { .. } | Broken::OpenQuote { .. } => Refusal::new("a header without an end", A_CSV),
+        other => Refusal { row: None, ..refuse(other, 0, None) },
+    }
+}
+
+/// The format of a header.
+pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dyn Format, Refusal> {
+    if let Some(name) = named {
+        let names = listed(FORMATS.iter().map(|format| format.name()), 20);
+        let format = FORMATS.iter().find(|format| format.name() == name).ok_or_else(|| {
+            Refusal::new(format!("the unknown format \u{201c}{name}\u{201d}"), format!("one of {names}"))
+        })?;
+        return match lacking(*format, header) {
+            missing if missing.is_empty() => Ok(*format),
+            missing => Err(lacks(*format, &missing)),
+        };
+    }
+    if let Some(refusal) = not_cost::by_header(header) {
+        return Err(refusal);
+    }
+    if let Some(format) = FORMATS.iter().find(|format| format.recognizes(header)) {
+        return Ok(*format);
+    }
+    let nearest = FORMATS
+        .iter()
+        .map(|format| (lacking(*format, header), *format))
+        .filter(|(missing, format)| missing.len() * 2 < format.mandatory().len())
+        .min_by_key(|(missing, _)| missing.len());
+    Err(match nearest {
+        Some((missing, format)) => lacks(format, &missing),
+        None => Refusal::new(
+            format!(
+                "columns of no billing export that is known ({})",
+                listed(header.names().iter().map(String::as_str), 5)
+            ),
+            format!(
+                "the header of one of these: {}",
+                listed(FORMATS.iter().map(|format| format.label()), 20)
+            ),
+        ),
+    })
+}
+
+fn lacking(format: &dyn Format, header: &Header) -> Vec<&'static Mandatory> {
+    format.mandatory().iter().filter(|column| header.find_any(column.keys).is_none()).collect()
+}
+
+fn lacks(format: &dyn Format, missing: &[&Mandatory]) -> Refusal {
+    let noun = if missing.len() == 1 { "column" } else { "columns" };
+    let names = listed(missing.iter().map(|column| column.name), 20);
+    Refusal::new(
+        format!("{} without the {noun} {names}", format.label()),
+        "these columns: without them a row cannot be booked",
+    )
+}
+
+/// What the format says of the columns, and what is odd about any header.
+pub(super) fn columns(format: &dyn Format, header: &Header) -> Columns {
+    let mut columns = format.columns(header);
+    columns.names = header.names().to_vec();
+    let repeated = header.repeated().iter().map(|column| header.name(*column));
+    // Tags differ in case, and every spelling of an ARN column is read.
+    let matters = |name: &str| !["resourceTags/", "costCategory/"].iter().any(|open| name.starts_with(open));
+    let repeated = listed(repeated.filter(|name| matters(name) && !name.to_lowercase().ends_with("arn")), 10);
+    if !repeated.is_empty() {
+        columns.notes.push(format!("column names that occur twice; the first is read: {repeated}"));
+    }
+    columns
+}
+
+/// True where a row is the header once more: parts that were concatenated.
+pub(super) fn repeats(header: &Header, record: &Record<'_>) -> bool {
+    record.len() == header.len()
+        && header.names().iter().enumerate().all(|(field, name)| {
+            let cell = record.plain(field);
+            let cell = cell.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&cell);
+            cell.trim_ascii() == name.as_bytes()
+        })
+}

@@ -1,0 +1,173 @@
+//! What a format sees of a row: cells by column, and where to say that something is odd.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+
+use super::Remark;
+use super::charge::Charge;
+use super::records::Record;
+use super::refusal::shown;
+use super::value::{self, TimeColumn};
+use crate::money::Decimal;
+
+/// What became of a row that could be read.
+pub enum Outcome {
+    Charge,
+    Skipped(&'static str),
+}
+
+/// Turns the rows of one file into charges.
+pub trait ReadRow {
+    /// The last column of those that must be there; shorter rows are rejected unread.
+    fn last_needed(&self) -> usize;
+
+    /// Fills the cleared `charge`.
+    ///
+    /// # Errors
+    /// The column at fault, what it holds and what was expected.
+    fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem>;
+}
+
+/// Why a row is no charge.
+#[derive(Debug)]
+pub struct Problem {
+    /// `None` where the row as a whole is at fault.
+    pub(super) column: Option<usize>,
+    pub(super) found: String,
+    pub(super) expected: Cow<'static, str>,
+}
+
+/// Where a column is; `None` where the file lacks it.
+pub(super) type Column = Option<usize>;
+
+/// One row of an export.
+pub struct Row<'a> {
+    record: Record<'a>,
+    /// The record as text; `None` where it is not UTF-8 or holds a NUL. Checking it once is cheaper than
+    /// checking its cells.
+    whole: Option<&'a str>,
+    number: u64,
+    remarks: &'a mut Remarks,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn new(record: Record<'a>, number: u64, remarks: &'a mut Remarks) -> Self {
+        let whole = std::str::from_utf8(record.bytes()).ok();
+        let whole = whole.filter(|text| memchr::memchr(0, text.as_bytes()).is_none());
+        Self { record, whole, number, remarks }
+    }
+
+    /// Notes something odd that harms no figure.
+    pub(super) fn remark(&mut self, text: &'static str) {
+        self.remarks.count(text, self.number);
+    }
+
+    /// The cell without its quotes, in `scratch` where doubled quotes had to be undone.
+    pub(super) fn cell<'b>(&self, column: Column, scratch: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        column.map_or(&[], |column| self.record.field_in(column, scratch))
+    }
+
+    /// The cell without its quotes. Doubled quotes stay: for numbers, times and closed lists of words.
+    pub(super) fn word(&self, column: Column) -> &'a [u8] {
+        column.map_or(&[], |column| self.record.word(column))
+    }
+
+    /// True where the column is absent, empty or a literal null.
+    pub(super) fn is_null(&self, column: Column) -> bool {
+        value::is_null(self.word(column).trim_ascii())
+    }
+
+    /// Appends the text of a cell, trimmed; nothing for a null.
+    pub(super) fn text(&self, column: Column, out: &mut String) -> Result<(), Problem> {
+        let Some(at) = column else { return Ok(()) };
+        let range = self.record.range(at);
+        if range.is_empty() {
+            return Ok(());
+        }
+        let Some(whole) = self.whole else { return self.slow_text(column, out) };
+        let raw = &whole[range];
+        match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            None => append(raw, out),
+            Some(inner) if !inner.contains('"') => append(inner, out),
+            Some(inner) => append_undoubled(inner.trim(), out),
+        }
+        Ok(())
+    }
+
+    /// For rows that are not wholly text.
+    fn slow_text(&self, column: Column, out: &mut String) -> Result<(), Problem> {
+        let Some(at) = column else { return Ok(()) };
+        let cell = self.record.plain(at);
+        let text = std::str::from_utf8(&cell)
+            .map_err(|_| self.problem(column, "text in UTF-8; save or export the file in that encoding"))?;
+        // PostgreSQL holds every character but this one.
+        if text.contains('\0') {
+            return Err(self.problem(column, "text without NUL characters"));
+        }
+        append(text, out);
+        Ok(())
+    }
+
+    /// `None` for a null.
+    pub(super) fn amount(&self, column: Column) -> Result<Option<Decimal>, Problem> {
+        let text = self.word(column);
+        if value::is_null(text) || value::is_null(text.trim_ascii()) {
+            return Ok(None);
+        }
+        value::amount(text).map(Some).map_err(|expected| self.problem(column, expected))
+    }
+
+    pub(super) fn needed_amount(&self, column: Column) -> Result<Decimal, Problem> {
+        self.amount(column)?.ok_or_else(|| self.problem(column, value::AN_AMOUNT))
+    }
+
+    pub(super) fn time(&self, column: Column, last: &mut TimeColumn) -> Result<DateTime<Utc>, Problem> {
+        last.read(self.word(column)).ok_or_else(|| self.problem(column, value::A_TIME))
+    }
+
+    pub(super) fn problem(&self, column: Column, expected: impl Into<Cow<'static, str>>) -> Problem {
+        Problem { column, found: shown(self.word(column)), expected: expected.into() }
+    }
+}
+
+/// Trimmed, and nothing for a null.
+fn append(text: &str, out: &mut String) {
+    let is_bare = |byte: Option<&u8>| byte.is_some_and(|byte| (b'!'..=b'~').contains(byte));
+    let bytes = text.as_bytes();
+    let text = if is_bare(bytes.first()) && is_bare(bytes.last()) { text } else { text.trim() };
+    if !value::is_null(text.as_bytes()) {
+        out.push_str(text);
+    }
+}
+
+/// `say ""hi""` as `say "hi"`.
+fn append_undoubled(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest.find('"') {
+        out.push_str(&rest[..=at]);
+        rest = &rest[at + 1..];
+        rest = rest.strip_prefix('"').unwrap_or(rest);
+    }
+    out.push_str(rest);
+}
+
+/// Counts of oddities, in the order they were first met.
+#[derive(Default)]
+pub(super) struct Remarks(Vec<Remark>);
+
+impl Remarks {
+    pub fn count(&mut self, text: &'static str, row: u64) {
+        match self.0.iter_mut().find(|remark| remark.text == text) {
+            Some(remark) => remark.rows += 1,
+            None => self.0.push(Remark { text, rows: 1, first_row: row }),
+        }
+    }
+
+    pub fn list(&self) -> &[Remark] {
+        &self.0
+    }
+}

@@ -1,0 +1,36 @@
+//! `gpuledger check`.
+
+use super::{Done, Session, print_json};
+use crate::ledger;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Also read the kept originals again, with another reader.
+    #[arg(long)]
+    deep: bool,
+}
+
+pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done> {
+    let mut db = session.pool.acquire().await?;
+    ledger::sweep(&mut db).await?;
+    let mut equations = ledger::check(&mut db).await?;
+    if arguments.deep {
+        equations.extend(ledger::check_originals(&mut db, &session.originals).await?);
+    }
+    if session.json {
+        print_json(&equations)?;
+    } else {
+        for equation in &equations {
+            let (sign, mark) = if equation.holds { ("=", " ok ") } else { ("≠", "FAIL") };
+            println!(
+                "{mark}  {} [{}]: {} {sign} {}",
+                equation.name, equation.of, equation.left, equation.right
+            );
+        }
+    }
+    let failed = equations.iter().filter(|equation| !equation.holds).count();
+    if !session.json {
+        println!("{} equations, {failed} do not hold", equations.len());
+    }
+    Ok(if failed == 0 { Done::Well } else { Done::Failed })
+}

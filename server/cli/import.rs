@@ -1,0 +1,118 @@
+//! `gpuledger import`.
+
+use std::path::PathBuf;
+
+use uuid::Uuid;
+
+use super::{Done, Session, print_json};
+use crate::clock;
+use crate::ledger::{self, Decision, Import, LookIn, Report, Source, Status, WhenUnsure};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Read every file as this format instead of recognising it by its header.
+    #[arg(long = "as", value_name = "FORMAT")]
+    as_format: Option<String>,
+
+    /// A delivery takes the place of what its months hold, even where it lacks some of it.
+    #[arg(long, conflicts_with = "add")]
+    replace: bool,
+
+    /// A delivery counts beside what its months hold.
+    #[arg(long)]
+    add: bool,
+
+    /// Billing exports (plain, .gz or .zip), or manifests beside the files they name.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done> {
+    let files =
+        arguments.files.iter().map(|path| Source { name: path.display().to_string(), path: path.clone() });
+    let deliveries = ledger::gather(files.collect(), LookIn::Folders);
+    let decision = match (arguments.replace, arguments.add) {
+        (true, _) => Some(Decision::Replace),
+        (_, true) => Some(Decision::Add),
+        _ => None,
+    };
+    let import = Import {
+        deliveries,
+        as_format: arguments.as_format.as_deref(),
+        decision,
+        when_unsure: WhenUnsure::Discard,
+        batch_id: Uuid::new_v4(),
+        by: "command line",
+        now: clock::now(),
+        progress: ledger::Progress::default(),
+    };
+    let reports = ledger::import(&session.pool, &session.originals, import).await?;
+    if session.json {
+        print_json(&reports)?;
+    } else {
+        reports.iter().for_each(print);
+    }
+    Ok(outcome(&reports))
+}
+
+fn outcome(reports: &[Report]) -> Done {
+    let is_bad =
+        |report: &Report| matches!(report.status, Status::Refused | Status::Failed | Status::Waiting);
+    if reports.iter().any(is_bad) {
+        Done::Failed
+    } else if reports.iter().any(|report| report.rejected > 0) {
+        Done::WithRejections
+    } else {
+        Done::Well
+    }
+}
+
+fn print(report: &Report) {
+    let files: Vec<&str> = report.files.iter().map(|file| file.file.as_str()).collect();
+    let status = match report.status {
+        Status::Loaded => "loaded",
+        Status::Duplicate => "duplicate",
+        Status::Refused => "refused",
+        Status::Failed => "failed",
+        Status::Waiting => "waiting",
+    };
+    println!("{}: {status}", files.join(", "));
+    if let Some(message) = &report.message {
+        println!("  {message}");
+    }
+    if report.status == Status::Waiting {
+        println!("  Nothing was loaded. Run again with --replace or --add.");
+        return;
+    }
+    if report.status != Status::Loaded {
+        return;
+    }
+    println!(
+        "  delivery {}: {} rows = {} charges + {} rejected + {} skipped",
+        report.delivery.unwrap_or_default(),
+        report.rows_read,
+        report.charges,
+        report.rejected,
+        report.skipped
+    );
+    for scope in &report.scopes {
+        for (billed, effective) in scope.billed_cost.iter().zip(&scope.effective_cost) {
+            println!(
+                "  {} {} {}: billed {} {}, effective {} {}",
+                scope.scope.provider,
+                scope.scope.billing_account,
+                scope.scope.month,
+                billed.amount,
+                billed.currency,
+                effective.amount,
+                effective.currency
+            );
+        }
+    }
+    for rejection in &report.rejections {
+        println!(
+            "  {} row {}, column {}: found {}; expected {}",
+            rejection.file, rejection.row, rejection.column, rejection.found, rejection.expected
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! The command line: each command calls one room, prints text or `--json`.
+//!
+//! Exit status: 0 done, 1 failed (nothing changed), 2 usage, 3 done but rows were rejected.
+
+mod check;
+mod generate;
+mod import;
+mod report;
+mod user;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use sqlx::PgPool;
+
+use crate::config::Settings;
+use crate::ledger::Originals;
+use crate::store::{Database, Store, private};
+use crate::web;
+
+/// An import writes on two connections and asks on two more.
+const JOB_CONNECTIONS: u32 = 8;
+const PAGE_CONNECTIONS: u32 = 16;
+/// A page that takes longer is of no use to who waits for it.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What an organisation spends on GPUs, wherever they run.
+#[derive(Parser)]
+#[command(name = "gpuledger", version, about)]
+struct Cli {
+    #[command(flatten)]
+    settings: Settings,
+
+    /// Print JSON instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Answer in the browser (the default).
+    Serve,
+    /// Load billing exports: each file is a delivery, or each manifest with the files it names.
+    Import(import::Arguments),
+    /// Print the figures of a page.
+    #[command(subcommand)]
+    Report(report::Report),
+    /// Print the conservation equations with both sides; status 1 where one fails.
+    Check(check::Arguments),
+    /// Write a demonstration export; the same options always write the same bytes.
+    Generate(generate::Arguments),
+    /// Accounts.
+    #[command(subcommand)]
+    User(user::User),
+    /// Runs the private PostgreSQL; started by the other commands, never by hand.
+    #[command(name = private::SUBCOMMAND, hide = true)]
+    KeepPostgres {
+        #[arg(long)]
+        postgres: PathBuf,
+    },
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Done {
+    Well,
+    /// Nothing changed, or an equation does not hold.
+    Failed,
+    /// Done, but rows were rejected.
+    WithRejections,
+}
+
+/// What every command works with.
+struct Session {
+    pool: PgPool,
+    originals: Originals,
+    json: bool,
+}
+
+/// Runs the program.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    if let Some(Command::KeepPostgres { postgres }) = &cli.command {
+        return keep_postgres(&cli.settings.data_dir, postgres);
+    }
+    start_logging();
+    if let Some(Command::Generate(arguments)) = cli.command {
+        return exit_code(generate::run(&arguments, cli.json));
+    }
+    let outcome = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(execute(cli)));
+    exit_code(outcome)
+}
+
+fn exit_code(outcome: anyhow::Result<Done>) -> ExitCode {
+    match outcome {
+        Ok(Done::Well) => ExitCode::SUCCESS,
+        Ok(Done::Failed) => ExitCode::from(1),
+        Ok(Done::WithRejections) => ExitCode::from(3),
+        Err(error) => {
+            eprintln!("gpuledger: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+async fn execute(cli: Cli) -> anyhow::Result<Done> {
+    let Cli { settings, json, command } = cli;
+    std::fs::create_dir_all(&settings.data_dir)
+        .with_context(|| format!("{} cannot be made", settings.data_dir.display()))?;
+    let store = Store::open(&database(&settings)).await?;
+    let originals = Originals::new(&settings.data_dir);
+    let session = Session { pool: store.pool(JOB_CONNECTIONS, None), originals, json };
+    let pool = session.pool.clone();
+    let done = match command.unwrap_or(Command::Serve) {
+        Command::Serve => serve(settings, &store).await,
+        Command::Import(arguments) => import::run(session, arguments).await,
+        Command::Report(report) => report::run(session, report).await,
+        Command::Check(arguments) => check::run(session, arguments).await,
+        Command::User(user) => user::run(session, user).await,
+        Command::Generate(_) | Command::KeepPostgres { .. } => {
+            unreachable!("need no database: run() answers them")
+        }
+    };
+    pool.close().await;
+    store.close().await?;
+    done
+}
+
+fn database(settings: &Settings) -> Database {
+    match &settings.database_url {
+        Some(url) => Database::Url(url.expose().to_owned()),
+        None => Database::Private(private::Setup::new(&settings.data_dir)),
+    }
+}
+
+async fn serve(settings: Settings, store: &Store) -> anyhow::Result<Done> {
+    let listener = tokio::net::TcpListener::bind(settings.listen)
+        .await
+        .with_context(|| format!("{} cannot be listened on", settings.listen))?;
+    let pool = store.pool(PAGE_CONNECTIONS, Some(PAGE_TIMEOUT));
+    web::serve(settings, pool.clone(), listener).await?;
+    pool.close().await;
+    Ok(Done::Well)
+}
+
+/// A process of its own, without threads: PostgreSQL ends with the thread that started it.
+fn keep_postgres(data_dir: &Path, postgres: &Path) -> ExitCode {
+    match private::keep(data_dir, postgres) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("gpuledger: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn start_logging() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("GPULEDGER_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,sqlx=warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}
+
+fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string_pretty(value)?);
+    Ok(())
+}

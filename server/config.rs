@@ -1,0 +1,159 @@
+//! Settings: flags, environment, defaults. Each is read into a type that cannot be wrong, once, at start.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use axum::http::Uri;
+
+use crate::store::private;
+
+/// What `gpuledger` can be told. Every flag may stand before or after the command.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Settings {
+    /// Folder for original files and the private PostgreSQL.
+    #[arg(long, env = "GPULEDGER_DATA_DIR", default_value_os_t = private::default_data_dir(), global = true)]
+    pub data_dir: PathBuf,
+
+    /// Address and port to answer on.
+    #[arg(long, env = "GPULEDGER_LISTEN", default_value = "127.0.0.1:8080", global = true)]
+    pub listen: SocketAddr,
+
+    /// Where people reach the server, such as https://gpus.example.org. With https, cookies are marked
+    /// secure and browsers are told to keep to https. Default: the listening address, over http.
+    #[arg(long, env = "GPULEDGER_BASE_URL", global = true)]
+    base_url: Option<BaseUrl>,
+
+    /// A PostgreSQL server to use. Default: a private one in the data folder.
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
+    pub database_url: Option<DatabaseUrl>,
+}
+
+/// Scheme and host, without a path: links begin at its root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseUrl {
+    is_https: bool,
+    authority: String,
+}
+
+/// A PostgreSQL connection string. Printing it hides the password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(String);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    #[error("expected http:// or https:// and a host, without a path, such as https://gpus.example.org")]
+    BaseUrl,
+    #[error("expected postgres://user:password@host/database")]
+    DatabaseUrl,
+}
+
+impl Settings {
+    /// For tests and tools that have no command line.
+    pub fn new(data_dir: impl Into<PathBuf>, listen: SocketAddr, base_url: Option<BaseUrl>) -> Self {
+        Self { data_dir: data_dir.into(), listen, base_url, database_url: None }
+    }
+
+    pub fn base_url(&self) -> BaseUrl {
+        self.base_url.clone().unwrap_or_else(|| BaseUrl::listening_on(self.listen))
+    }
+}
+
+impl BaseUrl {
+    fn listening_on(address: SocketAddr) -> Self {
+        let authority = match address.ip() {
+            ip if ip.is_unspecified() => format!("localhost:{}", address.port()),
+            IpAddr::V4(_) | IpAddr::V6(_) => address.to_string(),
+        };
+        Self { is_https: false, authority }
+    }
+
+    pub fn is_https(&self) -> bool {
+        self.is_https
+    }
+
+    /// Host and port as a browser sends them in `Host` and `Origin`.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", if self.is_https { "https" } else { "http" }, self.authority)
+    }
+}
+
+impl FromStr for BaseUrl {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let uri: Uri = text.parse().map_err(|_| SettingError::BaseUrl)?;
+        let is_https = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(SettingError::BaseUrl),
+        };
+        let authority = uri.authority().ok_or(SettingError::BaseUrl)?.as_str().to_ascii_lowercase();
+        if !matches!(uri.path(), "" | "/") || uri.query().is_some() || authority.contains('@') {
+            return Err(SettingError::BaseUrl);
+        }
+        Ok(Self { is_https, authority })
+    }
+}
+
+impl DatabaseUrl {
+    /// With the password: for connecting, never for printing.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
+        if is_postgres { Ok(Self(text.to_owned())) } else { Err(SettingError::DatabaseUrl) }
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DatabaseUrl(…)")
+    }
+}
+
+/// `data` where the command was started; for root, a folder that survives where it was started from.
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_reads_base_urls() {
+        let url: BaseUrl = "https://GPUs.example.org:8443/".parse().unwrap();
+        assert!(url.is_https());
+        assert_eq!(url.to_string(), "https://gpus.example.org:8443");
+        for text in ["", "gpus.example.org", "ftp://a", "https://a/b", "https://a?b", "https://me:pw@a"] {
+            assert_eq!(text.parse::<BaseUrl>(), Err(SettingError::BaseUrl), "{text}");
+        }
+    }
+
+    #[test]
+    fn it_answers_where_it_listens_by_default() {
+        let settings =
+            |listen: &str| Settings::new("data", listen.parse().unwrap(), None).base_url().to_string();
+        assert_eq!(settings("127.0.0.1:8080"), "http://127.0.0.1:8080");
+        assert_eq!(settings("0.0.0.0:80"), "http://localhost:80");
+        assert_eq!(settings("[::1]:8080"), "http://[::1]:8080");
+    }
+
+    #[test]
+    fn it_hides_the_password() {
+        let mut settings = Settings::new("data", "127.0.0.1:1".parse().unwrap(), None);
+        settings.database_url = Some("postgres://me:hunter2@host/db".parse().unwrap());
+        assert!(!format!("{settings:?}").contains("hunter2"));
+    }
+}

@@ -1,0 +1,346 @@
+//! The legacy AWS Cost and Usage Report as CSV, hourly, with resource ids.
+//!
+//! Savings plans appear as AWS writes them: covered usage at its on-demand price, a negation of the same
+//! amount, and the hour's recurring fee. Reservations: usage at 0, a monthly recurring fee (RIFee), the
+//! upfront fee once (Fee with a reservation's ARN).
+
+use std::io::{self, Write};
+
+use super::amount::{Amount, write_cell, write_hex, write_number};
+use super::cur_cells::{machine_cell, plan_cell, reservation_cell, tag_cell};
+use super::cur_columns::{COLUMNS, Cell};
+use super::line::{Kind, Line, Writer};
+use super::output::Output;
+use super::random::Random;
+
+pub(super) struct AwsCur<'a, W: Write> {
+    output: Output<'a, W>,
+    ids: Random,
+}
+
+/// Which of an event's rows is being written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Row {
+    Main,
+    Negation,
+}
+
+impl<'a, W: Write> AwsCur<'a, W> {
+    pub(super) fn new(mut output: Output<'a, W>) -> Self {
+        for (at, (name, _)) in COLUMNS.iter().enumerate() {
+            if at > 0 {
+                output.row.push(b',');
+            }
+            output.row.extend_from_slice(name.as_bytes());
+        }
+        output.row.push(b'\n');
+        let ids = Random::new(output.seed ^ 0x11_6e17);
+        Self { output, ids }
+    }
+
+    pub(super) fn into_output(self) -> Output<'a, W> {
+        self.output
+    }
+
+    fn row(&mut self, line: &Line, row: Row) -> io::Result<()> {
+        let billed = match (line.kind, row) {
+            (Kind::Planned, Row::Main) => line.list,
+            (Kind::Planned, Row::Negation) => line.list.negative(),
+            _ => line.billed,
+        };
+        for (at, (_, cell)) in COLUMNS.iter().enumerate() {
+            if at > 0 {
+                self.output.row.push(b',');
+            }
+            if *cell != Cell::Empty {
+                self.cell(*cell, line, row, billed);
+            }
+        }
+        self.output.row.push(b'\n');
+        let effective = if row == Row::Negation { Amount::ZERO } else { line.effective };
+        let list = if has_list(line.kind) && row == Row::Main { line.list } else { Amount::ZERO };
+        self.output.tally(line, row == Row::Main, billed, effective, list);
+        self.output.flush_if_full()
+    }
+
+    fn cell(&mut self, cell: Cell, line: &Line, row: Row, billed: Amount) {
+        if cell == Cell::LineItemId {
+            return self.line_item_id();
+        }
+        let output = &mut self.output;
+        let is_main = row == Row::Main;
+        let machine = line.machine.filter(|_| runs(line.kind));
+        let out = &mut output.row;
+        let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
+        match cell {
+            Cell::Empty | Cell::LineItemId => {}
+            Cell::TimeInterval => {
+                out.extend_from_slice(&output.stamps[line.from]);
+                out.push(b'/');
+                out.extend_from_slice(&output.stamps[line.to]);
+            }
+            Cell::Start => out.extend_from_slice(&output.stamps[line.from]),
+            Cell::End => out.extend_from_slice(&output.stamps[line.to]),
+            Cell::MonthStart => out.extend_from_slice(&output.stamps[0]),
+            Cell::MonthEnd => out.extend_from_slice(&output.stamps[output.stamps.len() - 1]),
+            Cell::InvoiceId => text(&output.invoice_id),
+            Cell::Entity => text("\"Amazon Web Services, Inc.\""),
+            Cell::BillingEntity => text("AWS"),
+            Cell::BillType => text(match line.kind {
+                Kind::ReservationUpfront { .. } => "Purchase",
+                Kind::Refund => "Refund",
+                _ => "Anniversary",
+            }),
+            Cell::Account if is_main => text(&output.accounts[line.account]),
+            // Negations are the payer's.
+            Cell::Payer | Cell::Account => text(&output.billing_account),
+            Cell::LineItemType => text(line_item_type(line.kind, row)),
+            Cell::ProductCode | Cell::ServiceCode => text(product_code(line)),
+            Cell::UsageType => usage_type(out, line),
+            Cell::Operation => text(match line.kind {
+                Kind::Goods => line.goods.operation,
+                Kind::Tax | Kind::Credit | Kind::Refund | Kind::Discount | Kind::Support => "",
+                Kind::PlanFee { .. } => "None",
+                _ => "RunInstances",
+            }),
+            Cell::Zone if machine.is_some() && is_main => {
+                text(line.region.id);
+                out.push(b'a' + line.zone);
+            }
+            Cell::ResourceId if is_main => resource_id(out, line, &output.plan_arn),
+            Cell::UsageAmount => line.quantity.write(out),
+            Cell::Currency => text(&output.currency),
+            Cell::UnblendedRate => match line.kind {
+                Kind::OnDemand | Kind::Planned | Kind::Goods => line.list_rate.write(out),
+                Kind::Spot => line.billed.write(out),
+                Kind::Reserved { .. } => text("0"),
+                _ => {}
+            },
+            Cell::UnblendedCost => billed.write(out),
+            Cell::BlendedCost if line.kind != Kind::Discount => billed.write(out),
+            Cell::Description => description(out, line, row),
+            Cell::TaxType if line.kind == Kind::Tax => text("US Sales Tax"),
+            Cell::ProductName => text(match line.kind {
+                Kind::Goods => line.goods.service,
+                Kind::PlanFee { .. } => "Savings Plans for AWS Compute usage",
+                Kind::Support => "AWS Support (Enterprise)",
+                _ => "Amazon Elastic Compute Cloud",
+            }),
+            Cell::Location if line.machine.is_some() => write_cell(out, line.region.name),
+            Cell::Region if line.machine.is_some() || line.kind == Kind::Goods => text(line.region.id),
+            Cell::ProductFamily => text(match line.kind {
+                Kind::Goods => line.goods.family,
+                Kind::PlanFee { .. } => "ComputeSavingsPlans",
+                _ if line.machine.is_some() => "Compute Instance",
+                _ => "",
+            }),
+            Cell::Sku if line.machine.is_some() || line.kind == Kind::Goods => sku(out, line),
+            Cell::RateId if has_list(line.kind) && is_main => {
+                write_number(out, 10_000_000_000 + sku_number(line) % 90_000_000_000);
+            }
+            Cell::ListCost if has_list(line.kind) && is_main => line.list.write(out),
+            Cell::ListRate if has_list(line.kind) && is_main => line.list_rate.write(out),
+            Cell::Term => text(match line.kind {
+                Kind::OnDemand | Kind::Planned | Kind::Goods => "OnDemand",
+                Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. } => {
+                    "Reserved"
+                }
+                _ => "",
+            }),
+            Cell::Unit => text(match line.kind {
+                Kind::Goods => line.goods.unit,
+                Kind::ReservationUpfront { .. } => "Quantity",
+                Kind::PlanFee { .. } => "Hrs",
+                _ if line.machine.is_some() => "Hrs",
+                _ => "",
+            }),
+            Cell::Commitment
+            | Cell::UsedCommitment
+            | Cell::PlanArn
+            | Cell::PlanRate
+            | Cell::PlanEffective
+            | Cell::NoUpfront
+            | Cell::PlanOffering
+            | Cell::PlanPayment
+            | Cell::PlanTerm => plan_cell(out, cell, line, &output.plan_arn, is_main),
+            Cell::CreatedBy
+            | Cell::CapitalTeam
+            | Cell::Environment
+            | Cell::Experiment
+            | Cell::Project
+            | Cell::Team
+                if is_main =>
+            {
+                tag_cell(out, cell, line);
+            }
+            Cell::CostCentre if is_main => {
+                text("cc-10");
+                write_number(out, line.account as u64);
+            }
+            _ => {
+                if let Some(machine) = machine {
+                    machine_cell(out, cell, machine, line);
+                }
+                reservation_cell(out, cell, line, output.stamps.len(), &output.reservation_arn);
+            }
+        }
+    }
+
+    /// 52 characters of a to z and 2 to 7, as AWS's. Unlike the rows' other draws these come from their own
+    /// stream, so that they are not what makes two plans differ.
+    fn line_item_id(&mut self) {
+        for _ in 0..4 {
+            let mut bits = self.ids.next();
+            for _ in 0..13 {
+                self.output.row.push(b"abcdefghijklmnopqrstuvwxyz234567"[(bits & 31) as usize]);
+                bits >>= 5;
+            }
+        }
+    }
+}
+
+impl<W: Write> Writer for AwsCur<'_, W> {
+    fn rows(kind: Kind) -> u64 {
+        if kind == Kind::Planned { 2 } else { 1 }
+    }
+
+    fn write(&mut self, line: &Line) -> io::Result<()> {
+        self.row(line, Row::Main)?;
+        if line.kind == Kind::Planned {
+            self.row(line, Row::Negation)?;
+        }
+        Ok(())
+    }
+}
+
+/// Machines that run, as against fees for them.
+pub(super) fn runs(kind: Kind) -> bool {
+    matches!(kind, Kind::OnDemand | Kind::Spot | Kind::Reserved { .. } | Kind::Planned)
+}
+
+fn has_list(kind: Kind) -> bool {
+    runs(kind) || kind == Kind::Goods
+}
+
+fn line_item_type(kind: Kind, row: Row) -> &'static str {
+    match kind {
+        Kind::OnDemand | Kind::Spot | Kind::Goods => "Usage",
+        Kind::Reserved { .. } => "DiscountedUsage",
+        Kind::Planned if row == Row::Negation => "SavingsPlanNegation",
+        Kind::Planned => "SavingsPlanCoveredUsage",
+        Kind::PlanFee { .. } => "SavingsPlanRecurringFee",
+        Kind::ReservationFee { .. } => "RIFee",
+        Kind::ReservationUpfront { .. } | Kind::Support => "Fee",
+        Kind::Credit => "Credit",
+        Kind::Refund => "Refund",
+        Kind::Discount => "EdpDiscount",
+        Kind::Tax => "Tax",
+    }
+}
+
+fn product_code(line: &Line) -> &'static str {
+    match line.kind {
+        Kind::Goods => line.goods.code,
+        Kind::PlanFee { .. } => "ComputeSavingsPlans",
+        Kind::Support => "AWSSupportEnterprise",
+        _ => "AmazonEC2",
+    }
+}
+
+fn usage_type(out: &mut Vec<u8>, line: &Line) {
+    let (name, rest) = match line.kind {
+        Kind::Goods => (line.goods.usage_type, ""),
+        Kind::OnDemand | Kind::Planned | Kind::Reserved { .. } => ("BoxUsage:", machine_name(line)),
+        Kind::Spot => ("SpotUsage:", machine_name(line)),
+        Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. } => ("HeavyUsage:", machine_name(line)),
+        Kind::PlanFee { .. } => ("ComputeSP:3yrNoUpfront", ""),
+        _ => return,
+    };
+    if !matches!(line.kind, Kind::PlanFee { .. }) {
+        out.extend_from_slice(line.region.prefix.as_bytes());
+    }
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(rest.as_bytes());
+}
+
+pub(super) fn machine_name(line: &Line) -> &'static str {
+    line.machine.map_or("", |machine| machine.name)
+}
+
+fn resource_id(out: &mut Vec<u8>, line: &Line, plan_arn: &str) {
+    match line.kind {
+        Kind::PlanFee { .. } => out.extend_from_slice(plan_arn.as_bytes()),
+        kind if runs(kind) => {
+            out.extend_from_slice(b"i-0");
+            write_hex(out, line.resource);
+        }
+        Kind::Goods if !line.goods.resource.is_empty() && line.resource != 0 => {
+            out.extend_from_slice(line.goods.resource.as_bytes());
+            write_hex(out, line.resource);
+        }
+        _ => {}
+    }
+}
+
+fn description(out: &mut Vec<u8>, line: &Line, row: Row) {
+    let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
+    match line.kind {
+        Kind::Planned if row == Row::Negation => {
+            text("SavingsPlanNegation used by AccountId : and UsageSku : ");
+            sku(out, line);
+        }
+        Kind::OnDemand | Kind::Planned => {
+            text("$");
+            line.list_rate.write(out);
+            out.extend_from_slice(b" per On Demand Linux ");
+            out.extend_from_slice(machine_name(line).as_bytes());
+            out.extend_from_slice(b" Instance Hour");
+        }
+        Kind::Spot => {
+            text(machine_name(line));
+            text(" Linux/UNIX Spot Instance-hour in ");
+            write_cell(out, line.region.id);
+        }
+        Kind::Reserved { .. } => {
+            text("\"Linux/UNIX (Amazon VPC), ");
+            text(machine_name(line));
+            text(" reserved instance applied\"");
+        }
+        Kind::Goods => {
+            text("$");
+            line.list_rate.write(out);
+            out.extend_from_slice(b" per ");
+            out.extend_from_slice(line.goods.unit.as_bytes());
+            out.extend_from_slice(b" - ");
+            write_cell(out, line.region.id);
+        }
+        Kind::PlanFee { .. } => text("3 year No Upfront Compute Savings Plan"),
+        Kind::ReservationFee { .. } => {
+            text("\"USD hourly fee per Linux/UNIX (Amazon VPC), ");
+            text(machine_name(line));
+            text(" instance\"");
+        }
+        Kind::ReservationUpfront { .. } => text("Sign up charge for subscription: reservation"),
+        Kind::Support => text("AWS Support (Enterprise)"),
+        Kind::Credit => text("AWS credit: EDP migration programme"),
+        Kind::Refund => text("Refund for service disruption"),
+        Kind::Discount => text("Enterprise Program Discount"),
+        Kind::Tax => text("Tax for product code AmazonEC2"),
+    }
+}
+
+/// A number that is the same for the same product in the same region.
+pub(super) fn sku_number(line: &Line) -> u64 {
+    let name = if line.kind == Kind::Goods { line.goods.usage_type } else { machine_name(line) };
+    let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    line.region.id.bytes().chain(name.bytes()).fold(0xcbf2_9ce4_8422_2325, hash)
+}
+
+/// 16 characters of A to Z and 2 to 7.
+fn sku(out: &mut Vec<u8>, line: &Line) {
+    let mut bits = u128::from(sku_number(line)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+    for _ in 0..16 {
+        out.push(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[(bits >> 120 & 31) as usize]);
+        bits <<= 5;
+    }
+}

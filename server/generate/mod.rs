@@ -1,0 +1,147 @@
+//! Demonstration exports: billing files of an invented organisation, of any size, for trying the product
+//! and for measuring it.
+//!
+//! The same [`Plan`] gives the same bytes, always: no clock, no randomness but the seed's. What is in the
+//! files: machines that run for consecutive hours (on demand, spot, reserved, under a savings plan),
+//! storage and transfer beside them, several accounts and regions, six teams by tag with misspelt tags
+//! and untagged resources, commitments with their fees and what of them goes unused, credits, refunds,
+//! a discount, support and tax. [`Totals`] says what a correct reader finds.
+
+mod amount;
+mod aws_cur;
+mod cur_cells;
+mod cur_columns;
+mod focus;
+mod line;
+mod output;
+mod random;
+mod settle;
+mod simulate;
+mod world;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+
+/// The format of a generated file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Legacy AWS Cost and Usage Report, CSV. `aws-cur`.
+    AwsCur,
+    /// FOCUS 1.2 cost and usage, CSV, of any provider. `focus`.
+    Focus,
+}
+
+/// A text that names no [`Format`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected aws-cur or focus")]
+pub struct ParseFormatError;
+
+/// What to generate. [`Plan::new`] fills in the rest of what it asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub format: Format,
+    /// Rows after the header, exactly. Fewer than about 7,500 do not fill a month: such a file ends at
+    /// an earlier hour.
+    pub rows: u64,
+    pub month: BillingMonth,
+    pub seed: u64,
+    pub currency: Currency,
+    /// FOCUS ProviderName. Its machines are the provider's own for AWS, Microsoft, Google Cloud and Oracle,
+    /// those of a specialty cloud for any other name. A CUR is always of AWS.
+    pub provider: String,
+    /// Twelve digits on AWS.
+    pub billing_account: String,
+    /// Distinct values of the tag `experiment`.
+    pub experiments: u32,
+    /// About how many distinct charge keys the file has: each run of a machine is one, so fewer keys make
+    /// longer runs.
+    pub keys: u32,
+    /// `None` as long as the month is open: the column stays empty.
+    pub invoice_id: Option<String>,
+}
+
+/// What a generated file sums to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Without the header.
+    pub rows: u64,
+    /// CUR: UnblendedCost. FOCUS: BilledCost.
+    pub billed: Decimal,
+    /// CUR: by AWS's rules for amortised cost. FOCUS: EffectiveCost.
+    pub effective: Decimal,
+    /// CUR: publicOnDemandCost, of the rows that state it. FOCUS: ListCost.
+    pub list: Decimal,
+    /// Metered accelerator-hours by the model's name (`H100`), to twelve places.
+    pub accelerator_hours: BTreeMap<&'static str, Decimal>,
+}
+
+impl Plan {
+    /// A plan for a US dollar bill of AWS with 40 experiments and a run of about a day and a half per key.
+    pub fn new(format: Format, rows: u64, month: BillingMonth, seed: u64) -> Self {
+        Self {
+            format,
+            rows,
+            month,
+            seed,
+            currency: Currency::parse("USD").unwrap_or_else(|| unreachable!("USD is a currency")),
+            provider: "AWS".to_owned(),
+            billing_account: "210987654321".to_owned(),
+            experiments: 40,
+            keys: u32::try_from(rows / 36).unwrap_or(u32::MAX).max(1),
+            invoice_id: None,
+        }
+    }
+}
+
+/// Writes the file and says what it sums to. Memory stays bounded by the machines that run at once (rows
+/// divided by the hours of the month, some hundred bytes each).
+pub fn write(plan: &Plan, out: &mut impl Write) -> io::Result<Totals> {
+    let provider = if plan.format == Format::AwsCur { "AWS" } else { plan.provider.as_str() };
+    let offer = world::offer(crate::billing::canonical_provider(provider));
+    let output = output::Output::new(plan, provider, offer, out);
+    let month = simulate::Month {
+        rows: plan.rows,
+        hours: output.stamps.len() - 1,
+        experiments: plan.experiments,
+        keys: plan.keys,
+        offer,
+        random: random::Random::new(plan.seed),
+    };
+    match plan.format {
+        Format::AwsCur => {
+            let mut writer = aws_cur::AwsCur::new(output);
+            month.run(&mut writer)?;
+            writer.into_output().finish()
+        }
+        Format::Focus => {
+            let mut writer = focus::Focus::new(output, offer);
+            month.run(&mut writer)?;
+            writer.into_output().finish()
+        }
+    }
+}
+
+impl Format {
+    pub const ALL: [Self; 2] = [Self::AwsCur, Self::Focus];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AwsCur => "aws-cur",
+            Self::Focus => "focus",
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = ParseFormatError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or(ParseFormatError)
+    }
+}

@@ -1,0 +1,310 @@
+//! The organisation's month, hour by hour: a fleet of machines that run for consecutive hours, what
+//! is stored and transferred beside them, and the charges that come once a month.
+//!
+//! Memory is bounded by the machines that run at once: rows / hours of the month.
+
+use std::io;
+
+use super::amount::Amount;
+use super::line::{Kind, Line, Owner, Writer};
+use super::random::Random;
+use super::settle::{Books, reserved_rates};
+use super::world::{ACCOUNTS, ENVIRONMENTS, GOODS, Goods, MISSPELT, Machine, Offer, PROJECTS, Region, TEAMS};
+
+pub(super) struct Month {
+    pub(super) rows: u64,
+    /// Hours in the month.
+    pub(super) hours: usize,
+    pub(super) experiments: u32,
+    pub(super) keys: u32,
+    pub(super) offer: &'static Offer,
+    pub(super) random: Random,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    OnDemand,
+    Spot,
+    Reserved,
+    Planned,
+    Plain,
+    PlainSpot,
+    Goods,
+}
+
+/// A place in the fleet: the same kind of machine all month, one run after another.
+struct Slot {
+    used: Use,
+    machine: Option<&'static Machine>,
+    goods: &'static Goods,
+    region: &'static Region,
+    run: Line,
+    left: u64,
+    rest: u64,
+}
+
+/// So that small files hold something of everything.
+const FIRST: [Use; 7] =
+    [Use::Planned, Use::Reserved, Use::Spot, Use::OnDemand, Use::Goods, Use::Plain, Use::Reserved];
+const USES: [Use; 7] =
+    [Use::OnDemand, Use::Spot, Use::Reserved, Use::Planned, Use::Plain, Use::PlainSpot, Use::Goods];
+const WEIGHTS: [u64; 7] = [270, 100, 80, 100, 120, 40, 290];
+/// Rows an hour should hold before a whole month is simulated; below, the month ends earlier.
+const ROWS_PER_HOUR: u64 = 10;
+/// Thousandths of the list price that the savings plan pays.
+const PLAN_RATE: u64 = 620;
+
+impl Month {
+    /// Writes exactly `rows` rows.
+    pub(super) fn run<W: Writer>(mut self, writer: &mut W) -> io::Result<()> {
+        let once = self.once_a_month::<W>();
+        let usage = self.rows - once.iter().map(|kind| W::rows(*kind)).sum::<u64>();
+        let hours = (usage / ROWS_PER_HOUR).clamp(1, self.hours as u64);
+        let mut books = Books::default();
+        let (mut fleet, commitment) = self.fleet::<W>(usage / hours, usage, &mut books);
+        for hour in 0..hours {
+            let until = u128::from(usage) * u128::from(hour + 1) / u128::from(hours);
+            self.hour(hour as usize, until as u64, &mut fleet, commitment, &mut books, writer)?;
+        }
+        for (at, kind) in once.iter().enumerate() {
+            let line = self.settle(*kind, at, &books);
+            writer.write(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Slots whose rows fill an hour, and the savings plan's hourly commitment: what its slots use when
+    /// all of them run, and 4 % more.
+    fn fleet<W: Writer>(&mut self, per_hour: u64, usage: u64, books: &mut Books) -> (Vec<Slot>, Amount) {
+        let fee = W::rows(Kind::PlanFee { commitment: Amount::ZERO, used: Amount::ZERO });
+        let has_plan = per_hour >= fee + W::rows(Kind::Planned) + 4;
+        let mut room = per_hour - if has_plan { fee } else { 0 };
+        let mean = usage / u64::from(self.keys.max(1));
+        let mut fleet: Vec<Slot> = Vec::new();
+        let mut commitment = Amount::ZERO;
+        while room > 0 {
+            let mut used = match FIRST.get(fleet.len()) {
+                Some(used) => *used,
+                None => USES[self.random.weighted(&WEIGHTS)],
+            };
+            if used == Use::Planned && (!has_plan || room < W::rows(Kind::Planned)) {
+                used = Use::OnDemand;
+            }
+            let slot = self.slot(used, mean, books);
+            if used == Use::Planned {
+                commitment.add(slot.list_rate().per_mille(PLAN_RATE));
+            }
+            room -= rows_per_hour::<W>(used);
+            fleet.push(slot);
+        }
+        (fleet, commitment.per_mille(1040))
+    }
+
+    fn slot(&mut self, used: Use, mean: u64, books: &mut Books) -> Slot {
+        let offer = self.offer;
+        let machine = match used {
+            Use::Planned => Some(&offer.accelerated[0]),
+            Use::Reserved => {
+                let which = self.random.below(2) as usize;
+                books.reserved_units[which] += 1;
+                Some(&offer.accelerated[1 + which])
+            }
+            Use::OnDemand | Use::Spot => Some(self.any_of(offer.accelerated)),
+            Use::Plain | Use::PlainSpot => Some(self.any_of(offer.plain)),
+            Use::Goods => None,
+        };
+        let goods = self.random.pick(&GOODS);
+        let region = match used {
+            Use::Reserved => &offer.regions[0],
+            _ => self.random.pick(offer.regions),
+        };
+        let mut slot = Slot { used, machine, goods, region, run: Line::empty(region), left: 0, rest: 0 };
+        self.start(&mut slot, mean);
+        // Runs do not all begin with the month.
+        slot.left = self.random.between(1, slot.left);
+        slot
+    }
+
+    fn any_of(&mut self, machines: &'static [Machine]) -> &'static Machine {
+        let mut at = self.random.below(machines.iter().map(|machine| machine.weight).sum());
+        for machine in machines {
+            if at < machine.weight {
+                return machine;
+            }
+            at -= machine.weight;
+        }
+        &machines[0]
+    }
+
+    /// The next run of a slot: its hours, its owner, its machine's id and price.
+    fn start(&mut self, slot: &mut Slot, mean: u64) {
+        slot.left = self.random.between(mean.div_ceil(2).max(1), (mean + mean / 2).max(1));
+        slot.rest = if self.random.chance(300) { self.random.between(1, 3) } else { 0 };
+        let list_rate = slot.list_rate();
+        let (kind, billed, effective) = match slot.used {
+            Use::OnDemand | Use::Plain => (Kind::OnDemand, list_rate, list_rate),
+            Use::Spot | Use::PlainSpot => {
+                let price = list_rate.per_mille(self.random.between(280, 450));
+                (Kind::Spot, price, price)
+            }
+            Use::Reserved => {
+                let (amortized, recurring) = reserved_rates(list_rate);
+                let mut both = amortized;
+                both.add(recurring);
+                (Kind::Reserved { amortized, recurring }, Amount::ZERO, both)
+            }
+            Use::Planned => (Kind::Planned, Amount::ZERO, list_rate.per_mille(PLAN_RATE)),
+            Use::Goods => (Kind::Goods, Amount::ZERO, Amount::ZERO),
+        };
+        let owner = self.owner();
+        slot.run = Line {
+            kind,
+            machine: slot.machine,
+            goods: slot.goods,
+            account: self.random.below(ACCOUNTS as u64) as usize,
+            zone: self.random.below(3) as u8,
+            resource: self.random.next(),
+            owner,
+            list_rate,
+            list: list_rate,
+            billed,
+            effective,
+            ..Line::empty(slot.region)
+        };
+    }
+
+    /// Most resources are tagged as they should be, some by hand, some not at all.
+    fn owner(&mut self) -> Option<Owner> {
+        if self.random.chance(80) {
+            return None;
+        }
+        let experiment = 1 + self.random.below(u64::from(self.experiments.max(1))) as u32;
+        let team = experiment as usize % TEAMS.len();
+        let is_misspelt = self.random.chance(30);
+        Some(Owner {
+            team: if self.random.chance(20) {
+                ""
+            } else if is_misspelt {
+                MISSPELT[team]
+            } else {
+                TEAMS[team]
+            },
+            is_capital: self.random.chance(25),
+            experiment: if self.random.chance(950) { experiment } else { 0 },
+            project: PROJECTS[experiment as usize / TEAMS.len() % PROJECTS.len()],
+            environment: ENVIRONMENTS[self.random.weighted(&[6, 3, 1])],
+        })
+    }
+
+    /// One hour of the whole fleet, filled up with transfers and requests to `until` rows.
+    fn hour<W: Writer>(
+        &mut self,
+        hour: usize,
+        until: u64,
+        fleet: &mut [Slot],
+        commitment: Amount,
+        books: &mut Books,
+        writer: &mut W,
+    ) -> io::Result<()> {
+        let mean = self.rows / u64::from(self.keys.max(1));
+        let mut used = Amount::ZERO;
+        for slot in fleet {
+            if slot.left == 0 {
+                if slot.rest > 0 {
+                    slot.rest -= 1;
+                    for _ in 0..rows_per_hour::<W>(slot.used) {
+                        self.filler(hour, slot.region, books, writer)?;
+                    }
+                    continue;
+                }
+                self.start(slot, mean);
+            }
+            slot.left -= 1;
+            if slot.used == Use::Goods {
+                self.goods(hour, slot.run, books, writer)?;
+                continue;
+            }
+            slot.run.from = hour;
+            slot.run.to = hour + 1;
+            match slot.run.kind {
+                Kind::Planned => used.add(slot.run.effective),
+                Kind::Reserved { .. } => {
+                    let is_second =
+                        slot.machine.is_some_and(|machine| machine.name == self.offer.accelerated[2].name);
+                    books.reserved_hours[usize::from(is_second)] += 1;
+                }
+                _ => {}
+            }
+            books.take::<W>(&slot.run, writer)?;
+        }
+        if commitment > Amount::ZERO {
+            let kind = Kind::PlanFee { commitment, used };
+            let line = Line {
+                kind,
+                from: hour,
+                to: hour + 1,
+                quantity: Amount::ONE,
+                list: commitment,
+                billed: commitment,
+                effective: commitment.minus(used),
+                machine: Some(&self.offer.accelerated[0]),
+                ..Line::empty(&self.offer.regions[0])
+            };
+            books.take::<W>(&line, writer)?;
+        }
+        while books.rows < until {
+            self.filler(
+                hour,
+                self.offer.regions.first().unwrap_or(&super::world::AWS.regions[0]),
+                books,
+                writer,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn filler<W: Writer>(
+        &mut self,
+        hour: usize,
+        region: &'static Region,
+        books: &mut Books,
+        writer: &mut W,
+    ) -> io::Result<()> {
+        let goods = self.random.pick(&GOODS);
+        let account = self.random.below(ACCOUNTS as u64) as usize;
+        let line = Line { kind: Kind::Goods, goods, account, ..Line::empty(region) };
+        self.goods(hour, line, books, writer)
+    }
+
+    fn goods<W: Writer>(
+        &mut self,
+        hour: usize,
+        mut line: Line,
+        books: &mut Books,
+        writer: &mut W,
+    ) -> io::Result<()> {
+        let most = line.goods.most;
+        line.from = hour;
+        line.to = hour + 1;
+        line.quantity = Amount::new(self.random.between(0, most) as i64, 3);
+        line.list_rate = line.goods.list().per_mille(line.region.price_level);
+        line.list = line.quantity.by(line.list_rate);
+        line.billed = line.list;
+        line.effective = line.list;
+        books.take::<W>(&line, writer)
+    }
+}
+
+impl Slot {
+    fn list_rate(&self) -> Amount {
+        let list = self.machine.map_or(self.goods.list(), Machine::list);
+        list.per_mille(self.region.price_level)
+    }
+}
+
+fn rows_per_hour<W: Writer>(used: Use) -> u64 {
+    W::rows(match used {
+        Use::Planned => Kind::Planned,
+        _ => Kind::OnDemand,
+    })
+}

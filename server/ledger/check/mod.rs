@@ -1,0 +1,58 @@
+//! The conservation equations: every sum agrees with the one before it, from the file to the page.
+//!
+//! `gpuledger check` prints each with both sides. A difference of one unit in the last place is a bug.
+
+mod deep;
+
+use serde::Serialize;
+use sqlx::{PgConnection, Row};
+
+use crate::money::Decimal;
+
+pub use deep::check_originals;
+
+/// Two sides that must be the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Equation {
+    /// What is compared, in words: `rows read = charges + rejected + skipped`.
+    pub name: &'static str,
+    /// Of what: a delivery, a month, a file.
+    pub of: String,
+    pub left: Decimal,
+    pub right: Decimal,
+    pub holds: bool,
+}
+
+impl Equation {
+    pub fn new(name: &'static str, of: String, left: Decimal, right: Decimal) -> Self {
+        Self { name, of, left, right, holds: left == right }
+    }
+}
+
+/// An equation and the query that answers `of`, `left_side` and `right_side` for everything it speaks of.
+const EQUATIONS: [(&str, &str); 8] = [
+    ("rows read = charges + rejected + skipped", include_str!("rows_read.sql")),
+    ("rows stated = rows stored", include_str!("rows_stored.sql")),
+    ("costs of the file = costs of its charges", include_str!("file_to_charges.sql")),
+    ("charges = monthly rollup", include_str!("charges_to_months.sql")),
+    ("monthly rollup = daily rollup", include_str!("months_to_days.sql")),
+    ("month on the page = files that count for it", include_str!("page_to_files.sql")),
+    ("what counts = last replacement and later additions", include_str!("visible.sql")),
+    ("ledger sequence = publishes and undos", include_str!("sequence.sql")),
+];
+
+/// Runs every equation over the whole ledger, in one snapshot.
+pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
+    let mut equations = Vec::new();
+    for (name, query) in EQUATIONS {
+        for row in sqlx::query(query).fetch_all(&mut *db).await? {
+            equations.push(Equation::new(
+                name,
+                row.try_get("of")?,
+                row.try_get("left_side")?,
+                row.try_get("right_side")?,
+            ));
+        }
+    }
+    Ok(equations)
+}

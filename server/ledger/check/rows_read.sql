@@ -1,0 +1,8 @@
+-- What was read of each delivery is a charge, rejected or skipped.
+select
+    'delivery ' || delivery_id as of,
+    rows_read::numeric as left_side,
+    (charges + rejected + skipped)::numeric as right_side
+from deliveries
+where status in ('waiting', 'loaded', 'undone')
+order by delivery_id

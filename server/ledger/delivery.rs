@@ -1,0 +1,258 @@
+//! The record of a delivery: made when loading begins, filled when it ends, discarded when it breaks off.
+
+use chrono::{DateTime, Utc};
+use sqlx::{Connection, PgConnection};
+use uuid::Uuid;
+
+use crate::accelerator;
+use crate::money::Decimal;
+
+use super::load::{Loaded, Source};
+use super::original::Sha256;
+
+/// Session locks of loading deliveries: this plus the delivery's id.
+const LOCK: i64 = 0x6770_755f_0000_0000;
+
+/// Makes the record of a delivery that is being loaded. The session that calls holds a lock until it
+/// ends or calls [`release`]; that is how others know that someone is still at it.
+pub async fn begin(db: &mut PgConnection, batch_id: Uuid, by: &str, now: DateTime<Utc>) -> sqlx::Result<i64> {
+    let mut tx = db.begin().await?;
+    let delivery_id = sqlx::query_scalar!(
+        "insert into deliveries (batch_id, status, created_at, created_by)
+         values ($1, 'loading', $2, $3) returning delivery_id",
+        batch_id,
+        now,
+        by,
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    sqlx::query!("select pg_advisory_lock($1)", LOCK + delivery_id).execute(&mut *tx).await?;
+    tx.commit().await?;
+    Ok(delivery_id)
+}
+
+/// Lets others know that nobody loads the delivery any more.
+pub async fn release(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
+    sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + delivery_id).fetch_one(db).await?;
+    Ok(())
+}
+
+/// Writes down what was loaded. The delivery is complete, and still not seen.
+pub async fn complete(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    loaded: &Loaded,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    let reading = &loaded.reading;
+    let mut tx = db.begin().await?;
+    let skipped: u64 = reading.skips.values().sum();
+    let notes: Vec<String> = loaded.columns.notes.iter().chain(&loaded.remarks).cloned().collect();
+    sqlx::query!(
+        "update deliveries
+         set format = $2, rows_read = $3, charges = $4, rejected = $5, skipped = $6, noisy_tags = $7,
+             unknown_columns = $8, absent_columns = $9, notes = $10, catalog_version = $11
+         where delivery_id = $1",
+        delivery_id,
+        loaded.format.name(),
+        reading.rows_read as i64,
+        reading.charges as i64,
+        reading.rejected as i64,
+        skipped as i64,
+        &reading.noisy_tags.iter().cloned().collect::<Vec<_>>(),
+        &loaded.columns.unknown,
+        &loaded.columns.absent,
+        &notes,
+        i64::from(accelerator::VERSION),
+    )
+    .execute(&mut *tx)
+    .await?;
+    for (file_no, (file, rows)) in loaded.files.iter().zip(&reading.rows_by_file).enumerate() {
+        sqlx::query!(
+            "insert into delivery_files (delivery_id, file_no, name, sha256, rows_read) values ($1, $2, $3, $4, $5)",
+            delivery_id,
+            file_no as i16,
+            file.name,
+            &file.sha256.0[..],
+            *rows as i64,
+        )
+        .execute(&mut *tx)
+        .await?;
+        sqlx::query!(
+            "insert into originals (sha256, received_bytes, content_bytes, content_rows, stored_at)
+             values ($1, $2, $3, $4, $5) on conflict do nothing",
+            &file.sha256.0[..],
+            file.received_bytes as i64,
+            file.content_bytes as i64,
+            *rows as i64,
+            now,
+        )
+        .execute(&mut *tx)
+        .await?;
+    }
+    for (reason, rows) in &reading.skips {
+        sqlx::query!(
+            "insert into skips (delivery_id, reason, skipped_rows) values ($1, $2, $3)",
+            delivery_id,
+            reason,
+            *rows as i64,
+        )
+        .execute(&mut *tx)
+        .await?;
+    }
+    for (scope_id, (_, coverage)) in &reading.scopes {
+        let charges: i64 =
+            reading.totals.iter().filter(|((of, _), _)| of == scope_id).map(|(_, sums)| sums.charges).sum();
+        sqlx::query!(
+            "insert into delivery_scopes (delivery_id, scope_id, sub_accounts, days, charges, is_provisional)
+             values ($1, $2, $3, $4, $5, $6)",
+            delivery_id,
+            scope_id,
+            &coverage.sub_accounts.iter().cloned().collect::<Vec<_>>(),
+            &coverage.days.iter().copied().collect::<Vec<_>>(),
+            charges,
+            coverage.is_provisional,
+        )
+        .execute(&mut *tx)
+        .await?;
+    }
+    for ((scope_id, currency), sums) in &reading.totals {
+        sqlx::query!(
+            "insert into delivery_totals
+                 (delivery_id, scope_id, currency, billed_cost, effective_cost, list_cost, contracted_cost, charges)
+             values ($1, $2, $3, $4, $5, $6, $7, $8)",
+            delivery_id,
+            scope_id,
+            currency.as_str(),
+            sums.billed_cost as Decimal,
+            sums.effective_cost as Decimal,
+            sums.list_cost as Decimal,
+            sums.contracted_cost as Decimal,
+            sums.charges,
+        )
+        .execute(&mut *tx)
+        .await?;
+    }
+    tx.commit().await
+}
+
+/// A delivery that is loaded but not published: someone must say whether it replaces or adds.
+pub async fn wait(db: &mut PgConnection, delivery_id: i64, message: &str) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update deliveries set status = 'waiting', message = $2 where delivery_id = $1 and status = 'loading'",
+        delivery_id,
+        message,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// How a delivery ended that was never published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Refused,
+    Failed,
+}
+
+/// Removes what was loaded under a delivery that was never published, and says why. True where it was one.
+pub async fn discard(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    ended: Ended,
+    message: &str,
+) -> sqlx::Result<bool> {
+    let mut tx = db.begin().await?;
+    let status = match ended {
+        Ended::Refused => "refused",
+        Ended::Failed => "failed",
+    };
+    let discarded = sqlx::query!(
+        "update deliveries
+         set status = $2, message = $3, charges = 0, rows_read = 0, rejected = 0, skipped = 0
+         where delivery_id = $1 and status in ('loading', 'waiting')",
+        delivery_id,
+        status,
+        message,
+    )
+    .execute(&mut *tx)
+    .await?;
+    if discarded.rows_affected() == 0 {
+        return Ok(false);
+    }
+    remove_rows(&mut tx, delivery_id).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Keeps the names of files that were not loaded, for the history of imports.
+pub async fn name_files(db: &mut PgConnection, delivery_id: i64, sources: &[Source]) -> sqlx::Result<()> {
+    for (file_no, source) in sources.iter().enumerate() {
+        sqlx::query!(
+            "insert into delivery_files (delivery_id, file_no, name) values ($1, $2, $3) on conflict do nothing",
+            delivery_id,
+            file_no as i16,
+            source.name,
+        )
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Discards what imports left behind that broke off: loading, and nobody holds the lock.
+pub async fn sweep(db: &mut PgConnection) -> sqlx::Result<u64> {
+    let loading = sqlx::query_scalar!("select delivery_id from deliveries where status = 'loading'")
+        .fetch_all(&mut *db)
+        .await?;
+    let mut swept = 0;
+    for delivery_id in loading {
+        let is_abandoned =
+            sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "free!""#, LOCK + delivery_id)
+                .fetch_one(&mut *db)
+                .await?;
+        if is_abandoned {
+            let message = "the import was interrupted; nothing of it was loaded. Import the file again.";
+            let discarded = discard(db, delivery_id, Ended::Failed, message).await;
+            release(db, delivery_id).await?;
+            swept += u64::from(discarded?);
+        }
+    }
+    Ok(swept)
+}
+
+/// The loaded delivery that consists of exactly these files, if there is one.
+pub async fn find_same(db: &mut PgConnection, files: &[Sha256]) -> sqlx::Result<Option<i64>> {
+    let mut wanted: Vec<Vec<u8>> = files.iter().map(|sha256| sha256.0.to_vec()).collect();
+    wanted.sort_unstable();
+    let found = sqlx::query_scalar!(
+        r#"select max(delivery_id) as delivery_id
+           from (
+               select d.delivery_id
+               from deliveries d
+               join delivery_files f using (delivery_id)
+               where d.status = 'loaded'
+               group by d.delivery_id
+               having array_agg(f.sha256 order by f.sha256) = $1
+           ) same"#,
+        &wanted,
+    )
+    .fetch_one(db)
+    .await?;
+    Ok(found)
+}
+
+async fn remove_rows(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
+    for statement in [
+        "delete from charges where delivery_id = $1",
+        "delete from daily_costs where delivery_id = $1",
+        "delete from monthly_costs where delivery_id = $1",
+        "delete from delivery_scopes where delivery_id = $1",
+        "delete from delivery_totals where delivery_id = $1",
+        "delete from rejections where delivery_id = $1",
+        "delete from skips where delivery_id = $1",
+    ] {
+        sqlx::query(statement).bind(delivery_id).execute(&mut *db).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,357 @@
+//! Importing: the verb behind the CLI's `import` and the browser's upload.
+//!
+//! All deliveries of a call are loaded first, unseen; then each is published. What is unclear (two of
+//! them state the same month, or one lacks what it would replace) is published only on a decision.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use crate::billing::Rejection;
+use crate::money::{Currency, Money};
+
+use super::delivery::{self, Ended};
+use super::gather::Bundle;
+use super::load::{self, LoadError, Loaded, Source};
+use super::original::{Originals, Sha256};
+use super::publish::{self, Decision, Published};
+use super::read::Progress;
+use super::scope::Scope;
+
+/// What to import, and on whose word.
+pub struct Import<'a> {
+    /// One entry a delivery.
+    pub deliveries: Vec<Bundle>,
+    pub as_format: Option<&'a str>,
+    pub decision: Option<Decision>,
+    pub when_unsure: WhenUnsure,
+    pub batch_id: Uuid,
+    pub by: &'a str,
+    pub now: DateTime<Utc>,
+    pub progress: Progress,
+}
+
+/// What becomes of a delivery that needs a decision and has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenUnsure {
+    /// It stays loaded and unseen until someone decides (the browser).
+    Wait,
+    /// Nothing of it is kept (the command line, which says how to ask again).
+    Discard,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Loaded,
+    /// The same bytes count already.
+    Duplicate,
+    /// The file is not what it should be.
+    Refused,
+    /// The file may be good, the machine was not.
+    Failed,
+    /// Someone must say whether it replaces or adds.
+    Waiting,
+}
+
+/// What became of one delivery: the JSON of `gpuledger import --json`.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub files: Vec<ReportFile>,
+    pub format: Option<&'static str>,
+    pub delivery: Option<i64>,
+    pub status: Status,
+    pub scopes: Vec<ReportScope>,
+    pub rows_read: u64,
+    pub charges: u64,
+    pub rejected: u64,
+    pub skipped: u64,
+    /// The first few; all of them are in the ledger.
+    pub rejections: Vec<ReportRejection>,
+    pub message: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ReportFile {
+    pub file: String,
+    pub sha256: Option<Sha256>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ReportScope {
+    #[serde(flatten)]
+    pub scope: Scope,
+    /// One amount per currency.
+    pub billed_cost: Vec<Money>,
+    pub effective_cost: Vec<Money>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ReportRejection {
+    pub file: String,
+    pub row: u64,
+    pub column: String,
+    pub found: String,
+    pub expected: String,
+}
+
+/// Imports, and reports one entry a delivery. An error here is the database's; a file's is a [`Report`].
+pub async fn import(pool: &PgPool, originals: &Originals, import: Import<'_>) -> sqlx::Result<Vec<Report>> {
+    let mut db = pool.acquire().await?;
+    delivery::sweep(&mut db).await?;
+    let mut loaded = Vec::new();
+    for bundle in &import.deliveries {
+        loaded.push(match bundle {
+            Bundle::Files(sources) => load_one(pool, &mut db, originals, &import, sources).await?,
+            Bundle::Refused { manifest, message } => refuse(&mut db, &import, manifest, message).await?,
+        });
+    }
+    let shared = shared_scopes(&loaded);
+    let mut reports = Vec::new();
+    for outcome in loaded {
+        reports.push(settle(&mut db, &import, outcome, &shared).await?);
+    }
+    Ok(reports)
+}
+
+/// What loading a delivery led to.
+enum Outcome {
+    Loaded { delivery_id: i64, loaded: Box<Loaded> },
+    Ended(Report),
+}
+
+async fn load_one(
+    pool: &PgPool,
+    db: &mut PgConnection,
+    originals: &Originals,
+    import: &Import<'_>,
+    sources: &[Source],
+) -> sqlx::Result<Outcome> {
+    if import.decision.is_none()
+        && let Some(report) = find_duplicate(db, sources).await?
+    {
+        return Ok(Outcome::Ended(report));
+    }
+    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.now).await?;
+    let progress = import.progress.clone();
+    let loaded = load::load(pool, originals, delivery_id, sources, import.as_format, progress).await;
+    let completed = match loaded {
+        Ok(loaded) => delivery::complete(db, delivery_id, &loaded, import.now)
+            .await
+            .map(|()| loaded)
+            .map_err(LoadError::from),
+        Err(error) => Err(error),
+    };
+    match completed {
+        Ok(loaded) => Ok(Outcome::Loaded { delivery_id, loaded: Box::new(loaded) }),
+        Err(error) => {
+            let (status, ended) = match error {
+                LoadError::Refused(_) => (Status::Refused, Ended::Refused),
+                LoadError::File { .. } | LoadError::Database(_) => (Status::Failed, Ended::Failed),
+            };
+            let message = error.to_string();
+            delivery::discard(db, delivery_id, ended, &message).await?;
+            delivery::name_files(db, delivery_id, sources).await?;
+            delivery::release(db, delivery_id).await?;
+            Ok(Outcome::Ended(Report::ended(sources, status, Some(delivery_id), message)))
+        }
+    }
+}
+
+/// Keeps the refusal of a manifest in the history.
+async fn refuse(
+    db: &mut PgConnection,
+    import: &Import<'_>,
+    manifest: &Source,
+    message: &str,
+) -> sqlx::Result<Outcome> {
+    let sources = std::slice::from_ref(manifest);
+    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.now).await?;
+    delivery::discard(db, delivery_id, Ended::Refused, message).await?;
+    delivery::name_files(db, delivery_id, sources).await?;
+    delivery::release(db, delivery_id).await?;
+    Ok(Outcome::Ended(Report::ended(sources, Status::Refused, Some(delivery_id), message.to_owned())))
+}
+
+/// The delivery that these very files made, if it still counts. Hashes only where a kept original has
+/// the same size, since a hash costs as much time as reading.
+async fn find_duplicate(db: &mut PgConnection, sources: &[Source]) -> sqlx::Result<Option<Report>> {
+    let mut hashes = Vec::new();
+    for source in sources {
+        let Ok(metadata) = std::fs::metadata(&source.path) else {
+            return Ok(None);
+        };
+        let is_known_size = sqlx::query_scalar!(
+            r#"select exists (select from originals where received_bytes = $1) as "known!""#,
+            metadata.len() as i64,
+        )
+        .fetch_one(&mut *db)
+        .await?;
+        if !is_known_size {
+            return Ok(None);
+        }
+        let path = source.path.clone();
+        match tokio::task::spawn_blocking(move || load::hash(&path)).await {
+            Ok(Ok(sha256)) => hashes.push(sha256),
+            // Loading will meet the same error and name it.
+            Ok(Err(_)) | Err(_) => return Ok(None),
+        }
+    }
+    let Some(delivery_id) = delivery::find_same(db, &hashes).await? else {
+        return Ok(None);
+    };
+    let message = format!("delivery {delivery_id} holds the same bytes; nothing was loaded again");
+    let mut report = Report::ended(sources, Status::Duplicate, Some(delivery_id), message);
+    for (file, sha256) in report.files.iter_mut().zip(hashes) {
+        file.sha256 = Some(sha256);
+    }
+    Ok(Some(report))
+}
+
+/// Scopes that more than one delivery of this call states.
+fn shared_scopes(outcomes: &[Outcome]) -> BTreeSet<Scope> {
+    let (mut seen, mut shared) = (BTreeSet::new(), BTreeSet::new());
+    for outcome in outcomes {
+        if let Outcome::Loaded { loaded, .. } = outcome {
+            for (scope, _) in loaded.reading.scopes.values() {
+                if !seen.insert(scope.clone()) {
+                    shared.insert(scope.clone());
+                }
+            }
+        }
+    }
+    shared
+}
+
+/// Publishes what was loaded, or says why not.
+async fn settle(
+    db: &mut PgConnection,
+    import: &Import<'_>,
+    outcome: Outcome,
+    shared: &BTreeSet<Scope>,
+) -> sqlx::Result<Report> {
+    let (delivery_id, loaded) = match outcome {
+        Outcome::Ended(report) => return Ok(report),
+        Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
+    };
+    let question = match import.decision {
+        None => together(&loaded, shared),
+        Some(_) => None,
+    };
+    let question = match question {
+        Some(question) => Some(question),
+        None => match publish::publish(db, delivery_id, import.decision, import.by, import.now).await? {
+            Published::Asks(shortfalls) => {
+                Some(shortfalls.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+            }
+            Published::At(_) | Published::Already => None,
+        },
+    };
+    let report = match question {
+        None => Report::loaded(delivery_id, &loaded),
+        Some(question) => {
+            let message = format!("{question}. Say whether it replaces or adds.");
+            let kept = match import.when_unsure {
+                WhenUnsure::Wait => {
+                    delivery::wait(db, delivery_id, &message).await?;
+                    Some(delivery_id)
+                }
+                WhenUnsure::Discard => {
+                    delivery::discard(db, delivery_id, Ended::Refused, &message).await?;
+                    None
+                }
+            };
+            Report {
+                status: Status::Waiting,
+                delivery: kept,
+                message: Some(message),
+                ..Report::loaded(delivery_id, &loaded)
+            }
+        }
+    };
+    delivery::release(db, delivery_id).await?;
+    Ok(report)
+}
+
+/// The question that two deliveries of one month, handed in together, raise.
+fn together(loaded: &Loaded, shared: &BTreeSet<Scope>) -> Option<String> {
+    let scope =
+        loaded.reading.scopes.values().map(|(scope, _)| scope).find(|scope| shared.contains(*scope))?;
+    Some(format!(
+        "several of these files state {} {} {}, and no manifest says that they belong together",
+        scope.provider, scope.billing_account, scope.month
+    ))
+}
+
+impl Report {
+    fn ended(sources: &[Source], status: Status, delivery: Option<i64>, message: String) -> Self {
+        Self {
+            files: sources
+                .iter()
+                .map(|source| ReportFile { file: source.name.clone(), sha256: None })
+                .collect(),
+            format: None,
+            delivery,
+            status,
+            scopes: Vec::new(),
+            rows_read: 0,
+            charges: 0,
+            rejected: 0,
+            skipped: 0,
+            rejections: Vec::new(),
+            message: Some(message),
+        }
+    }
+
+    fn loaded(delivery_id: i64, loaded: &Loaded) -> Self {
+        let reading = &loaded.reading;
+        Self {
+            files: loaded
+                .files
+                .iter()
+                .map(|file| ReportFile { file: file.name.clone(), sha256: Some(file.sha256) })
+                .collect(),
+            format: Some(loaded.format.name()),
+            delivery: Some(delivery_id),
+            status: Status::Loaded,
+            scopes: reading
+                .scopes
+                .iter()
+                .map(|(id, (scope, _))| ReportScope::new(*id, scope, loaded))
+                .collect(),
+            rows_read: reading.rows_read,
+            charges: reading.charges,
+            rejected: reading.rejected,
+            skipped: reading.skips.values().sum(),
+            rejections: reading.first_rejections.iter().map(ReportRejection::new).collect(),
+            message: (reading.rows_read == 0).then(|| "the file has a header and no rows".to_owned()),
+        }
+    }
+}
+
+impl ReportScope {
+    fn new(scope_id: i64, scope: &Scope, loaded: &Loaded) -> Self {
+        let totals = || loaded.reading.totals.iter().filter(|((of, _), _)| *of == scope_id);
+        let money = |amount, currency: &Currency| Money { amount, currency: currency.clone() };
+        Self {
+            scope: scope.clone(),
+            billed_cost: totals().map(|((_, c), sums)| money(sums.billed_cost, c)).collect(),
+            effective_cost: totals().map(|((_, c), sums)| money(sums.effective_cost, c)).collect(),
+        }
+    }
+}
+
+impl ReportRejection {
+    fn new((file, rejection): &(String, Rejection)) -> Self {
+        Self {
+            file: file.clone(),
+            row: rejection.row,
+            column: rejection.column.clone(),
+            found: rejection.found.clone(),
+            expected: rejection.expected.clone(),
+        }
+    }
+}

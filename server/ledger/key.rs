@@ -1,0 +1,128 @@
+//! Charge keys: many rows, few distinct combinations.
+//!
+//! The id of a key is a 128-bit hash of its canonical form, so neither a sequence nor a look-up stands
+//! in the way of loading and two imports agree without asking each other. What varies too much for the
+//! key stays with the charge: the resource, unless the key bears accelerators, and noisy tags.
+
+use rustc_hash::FxHashMap;
+use uuid::Uuid;
+
+use crate::accelerator::{self, Recognized};
+use crate::billing::{Charge, ChargeKey};
+
+use super::noise::NoisyTags;
+
+/// Where a charge belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keyed {
+    pub charge_key_id: Uuid,
+    /// Accelerators that one unit of the key's quantity pays for; `None` where it bears none.
+    pub accelerator: Option<Recognized>,
+    /// The tags that stay with the charge; `None` where there are none.
+    pub tag_set_id: Option<Uuid>,
+}
+
+/// Derives keys. Remembers which keys bear accelerators, so that recognition happens once per key.
+pub struct Keyer {
+    noisy: NoisyTags,
+    bearing: FxHashMap<u128, Option<Recognized>>,
+    canonical: Vec<u8>,
+}
+
+/// More than this many remembered keys are forgotten and recognised again, to bound memory.
+const MAX_REMEMBERED: usize = 500_000;
+
+impl Keyer {
+    pub fn new(noisy: NoisyTags) -> Self {
+        Self { noisy, bearing: FxHashMap::default(), canonical: Vec::with_capacity(1024) }
+    }
+
+    /// The key of a charge, whose tags it sorts.
+    pub fn key(&mut self, charge: &mut Charge) -> Keyed {
+        charge.tags.sort();
+        self.canonical.clear();
+        write_key(&charge.key, &mut self.canonical);
+        write_tags(self.noisy.quiet(&charge.tags), &mut self.canonical);
+        let base = hash(&self.canonical);
+        if self.bearing.len() >= MAX_REMEMBERED {
+            self.bearing.clear();
+        }
+        let accelerator = *self.bearing.entry(base).or_insert_with(|| accelerator::recognize(&charge.key));
+        let id = match accelerator {
+            Some(_) if !charge.resource_id.is_empty() => {
+                self.canonical.clear();
+                self.canonical.extend_from_slice(&base.to_be_bytes());
+                write_text(&charge.resource_id, &mut self.canonical);
+                hash(&self.canonical)
+            }
+            _ => base,
+        };
+        self.canonical.clear();
+        write_tags(self.noisy.noisy(&charge.tags), &mut self.canonical);
+        let tag_set_id = (!self.canonical.is_empty()).then(|| Uuid::from_u128(hash(&self.canonical)));
+        Keyed { charge_key_id: Uuid::from_u128(id), accelerator, tag_set_id }
+    }
+
+    pub fn noisy_tags(&self) -> &NoisyTags {
+        &self.noisy
+    }
+}
+
+/// Every field of the key, each behind its length, so that no two keys share a canonical form.
+fn write_key(key: &ChargeKey, out: &mut Vec<u8>) {
+    let ChargeKey {
+        provider,
+        billing_account,
+        sub_account,
+        service,
+        service_category,
+        sku,
+        region,
+        instance_type,
+        meter,
+        stated_accelerators,
+        category,
+        is_correction,
+        pricing,
+        commitment_discount_id,
+        unit,
+        currency,
+    } = key;
+    for text in [
+        provider,
+        billing_account,
+        sub_account,
+        service,
+        service_category,
+        sku,
+        region,
+        instance_type,
+        meter,
+        stated_accelerators,
+        commitment_discount_id,
+        unit,
+        currency,
+    ] {
+        write_text(text, out);
+    }
+    out.extend_from_slice(&[*category as u8, *pricing as u8, u8::from(*is_correction)]);
+}
+
+fn write_tags<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>, out: &mut Vec<u8>) {
+    for (name, value) in tags {
+        write_text(name, out);
+        write_text(value, out);
+    }
+}
+
+fn write_text(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(&(text.len() as u32).to_be_bytes());
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn hash(bytes: &[u8]) -> u128 {
+    let digest = blake3::hash(bytes);
+    let mut half = [0; 16];
+    half.copy_from_slice(&digest.as_bytes()[..16]);
+    u128::from_be_bytes(half)
+}

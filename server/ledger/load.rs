@@ -1,0 +1,301 @@
+//! Loading a delivery: its files are read on one thread and written on two connections, in one pass,
+//! while their originals are hashed and compressed beside.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::Digest;
+use sqlx::PgPool;
+use tokio::sync::{Mutex, mpsc};
+
+use crate::billing::{self, Columns, Format, Refusal, RefusalKind};
+
+use super::key::Keyer;
+use super::noise::{NoisyTags, TagCensus};
+use super::original::{Originals, Sha256};
+use super::read::{Block, Progress, ReadError, Reader, Reading, Sink, Stopped};
+use super::write::write_blocks;
+use super::{partition, scope};
+
+/// Two streams keep two cores busy; a third only waits.
+const STREAMS: usize = 2;
+/// Blocks in flight between reading and writing, a megabyte each.
+const QUEUE: usize = 4;
+/// Rows looked at, before loading, to find the noisy tags.
+const CENSUS_ROWS: u64 = 20_000;
+
+/// A file to import: what people call it, and where its bytes are.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+/// What was loaded under a delivery.
+pub struct Loaded {
+    pub reading: Reading,
+    pub format: &'static dyn Format,
+    pub files: Vec<LoadedFile>,
+    pub columns: Columns,
+    /// What was odd about the rows and harmed no figure.
+    pub remarks: Vec<String>,
+}
+
+pub struct LoadedFile {
+    pub name: String,
+    pub sha256: Sha256,
+    pub received_bytes: u64,
+    pub content_bytes: u64,
+}
+
+/// Why nothing was loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file is not what it should be; trying again will not help.
+    #[error("{0}")]
+    Refused(Refusal),
+    /// The file may be good, the machine was not.
+    #[error("{file}: {source}")]
+    File { file: String, source: io::Error },
+    #[error("the database did not take the rows: {0}")]
+    Database(#[from] sqlx::Error),
+}
+
+/// Loads the files of a delivery. On error what was written stays unseen; the caller discards it.
+pub async fn load(
+    pool: &PgPool,
+    originals: &Originals,
+    delivery_id: i64,
+    sources: &[Source],
+    as_format: Option<&str>,
+    progress: Progress,
+) -> Result<Loaded, LoadError> {
+    let (blocks, incoming) = mpsc::channel(QUEUE);
+    let incoming = Arc::new(Mutex::new(incoming));
+    let reading = {
+        let task = ReadTask {
+            sink: Channel {
+                blocks,
+                pool: pool.clone(),
+                runtime: tokio::runtime::Handle::current(),
+                failure: None,
+            },
+            originals: originals.clone(),
+            delivery_id,
+            sources: sources.to_vec(),
+            as_format: as_format.map(str::to_owned),
+            progress,
+        };
+        tokio::task::spawn_blocking(move || task.run())
+    };
+    let writers: Vec<_> = (0..STREAMS)
+        .map(|_| tokio::spawn(write_blocks(pool.clone(), delivery_id, Arc::clone(&incoming))))
+        .collect();
+    drop(incoming);
+
+    let mut failure = None;
+    for writer in writers {
+        // A writer that panicked is a bug; its blocks are missing, so the load has failed.
+        let outcome = writer.await.unwrap_or_else(|error| Err(sqlx::Error::Protocol(error.to_string())));
+        failure = failure.or(outcome.err());
+    }
+    let read = reading.await.map_err(|error| sqlx::Error::Protocol(error.to_string()))?;
+    match (read, failure) {
+        (_, Some(error)) => Err(error.into()),
+        (Ok(loaded), None) => Ok(loaded),
+        (Err(Failure::Load(error)), None) => Err(error),
+        (Err(Failure::Stopped), None) => Err(sqlx::Error::WorkerCrashed.into()),
+    }
+}
+
+enum Failure {
+    Load(LoadError),
+    /// The writing half failed, and says why.
+    Stopped,
+}
+
+/// What the reading thread works on.
+struct ReadTask {
+    sink: Channel,
+    originals: Originals,
+    delivery_id: i64,
+    sources: Vec<Source>,
+    as_format: Option<String>,
+    progress: Progress,
+}
+
+impl ReadTask {
+    fn run(mut self) -> Result<Loaded, Failure> {
+        let outcome = self.read();
+        match self.sink.failure.take() {
+            Some(error) => Err(Failure::Load(error.into())),
+            None => outcome,
+        }
+    }
+
+    fn read(&mut self) -> Result<Loaded, Failure> {
+        let as_format = self.as_format.as_deref();
+        let noisy_tags = take_census(&self.sources, as_format)?;
+        let keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
+        let mut reader = Reader::new(&mut self.sink, self.delivery_id, keyer, self.progress.clone());
+        let mut files = Vec::new();
+        let mut opened: Option<(&'static dyn Format, Columns)> = None;
+        let mut remarks = Vec::new();
+        for (file_no, source) in self.sources.iter().enumerate() {
+            let hash = hash_beside(source);
+            let original = Arc::new(std::sync::Mutex::new(
+                self.originals.write().map_err(|error| file_error(source, error))?,
+            ));
+            let mut export = open(source, as_format, Box::new(SharedWriter(Arc::clone(&original))))?;
+            let noted = Arc::clone(&original);
+            let read = reader.file(&source.name, file_no as i16, &mut export, |row, offset| {
+                if let Ok(mut original) = noted.lock() {
+                    original.note_row(row, offset);
+                }
+            });
+            match read {
+                Ok(()) => {}
+                Err(ReadError::Refused(refusal)) => return Err(refused(source, refusal)),
+                Err(ReadError::Stopped) => return Err(Failure::Stopped),
+            }
+            remarks.extend(export.remarks().iter().map(ToString::to_string));
+            opened = Some((export.format(), export.columns().clone()));
+            drop((export, noted));
+            let sha256 = hash.join().map_err(|_| file_error(source, io::Error::other("hashing stopped")))?;
+            let sha256 = sha256.map_err(|error| file_error(source, error))?;
+            let Some(original) = Arc::into_inner(original).and_then(|writer| writer.into_inner().ok()) else {
+                return Err(file_error(source, io::Error::other("the original is still being written")));
+            };
+            let content_bytes = is_packed(&source.path)
+                .and_then(|is_packed| {
+                    original.finish(&self.originals, &sha256, is_packed.then_some(source.path.as_path()))
+                })
+                .map_err(|error| file_error(source, error))?;
+            let received_bytes =
+                std::fs::metadata(&source.path).map_err(|error| file_error(source, error))?.len();
+            files.push(LoadedFile { name: source.name.clone(), sha256, received_bytes, content_bytes });
+        }
+        let reading = reader.finish().map_err(|_| Failure::Stopped)?;
+        let Some((format, columns)) = opened else {
+            return Err(file_error(
+                &Source { name: "import".into(), path: PathBuf::new() },
+                io::Error::other("no file"),
+            ));
+        };
+        Ok(Loaded { reading, format, files, columns, remarks })
+    }
+}
+
+/// The noisy tags, by the first rows of each file.
+fn take_census(sources: &[Source], as_format: Option<&str>) -> Result<Vec<String>, Failure> {
+    let mut census = TagCensus::default();
+    let mut charge = billing::Charge::default();
+    for source in sources {
+        let mut export = open(source, as_format, Box::new(io::sink()))?;
+        for _ in 0..CENSUS_ROWS {
+            match export.next(&mut charge) {
+                Ok(Some(billing::Step::Charge)) => census.observe(&charge.tags),
+                Ok(Some(_)) => {}
+                // Whatever is wrong is said when the file is loaded.
+                Ok(None) | Err(_) => break,
+            }
+        }
+    }
+    Ok(census.noisy())
+}
+
+fn open(
+    source: &Source,
+    as_format: Option<&str>,
+    sink: Box<dyn io::Write + Send>,
+) -> Result<billing::Export, Failure> {
+    let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
+    billing::open_with_sink(&source.name, file, as_format, sink).map_err(|refusal| refused(source, refusal))
+}
+
+fn refused(source: &Source, refusal: Refusal) -> Failure {
+    Failure::Load(match refusal.kind {
+        RefusalKind::Refused => LoadError::Refused(refusal),
+        RefusalKind::Failed => {
+            LoadError::File { file: source.name.clone(), source: io::Error::other(refusal.found) }
+        }
+    })
+}
+
+fn file_error(source: &Source, error: io::Error) -> Failure {
+    Failure::Load(LoadError::File { file: source.name.clone(), source: error })
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Self::Load(error)
+    }
+}
+
+/// Whether what arrived is a container rather than its content: gzip or zip, by the first bytes.
+fn is_packed(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)?.take(2).read_to_end(&mut start)?;
+    Ok(matches!(start.as_slice(), [0x1f, 0x8b] | b"PK"))
+}
+
+/// Hashes the bytes as received on a thread beside the import.
+fn hash_beside(source: &Source) -> std::thread::JoinHandle<io::Result<Sha256>> {
+    let path = source.path.clone();
+    std::thread::spawn(move || hash(&path))
+}
+
+/// SHA-256 of a file's bytes.
+pub fn hash(path: &Path) -> io::Result<Sha256> {
+    let mut file = File::open(path)?;
+    let mut hasher = sha2::Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(Sha256(hasher.finalize().into())),
+            read => hasher.update(&buffer[..read]),
+        }
+    }
+}
+
+/// The original takes content from the export and row positions from the reader.
+struct SharedWriter(Arc<std::sync::Mutex<super::original::Writer>>);
+
+impl io::Write for SharedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().map_err(|_| io::Error::other("the original's writer failed"))?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Blocks to the writing tasks; scopes from the database, few per file.
+struct Channel {
+    blocks: mpsc::Sender<Block>,
+    pool: PgPool,
+    runtime: tokio::runtime::Handle,
+    /// Why a scope could not be stored.
+    failure: Option<sqlx::Error>,
+}
+
+impl Sink for Channel {
+    fn send(&mut self, block: Block) -> Result<(), Stopped> {
+        self.blocks.blocking_send(block).map_err(|_| Stopped)
+    }
+
+    fn scope_id(&mut self, of: &scope::Scope) -> Result<i64, Stopped> {
+        let interned = self.runtime.block_on(async {
+            let mut db = self.pool.acquire().await?;
+            partition::ensure(&mut db, of.month).await?;
+            scope::intern(&mut db, of).await
+        });
+        interned.map_err(|error| {
+            self.failure = Some(error);
+            Stopped
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! The ledger: charges in PostgreSQL, and the promises about them.
+//!
+//! - *It only grows.* A file is kept as it arrived ([`Originals`]); what it states is a delivery;
+//!   publishing a delivery and undoing it are the only changes, and each has a sequence number.
+//! - *A month is stated once.* A delivery replaces what its scopes (provider, billing account, billing
+//!   month) held, unless someone says that it adds ([`publish`]).
+//! - *Loading does not hold the ledger.* Rows are written under a delivery that nobody sees; readers
+//!   never wait, imports run side by side, and what breaks off leaves nothing behind that counts.
+//! - *Every cent is accounted for.* Rows read = charges + rejected + skipped, and every sum agrees with
+//!   the one before it, down to the file ([`check`]).
+
+mod check;
+mod delivery;
+mod gather;
+mod import;
+mod key;
+mod load;
+mod noise;
+mod original;
+mod partition;
+mod publish;
+mod read;
+mod rollup;
+mod scope;
+mod write;
+
+pub use check::{Equation, check, check_originals};
+pub use delivery::{discard, sweep};
+pub use gather::{Bundle, LookIn, gather};
+pub use import::{Import, Report, Status, WhenUnsure, import};
+pub use load::{Source, hash};
+pub use original::{Originals, Sha256};
+pub use publish::{Decision, Published, Shortfall, publish, sequence, undo};
+pub use read::Progress;
+pub use scope::Scope;

@@ -1,0 +1,332 @@
+//! Originals: every delivered file, kept, addressed by the SHA-256 of the bytes as received.
+//!
+//! The unpacked content lies in independent zstd frames of [`FRAME`] bytes with an index of rows beside
+//! it, so that row 900,000 opens without reading what comes before. What arrived compressed is kept
+//! as it arrived as well.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, SyncSender};
+use std::thread::JoinHandle;
+
+use serde::{Deserialize, Serialize};
+
+/// Content bytes in one frame: large enough to compress well, small enough to open at once.
+const FRAME: usize = 4 << 20;
+/// A row position is noted this often.
+const ROW_STEP: u64 = 1000;
+/// Fast, about a fifth of the size on real exports; higher levels cost more time than the whole import.
+const LEVEL: i32 = 1;
+
+/// The folder of originals in a data directory.
+#[derive(Clone, Debug)]
+pub struct Originals {
+    folder: PathBuf,
+}
+
+/// SHA-256 of a file as received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sha256(pub [u8; 32]);
+
+#[derive(Serialize, Deserialize)]
+struct Index {
+    content_bytes: u64,
+    /// Compressed offset of each frame.
+    frames: Vec<u64>,
+    /// Content offset of row 1, 1 + ROW_STEP, 1 + 2 * ROW_STEP …
+    rows: Vec<u64>,
+}
+
+impl Originals {
+    pub fn new(data_dir: &Path) -> Self {
+        Self { folder: data_dir.join("originals") }
+    }
+
+    /// Starts keeping a file whose hash is not known yet.
+    pub fn write(&self) -> io::Result<Writer> {
+        fs::create_dir_all(&self.folder)?;
+        let file = tempfile::Builder::new().prefix("arriving-").tempfile_in(&self.folder)?;
+        Ok(Writer::new(file))
+    }
+
+    pub fn contains(&self, sha256: &Sha256) -> bool {
+        self.content_path(sha256).exists()
+    }
+
+    /// The unpacked content from the start of `row` (1-based, the header not counted).
+    pub fn content_from_row(&self, sha256: &Sha256, row: u64) -> io::Result<(Content, u64)> {
+        let index = self.index(sha256)?;
+        let step = (row.max(1) - 1) / ROW_STEP;
+        let step = step.min(index.rows.len().saturating_sub(1) as u64);
+        let offset = *index.rows.get(step as usize).ok_or_else(|| not_found("the file has no rows"))?;
+        Ok((self.content_at(sha256, index, offset)?, 1 + step * ROW_STEP))
+    }
+
+    /// The whole unpacked content.
+    pub fn content(&self, sha256: &Sha256) -> io::Result<Content> {
+        let index = self.index(sha256)?;
+        self.content_at(sha256, index, 0)
+    }
+
+    /// The columns of a row as the file writes them, by name. Fields beyond the header have no name.
+    pub fn row(&self, sha256: &Sha256, row: u64) -> io::Result<Vec<(String, String)>> {
+        let header = nth_record(self.content(sha256)?, 0)?;
+        let (content, first) = self.content_from_row(sha256, row)?;
+        let record = nth_record(content, (row - first) as usize)?;
+        let text = |field: &[u8]| String::from_utf8_lossy(field).trim_start_matches('\u{feff}').to_owned();
+        let names = header.iter().map(text).chain(std::iter::repeat(String::new()));
+        Ok(names.zip(record.iter().map(text)).collect())
+    }
+
+    /// The file as it arrived.
+    pub fn received(&self, sha256: &Sha256) -> io::Result<Box<dyn Read + Send>> {
+        match File::open(self.received_path(sha256)) {
+            Ok(file) => Ok(Box::new(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Box::new(self.content(sha256)?)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn content_at(&self, sha256: &Sha256, index: Index, offset: u64) -> io::Result<Content> {
+        let file = File::open(self.content_path(sha256))?;
+        let mut content = Content { file, index, frame: 0, block: Vec::new(), at: 0 };
+        content.seek_to(offset)?;
+        Ok(content)
+    }
+
+    fn index(&self, sha256: &Sha256) -> io::Result<Index> {
+        let bytes = fs::read(self.path(sha256, "index.json"))?;
+        serde_json::from_slice(&bytes).map_err(io::Error::other)
+    }
+
+    fn content_path(&self, sha256: &Sha256) -> PathBuf {
+        self.path(sha256, "zst")
+    }
+
+    fn received_path(&self, sha256: &Sha256) -> PathBuf {
+        self.path(sha256, "received")
+    }
+
+    fn path(&self, sha256: &Sha256, extension: &str) -> PathBuf {
+        let hex = sha256.to_string();
+        self.folder.join(&hex[..2]).join(format!("{hex}.{extension}"))
+    }
+}
+
+/// Takes the unpacked content as it is read and compresses it on a thread of its own, beside the import.
+pub struct Writer {
+    block: Vec<u8>,
+    content_bytes: u64,
+    rows: Vec<u64>,
+    next_row: u64,
+    compressor: Option<Compressor>,
+}
+
+struct Compressor {
+    blocks: SyncSender<Vec<u8>>,
+    thread: JoinHandle<io::Result<(tempfile::NamedTempFile, Vec<u64>)>>,
+}
+
+impl Writer {
+    fn new(mut file: tempfile::NamedTempFile) -> Self {
+        let (blocks, incoming) = mpsc::sync_channel::<Vec<u8>>(1);
+        let thread = std::thread::spawn(move || {
+            let (mut frames, mut offset) = (Vec::new(), 0u64);
+            for block in incoming {
+                let frame = zstd::bulk::compress(&block, LEVEL)?;
+                frames.push(offset);
+                offset += frame.len() as u64;
+                file.write_all(&frame)?;
+            }
+            Ok((file, frames))
+        });
+        Self {
+            block: Vec::with_capacity(FRAME),
+            content_bytes: 0,
+            rows: Vec::new(),
+            next_row: 1,
+            compressor: Some(Compressor { blocks, thread }),
+        }
+    }
+
+    /// Notes that `row` begins at `offset` of the content. Cheap to call for every row.
+    pub fn note_row(&mut self, row: u64, offset: u64) {
+        if row == self.next_row {
+            self.rows.push(offset);
+            self.next_row += ROW_STEP;
+        }
+    }
+
+    /// Puts the file in its place; `packed` is the file as received where that is not its content.
+    /// Answers the size of the content.
+    pub fn finish(
+        mut self,
+        originals: &Originals,
+        sha256: &Sha256,
+        packed: Option<&Path>,
+    ) -> io::Result<u64> {
+        self.send_block()?;
+        let compressor = self.compressor.take().ok_or_else(gone)?;
+        drop(compressor.blocks);
+        let (file, frames) = compressor.thread.join().map_err(|_| gone())??;
+        file.as_file().sync_data()?;
+        let index = Index { content_bytes: self.content_bytes, frames, rows: std::mem::take(&mut self.rows) };
+        let target = originals.content_path(sha256);
+        let folder = target.parent().ok_or_else(gone)?;
+        fs::create_dir_all(folder)?;
+        if let Some(packed) = packed {
+            let mut copy = tempfile::NamedTempFile::new_in(folder)?;
+            io::copy(&mut File::open(packed)?, copy.as_file_mut())?;
+            copy.persist(originals.received_path(sha256))?;
+        }
+        let mut index_file = tempfile::NamedTempFile::new_in(folder)?;
+        serde_json::to_writer(&mut index_file, &index)?;
+        index_file.persist(originals.path(sha256, "index.json"))?;
+        // Last, since its presence says that the original is complete.
+        file.persist(target)?;
+        Ok(self.content_bytes)
+    }
+
+    fn send_block(&mut self) -> io::Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        let block = std::mem::replace(&mut self.block, Vec::with_capacity(FRAME));
+        let compressor = self.compressor.as_ref().ok_or_else(gone)?;
+        if compressor.blocks.send(block).is_ok() {
+            return Ok(());
+        }
+        // The thread hung up: its own error, a full disk mostly, is the one worth telling.
+        let compressor = self.compressor.take().ok_or_else(gone)?;
+        compressor.thread.join().map_err(|_| gone())?.and(Err(gone()))
+    }
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(FRAME - self.block.len());
+        self.block.extend_from_slice(&bytes[..taken]);
+        self.content_bytes += taken as u64;
+        if self.block.len() == FRAME {
+            self.send_block()?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Unpacked content, read frame by frame.
+pub struct Content {
+    file: File,
+    index: Index,
+    frame: usize,
+    block: Vec<u8>,
+    at: usize,
+}
+
+impl Content {
+    fn seek_to(&mut self, offset: u64) -> io::Result<()> {
+        self.frame = (offset / FRAME as u64) as usize;
+        self.load()?;
+        self.at = (offset % FRAME as u64) as usize;
+        Ok(())
+    }
+
+    fn load(&mut self) -> io::Result<()> {
+        self.at = 0;
+        self.block.clear();
+        let Some(&start) = self.index.frames.get(self.frame) else {
+            return Ok(());
+        };
+        self.frame += 1;
+        self.file.seek(SeekFrom::Start(start))?;
+        let length = match self.index.frames.get(self.frame) {
+            Some(end) => end - start,
+            None => u64::MAX,
+        };
+        let mut packed = Vec::new();
+        (&self.file).take(length).read_to_end(&mut packed)?;
+        self.block = zstd::bulk::decompress(&packed, FRAME)?;
+        Ok(())
+    }
+}
+
+impl Read for Content {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.at >= self.block.len() {
+            self.load()?;
+        }
+        let taken = into.len().min(self.block.len().saturating_sub(self.at));
+        into[..taken].copy_from_slice(&self.block[self.at..self.at + taken]);
+        self.at += taken;
+        Ok(taken)
+    }
+}
+
+impl std::fmt::Display for Sha256 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Serialize for Sha256 {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl TryFrom<Vec<u8>> for Sha256 {
+    type Error = Vec<u8>;
+
+    fn try_from(bytes: Vec<u8>) -> Result<Self, Self::Error> {
+        bytes.try_into().map(Self)
+    }
+}
+
+fn nth_record(content: Content, n: usize) -> io::Result<csv::ByteRecord> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
+    let found = reader.byte_records().nth(n).ok_or_else(|| not_found("the file has no such row"))?;
+    Ok(found?)
+}
+
+fn gone() -> io::Error {
+    io::Error::other("the compressor stopped")
+}
+
+fn not_found(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, message.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_far_in_opens_without_what_comes_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let originals = Originals::new(folder.path());
+        let mut writer = originals.write().unwrap();
+        let mut offset = 0;
+        for row in 1..=300_000u64 {
+            writer.note_row(row, offset);
+            let line = format!("{row},some text that is the same in every row\n");
+            writer.write_all(line.as_bytes()).unwrap();
+            offset += line.len() as u64;
+        }
+        let sha256 = Sha256([7; 32]);
+        assert!(!originals.contains(&sha256));
+        writer.finish(&originals, &sha256, None).unwrap();
+
+        let (mut content, row) = originals.content_from_row(&sha256, 250_500).unwrap();
+        let mut start = [0; 12];
+        content.read_exact(&mut start).unwrap();
+        assert_eq!((row, &start), (250_001, b"250001,some "));
+        let mut whole = Vec::new();
+        originals.received(&sha256).unwrap().read_to_end(&mut whole).unwrap();
+        assert_eq!(whole.len() as u64, offset);
+    }
+}

@@ -1,0 +1,190 @@
+//! Publishing and undoing: the only moments at which what the ledger counts changes.
+//!
+//! *Visible* is a function of the published deliveries that were not undone, in order of publishing, per
+//! scope: from the last one that replaced, with every addition since. Because it is recomputed from that
+//! order, undo is exact in any order. Each publish and undo advances the ledger's sequence by one;
+//! `visibility` keeps from which sequence to which a delivery counted, so a page can be asked as of one.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use sqlx::{Connection, PgConnection};
+
+use crate::period::BillingMonth;
+
+use super::Scope;
+
+/// What to do with what a scope holds already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The delivery takes the place of what is there.
+    Replace,
+    /// The delivery counts beside what is there.
+    Add,
+}
+
+/// What happened on [`publish`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// The ledger counts the delivery from this sequence on.
+    At(i64),
+    /// Nothing happened: these scopes hold what the delivery lacks, and nobody said what to do.
+    Asks(Vec<Shortfall>),
+    /// It was published or undone before; nothing happened.
+    Already,
+}
+
+/// What a delivery lacks of the one it would replace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortfall {
+    pub scope: Scope,
+    pub replaces_delivery: i64,
+    pub sub_accounts: Vec<String>,
+    pub days: Vec<NaiveDate>,
+}
+
+impl std::fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Scope { provider, billing_account, month } = &self.scope;
+        write!(
+            f,
+            "{provider} {billing_account} {month}: delivery {} holds what this one lacks:",
+            self.replaces_delivery
+        )?;
+        let mut first = true;
+        for (what, values) in [
+            ("sub-accounts", self.sub_accounts.clone()),
+            ("days", self.days.iter().map(ToString::to_string).collect()),
+        ] {
+            if !values.is_empty() {
+                write!(f, "{} {what} {}", if first { "" } else { ";" }, shorten(&values))?;
+                first = false;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shorten(values: &[String]) -> String {
+    match values {
+        [.., _] if values.len() > 5 => format!("{} and {} more", values[..4].join(", "), values.len() - 4),
+        _ => values.join(", "),
+    }
+}
+
+/// Makes a loaded delivery count. Without a decision it replaces, unless it lacks what is there.
+pub async fn publish(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    decision: Option<Decision>,
+    by: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Published> {
+    let mut tx = db.begin().await?;
+    let sequence = next_sequence(&mut tx).await?;
+    let status = sqlx::query_scalar!("select status from deliveries where delivery_id = $1", delivery_id)
+        .fetch_one(&mut *tx)
+        .await?;
+    if !matches!(status.as_str(), "loading" | "waiting") {
+        return Ok(Published::Already);
+    }
+    if decision.is_none() {
+        let asks = shortfalls(&mut tx, delivery_id).await?;
+        if !asks.is_empty() {
+            return Ok(Published::Asks(asks));
+        }
+    }
+    sqlx::query!(
+        "update deliveries set status = 'loaded', published_sequence = $2, message = null where delivery_id = $1",
+        delivery_id,
+        sequence,
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "update delivery_scopes set is_addition = $2 where delivery_id = $1",
+        delivery_id,
+        decision == Some(Decision::Add),
+    )
+    .execute(&mut *tx)
+    .await?;
+    advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
+    tx.commit().await?;
+    Ok(Published::At(sequence))
+}
+
+/// Takes a published delivery out of what the ledger counts, from the next sequence on; what it had
+/// replaced counts again. `None` where it was not published, or undone before.
+pub async fn undo(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    by: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Option<i64>> {
+    let mut tx = db.begin().await?;
+    let sequence = next_sequence(&mut tx).await?;
+    let undone = sqlx::query!(
+        "update deliveries set status = 'undone', undone_sequence = $2
+         where delivery_id = $1 and status = 'loaded'",
+        delivery_id,
+        sequence,
+    )
+    .execute(&mut *tx)
+    .await?;
+    if undone.rows_affected() == 0 {
+        return Ok(None);
+    }
+    advance(&mut tx, sequence, delivery_id, "undo", by, now).await?;
+    tx.commit().await?;
+    Ok(Some(sequence))
+}
+
+/// The sequence that the ledger stands at.
+pub async fn sequence(db: &mut PgConnection) -> sqlx::Result<i64> {
+    sqlx::query_scalar!("select sequence from ledger").fetch_one(db).await
+}
+
+/// Locks the ledger's one row: publishes and undos happen one after the other.
+async fn next_sequence(db: &mut PgConnection) -> sqlx::Result<i64> {
+    sqlx::query_scalar!(r#"select sequence + 1 as "next!" from ledger for update"#).fetch_one(db).await
+}
+
+async fn advance(
+    db: &mut PgConnection,
+    sequence: i64,
+    delivery_id: i64,
+    action: &str,
+    by: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    sqlx::query_file!("server/ledger/close_visibility.sql", sequence, delivery_id).execute(&mut *db).await?;
+    sqlx::query_file!("server/ledger/open_visibility.sql", sequence, delivery_id).execute(&mut *db).await?;
+    sqlx::query!(
+        "insert into ledger_log (sequence, delivery_id, action, happened_at, happened_by) values ($1, $2, $3, $4, $5)",
+        sequence,
+        delivery_id,
+        action,
+        now,
+        by,
+    )
+    .execute(&mut *db)
+    .await?;
+    sqlx::query!("update ledger set sequence = $1", sequence).execute(&mut *db).await?;
+    Ok(())
+}
+
+/// What the delivery lacks of what is visible in each of its scopes.
+async fn shortfalls(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Shortfall>> {
+    let rows = sqlx::query_file!("server/ledger/shortfalls.sql", delivery_id).fetch_all(db).await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Shortfall {
+            scope: Scope {
+                provider: row.provider,
+                billing_account: row.billing_account,
+                month: BillingMonth::of(row.billing_month),
+            },
+            replaces_delivery: row.replaces,
+            sub_accounts: row.sub_accounts,
+            days: row.days,
+        })
+        .collect())
+}

@@ -1,0 +1,364 @@
+//! The reading half of an import: a file's rows become blocks ready for `COPY`, and sums.
+//!
+//! Runs on a thread of its own, knows no database: what it needs from one (the id of a scope) and what
+//! it makes (blocks) go through [`Sink`]. Memory is bounded: blocks are a megabyte, rollups have a
+//! limit, remembered keys are forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustc_hash::FxHashSet;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::accelerator::Recognized;
+use crate::billing::{Charge, ChargeKey, Export, Refusal, Rejection, Step};
+use crate::money::Currency;
+use crate::period::BillingMonth;
+use crate::store::CopyRows;
+
+use super::key::{Keyed, Keyer};
+use super::rollup::{Part, Rollup, Sums};
+use super::scope::{Coverage, Scope};
+
+/// Bytes of rows in one `COPY`.
+const BLOCK: usize = 1 << 20;
+/// New keys, tag sets or rejections sent together.
+const BATCH: usize = 1000;
+/// Ids remembered as sent; beyond, they are forgotten and sent again, which is harmless.
+const MAX_REMEMBERED: usize = 1_000_000;
+
+pub const CHARGE_COLUMNS: &str = "billing_month, charge_key_id, delivery_id, scope_id, row_no, file_no, is_metered, \
+     charge_period_start, charge_period_end, billed_cost, effective_cost, list_cost, contracted_cost, \
+     consumed_quantity, resource_id, tag_set_id";
+
+/// What reading produces for the database.
+pub enum Block {
+    Charges { month: BillingMonth, rows: CopyRows },
+    Rollup(Part),
+    Keys(Vec<NewKey>),
+    TagSets(Vec<(Uuid, Value)>),
+    Rejections { file_no: i16, rejections: Vec<Rejection> },
+}
+
+/// A charge key met for the first time in this import.
+pub struct NewKey {
+    pub charge_key_id: Uuid,
+    pub key: ChargeKey,
+    pub resource_id: Option<String>,
+    pub tags: Value,
+    pub accelerator: Option<Recognized>,
+}
+
+/// Where blocks go and scopes come from.
+pub trait Sink {
+    /// Errors mean that nobody listens any more; reading stops.
+    fn send(&mut self, block: Block) -> Result<(), Stopped>;
+    fn scope_id(&mut self, scope: &Scope) -> Result<i64, Stopped>;
+}
+
+/// The writing half has stopped; its own error says why.
+#[derive(Debug)]
+pub struct Stopped;
+
+/// Why reading ended early.
+#[derive(Debug)]
+pub enum ReadError {
+    Refused(Refusal),
+    Stopped,
+}
+
+/// What the files of a delivery stated, row by row: read = charges + rejected + skipped.
+#[derive(Debug, Default)]
+pub struct Reading {
+    pub rows_read: u64,
+    pub charges: u64,
+    pub rejected: u64,
+    pub skips: BTreeMap<String, u64>,
+    /// Per scope and currency.
+    pub totals: BTreeMap<(i64, Currency), Sums>,
+    pub scopes: BTreeMap<i64, (Scope, Coverage)>,
+    pub first_rejections: Vec<(String, Rejection)>,
+    pub rows_by_file: Vec<u64>,
+    /// Tags that were kept out of the key.
+    pub noisy_tags: BTreeSet<String>,
+}
+
+/// Rejections carried along for the answer of an import; the rest is in the ledger.
+const SHOWN_REJECTIONS: usize = 20;
+
+/// Rows read so far, shared with whoever shows progress.
+pub type Progress = Arc<AtomicU64>;
+
+/// Reads the files of one delivery, one after the other.
+pub struct Reader<'s, S> {
+    sink: &'s mut S,
+    delivery_id: i64,
+    keyer: Keyer,
+    rollup: Rollup,
+    charges: Vec<(BillingMonth, CopyRows)>,
+    known_keys: FxHashSet<u128>,
+    known_tag_sets: FxHashSet<u128>,
+    keys: Vec<NewKey>,
+    tag_sets: Vec<(Uuid, Value)>,
+    current: Option<Current>,
+    reading: Reading,
+    progress: Progress,
+}
+
+/// The scope of the row before, since rows of one scope stand together.
+struct Current {
+    scope: Scope,
+    scope_id: i64,
+    currency: String,
+    total: (i64, Currency),
+}
+
+impl<'s, S: Sink> Reader<'s, S> {
+    pub fn new(sink: &'s mut S, delivery_id: i64, keyer: Keyer, progress: Progress) -> Self {
+        Self {
+            sink,
+            delivery_id,
+            keyer,
+            rollup: Rollup::new(delivery_id),
+            charges: Vec::new(),
+            known_keys: FxHashSet::default(),
+            known_tag_sets: FxHashSet::default(),
+            keys: Vec::new(),
+            tag_sets: Vec::new(),
+            current: None,
+            reading: Reading::default(),
+            progress,
+        }
+    }
+
+    /// Reads one file to its end, noting row positions for its original.
+    pub fn file(
+        &mut self,
+        name: &str,
+        file_no: i16,
+        export: &mut Export,
+        mut note_row: impl FnMut(u64, u64),
+    ) -> Result<(), ReadError> {
+        let mut charge = Charge::default();
+        let mut rejections = Vec::new();
+        let before = self.reading.rows_read;
+        while let Some(step) = export.next(&mut charge)? {
+            note_row(export.row(), export.position());
+            self.reading.rows_read += 1;
+            match step {
+                Step::Charge => self.charge(&mut charge, file_no, export.row())?,
+                Step::Rejected(rejection) => {
+                    self.reading.rejected += 1;
+                    if self.reading.first_rejections.len() < SHOWN_REJECTIONS {
+                        self.reading.first_rejections.push((name.to_owned(), rejection.clone()));
+                    }
+                    rejections.push(rejection);
+                    if rejections.len() == BATCH {
+                        let rejections = std::mem::take(&mut rejections);
+                        self.sink.send(Block::Rejections { file_no, rejections })?;
+                    }
+                }
+                Step::Skipped(reason) => *self.reading.skips.entry(reason.to_owned()).or_default() += 1,
+            }
+            if self.reading.rows_read.is_multiple_of(1024) {
+                self.progress.store(self.reading.rows_read, Ordering::Relaxed);
+            }
+        }
+        if !rejections.is_empty() {
+            self.sink.send(Block::Rejections { file_no, rejections })?;
+        }
+        self.reading.rows_by_file.push(self.reading.rows_read - before);
+        Ok(())
+    }
+
+    /// Sends what is still held and answers what was read.
+    pub fn finish(mut self) -> Result<Reading, ReadError> {
+        self.send_keys()?;
+        self.send_tag_sets()?;
+        for (month, rows) in std::mem::take(&mut self.charges) {
+            if !rows.is_empty() {
+                self.sink.send(Block::Charges { month, rows })?;
+            }
+        }
+        self.send_part()?;
+        self.progress.store(self.reading.rows_read, Ordering::Relaxed);
+        Ok(self.reading)
+    }
+
+    fn charge(&mut self, charge: &mut Charge, file_no: i16, row_no: u64) -> Result<(), Stopped> {
+        let scope_id = self.enter_scope(charge)?;
+        let keyed = self.keyer.key(charge);
+        self.note_key(charge, &keyed)?;
+        let month = charge.billing_month();
+        self.write_charge(charge, &keyed, scope_id, month, file_no, row_no)?;
+        if self.rollup.add(charge, &keyed, scope_id, month) {
+            self.cover(charge, scope_id);
+        }
+        if self.rollup.is_full() {
+            self.send_part()?;
+        }
+        if let Some(current) = &self.current {
+            if let Some(sums) = self.reading.totals.get_mut(&current.total) {
+                sums.add(charge);
+            }
+            if charge.invoice_id.is_empty()
+                && let Some((_, coverage)) = self.reading.scopes.get_mut(&scope_id)
+            {
+                coverage.is_provisional = true;
+            }
+        }
+        self.reading.charges += 1;
+        Ok(())
+    }
+
+    /// The scope of a charge, asked for only where it differs from the row before.
+    fn enter_scope(&mut self, charge: &Charge) -> Result<i64, Stopped> {
+        let (key, month) = (&charge.key, charge.billing_month());
+        if let Some(current) = &self.current
+            && current.scope.month == month
+            && current.scope.provider == key.provider
+            && current.scope.billing_account == key.billing_account
+            && current.currency == key.currency
+        {
+            return Ok(current.scope_id);
+        }
+        let scope =
+            Scope { provider: key.provider.clone(), billing_account: key.billing_account.clone(), month };
+        let scope_id = self.sink.scope_id(&scope)?;
+        let total = (scope_id, Currency::exactly(&key.currency));
+        self.reading.totals.entry(total.clone()).or_default();
+        self.reading.scopes.entry(scope_id).or_insert_with(|| (scope.clone(), Coverage::default()));
+        self.current = Some(Current { scope, scope_id, currency: key.currency.clone(), total });
+        Ok(scope_id)
+    }
+
+    fn note_key(&mut self, charge: &Charge, keyed: &Keyed) -> Result<(), Stopped> {
+        if self.known_keys.insert(keyed.charge_key_id.as_u128()) {
+            let is_in_key = keyed.accelerator.is_some() && !charge.resource_id.is_empty();
+            self.keys.push(NewKey {
+                charge_key_id: keyed.charge_key_id,
+                key: charge.key.clone(),
+                resource_id: is_in_key.then(|| charge.resource_id.clone()),
+                tags: as_json(self.keyer.noisy_tags().quiet(&charge.tags)),
+                accelerator: keyed.accelerator,
+            });
+            if self.keys.len() >= BATCH {
+                self.send_keys()?;
+            }
+        }
+        if let Some(id) = keyed.tag_set_id
+            && self.known_tag_sets.insert(id.as_u128())
+        {
+            for (name, _) in self.keyer.noisy_tags().noisy(&charge.tags) {
+                if !self.reading.noisy_tags.contains(name) {
+                    self.reading.noisy_tags.insert(name.to_owned());
+                }
+            }
+            self.tag_sets.push((id, as_json(self.keyer.noisy_tags().noisy(&charge.tags))));
+            if self.tag_sets.len() >= BATCH {
+                self.send_tag_sets()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_charge(
+        &mut self,
+        charge: &Charge,
+        keyed: &Keyed,
+        scope_id: i64,
+        month: BillingMonth,
+        file_no: i16,
+        row_no: u64,
+    ) -> Result<(), Stopped> {
+        let at = match self.charges.iter().position(|(of, _)| *of == month) {
+            Some(at) => at,
+            None => {
+                self.charges.push((month, CopyRows::with_capacity(BLOCK)));
+                self.charges.len() - 1
+            }
+        };
+        let rows = &mut self.charges[at].1;
+        rows.row(16)
+            .date(month.first_day())
+            .uuid(keyed.charge_key_id)
+            .bigint(self.delivery_id)
+            .bigint(scope_id)
+            .bigint(row_no as i64)
+            .smallint(file_no)
+            .bool(charge.is_metered)
+            .timestamptz(charge.period.start)
+            .timestamptz(charge.period.end)
+            .numeric(&charge.billed_cost)
+            .numeric(&charge.effective_cost)
+            .numeric(&charge.list_cost)
+            .numeric(&charge.contracted_cost)
+            .numeric_or_null(charge.consumed_quantity.as_ref());
+        if keyed.accelerator.is_some() {
+            rows.null();
+        } else {
+            rows.text_or_null(&charge.resource_id);
+        }
+        match keyed.tag_set_id {
+            Some(id) => rows.uuid(id),
+            None => rows.null(),
+        };
+        if rows.len() >= BLOCK {
+            let rows = std::mem::replace(rows, CopyRows::with_capacity(BLOCK));
+            self.sink.send(Block::Charges { month, rows })?;
+        }
+        Ok(())
+    }
+
+    fn cover(&mut self, charge: &Charge, scope_id: i64) {
+        let Some((_, coverage)) = self.reading.scopes.get_mut(&scope_id) else {
+            return;
+        };
+        if !coverage.sub_accounts.contains(&charge.key.sub_account) {
+            coverage.sub_accounts.insert(charge.key.sub_account.clone());
+        }
+        if !charge.period.is_longer_than_a_day() {
+            coverage.days.insert(charge.period.day());
+        }
+    }
+
+    fn send_keys(&mut self) -> Result<(), Stopped> {
+        if self.known_keys.len() > MAX_REMEMBERED {
+            self.known_keys.clear();
+        }
+        let keys = std::mem::take(&mut self.keys);
+        if keys.is_empty() { Ok(()) } else { self.sink.send(Block::Keys(keys)) }
+    }
+
+    fn send_tag_sets(&mut self) -> Result<(), Stopped> {
+        if self.known_tag_sets.len() > MAX_REMEMBERED {
+            self.known_tag_sets.clear();
+        }
+        let sets = std::mem::take(&mut self.tag_sets);
+        if sets.is_empty() { Ok(()) } else { self.sink.send(Block::TagSets(sets)) }
+    }
+
+    fn send_part(&mut self) -> Result<(), Stopped> {
+        self.rollup.take_part().into_iter().try_for_each(|part| self.sink.send(Block::Rollup(part)))
+    }
+}
+
+fn as_json<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
+    let tags: Map<String, Value> =
+        tags.map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
+    Value::Object(tags)
+}
+
+impl From<Stopped> for ReadError {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+impl From<Refusal> for ReadError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}

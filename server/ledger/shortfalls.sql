@@ -1,0 +1,43 @@
+-- Sub-accounts and days that are visible in a scope of delivery $1 and that the delivery itself lacks.
+with held as (
+    select
+        v.scope_id,
+        max(v.delivery_id) as replaces,
+        array_agg(distinct sub_account) filter (where sub_account is not null) as sub_accounts,
+        array_agg(distinct day) filter (where day is not null) as days
+    from delivery_scopes mine
+    join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
+    join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
+    left join lateral unnest(theirs.sub_accounts) sub_account on true
+    left join lateral unnest(theirs.days) day on true
+    where mine.delivery_id = $1
+    group by v.scope_id
+),
+missing as (
+    select
+        held.scope_id,
+        held.replaces,
+        array(
+            select s from unnest(held.sub_accounts) s
+            except select unnest(mine.sub_accounts)
+            order by 1
+        ) as sub_accounts,
+        array(
+            select d from unnest(held.days) d
+            except select unnest(mine.days)
+            order by 1
+        ) as days
+    from held
+    join delivery_scopes mine on mine.scope_id = held.scope_id and mine.delivery_id = $1
+)
+select
+    s.provider,
+    s.billing_account,
+    s.billing_month,
+    m.replaces as "replaces!",
+    m.sub_accounts as "sub_accounts!",
+    m.days as "days!"
+from missing m
+join scopes s using (scope_id)
+where cardinality(m.sub_accounts) > 0 or cardinality(m.days) > 0
+order by 3, 1, 2

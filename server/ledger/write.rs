@@ -1,0 +1,151 @@
+//! The writing half of an import: blocks go to PostgreSQL as they come.
+//!
+//! Everything is written under a delivery that nobody sees; each block commits by itself. The commits
+//! do not wait for the disk: publishing does, and its flush covers all that was written before it.
+
+use std::sync::Arc;
+
+use sqlx::postgres::PgConnection;
+use sqlx::{PgPool, Postgres};
+use tokio::sync::{Mutex, mpsc};
+
+use crate::accelerator;
+use crate::billing::Rejection;
+use crate::period::BillingMonth;
+use crate::store;
+
+use super::partition;
+use super::read::{Block, CHARGE_COLUMNS, NewKey};
+use super::rollup::{DAILY_COLUMNS, MONTHLY_COLUMNS};
+
+/// Writes blocks until the reader has hung up. On error the queue is closed, so that the reader stops.
+pub async fn write_blocks(
+    pool: PgPool,
+    delivery_id: i64,
+    incoming: Arc<Mutex<mpsc::Receiver<Block>>>,
+) -> sqlx::Result<()> {
+    let mut db: sqlx::pool::PoolConnection<Postgres> = pool.acquire().await?;
+    sqlx::query!("set synchronous_commit = off").execute(&mut *db).await?;
+    loop {
+        let block = incoming.lock().await.recv().await;
+        let Some(block) = block else {
+            break;
+        };
+        if let Err(error) = write_block(&mut db, delivery_id, block).await {
+            // The reader must not wait for a queue that nobody empties.
+            incoming.lock().await.close();
+            return Err(error);
+        }
+    }
+    sqlx::query!("reset synchronous_commit").execute(&mut *db).await?;
+    Ok(())
+}
+
+async fn write_block(db: &mut PgConnection, delivery_id: i64, block: Block) -> sqlx::Result<()> {
+    match block {
+        Block::Charges { month, rows } => copy(db, "charges", month, CHARGE_COLUMNS, rows).await,
+        Block::Rollup(part) => {
+            copy(db, "daily_costs", part.month, DAILY_COLUMNS, part.daily).await?;
+            copy(db, "monthly_costs", part.month, MONTHLY_COLUMNS, part.monthly).await
+        }
+        Block::Keys(keys) => insert_keys(db, keys).await,
+        Block::TagSets(sets) => insert_tag_sets(db, sets).await,
+        Block::Rejections { file_no, rejections } => {
+            insert_rejections(db, delivery_id, file_no, rejections).await
+        }
+    }
+}
+
+async fn copy(
+    db: &mut PgConnection,
+    table: &str,
+    month: BillingMonth,
+    columns: &str,
+    rows: store::CopyRows,
+) -> sqlx::Result<()> {
+    let partition = partition::name(table, month);
+    store::copy_rows(db, &format!("copy {partition} ({columns}) from stdin (format binary)"), rows).await?;
+    Ok(())
+}
+
+/// In id order, so that imports side by side never wait for each other in a circle.
+async fn insert_keys(db: &mut PgConnection, mut keys: Vec<NewKey>) -> sqlx::Result<()> {
+    keys.sort_unstable_by_key(|key| key.charge_key_id);
+    let text =
+        |of: fn(&NewKey) -> &str| -> Vec<String> { keys.iter().map(|key| of(key).to_owned()).collect() };
+    let catalog_version = i64::from(accelerator::VERSION);
+    sqlx::query_file!(
+        "server/ledger/insert_keys.sql",
+        &keys.iter().map(|key| key.charge_key_id).collect::<Vec<_>>(),
+        &text(|k| &k.key.provider),
+        &text(|k| &k.key.billing_account),
+        &text(|k| &k.key.sub_account),
+        &text(|k| &k.key.service),
+        &text(|k| &k.key.service_category),
+        &text(|k| &k.key.sku),
+        &text(|k| &k.key.region),
+        &text(|k| &k.key.instance_type),
+        &text(|k| &k.key.meter),
+        &text(|k| &k.key.stated_accelerators),
+        &text(|k| k.key.category.as_str()),
+        &keys.iter().map(|key| key.key.is_correction).collect::<Vec<_>>(),
+        &text(|k| k.key.pricing.as_str()),
+        &text(|k| &k.key.commitment_discount_id),
+        &text(|k| &k.key.unit),
+        &text(|k| &k.key.currency),
+        &keys.iter().map(|key| key.resource_id.clone()).collect::<Vec<_>>() as &[Option<String>],
+        &keys.iter().map(|key| key.tags.clone()).collect::<Vec<_>>(),
+        &keys.iter().map(|key| key.accelerator.map(|a| a.model.name.to_owned())).collect::<Vec<_>>()
+            as &[Option<String>],
+        &keys.iter().map(|key| key.accelerator.map(|a| a.per_unit.parts())).collect::<Vec<_>>()
+            as &[Option<i64>],
+        &keys.iter().map(|key| key.accelerator.map(|a| a.seconds_per_unit as i32)).collect::<Vec<_>>()
+            as &[Option<i32>],
+        catalog_version,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn insert_tag_sets(
+    db: &mut PgConnection,
+    mut sets: Vec<(uuid::Uuid, serde_json::Value)>,
+) -> sqlx::Result<()> {
+    sets.sort_unstable_by_key(|(id, _)| *id);
+    let (ids, tags): (Vec<_>, Vec<_>) = sets.into_iter().unzip();
+    sqlx::query!(
+        "insert into tag_sets (tag_set_id, tags) select * from unnest($1::uuid[], $2::jsonb[]) on conflict do nothing",
+        &ids,
+        &tags,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn insert_rejections(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    file_no: i16,
+    rejections: Vec<Rejection>,
+) -> sqlx::Result<()> {
+    let rows: Vec<i64> = rejections.iter().map(|rejection| rejection.row as i64).collect();
+    let text = |of: fn(&Rejection) -> &str| -> Vec<String> {
+        // PostgreSQL's text holds no NUL, a broken file may.
+        rejections.iter().map(|rejection| of(rejection).replace('\0', "\u{fffd}")).collect()
+    };
+    sqlx::query!(
+        "insert into rejections (delivery_id, file_no, row_no, column_name, found, expected)
+         select $1, $2, * from unnest($3::bigint[], $4::text[], $5::text[], $6::text[])",
+        delivery_id,
+        file_no,
+        &rows,
+        &text(|r| &r.column),
+        &text(|r| &r.found),
+        &text(|r| &r.expected),
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! The charges behind a figure: the last step before the row of the file.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+
+use crate::money::{Currency, Decimal};
+
+use super::sql::{Source, push_filters, push_from};
+use super::{CostBasis, Question};
+
+/// Up to this many charges are sorted by cost; more come in the order of the ledger, which needs no sorting.
+const SORTED: i64 = 300_000;
+
+/// Which page of the charges, 100 to a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChargePage {
+    /// From 0.
+    pub number: u32,
+}
+
+pub const PAGE_SIZE: i64 = 100;
+
+/// A page of charges, with the sums over all of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Charges {
+    pub count: i64,
+    pub total: Decimal,
+    pub currency: Currency,
+    pub cost: CostBasis,
+    /// Largest first; false where there were too many to sort.
+    pub is_sorted: bool,
+    pub lines: Vec<ChargeLine>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ChargeLine {
+    pub delivery: i64,
+    pub file_no: i16,
+    pub row: i64,
+    pub charge_period_start: DateTime<Utc>,
+    pub charge_period_end: DateTime<Utc>,
+    pub provider: String,
+    pub account: String,
+    pub service: String,
+    pub region: String,
+    pub category: String,
+    pub pricing: String,
+    pub meter: String,
+    pub accelerator: Option<String>,
+    pub resource: Option<String>,
+    pub quantity: Option<Decimal>,
+    pub unit: String,
+    pub cost: Decimal,
+}
+
+/// The charges that a question's period, currency and filters select.
+pub async fn charges(
+    db: &mut PgConnection,
+    question: &Question,
+    currency: &Currency,
+    sequence: i64,
+    page: ChargePage,
+) -> sqlx::Result<Charges> {
+    let cost = question.cost.column();
+    let push_where = |query: &mut QueryBuilder<Postgres>| {
+        push_from(query, Source::Charges, sequence);
+        query.push(" where c.billing_month >= ");
+        query.push_bind(question.period.first().first_day());
+        query.push(" and c.billing_month <= ");
+        query.push_bind(question.period.last().first_day());
+        query.push(" and k.currency = ");
+        query.push_bind(currency.as_str().to_owned());
+        push_filters(query, &question.filters, &question.viewer, Source::Charges);
+    };
+    let mut sums = QueryBuilder::new(format!("select count(*) as count, coalesce(sum({cost}), 0) as total"));
+    push_where(&mut sums);
+    let sums = sums.build().fetch_one(&mut *db).await?;
+    let (count, total): (i64, Decimal) = (sums.try_get("count")?, sums.try_get("total")?);
+    let is_sorted = count <= SORTED;
+
+    let mut query = QueryBuilder::new(
+        "select c.delivery_id, c.file_no, c.row_no, c.charge_period_start, c.charge_period_end, k.provider, \
+         coalesce(nullif(k.sub_account, ''), k.billing_account) as account, k.service, k.region, k.category, \
+         k.pricing, coalesce(nullif(k.instance_type, ''), k.meter) as meter, k.accelerator, \
+         coalesce(k.resource_id, c.resource_id) as resource, c.consumed_quantity, k.unit, ",
+    );
+    query.push(format!("{cost} as cost"));
+    push_where(&mut query);
+    query.push(" order by ");
+    if is_sorted {
+        query.push("cost desc, ");
+    }
+    query.push("c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ");
+    query.push_bind(PAGE_SIZE);
+    query.push(" offset ");
+    query.push_bind(i64::from(page.number) * PAGE_SIZE);
+    let lines = query
+        .build()
+        .fetch_all(db)
+        .await?
+        .iter()
+        .map(|row| {
+            Ok(ChargeLine {
+                delivery: row.try_get("delivery_id")?,
+                file_no: row.try_get("file_no")?,
+                row: row.try_get("row_no")?,
+                charge_period_start: row.try_get("charge_period_start")?,
+                charge_period_end: row.try_get("charge_period_end")?,
+                provider: row.try_get("provider")?,
+                account: row.try_get("account")?,
+                service: row.try_get("service")?,
+                region: row.try_get("region")?,
+                category: row.try_get("category")?,
+                pricing: row.try_get("pricing")?,
+                meter: row.try_get("meter")?,
+                accelerator: row.try_get("accelerator")?,
+                resource: row.try_get("resource")?,
+                quantity: row.try_get("consumed_quantity")?,
+                unit: row.try_get("unit")?,
+                cost: row.try_get("cost")?,
+            })
+        })
+        .collect::<sqlx::Result<_>>()?;
+    Ok(Charges { count, total, currency: currency.clone(), cost: question.cost, is_sorted, lines })
+}

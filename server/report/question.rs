@@ -1,0 +1,245 @@
+//! What can be asked: a period, a cost, groups, filters, and who asks. Parsed once, at the edge.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::money::Currency;
+use crate::period::Period;
+
+/// Which of the four costs of FOCUS is summed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CostBasis {
+    /// What the invoice says.
+    Billed,
+    /// Amortised: commitments spread over the usage they cover.
+    #[default]
+    Effective,
+    /// At negotiated prices, before commitments.
+    Contracted,
+    /// At list prices.
+    List,
+}
+
+/// A dimension that pages group and filter by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Grouping {
+    Provider,
+    Account,
+    Service,
+    Region,
+    Accelerator,
+    Pricing,
+    Category,
+    Sku,
+    Resource,
+    Day,
+    Month,
+    Tag(String),
+}
+
+/// Keeps charges whose value in a dimension is one of these; the empty text means "no value".
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Filter {
+    pub dimension: Grouping,
+    pub values: Vec<String>,
+}
+
+/// Whose eyes see the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Viewer {
+    Everything,
+    /// A lead: rows whose normalised team tag is one of these.
+    Teams(Vec<String>),
+}
+
+/// A question to the ledger. Equal questions at the same sequence have the same answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Question {
+    pub period: Period,
+    pub by: Grouping,
+    pub cost: CostBasis,
+    /// `None`: the most used currency of the period.
+    pub currency: Option<Currency>,
+    pub filters: Vec<Filter>,
+    /// Groups kept; the rest is folded into one named "other".
+    pub limit: Option<usize>,
+    /// As of which sequence of the ledger; `None`: now.
+    pub sequence: Option<i64>,
+    pub viewer: Viewer,
+}
+
+/// A word that names no dimension or cost.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found} is none of {expected}")]
+pub struct ParseQuestionError {
+    pub found: String,
+    pub expected: &'static str,
+}
+
+impl Filter {
+    /// One filter per dimension: repeated ones are alternatives. Those without values are dropped.
+    pub fn merge(filters: impl Iterator<Item = Self>) -> Vec<Self> {
+        let mut merged: Vec<Self> = Vec::new();
+        for filter in filters.filter(|filter| !filter.values.is_empty()) {
+            match merged.iter_mut().find(|known| known.dimension == filter.dimension) {
+                Some(known) => known.values.extend(filter.values),
+                None => merged.push(filter),
+            }
+        }
+        merged
+    }
+}
+
+impl CostBasis {
+    pub const ALL: [Self; 4] = [Self::Billed, Self::Effective, Self::Contracted, Self::List];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Billed => "billed",
+            Self::Effective => "effective",
+            Self::Contracted => "contracted",
+            Self::List => "list",
+        }
+    }
+
+    /// One sentence for a person.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Billed => "what the invoice says",
+            Self::Effective => "amortised: commitments spread over the usage they cover",
+            Self::Contracted => "at negotiated prices, before commitments",
+            Self::List => "at list prices",
+        }
+    }
+}
+
+impl Grouping {
+    /// Every dimension but tags.
+    pub const FIXED: [Self; 11] = [
+        Self::Provider,
+        Self::Account,
+        Self::Service,
+        Self::Region,
+        Self::Accelerator,
+        Self::Pricing,
+        Self::Category,
+        Self::Sku,
+        Self::Resource,
+        Self::Day,
+        Self::Month,
+    ];
+
+    /// Heading of a column, and how a group without value is called: `No service`.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Provider => "Provider".into(),
+            Self::Account => "Account".into(),
+            Self::Service => "Service".into(),
+            Self::Region => "Region".into(),
+            Self::Accelerator => "Accelerator".into(),
+            Self::Pricing => "Pricing".into(),
+            Self::Category => "Charge category".into(),
+            Self::Sku => "SKU".into(),
+            Self::Resource => "Resource".into(),
+            Self::Day => "Day".into(),
+            Self::Month => "Month".into(),
+            Self::Tag(key) => format!("Tag {key}"),
+        }
+    }
+
+    /// What a group whose value is missing is called.
+    pub fn missing(&self) -> String {
+        match self {
+            Self::Tag(key) => format!("No {key} tag"),
+            Self::Accelerator => "No accelerator".into(),
+            Self::Sku => "No SKU".into(),
+            other => format!("No {}", other.label().to_lowercase()),
+        }
+    }
+
+    /// How a value reads on a page: FOCUS says Dynamic where people say spot.
+    pub fn value_label(&self, value: Option<&str>) -> String {
+        match (self, value) {
+            (_, None) => self.missing(),
+            (Self::Pricing, Some("Standard")) => "On demand".into(),
+            (Self::Pricing, Some("Dynamic")) => "Spot".into(),
+            (Self::Day, Some("outside")) => "Outside the month".into(),
+            (Self::Day, Some("whole-period")) => "Whole period".into(),
+            (_, Some(value)) => value.to_owned(),
+        }
+    }
+
+    /// Time has an order of its own and no period before to compare a group with.
+    pub fn is_time(&self) -> bool {
+        matches!(self, Self::Day | Self::Month)
+    }
+}
+
+impl fmt::Display for CostBasis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for CostBasis {
+    type Err = ParseQuestionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|cost| cost.as_str() == text).ok_or_else(|| ParseQuestionError {
+            found: text.to_owned(),
+            expected: "billed, effective, contracted, list",
+        })
+    }
+}
+
+impl fmt::Display for Grouping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tag(key) => write!(f, "tag:{key}"),
+            other => f.write_str(&other.label().split(' ').next_back().unwrap_or_default().to_lowercase()),
+        }
+    }
+}
+
+impl FromStr for Grouping {
+    type Err = ParseQuestionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(key) = text.strip_prefix("tag:").filter(|key| !key.is_empty()) {
+            return Ok(Self::Tag(key.to_owned()));
+        }
+        Self::FIXED.into_iter().find(|grouping| grouping.to_string() == text).ok_or_else(|| ParseQuestionError {
+            found: text.to_owned(),
+            expected: "provider, account, service, region, accelerator, pricing, category, sku, resource, day, \
+                       month, tag:KEY",
+        })
+    }
+}
+
+impl Serialize for CostBasis {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Serialize for Grouping {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dimension_reads_as_it_is_written() {
+        for grouping in Grouping::FIXED.into_iter().chain([Grouping::Tag("Team: a/b".into())]) {
+            assert_eq!(grouping.to_string().parse(), Ok(grouping));
+        }
+        assert!("team".parse::<Grouping>().is_err());
+        assert!("tag:".parse::<Grouping>().is_err());
+    }
+}

@@ -1,0 +1,225 @@
+//! Refusals: one enum, each variant a status and a sentence for a person. Causes are logged once, here,
+//! and never shown. Handlers answer an [`Error`]; [`present`] dresses it as the request asked.
+
+use askama::Template;
+use axum::extract::rejection::PathRejection;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use chrono::{DateTime, Utc};
+
+use super::extract::Visitor;
+use super::filters;
+use super::layout::Layout;
+use super::paths;
+use crate::accounts::password::HashError;
+
+pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("There is nothing at this address.")]
+    NotFound,
+    /// Like the above, where the address itself says what is wrong with it.
+    #[error("{0}")]
+    NoSuchPage(String),
+    /// Completes itself: what was found and what was expected.
+    #[error("{0}")]
+    BadRequest(String),
+    #[error("Sign in to see this page.")]
+    SignedOut,
+    #[error("Your account does not open this page. An administrator can change that.")]
+    Forbidden,
+    #[error(
+        "This form was open for too long, or was not sent from here. Nothing was changed: go back, reload the page and send it again."
+    )]
+    Forged,
+    #[error("This address does not take that kind of request.")]
+    MethodNotAllowed,
+    #[error("That is more than this form takes.")]
+    TooLarge,
+    #[error("Too many attempts. Try again after {}.", filters::clock_time(until))]
+    TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
+    #[error(
+        "Something went wrong on the server. Nothing you sent was kept half-way; the server's log says more."
+    )]
+    Internal(#[source] anyhow::Error),
+}
+
+impl Error {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::NotFound | Self::NoSuchPage(_) => StatusCode::NOT_FOUND,
+            Self::BadRequest(_) => StatusCode::BAD_REQUEST,
+            Self::SignedOut => StatusCode::UNAUTHORIZED,
+            Self::Forbidden | Self::Forged => StatusCode::FORBIDDEN,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn title(&self) -> &'static str {
+        match self {
+            Self::NotFound | Self::NoSuchPage(_) => "Not here",
+            Self::BadRequest(_) => "That does not fit",
+            Self::SignedOut => "Not signed in",
+            Self::Forbidden => "Not for this account",
+            Self::Forged => "Not accepted",
+            Self::MethodNotAllowed => "Not possible here",
+            Self::TooLarge => "Too large",
+            Self::TooMany { .. } => "Wait a moment",
+            Self::Internal(_) => "That did not work",
+        }
+    }
+}
+
+macro_rules! internal {
+    ($($cause:ty),+) => {$(
+        impl From<$cause> for Error {
+            fn from(cause: $cause) -> Self {
+                Self::Internal(cause.into())
+            }
+        }
+    )+};
+}
+internal!(anyhow::Error, sqlx::Error, askama::Error, serde_json::Error, HashError);
+
+impl From<PathRejection> for Error {
+    fn from(rejection: PathRejection) -> Self {
+        use axum::extract::path::ErrorKind;
+        let PathRejection::FailedToDeserializePathParams(failed) = rejection else { return Self::NotFound };
+        match failed.kind() {
+            ErrorKind::DeserializeError { message, .. } | ErrorKind::Message(message) => {
+                Self::NoSuchPage(format!("This address names nothing: {message}."))
+            }
+            _ => Self::NotFound,
+        }
+    }
+}
+
+/// Paths without parameters cannot be refused, but their extractor asks for a refusal.
+impl Default for Error {
+    fn default() -> Self {
+        Self::NotFound
+    }
+}
+
+/// What a response carries from the handler to [`present`].
+#[derive(Clone)]
+struct Refusal {
+    title: &'static str,
+    sentence: String,
+    is_signed_out: bool,
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        if let Self::Internal(cause) = &self {
+            tracing::error!("{cause:#}");
+        }
+        let refusal = Refusal {
+            title: self.title(),
+            sentence: self.to_string(),
+            is_signed_out: matches!(self, Self::SignedOut),
+        };
+        let mut response = self.status().into_response();
+        if let Self::TooMany { until, now } = self {
+            let seconds = (until - now).num_seconds().max(1);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.extensions_mut().insert(refusal);
+        response
+    }
+}
+
+/// How the request wants to be told.
+pub(super) struct Asked {
+    form: Form,
+    uri: Uri,
+    is_get: bool,
+}
+
+enum Form {
+    Page,
+    Htmx,
+    Json,
+    Plain,
+}
+
+impl Asked {
+    pub(super) fn of(uri: &Uri, headers: &HeaderMap, is_get: bool) -> Self {
+        let accepts = |kind: &str| {
+            headers
+                .get(header::ACCEPT)
+                .and_then(|value| value.to_str().ok())
+                .is_some_and(|a| a.contains(kind))
+        };
+        let ends = |suffix: &str| uri.path().ends_with(suffix);
+        let form = if ends(".json") || (accepts("application/json") && !accepts("text/html")) {
+            Form::Json
+        } else if ends(".csv") {
+            Form::Plain
+        } else if headers.contains_key("hx-request") {
+            Form::Htmx
+        } else if accepts("text/html") {
+            Form::Page
+        } else {
+            Form::Plain
+        };
+        Self { form, uri: uri.clone(), is_get }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct Page<'a> {
+    layout: Layout,
+    status: StatusCode,
+    refusal: &'a Refusal,
+}
+
+/// Gives a refusal its body. Other responses pass as they are.
+pub(super) fn present(mut response: Response, asked: &Asked, visitor: &Visitor) -> Response {
+    let Some(refusal) = response.extensions_mut().remove::<Refusal>() else { return response };
+    let sign_in = || sign_in_and_return(asked);
+    let body = match asked.form {
+        Form::Page if refusal.is_signed_out => return Redirect::to(&sign_in()).into_response(),
+        Form::Page => {
+            let layout = Layout::new(visitor, asked.uri.path());
+            let page = Page { layout, status: response.status(), refusal: &refusal };
+            // The page of an error must not fail: its sentence alone will do.
+            page.render().map_or_else(|_| refusal.sentence.clone().into_response(), html)
+        }
+        Form::Json => {
+            let body = serde_json::json!({ "error": refusal.sentence }).to_string();
+            ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+        }
+        Form::Htmx | Form::Plain => format!("{}\n", refusal.sentence).into_response(),
+    };
+    if matches!(asked.form, Form::Htmx)
+        && refusal.is_signed_out
+        && let Ok(target) = HeaderValue::from_str(&sign_in())
+    {
+        response.headers_mut().insert("hx-redirect", target);
+    }
+    let (mut parts, _) = response.into_parts();
+    let (dressed, body) = body.into_parts();
+    // The body's own type and length replace those of the bare status.
+    parts.headers.extend(dressed.headers);
+    Response::from_parts(parts, body)
+}
+
+fn html(text: String) -> Response {
+    axum::response::Html(text).into_response()
+}
+
+/// The sign-in page, which leads back to where the person wanted to go.
+fn sign_in_and_return(asked: &Asked) -> String {
+    let wanted = asked.uri.path_and_query().map_or("/", |wanted| wanted.as_str());
+    if !asked.is_get || wanted == "/" {
+        return paths::SignIn.to_string();
+    }
+    let next = super::sign_in::Next { next: Some(wanted.to_owned()) };
+    paths::with_query(paths::SignIn, &next)
+}

@@ -1,0 +1,225 @@
+//! What handlers take from a request.
+
+pub mod cookie;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::ops::{Deref, DerefMut};
+
+use axum::extract::multipart::{Field, Multipart, MultipartError};
+use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+use sqlx::pool::PoolConnection;
+use sqlx::{PgConnection, Postgres};
+
+use super::layout::Layout;
+use super::{App, Error, Result};
+use crate::accounts::{Person, Role, Secret};
+use crate::clock;
+
+/// Whoever asks, as the guard recognised them.
+#[derive(Clone)]
+pub struct Visitor {
+    pub person: Option<Person>,
+    /// The token of their session.
+    pub session: Option<Secret>,
+    /// What their forms are signed with before they sign in.
+    pub(super) visit: Secret,
+    /// The browser does not have `visit` yet.
+    pub(super) is_new: bool,
+    pub(super) theme: Option<&'static str>,
+    pub(super) flash: Option<String>,
+}
+
+impl Default for Visitor {
+    /// Someone of whom nothing is known, not even a cookie.
+    fn default() -> Self {
+        let visit = Secret::random(&mut clock::dice());
+        Self { person: None, session: None, visit, is_new: false, theme: None, flash: None }
+    }
+}
+
+impl Visitor {
+    pub fn role(&self) -> Option<Role> {
+        self.person.as_ref().map(|person| person.role)
+    }
+
+    /// What their forms' tokens are made from.
+    pub(super) fn secret(&self) -> &Secret {
+        self.session.as_ref().unwrap_or(&self.visit)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Visitor {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        parts.extensions.get::<Self>().cloned().ok_or(Error::SignedOut)
+    }
+}
+
+/// The person who is signed in.
+pub struct CurrentUser(pub Person);
+
+impl<S: Sync> FromRequestParts<S> for CurrentUser {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let visitor = Visitor::from_request_parts(parts, state).await?;
+        visitor.person.map(Self).ok_or(Error::SignedOut)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Layout {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let visitor = Visitor::from_request_parts(parts, state).await?;
+        Ok(Layout::new(&visitor, parts.uri.path()))
+    }
+}
+
+/// A connection, held until the handler is done.
+pub struct Db(PoolConnection<Postgres>);
+
+impl FromRequestParts<App> for Db {
+    type Rejection = Error;
+
+    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self> {
+        Ok(Self(app.db.acquire().await?))
+    }
+}
+
+impl Deref for Db {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        &self.0
+    }
+}
+
+impl DerefMut for Db {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        &mut self.0
+    }
+}
+
+/// Whether only the changing part of a page is wanted: htmx asks, and not for the whole body.
+pub struct Htmx(pub bool);
+
+impl<S: Sync> FromRequestParts<S> for Htmx {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let says = |name| parts.headers.get(name).is_some_and(|value| value == "true");
+        Ok(Self(says("hx-request") && !says("hx-boosted") && !says("hx-history-restore-request")))
+    }
+}
+
+/// The query string; what does not fit is refused with a sentence.
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let query = axum_extra::extract::Query::from_request_parts(parts, state).await;
+        query.map(|axum_extra::extract::Query(query)| Self(query)).map_err(|rejection| {
+            Error::BadRequest(format!("The address does not fit: {}.", cause(&rejection)))
+        })
+    }
+}
+
+/// An ordinary form. The guard has checked its token by now.
+pub struct Form<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let form = axum_extra::extract::Form::from_request(request, state).await;
+        form.map(|axum_extra::extract::Form(form)| Self(form))
+            .map_err(|rejection| Error::BadRequest(format!("The form does not fit: {}.", cause(&rejection))))
+    }
+}
+
+fn cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let innermost = std::iter::successors(Some(error), |error| error.source()).last();
+    innermost.map_or_else(String::new, ToString::to_string)
+}
+
+/// An upload, field by field as it arrives. Its token, the first field, was read by the guard.
+pub struct Upload(Multipart);
+
+/// The guard found the token in the upload's first field.
+#[derive(Clone, Copy)]
+pub(super) struct TokenInFirstField;
+
+impl Upload {
+    /// The next field. `None` after the last.
+    pub async fn next_field(&mut self) -> Result<Option<Field<'_>>> {
+        self.0.next_field().await.map_err(|error| broken_off(&error))
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Upload {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let skips_first = request.extensions().get::<TokenInFirstField>().is_some();
+        let fields = Multipart::from_request(request, state).await;
+        let mut upload = Self(fields.map_err(|_| Error::BadRequest("An upload was expected.".to_owned()))?);
+        if skips_first {
+            upload.next_field().await?;
+        }
+        Ok(upload)
+    }
+}
+
+fn broken_off(error: &MultipartError) -> Error {
+    Error::BadRequest(format!("The upload broke off: {}.", error.body_text()))
+}
+
+/// Where the request came from, for limiting and for the record.
+pub struct Address(pub String);
+
+impl<S: Sync> FromRequestParts<S> for Address {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        Ok(Self(peer.map_or_else(|| "unknown".to_owned(), |ConnectInfo(peer)| peer.ip().to_string())))
+    }
+}
+
+/// What the browser calls itself.
+pub fn user_agent(headers: &HeaderMap) -> Option<&str> {
+    headers.get(axum::http::header::USER_AGENT)?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_upload_begins_after_its_token() {
+        let part = |name: &str, value: &str| {
+            format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+        };
+        let body = format!("{}{}--B--\r\n", part("csrf", "t0ken"), part("files", "a,b"));
+        for has_token in [true, false] {
+            let mut request = Request::post("/").header("content-type", "multipart/form-data; boundary=B");
+            if has_token {
+                request = request.extension(TokenInFirstField);
+            }
+            let request = request.body(Body::from(body.clone())).unwrap();
+            let mut upload = Upload::from_request(request, &()).await.unwrap();
+            let first = upload.next_field().await.unwrap().unwrap();
+            assert_eq!(first.name(), Some(if has_token { "files" } else { "csrf" }));
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! How figures, dates and quantities look on a page. The only place that rounds money for people.
+//!
+//! Numbers have commas between thousands, a point before decimals, a true minus sign. What is exactly zero
+//! is a dash, so that nothing can be told from less than a cent (`0.00`).
+
+#![expect(clippy::inline_always, reason = "askama's filter_fn writes it")]
+
+use std::fmt::Display;
+
+use askama::{Result, Values};
+use chrono::{DateTime, NaiveDate, Utc};
+
+use crate::money::Decimal;
+
+/// U+2212: as wide as a digit, unlike the hyphen.
+const MINUS: char = '−';
+/// Between a number and its unit: a narrow space that does not break.
+const THIN: char = '\u{202f}';
+
+/// A value, however many references a template put before it.
+pub trait Bare<T> {
+    fn bare(&self) -> T;
+}
+
+impl<T, B: Bare<T> + ?Sized> Bare<T> for &B {
+    fn bare(&self) -> T {
+        (**self).bare()
+    }
+}
+
+macro_rules! bare {
+    ($($kind:ty),+) => {$(
+        impl Bare<$kind> for $kind {
+            fn bare(&self) -> $kind {
+                *self
+            }
+        }
+    )+};
+}
+bare!(Decimal, NaiveDate, DateTime<Utc>);
+
+/// `12,920,931.15`, `−4.00`, `–`.
+#[askama::filter_fn]
+pub fn money(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    Ok(figure(amount.bare(), 2))
+}
+
+/// Amounts of accelerator-hours: `1,234.5`, `–`.
+#[askama::filter_fn]
+pub fn hours(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    Ok(figure(amount.bare(), 1))
+}
+
+/// A share as a percentage of one decimal: `0.1234` is `12.3 %`.
+#[askama::filter_fn]
+pub fn percent(share: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    let hundredfold = share.bare().times(100);
+    Ok(if hundredfold.is_zero() {
+        "–".to_owned()
+    } else {
+        format!("{}{THIN}%", grouped(hundredfold.round(1)))
+    })
+}
+
+/// A change, with its sign: `+1,204.10`, `−3.00`, `–`.
+#[askama::filter_fn]
+pub fn change(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    let amount = amount.bare();
+    let sign = if amount.is_zero() || amount.is_negative() { "" } else { "+" };
+    Ok(format!("{sign}{}", figure(amount, 2)))
+}
+
+/// Every digit, for the title of a rounded figure.
+#[askama::filter_fn]
+pub fn exact(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    Ok(grouped(amount.bare()))
+}
+
+/// The class of a figure: `negative`, `zero` or nothing.
+#[askama::filter_fn]
+pub fn sign(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<&'static str> {
+    Ok(sign_of(amount.bare()))
+}
+
+/// A whole number: `1,000,000`.
+#[askama::filter_fn]
+pub fn count(n: impl Display, _: &dyn Values) -> Result<String> {
+    Ok(n.to_string().parse().map_or_else(|_| n.to_string(), grouped))
+}
+
+/// A size in powers of a thousand: `12.4 MB`.
+#[askama::filter_fn]
+pub fn bytes(n: impl Display, _: &dyn Values) -> Result<String> {
+    let text = n.to_string();
+    let Ok(mut size) = text.parse::<Decimal>() else { return Ok(text) };
+    let units = ["kB", "MB", "GB", "TB"];
+    let thousand = Decimal::from(1000);
+    let mut unit = "bytes";
+    for next in units {
+        if size.abs() < thousand {
+            break;
+        }
+        size = size.divide(thousand, 3).unwrap_or_default();
+        unit = next;
+    }
+    Ok(format!("{}{THIN}{unit}", grouped(size.round(u8::from(unit != "bytes")))))
+}
+
+/// `30 Sep 2026`.
+#[askama::filter_fn]
+pub fn date(day: impl Bare<NaiveDate>, _: &dyn Values) -> Result<String> {
+    Ok(day.bare().format("%-d %b %Y").to_string())
+}
+
+/// `30 Sep 2026, 14:05 UTC`.
+#[askama::filter_fn]
+pub fn moment(at: impl Bare<DateTime<Utc>>, _: &dyn Values) -> Result<String> {
+    Ok(at.bare().format("%-d %b %Y, %H:%M UTC").to_string())
+}
+
+/// The width of a share's bar out of 100.
+#[askama::filter_fn]
+pub fn bar(share: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    let width = share.bare().times(100).round(2);
+    Ok(width.clamp(Decimal::ZERO, Decimal::from(100)).to_string())
+}
+
+/// How a figure differs from the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delta {
+    pub amount: Decimal,
+    /// The change as a part of what was before. `None` when nothing was, or less than nothing.
+    pub ratio: Option<Decimal>,
+}
+
+impl Delta {
+    pub fn between(now: impl Bare<Decimal>, before: impl Bare<Decimal>) -> Self {
+        let (now, before) = (now.bare(), before.bare());
+        let amount = now - before;
+        let is_growth = !before.is_zero() && !before.is_negative();
+        Self { amount, ratio: is_growth.then(|| amount.divide(before, 6)).flatten() }
+    }
+
+    /// `rise`, `fall` or `same`.
+    pub fn class(&self) -> &'static str {
+        match sign_of(self.amount) {
+            "zero" => "same",
+            "negative" => "fall",
+            _ => "rise",
+        }
+    }
+
+    /// `+1,204.10 (+12.3 %)`, `−3.00`, `unchanged`.
+    pub fn sentence(&self) -> String {
+        if self.amount.is_zero() {
+            return "unchanged".to_owned();
+        }
+        let sign = if self.amount.is_negative() { "" } else { "+" };
+        let amount = figure(self.amount, 2);
+        match self.ratio {
+            Some(ratio) => format!("{sign}{amount} ({sign}{}{THIN}%)", grouped(ratio.times(100).round(1))),
+            None => format!("{sign}{amount}"),
+        }
+    }
+}
+
+/// `14:05:30 UTC`, in sentences about today.
+pub fn clock_time(at: &DateTime<Utc>) -> String {
+    at.format("%H:%M:%S UTC").to_string()
+}
+
+/// The class of a figure: `negative`, `zero` or nothing.
+pub fn sign_of(amount: Decimal) -> &'static str {
+    if amount.is_zero() {
+        "zero"
+    } else if amount.is_negative() {
+        "negative"
+    } else {
+        ""
+    }
+}
+
+/// A figure rounded half to even; exactly zero is a dash.
+pub fn figure(amount: Decimal, places: u8) -> String {
+    if amount.is_zero() { "–".to_owned() } else { grouped(amount.round(places)) }
+}
+
+/// All digits of a number, with commas and a true minus. What rounded to zero has no sign.
+fn grouped(amount: Decimal) -> String {
+    let text = amount.abs().to_string();
+    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
+    let mut out = String::with_capacity(text.len() + text.len() / 3 + 3);
+    if amount.is_negative() {
+        out.push(MINUS);
+    }
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(text: &str) -> Decimal {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn it_writes_money_as_people_read_it() {
+        for (amount, text) in [
+            ("12920931.149390", "12,920,931.15"),
+            ("0", "–"),
+            ("0.000", "–"),
+            ("0.004", "0.00"),
+            ("-0.004", "0.00"),
+            ("-1234.5", "−1,234.50"),
+            ("0.125", "0.12"),
+            ("0.999", "1.00"),
+            ("999.995", "1,000.00"),
+            ("100", "100.00"),
+            ("-999999.999", "−1,000,000.00"),
+        ] {
+            assert_eq!(figure(decimal(amount), 2), text, "{amount}");
+        }
+    }
+
+    #[test]
+    fn it_names_the_sign() {
+        assert_eq!(sign_of(decimal("-0.001")), "negative");
+        assert_eq!(sign_of(decimal("0.00")), "zero");
+        assert_eq!(sign_of(decimal("3")), "");
+    }
+}

@@ -1,0 +1,132 @@
+//! The guard before every route: who is it, may they, and was the form ours?
+//!
+//! It reads the same table that the router was built from, so a route nobody stated a role for answers
+//! nobody, and a handler cannot forget the check. What it learns about the visitor goes along with the
+//! request; handlers take it with the extractors of `extract.rs`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, Method};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum_extra::extract::CookieJar;
+
+use super::error::{Asked, Error, Result, present};
+use super::extract::{Visitor, cookie};
+use super::routes::{Access, Stated};
+use super::{App, headers};
+use crate::accounts::session;
+use crate::clock;
+
+mod csrf;
+
+#[derive(Clone)]
+struct Guard {
+    app: App,
+    table: Arc<HashMap<(Method, &'static str), Access>>,
+}
+
+/// Puts the guard before every route and before what no route matches.
+pub(super) fn stand_before(router: Router<App>, stated: Vec<Stated>, app: App) -> Router {
+    let table = stated.into_iter().map(|line| ((line.method, line.path), line.access)).collect();
+    let guard = Guard { app: app.clone(), table: Arc::new(table) };
+    router
+        .fallback(|| async { Error::NotFound })
+        .layer(middleware::from_fn_with_state(guard, watch))
+        .with_state(app)
+}
+
+async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let is_get = matches!(*request.method(), Method::GET | Method::HEAD);
+    let asked = Asked::of(request.uri(), request.headers(), is_get);
+    let mut visitor = Visitor::default();
+    let answer = match guard.admit(request, &mut visitor).await {
+        Ok(request) => next.run(request).await,
+        Err(error) => axum::response::IntoResponse::into_response(error),
+    };
+    let mut response = present(answer, &asked, &visitor);
+    cookie::hand_out(&mut response, &visitor, &guard.app.settings);
+    headers::set(&mut response, &guard.app.settings);
+    response
+}
+
+impl Guard {
+    /// Lets the request pass, with its visitor attached, or says why not.
+    async fn admit(&self, mut request: Request, visitor: &mut Visitor) -> Result<Request> {
+        let access = self.access(&request);
+        if !matches!(access, Ok(Access::Static)) {
+            *visitor = self.recognize(request.headers()).await?;
+        }
+        let access = access?;
+        if !access.admits(visitor.role()) {
+            return Err(if visitor.person.is_none() { Error::SignedOut } else { Error::Forbidden });
+        }
+        if !request.method().is_safe() {
+            request = csrf::check(request, visitor, &self.app.settings).await?;
+        }
+        request.extensions_mut().insert(visitor.clone());
+        Ok(request)
+    }
+
+    fn access(&self, request: &Request) -> Result<Access> {
+        let path = request.extensions().get::<MatchedPath>().ok_or(Error::NotFound)?.as_str();
+        // The router answers HEAD with what it answers to GET.
+        let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        let mut of_path = self.table.iter().filter(|((_, stated), _)| *stated == path).peekable();
+        let is_stated = of_path.peek().is_some();
+        let found = of_path.find(|((stated, _), _)| stated == method).map(|(_, access)| *access);
+        found.ok_or(if is_stated { Error::MethodNotAllowed } else { Error::NotFound })
+    }
+
+    async fn recognize(&self, headers: &HeaderMap) -> Result<Visitor> {
+        let jar = CookieJar::from_headers(headers);
+        let settings = &self.app.settings;
+        let mut visitor =
+            Visitor { theme: cookie::theme(&jar), flash: cookie::flash(&jar), ..Visitor::default() };
+        if let Some(token) = cookie::session(&jar, settings) {
+            let mut db = self.app.db.acquire().await?;
+            visitor.person = session::find(&mut db, &token, clock::now()).await?;
+            visitor.session = visitor.person.is_some().then_some(token);
+        }
+        visitor.is_new = visitor.session.is_none();
+        if let Some(known) = cookie::visit(&jar, settings) {
+            visitor.visit = known;
+            visitor.is_new = false;
+        }
+        Ok(visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::StatusCode;
+    use axum::routing::get;
+    use sqlx::PgPool;
+    use tower::ServiceExt as _;
+
+    use super::*;
+    use crate::config::Settings;
+
+    #[tokio::test]
+    async fn a_route_without_a_stated_role_answers_nobody() {
+        let settings = Settings::new("data", "127.0.0.1:1".parse().unwrap(), None).into();
+        // Never connected to: nobody comes with a cookie.
+        let app = App { db: PgPool::connect_lazy("postgres://localhost/none").unwrap(), settings };
+        let router =
+            Router::new().route("/stated", get(async || "yes")).route("/unstated", get(async || "no"));
+        let line = Stated { method: Method::GET, path: "/stated", access: Access::Static };
+        let site = stand_before(router, vec![line], app);
+        for (path, status) in [
+            ("/stated", StatusCode::OK),
+            ("/unstated", StatusCode::NOT_FOUND),
+            ("/none", StatusCode::NOT_FOUND),
+        ] {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            assert_eq!(site.clone().oneshot(request).await.unwrap().status(), status, "{path}");
+        }
+    }
+}

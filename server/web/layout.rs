@@ -1,0 +1,83 @@
+//! What every page carries: who is signed in, where one can go, the forms' token, a message.
+
+use super::extract::Visitor;
+use super::{Access, paths};
+use crate::accounts::Person;
+
+/// The main ways through the site. A page for everyone to find is one line here.
+fn ways() -> [(&'static str, String, Access); 2] {
+    [
+        ("Spend", paths::Home.to_string(), Access::SignedIn),
+        ("People", paths::People.to_string(), Access::Admin),
+    ]
+}
+
+/// The frame around a page. Handlers take it as an extractor and give it to their page.
+pub struct Layout {
+    pub person: Option<Person>,
+    /// Every form that writes sends it as `csrf`.
+    pub csrf: String,
+    /// What the last action had to say.
+    pub flash: Option<String>,
+    /// `None` follows the system.
+    pub theme: Option<&'static str>,
+    path: String,
+}
+
+/// One way, as the navigation shows it.
+pub struct Way {
+    pub label: &'static str,
+    pub href: String,
+    pub is_current: bool,
+}
+
+impl Layout {
+    pub fn new(visitor: &Visitor, path: &str) -> Self {
+        Self {
+            person: visitor.person.clone(),
+            csrf: visitor.secret().csrf(),
+            flash: visitor.flash.clone(),
+            theme: visitor.theme,
+            path: path.to_owned(),
+        }
+    }
+
+    /// Whether whoever looks at the page may use routes of this access: to show or leave out what leads there.
+    pub fn may(&self, access: Access) -> bool {
+        access.admits(self.person.as_ref().map(|person| person.role))
+    }
+
+    pub fn nav(&self) -> Vec<Way> {
+        ways()
+            .into_iter()
+            .filter(|(_, _, access)| self.person.is_some() && self.may(*access))
+            .map(|(label, href, _)| Way { label, is_current: self.is_at(&href), href })
+            .collect()
+    }
+
+    /// Whether the page is the one at `href`, or below it.
+    pub fn is_at(&self, href: &str) -> bool {
+        let below = self.path.strip_prefix(href);
+        below.is_some_and(|rest| rest.is_empty() || (href != "/" && rest.starts_with('/')))
+    }
+}
+
+/// Where one is in a long table.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    /// From 1.
+    pub page: u64,
+    pub count: u64,
+    /// The address up to the page's number: `/charges?team=nlp&page=`.
+    pub href: String,
+}
+
+impl Pages {
+    pub fn previous(&self) -> Option<String> {
+        (self.page > 1).then(|| format!("{}{}", self.href, self.page - 1))
+    }
+
+    pub fn next(&self) -> Option<String> {
+        (self.page < self.count).then(|| format!("{}{}", self.href, self.page + 1))
+    }
+}

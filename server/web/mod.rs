@@ -1,0 +1,80 @@
+//! Pages. Each is one file here and one template: extract, ask, render.
+//!
+//! A request meets, in this order: [`guard`] (who is it, may they, does the form come from us), its handler,
+//! [`error`] (a refusal becomes a page, JSON or a line of text) and [`headers`]. Adding a page is a path in
+//! `paths.rs`, a file with its handler, a template, and one line below.
+
+pub mod assets;
+pub mod error;
+pub mod extract;
+pub mod filters;
+pub mod form;
+mod guard;
+mod headers;
+pub mod layout;
+pub mod paths;
+pub mod respond;
+pub mod routes;
+mod serve;
+
+mod account;
+mod health;
+mod home;
+mod people;
+mod setup;
+mod sign_in;
+
+pub use error::{Error, Result};
+pub use routes::{Access, Routes};
+pub use serve::serve;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::FromRef;
+use sqlx::PgPool;
+
+use crate::config::Settings;
+
+/// What every handler can ask for.
+#[derive(Clone)]
+pub struct App {
+    pub db: PgPool,
+    pub settings: Arc<Settings>,
+}
+
+/// Every route with who may use it. A route that is not here answers nobody.
+pub fn routes() -> Routes {
+    use Access::{Admin, Public, SignedIn, Static};
+    Routes::default()
+        .get(SignedIn, home::show)
+        .get(Public, sign_in::show)
+        .post(Public, sign_in::create)
+        .post(Public, sign_in::destroy)
+        .get(Public, setup::show)
+        .post(Public, setup::create)
+        .get(SignedIn, account::show)
+        .post(SignedIn, account::change_password)
+        .post(SignedIn, account::change_appearance)
+        .get(Admin, people::index)
+        .post(Admin, people::create)
+        .get(Static, assets::show)
+        .get(Static, health::show)
+}
+
+/// The whole site.
+pub fn router(app: App) -> Router {
+    routes().into_router(app)
+}
+
+impl FromRef<App> for PgPool {
+    fn from_ref(app: &App) -> Self {
+        app.db.clone()
+    }
+}
+
+impl FromRef<App> for Arc<Settings> {
+    fn from_ref(app: &App) -> Self {
+        Arc::clone(&app.settings)
+    }
+}

@@ -1,0 +1,55 @@
+//! Every URL. Routes are built from these, and links are printed with them.
+
+use axum_extra::routing::TypedPath;
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+
+/// A path with its question: `/sign-in?next=%2Faccount`.
+pub fn with_query(path: impl TypedPath, query: &impl Serialize) -> String {
+    path.with_query_params(query).to_string().replacen("?&", "?", 1)
+}
+
+#[derive(TypedPath)]
+#[typed_path("/", rejection(Error))]
+pub struct Home;
+
+#[derive(TypedPath)]
+#[typed_path("/sign-in", rejection(Error))]
+pub struct SignIn;
+
+#[derive(TypedPath)]
+#[typed_path("/sign-out", rejection(Error))]
+pub struct SignOut;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/setup/{token}", rejection(Error))]
+pub struct Setup {
+    pub token: String,
+}
+
+#[derive(TypedPath)]
+#[typed_path("/account", rejection(Error))]
+pub struct Account;
+
+#[derive(TypedPath)]
+#[typed_path("/account/password", rejection(Error))]
+pub struct AccountPassword;
+
+#[derive(TypedPath)]
+#[typed_path("/account/appearance", rejection(Error))]
+pub struct AccountAppearance;
+
+#[derive(TypedPath)]
+#[typed_path("/people", rejection(Error))]
+pub struct People;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/assets/{file}", rejection(Error))]
+pub struct Asset {
+    pub file: String,
+}
+
+#[derive(TypedPath)]
+#[typed_path("/healthz", rejection(Error))]
+pub struct Health;

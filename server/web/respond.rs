@@ -1,0 +1,184 @@
+//! Answers: one struct as a page, as JSON, as a table for a spreadsheet.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use askama::Template;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Error as _};
+
+use super::Result;
+use crate::money::Decimal;
+
+/// How an address wants its answer: `2026-09`, `2026-09.json`, `2026-09.csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Html,
+    Json,
+    Csv,
+}
+
+/// The last part of a path with its suffix. Printed without it; templates append `.csv` themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct As<T> {
+    pub value: T,
+    pub format: Format,
+}
+
+impl<T> As<T> {
+    /// For links to the page.
+    pub fn page(value: T) -> Self {
+        Self { value, format: Format::Html }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for As<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T: FromStr> FromStr for As<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let suffixes = [(".json", Format::Json), (".csv", Format::Csv)];
+        let found = suffixes.iter().find_map(|(suffix, format)| Some((text.strip_suffix(suffix)?, *format)));
+        let (text, format) = found.unwrap_or((text, Format::Html));
+        Ok(Self { value: text.parse()?, format })
+    }
+}
+
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for As<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(|error| D::Error::custom(format!("“{text}”: {error}")))
+    }
+}
+
+/// A page, or a part of one.
+pub fn html(page: impl Template) -> Result {
+    Ok(Html(page.render()?).into_response())
+}
+
+/// A form that was refused, with its values and problems.
+pub fn refused(page: impl Template) -> Result {
+    Ok((StatusCode::UNPROCESSABLE_ENTITY, Html(page.render()?)).into_response())
+}
+
+pub fn json(value: &impl Serialize) -> Result {
+    Ok(([(header::CONTENT_TYPE, "application/json")], serde_json::to_vec(value)?).into_response())
+}
+
+/// After something was written: the browser loads the page that shows it, and a reload writes nothing.
+pub fn see_other(path: impl fmt::Display) -> Response {
+    Redirect::to(&path.to_string()).into_response()
+}
+
+/// A row of a table that spreadsheets open.
+pub trait Record {
+    const COLUMNS: &'static [&'static str];
+
+    /// One cell a column.
+    fn cells(&self) -> Vec<Cell<'_>>;
+}
+
+/// What a cell holds. Numbers are written as they are; text is never taken for a formula.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell<'a> {
+    Text(Cow<'a, str>),
+    Number(Decimal),
+    Empty,
+}
+
+impl<'a> Cell<'a> {
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    fn written(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) if is_formula(text) => Cow::Owned(format!("'{text}")),
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Number(number) => Cow::Owned(number.to_string()),
+            Self::Empty => Cow::Borrowed(""),
+        }
+    }
+}
+
+/// Tags are written by whoever owns a resource; a spreadsheet would run these.
+fn is_formula(text: &str) -> bool {
+    text.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+}
+
+/// The rows as a file named `name.csv`.
+pub fn csv<'a, R: Record + 'a>(name: &str, rows: impl IntoIterator<Item = &'a R>) -> Result {
+    let body =
+        write_csv(rows).map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let mut response = ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], body).into_response();
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}.csv\"")) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}
+
+/// The table as text, for pages and for the command line.
+pub fn write_csv<'a, R: Record + 'a>(rows: impl IntoIterator<Item = &'a R>) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(R::COLUMNS)?;
+    for row in rows {
+        writer.write_record(row.cells().iter().map(|cell| cell.written().into_owned()))?;
+    }
+    writer.into_inner().map_err(|error| error.into_error().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::period::Period;
+
+    struct Line(&'static str, &'static str);
+
+    impl Record for Line {
+        const COLUMNS: &'static [&'static str] = &["team", "cost"];
+
+        fn cells(&self) -> Vec<Cell<'_>> {
+            vec![Cell::text(self.0), self.1.parse().map_or(Cell::Empty, Cell::Number)]
+        }
+    }
+
+    #[test]
+    fn it_keeps_formulas_from_running() {
+        let rows = [
+            Line("nlp, research", "-12.50"),
+            Line("=HYPERLINK(\"http://evil\")", "1e3"),
+            Line("  +1", ""),
+            Line("-2+3", "0.00"),
+            Line("@sum(a1)", "1"),
+            Line("\tx", "1"),
+        ];
+        let text = String::from_utf8(write_csv(&rows).unwrap()).unwrap();
+        insta::assert_snapshot!(text, @r#"
+        team,cost
+        "nlp, research",-12.50
+        "'=HYPERLINK(""http://evil"")",1000
+        '  +1,
+        '-2+3,0.00
+        '@sum(a1),1
+        '	x,1
+        "#);
+    }
+
+    #[test]
+    fn it_reads_the_suffix_of_an_address() {
+        let read = |text: &str| text.parse::<As<Period>>().map(|read| (read.to_string(), read.format));
+        assert_eq!(read("2026-09"), Ok(("2026-09".to_owned(), Format::Html)));
+        assert_eq!(read("2026-01..2026-09.json"), Ok(("2026-01..2026-09".to_owned(), Format::Json)));
+        assert_eq!(read("2026-Q3.csv"), Ok(("2026-07..2026-09".to_owned(), Format::Csv)));
+        assert!(read("2026-09.xml").is_err());
+    }
+}

@@ -1,0 +1,122 @@
+//! The table of routes: what exists, and who may use it.
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::routing::MethodRouter;
+use axum_extra::routing::{SecondElementIs, TypedPath};
+
+use super::{App, guard};
+use crate::accounts::Role;
+
+/// Who may use a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone; nobody even looks who it is. For files and the health of the server.
+    Static,
+    /// Anyone; the page knows who it is where they are signed in.
+    Public,
+    /// Everyone with an account.
+    SignedIn,
+    /// Finance and administrators.
+    Finance,
+    Admin,
+}
+
+impl Access {
+    /// Whether someone of this role may pass; `None` is someone who is not signed in.
+    pub fn admits(self, role: Option<Role>) -> bool {
+        match self {
+            Self::Static | Self::Public => true,
+            Self::SignedIn => role.is_some(),
+            Self::Finance => matches!(role, Some(Role::Finance | Role::Admin)),
+            Self::Admin => role == Some(Role::Admin),
+        }
+    }
+}
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    pub method: Method,
+    pub path: &'static str,
+    pub access: Access,
+}
+
+/// Routes under construction: a route cannot be added without saying for whom it is. The path is the type
+/// of its handler's first argument.
+#[derive(Default)]
+pub struct Routes {
+    router: Router<App>,
+    stated: Vec<Stated>,
+}
+
+impl Routes {
+    #[must_use]
+    pub fn get<P, H, T>(self, access: Access, handler: H) -> Self
+    where
+        P: TypedPath,
+        H: Handler<T, App>,
+        T: SecondElementIs<P> + 'static,
+    {
+        self.add::<P>(Method::GET, access, axum::routing::get(handler))
+    }
+
+    #[must_use]
+    pub fn post<P, H, T>(self, access: Access, handler: H) -> Self
+    where
+        P: TypedPath,
+        H: Handler<T, App>,
+        T: SecondElementIs<P> + 'static,
+    {
+        self.add::<P>(Method::POST, access, axum::routing::post(handler))
+    }
+
+    /// A route that takes files: its body has no limit, and its handler streams it.
+    #[must_use]
+    pub fn upload<P, H, T>(self, access: Access, handler: H) -> Self
+    where
+        P: TypedPath,
+        H: Handler<T, App>,
+        T: SecondElementIs<P> + 'static,
+    {
+        let without_limit = axum::routing::post(handler).layer(DefaultBodyLimit::disable());
+        self.add::<P>(Method::POST, access, without_limit)
+    }
+
+    fn add<P: TypedPath>(mut self, method: Method, access: Access, handler: MethodRouter<App>) -> Self {
+        self.stated.push(Stated { method, path: P::PATH, access });
+        self.router = self.router.route(P::PATH, handler);
+        self
+    }
+
+    pub fn stated(&self) -> &[Stated] {
+        &self.stated
+    }
+
+    /// The router behind its guard, who reads this same table.
+    pub fn into_router(self, app: App) -> Router {
+        guard::stand_before(self.router, self.stated, app)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_admits_whom_it_names() {
+        use Access::{Admin, Finance, Public, SignedIn, Static};
+        let roles = [None, Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)];
+        for (access, admitted) in [
+            (Static, [true, true, true, true]),
+            (Public, [true, true, true, true]),
+            (SignedIn, [false, true, true, true]),
+            (Finance, [false, false, true, true]),
+            (Admin, [false, false, false, true]),
+        ] {
+            assert_eq!(roles.map(|role| access.admits(role)), admitted, "{access:?}");
+        }
+    }
+}

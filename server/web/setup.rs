@@ -1,0 +1,83 @@
+//! The first administrator, through the link that the server printed.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use serde::Deserialize;
+
+use super::error::{Error, Result};
+use super::extract::{Db, Form};
+use super::form::Fields;
+use super::layout::Layout;
+use super::{paths, respond, sign_in};
+use crate::accounts::setup::{self, SetUp};
+use crate::accounts::{Email, NewPerson, Password, Role, Secret};
+use crate::clock;
+use crate::config::Settings;
+
+#[derive(Deserialize)]
+pub struct SetupForm {
+    email: String,
+    #[serde(default)]
+    name: String,
+    password: String,
+}
+
+#[derive(Template)]
+#[template(path = "people/setup.html")]
+struct Page {
+    layout: Layout,
+    path: paths::Setup,
+    fields: Fields,
+}
+
+pub async fn show(path: paths::Setup, layout: Layout, mut db: Db) -> Result {
+    let token = path.token()?;
+    if !setup::is_open(&mut db, &token, clock::now()).await? {
+        return Err(over());
+    }
+    respond::html(Page { layout, path, fields: Fields::default() })
+}
+
+pub async fn create(
+    path: paths::Setup,
+    layout: Layout,
+    State(settings): State<Arc<Settings>>,
+    headers: HeaderMap,
+    mut db: Db,
+    Form(form): Form<SetupForm>,
+) -> Result {
+    let token = path.token()?;
+    if !setup::is_open(&mut db, &token, clock::now()).await? {
+        return Err(over());
+    }
+    let mut fields = Fields::new([("email", &form.email), ("name", &form.name)]);
+    let email = fields.check("email", Email::parse(&form.email).ok_or("That is no e-mail address."));
+    let password = fields.check("password", Password::choose(&form.password, form.email.trim()));
+    let (Some(email), Some(password)) = (email, password) else {
+        return respond::refused(Page { layout, path, fields });
+    };
+    let hash = password.hash(&mut clock::dice()).await?;
+    let name = Some(form.name.trim().to_owned()).filter(|name| !name.is_empty());
+    let person = NewPerson { email, name, role: Role::Admin, teams: Vec::new() };
+    match setup::complete(&mut db, &token, &person, &hash, clock::now()).await? {
+        SetUp::Done(user) => sign_in::start(&mut db, user, &headers, &settings, "/").await,
+        SetUp::LinkIsOver => Err(over()),
+    }
+}
+
+impl paths::Setup {
+    fn token(&self) -> Result<Secret> {
+        Secret::parse(&self.token).ok_or_else(over)
+    }
+}
+
+fn over() -> Error {
+    Error::NoSuchPage(
+        "This set-up link is over: it was used, is older than a day, or the first account exists. \
+         If nobody has an account yet, start the server again: it prints a new one."
+            .to_owned(),
+    )
+}

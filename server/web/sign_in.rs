@@ -1,0 +1,130 @@
+//! Signing in and out.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use sqlx::{PgConnection, PgPool};
+
+use super::error::{Error, Result};
+use super::extract::{Address, Db, Form, Query, Visitor, cookie, user_agent};
+use super::form::Fields;
+use super::layout::Layout;
+use super::{paths, respond};
+use crate::accounts::sign_in::{self, Begun};
+use crate::accounts::{Secret, UserId, session};
+use crate::clock;
+use crate::config::Settings;
+
+/// Where to go afterwards: an address of ours, or nothing.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Next {
+    pub next: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct SignInForm {
+    email: String,
+    password: String,
+    next: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "people/sign_in.html")]
+struct Page {
+    layout: Layout,
+    fields: Fields,
+    next: String,
+}
+
+pub async fn show(_: paths::SignIn, layout: Layout, Query(query): Query<Next>) -> Result {
+    let next = query.local();
+    if layout.person.is_some() {
+        return Ok(respond::see_other(next));
+    }
+    respond::html(Page { layout, fields: Fields::default(), next })
+}
+
+pub async fn create(
+    _: paths::SignIn,
+    layout: Layout,
+    State(settings): State<Arc<Settings>>,
+    Address(address): Address,
+    headers: HeaderMap,
+    State(pool): State<PgPool>,
+    Form(form): Form<SignInForm>,
+) -> Result {
+    let now = clock::now();
+    let next = Next { next: form.next }.local();
+    let begun = sign_in::begin(&mut *pool.acquire().await?, &form.email, &address, now).await?;
+    let mut attempt = match begun {
+        Begun::Checking(attempt) => attempt,
+        Begun::Wait { until } => return Err(Error::TooMany { until, now }),
+    };
+    let Some(user) = attempt.verify(form.password).await? else {
+        let mut fields = Fields::new([("email", &form.email)]);
+        fields.refuse("password", "No account has this address and password.");
+        return respond::refused(Page { layout, fields, next });
+    };
+    let mut db = pool.acquire().await?;
+    sign_in::succeed(&mut db, &attempt).await?;
+    start(&mut db, user, &headers, &settings, &next).await
+}
+
+pub async fn destroy(
+    _: paths::SignOut,
+    visitor: Visitor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+) -> Result {
+    if let Some(token) = &visitor.session {
+        session::close(&mut db, token).await?;
+    }
+    let mut response = respond::see_other(paths::SignIn);
+    cookie::close_session(&mut response, &settings);
+    Ok(response)
+}
+
+/// Opens a session with a new token and leads on.
+pub(super) async fn start(
+    db: &mut PgConnection,
+    user: UserId,
+    headers: &HeaderMap,
+    settings: &Settings,
+    next: &str,
+) -> Result<Response> {
+    let token = Secret::random(&mut clock::dice());
+    session::open(db, user, &token, user_agent(headers), clock::now()).await?;
+    let mut response = respond::see_other(next);
+    cookie::open_session(&mut response, &token, settings);
+    Ok(response)
+}
+
+impl Next {
+    /// An address below our own root, whatever was asked for: never another site.
+    fn local(&self) -> String {
+        let wanted = self.next.as_deref().unwrap_or("/");
+        let leads_away =
+            |text: &str| text.starts_with("//") || text.contains('\\') || text.contains(char::is_control);
+        let is_local = wanted.starts_with('/') && !leads_away(wanted) && !wanted.starts_with("/sign-");
+        if is_local && wanted.is_ascii() { wanted.to_owned() } else { "/".to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_leads_nowhere_else() {
+        let local = |text: &str| Next { next: Some(text.to_owned()) }.local();
+        assert_eq!(local("/spend/2026-09?by=team"), "/spend/2026-09?by=team");
+        for text in ["https://evil.example", "//evil.example", "/\\evil.example", "", "/sign-out", "/a\nb: c"]
+        {
+            assert_eq!(local(text), "/", "{text}");
+        }
+    }
+}

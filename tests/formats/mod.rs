@@ -1,0 +1,63 @@
+//! Billing exports: golden fixtures, other people's files, and anything at all.
+
+use std::fs::File;
+use std::path::Path;
+
+use gpuledger::billing::{self, Charge, Export, Refusal, Rejection, Step};
+use gpuledger::money::Decimal;
+
+mod anything;
+mod bad_input;
+mod golden;
+mod other_peoples_files;
+
+/// What a file came to.
+#[derive(Default)]
+struct Reading {
+    format: &'static str,
+    rows: u64,
+    charges: Vec<Charge>,
+    rejected: Vec<Rejection>,
+    skipped: Vec<&'static str>,
+    remarks: Vec<String>,
+}
+
+impl Reading {
+    fn billed(&self) -> Decimal {
+        self.charges.iter().map(|charge| charge.billed_cost).sum()
+    }
+
+    fn effective(&self) -> Decimal {
+        self.charges.iter().map(|charge| charge.effective_cost).sum()
+    }
+
+    fn list(&self) -> Decimal {
+        self.charges.iter().map(|charge| charge.list_cost).sum()
+    }
+
+    fn contracted(&self) -> Decimal {
+        self.charges.iter().map(|charge| charge.contracted_cost).sum()
+    }
+}
+
+fn read_path(path: &Path) -> Result<Reading, Refusal> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    read(billing::open(&name, File::open(path).unwrap(), None)?)
+}
+
+fn read(mut export: Export) -> Result<Reading, Refusal> {
+    let mut reading = Reading { format: export.format().name(), ..Reading::default() };
+    let mut charge = Charge::default();
+    while let Some(step) = export.next(&mut charge)? {
+        match step {
+            Step::Charge => reading.charges.push(charge.clone()),
+            Step::Rejected(rejection) => reading.rejected.push(rejection),
+            Step::Skipped(reason) => reading.skipped.push(reason),
+        }
+    }
+    reading.rows = export.row();
+    reading.remarks = export.remarks().iter().map(ToString::to_string).collect();
+    let steps = reading.charges.len() + reading.rejected.len() + reading.skipped.len();
+    assert_eq!(reading.rows, steps as u64, "every row is a charge, rejected or skipped");
+    Ok(reading)
+}

@@ -1,0 +1,184 @@
+//! A browser without a screen: it keeps cookies, follows nothing by itself, and sends forms as pages made them.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
+use gpuledger::clock;
+use gpuledger::config::Settings;
+use gpuledger::web::{self, App};
+use sqlx::PgPool;
+use tower::ServiceExt as _;
+
+use super::html;
+
+pub const PASSWORD: &str = "correct horse battery";
+
+pub struct TestApp {
+    pub db: PgPool,
+    router: Router,
+    cookies: BTreeMap<String, String>,
+    is_https: bool,
+}
+
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl TestApp {
+    pub fn new(db: PgPool) -> Self {
+        Self::at(db, "http://127.0.0.1:8080")
+    }
+
+    pub fn at(db: PgPool, base_url: &str) -> Self {
+        let base_url = base_url.parse().unwrap();
+        let settings = Settings::new("data", "127.0.0.1:8080".parse().unwrap(), Some(base_url));
+        let is_https = settings.base_url().is_https();
+        let router = web::router(App { db: db.clone(), settings: settings.into() });
+        Self { db, router, cookies: BTreeMap::new(), is_https }
+    }
+
+    /// The same site in another browser.
+    pub fn stranger(&self) -> Self {
+        let (db, router) = (self.db.clone(), self.router.clone());
+        Self { db, router, cookies: BTreeMap::new(), is_https: self.is_https }
+    }
+
+    /// The same site for someone of this role, signed in without the form.
+    pub async fn signed_in(&self, role: Role) -> Self {
+        let user = self.person(&format!("{role}@example.org"), role, "nobody can sign in with this").await;
+        let mut app = self.stranger();
+        let token = Secret::random(&mut clock::dice());
+        let mut db = self.db.acquire().await.unwrap();
+        session::open(&mut db, user, &token, None, clock::now()).await.unwrap();
+        app.cookies.insert(app.session_cookie().to_owned(), token.as_str().to_owned());
+        app
+    }
+
+    /// An account with this hash for a password.
+    pub async fn person(&self, email: &str, role: Role, hash: &str) -> UserId {
+        let teams = if role == Role::Lead { vec!["research".to_owned()] } else { Vec::new() };
+        let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
+        let mut db = self.db.acquire().await.unwrap();
+        match people::add(&mut db, &person, hash, clock::now()).await.unwrap() {
+            people::Added::As(id) => id,
+            people::Added::EmailTaken => panic!("{email} twice"),
+        }
+    }
+
+    /// An account that signs in with [`PASSWORD`].
+    pub async fn person_with_password(&self, email: &str, role: Role) -> UserId {
+        let password = Password::choose(PASSWORD, email).unwrap();
+        let hash = password.hash(&mut clock::dice()).await.unwrap();
+        self.person(email, role, &hash).await
+    }
+
+    pub fn session_cookie(&self) -> &'static str {
+        if self.is_https { "__Host-gpuledger_session" } else { "gpuledger_session" }
+    }
+
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        self.cookies.get(name).map(String::as_str)
+    }
+
+    pub fn set_cookie(&mut self, name: &str, value: &str) {
+        self.cookies.insert(name.to_owned(), value.to_owned());
+    }
+
+    pub async fn get(&mut self, path: &str) -> Answer {
+        self.get_as(path, "text/html").await
+    }
+
+    pub async fn get_as(&mut self, path: &str, accept: &str) -> Answer {
+        let request = Request::get(path).header(header::ACCEPT, accept);
+        self.send(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// Opens the page of a form, then sends it with the page's token.
+    pub async fn submit(&mut self, page: &str, action: &str, fields: &[(&str, &str)]) -> Answer {
+        let token = self.token(page).await;
+        let fields: Vec<_> = [("csrf", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
+        self.post(action, &fields).await
+    }
+
+    /// The token of a page's forms.
+    pub async fn token(&mut self, page: &str) -> String {
+        let page = self.get(page).await;
+        let tokens = html::attributes(&page.body, "input[name=csrf]", "value");
+        tokens.into_iter().next().unwrap_or_else(|| panic!("no form: {} {}", page.status, page.body))
+    }
+
+    /// Sends exactly these fields.
+    pub async fn post(&mut self, action: &str, fields: &[(&str, &str)]) -> Answer {
+        let body: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
+        let request = Request::post(action)
+            .header(header::ACCEPT, "text/html")
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        self.send(request.body(Body::from(body.join("&"))).unwrap()).await
+    }
+
+    /// Sends a request with this browser's cookies and keeps the ones that come back.
+    pub async fn send(&mut self, mut request: Request<Body>) -> Answer {
+        let cookies: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if !cookies.is_empty() {
+            request.headers_mut().insert(header::COOKIE, cookies.join("; ").parse().unwrap());
+        }
+        let peer: SocketAddr = "192.0.2.7:40000".parse().unwrap();
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        self.keep_cookies(&parts.headers);
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        let body = String::from_utf8_lossy(&bytes).into_owned();
+        Answer { status: parts.status, headers: parts.headers, body }
+    }
+
+    /// A request by method and path, without a body.
+    pub async fn request(&mut self, method: &Method, path: &str) -> Answer {
+        let request = Request::builder().method(method).uri(path).header(header::ACCEPT, "text/html");
+        self.send(request.body(Body::empty()).unwrap()).await
+    }
+
+    fn keep_cookies(&mut self, headers: &HeaderMap) {
+        for cookie in headers.get_all(header::SET_COOKIE) {
+            let cookie = cookie.to_str().unwrap();
+            let (pair, attributes) = cookie.split_once(';').unwrap_or((cookie, ""));
+            let (name, value) = pair.split_once('=').unwrap();
+            if attributes.contains("Max-Age=0") {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+    }
+}
+
+impl Answer {
+    pub fn header(&self, name: impl header::AsHeaderName) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub fn location(&self) -> &str {
+        self.header(header::LOCATION)
+    }
+}
+
+fn encode(text: &str) -> String {
+    text.bytes()
+        .map(
+            |byte| {
+                if byte.is_ascii_alphanumeric() {
+                    char::from(byte).to_string()
+                } else {
+                    format!("%{byte:02X}")
+                }
+            },
+        )
+        .collect()
+}

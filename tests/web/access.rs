@@ -1,0 +1,68 @@
+//! Every route with every role and with none. What follows is written by hand: a route that is added to the
+//! site has to be added here, with whom it is for.
+
+use axum::http::{Method, StatusCode};
+use gpuledger::accounts::Role;
+use gpuledger::web;
+use sqlx::PgPool;
+
+use crate::support::TestApp;
+
+const NOBODY: &[Option<Role>] = &[None, Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)];
+const PEOPLE: &[Option<Role>] = &[Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)];
+const ADMINS: &[Option<Role>] = &[Some(Role::Admin)];
+
+/// Method, path, an address of it, whom it answers.
+const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
+    ("GET", "/", "/", PEOPLE),
+    ("GET", "/sign-in", "/sign-in", NOBODY),
+    ("POST", "/sign-in", "/sign-in", NOBODY),
+    ("POST", "/sign-out", "/sign-out", NOBODY),
+    ("GET", "/setup/{token}", "/setup/0", NOBODY),
+    ("POST", "/setup/{token}", "/setup/0", NOBODY),
+    ("GET", "/account", "/account", PEOPLE),
+    ("POST", "/account/password", "/account/password", PEOPLE),
+    ("POST", "/account/appearance", "/account/appearance", PEOPLE),
+    ("GET", "/people", "/people", ADMINS),
+    ("POST", "/people", "/people", ADMINS),
+    ("GET", "/assets/{file}", "/assets/app.css", NOBODY),
+    ("GET", "/healthz", "/healthz", NOBODY),
+];
+
+#[test]
+fn every_route_is_listed_here() {
+    let mut stated: Vec<_> =
+        web::routes().stated().iter().map(|line| format!("{} {}", line.method, line.path)).collect();
+    let mut listed: Vec<_> = ROUTES.iter().map(|(method, path, ..)| format!("{method} {path}")).collect();
+    stated.sort();
+    listed.sort();
+    assert_eq!(stated, listed);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_route_answers_whom_it_is_for_and_nobody_else(db: PgPool) {
+    let app = TestApp::new(db);
+    for role in [None, Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)] {
+        let mut browser = match role {
+            Some(role) => app.signed_in(role).await,
+            None => app.stranger(),
+        };
+        for (method, _, address, admitted) in ROUTES {
+            let method: Method = method.parse().unwrap();
+            let answer = browser.request(&method, address).await;
+            let is_refused = match answer.status {
+                StatusCode::UNAUTHORIZED => true,
+                // A form without its token is refused too, but for another reason.
+                StatusCode::FORBIDDEN => !answer.body.contains("was not sent from here"),
+                StatusCode::SEE_OTHER => role.is_none() && answer.location().starts_with("/sign-in"),
+                _ => false,
+            };
+            assert_eq!(
+                !is_refused,
+                admitted.contains(&role),
+                "{method} {address} for {role:?}: {}",
+                answer.status
+            );
+        }
+    }
+}

@@ -1,0 +1,50 @@
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use sqlx::PgPool;
+
+use crate::support::app::PASSWORD;
+use crate::support::{TestApp, html};
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_new_password_signs_out_everywhere_else(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("ada@example.org", Role::Finance).await;
+    let fields = [("email", "ada@example.org"), ("password", PASSWORD)];
+    let mut other = app.stranger();
+    app.submit("/sign-in", "/sign-in", &fields).await;
+    other.submit("/sign-in", "/sign-in", &fields).await;
+    let before = app.cookie("gpuledger_session").unwrap().to_owned();
+
+    let changed = app
+        .submit("/account", "/account/password", &[("current", PASSWORD), ("new", "another horse battery")])
+        .await;
+
+    assert_eq!((changed.status, changed.location()), (StatusCode::SEE_OTHER, "/account"));
+    assert_ne!(app.cookie("gpuledger_session").unwrap(), before);
+    let page = app.get("/account").await;
+    assert_eq!(html::text(&page.body, ".flash"), "Your password is changed. Other devices were signed out.");
+    assert_eq!(html::text(&app.get("/account").await.body, ".flash"), "", "a message is shown once");
+    assert_eq!(other.get("/account").await.status, StatusCode::SEE_OTHER);
+    let old = other.submit("/sign-in", "/sign-in", &fields).await;
+    assert_eq!(old.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_asks_for_the_password_until_now(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Lead).await;
+    let answer = app
+        .submit("/account", "/account/password", &[("current", "wrong"), ("new", "another horse battery")])
+        .await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(html::texts(&answer.body, ".problem"), ["This is not your password."]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_remembers_how_pages_look(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Lead).await;
+    assert!(html::attributes(&app.get("/account").await.body, "html", "data-theme").is_empty());
+    app.submit("/account", "/account/appearance", &[("theme", "dark")]).await;
+    assert_eq!(html::attributes(&app.get("/account").await.body, "html", "data-theme"), ["dark"]);
+    app.submit("/account", "/account/appearance", &[("theme", "\"><script>")]).await;
+    assert!(html::attributes(&app.get("/account").await.body, "html", "data-theme").is_empty());
+}

@@ -1,0 +1,7 @@
+mod access;
+mod account;
+mod forgery;
+mod headers;
+mod people;
+mod setup;
+mod sign_in;

@@ -1,0 +1,135 @@
+use axum::http::StatusCode;
+use gpuledger::accounts::sign_in::{self, Begun};
+use gpuledger::accounts::{Role, Secret, session};
+use gpuledger::clock;
+use sqlx::PgPool;
+
+use crate::support::app::PASSWORD;
+use crate::support::{TestApp, html};
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_lets_in_who_knows_the_password_and_leads_on(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("Ada@example.org", Role::Finance).await;
+
+    let asked = app.get("/account?tab=1").await;
+    assert_eq!(
+        (asked.status, asked.location()),
+        (StatusCode::SEE_OTHER, "/sign-in?next=%2Faccount%3Ftab%3D1")
+    );
+
+    let fields = [("email", "ada@EXAMPLE.org"), ("password", PASSWORD), ("next", "/account?tab=1")];
+    let answer = app.submit(asked.location(), "/sign-in", &fields).await;
+    assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/account?tab=1"));
+    let cookie = answer.header("set-cookie");
+    for attribute in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"] {
+        assert!(cookie.contains(attribute), "{cookie}");
+    }
+    let page = app.get("/account").await;
+    assert_eq!(html::text(&page.body, ".who"), "Ada@example.org");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_says_the_same_of_a_wrong_password_and_an_unknown_address(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("ada@example.org", Role::Finance).await;
+    let mut sentences = Vec::new();
+    for email in ["ada@example.org", "eve@example.org"] {
+        let answer = app.submit("/sign-in", "/sign-in", &[("email", email), ("password", "wrong one")]).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(html::attributes(&answer.body, "#email", "value"), [email]);
+        assert_eq!(html::attributes(&answer.body, "#password", "value"), [""]);
+        sentences.push(html::text(&answer.body, ".problem"));
+    }
+    assert_eq!(sentences[0], "No account has this address and password.");
+    assert_eq!(sentences[0], sentences[1]);
+    assert!(app.cookie("gpuledger_session").is_none());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_slows_down_who_guesses(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("ada@example.org", Role::Finance).await;
+    let wrong = [("email", "ada@example.org"), ("password", "wrong one")];
+    for _ in 0..5 {
+        assert_eq!(app.submit("/sign-in", "/sign-in", &wrong).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    let right = [("email", "ada@example.org"), ("password", PASSWORD)];
+    let answer = app.submit("/sign-in", "/sign-in", &right).await;
+    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!((1..=15).contains(&answer.header("retry-after").parse::<i64>().unwrap()));
+
+    // A minute later, or from elsewhere, the owner gets in.
+    let later = clock::now() + chrono::TimeDelta::minutes(1);
+    let mut db = app.db.acquire().await.unwrap();
+    let email = "ada@example.org";
+    let begun = sign_in::begin(&mut db, email, "198.51.100.1", clock::now()).await.unwrap();
+    assert!(matches!(begun, Begun::Checking(_)));
+    let Begun::Checking(mut attempt) = sign_in::begin(&mut db, email, "192.0.2.7", later).await.unwrap()
+    else {
+        panic!("still waiting");
+    };
+    assert!(attempt.verify(PASSWORD.to_owned()).await.unwrap().is_some());
+    sign_in::succeed(&mut db, &attempt).await.unwrap();
+    assert_eq!(app.submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_signs_out_for_good(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Lead).await;
+    let token = app.cookie("gpuledger_session").unwrap().to_owned();
+    assert_eq!(app.get("/account").await.status, StatusCode::OK);
+
+    let answer = app.submit("/account", "/sign-out", &[]).await;
+    assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/sign-in"));
+    assert!(app.cookie("gpuledger_session").is_none());
+
+    app.set_cookie("gpuledger_session", &token);
+    assert_eq!(app.get("/account").await.status, StatusCode::SEE_OTHER);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_forgets_sessions_that_are_old_or_idle_and_people_who_are_disabled(db: PgPool) {
+    let app = TestApp::new(db);
+    let user = app.person("ada@example.org", Role::Admin, "none").await;
+    let token = Secret::random(&mut clock::dice());
+    let opened = clock::now();
+    let days = chrono::TimeDelta::days;
+    let mut db = app.db.acquire().await.unwrap();
+    session::open(&mut db, user, &token, Some("test"), opened).await.unwrap();
+    // Used every six days it lives, until a month is over.
+    for day in [6, 12, 18, 24, 29] {
+        assert!(session::find(&mut db, &token, opened + days(day)).await.unwrap().is_some(), "day {day}");
+    }
+    assert!(session::find(&mut db, &token, opened + days(30)).await.unwrap().is_none());
+
+    let other = Secret::random(&mut clock::dice());
+    session::open(&mut db, user, &other, None, opened).await.unwrap();
+    assert!(session::find(&mut db, &other, opened + days(7)).await.unwrap().is_none(), "idle");
+    assert!(session::find(&mut db, &other, opened).await.unwrap().is_some());
+    sqlx::query("update users set disabled_at = now()").execute(&mut *db).await.unwrap();
+    assert!(session::find(&mut db, &other, opened).await.unwrap().is_none(), "disabled");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_keeps_only_hashes_of_tokens(db: PgPool) {
+    let app = TestApp::new(db).signed_in(Role::Admin).await;
+    let token = app.cookie("gpuledger_session").unwrap();
+    let stored: Vec<String> =
+        sqlx::query_scalar("select encode(token_hash, 'escape') || encode(token_hash, 'hex') from sessions")
+            .fetch_all(&app.db)
+            .await
+            .unwrap();
+    assert_eq!(stored.len(), 1);
+    assert!(!stored[0].contains(token));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn over_https_its_cookies_are_secure_and_of_this_host_only(db: PgPool) {
+    let mut app = TestApp::at(db, "https://gpus.example.org");
+    app.person_with_password("ada@example.org", Role::Finance).await;
+    let fields = [("email", "ada@example.org"), ("password", PASSWORD)];
+    let answer = app.submit("/sign-in", "/sign-in", &fields).await;
+    let cookie = answer.header("set-cookie");
+    assert!(cookie.starts_with("__Host-gpuledger_session=") && cookie.contains("Secure"), "{cookie}");
+}
