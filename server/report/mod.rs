@@ -15,6 +15,6 @@ pub use imports::{
     Delivery, DeliveryFile, ImportLine, ImportScope, JobLine, RejectedRow, delivery, imports, job, jobs,
     rejections,
 };
-pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Viewer};
+pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question};
 pub use spend::{Group, Series, Spend, by_day, latest_month, spend};
 pub use trace::{Trace, trace};
