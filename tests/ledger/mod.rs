@@ -2,4 +2,5 @@
 
 mod conservation;
 mod deliveries;
+mod faults;
 mod originals;
