@@ -469,8 +469,9 @@ pub(super) fn columns(header: &Header) -> Columns {
     }
     let has_tags = header.names().iter().any(|name| tag_key(name).is_some());
     for (name, key) in OPTIONAL {
-        let is_in_map = header.has("product") && name.starts_with("product/");
-        if !header.has(key) && !is_in_map && !(*name == "resourceTags" && has_tags) {
+        let is_elsewhere =
+            (header.has("product") && name.starts_with("product/")) || (*name == "resourceTags" && has_tags);
+        if !header.has(key) && !is_elsewhere {
             columns.absent.push((*name).to_owned());
         }
     }
