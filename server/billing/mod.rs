@@ -14,6 +14,7 @@ mod focus;
 mod header;
 mod instance_type;
 mod json;
+mod machine;
 mod manifest;
 mod not_cost;
 mod provider;
