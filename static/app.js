@@ -6,7 +6,13 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.dataset.sent) return event.preventDefault();
   form.dataset.sent = "yes";
+  if (form.matches("[data-upload]")) return send(form, event);
   setTimeout(() => delete form.dataset.sent, 4000);
+});
+
+// A page that comes back from the browser's memory can send its forms again.
+addEventListener("pageshow", () => {
+  for (const form of document.forms) delete form.dataset.sent;
 });
 
 // Open menus close when one clicks elsewhere or presses Escape.
@@ -21,3 +27,47 @@ document.addEventListener("keydown", (event) => {
     menu.querySelector("summary").focus();
   }
 });
+
+// Files dropped on a form are chosen in it.
+for (const form of document.querySelectorAll("form[data-upload]")) {
+  const field = form.querySelector("input[type=file]");
+  const over = (is) => form.classList.toggle("over", is);
+  form.addEventListener("dragover", (event) => { event.preventDefault(); over(true); });
+  form.addEventListener("dragleave", (event) => { if (!form.contains(event.relatedTarget)) over(false); });
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    over(false);
+    if (!event.dataTransfer.files.length) return;
+    field.files = event.dataTransfer.files;
+    form.requestSubmit();
+  });
+}
+
+// An upload that shows how far it is, and then the page that it leads to.
+function send(form, event) {
+  event.preventDefault();
+  const line = form.querySelector("[data-progress]");
+  const [bar, words] = [line.querySelector("progress"), line.querySelector("span")];
+  const request = new XMLHttpRequest();
+  const stop = (sentence) => {
+    words.textContent = sentence;
+    delete form.dataset.sent;
+  };
+  line.hidden = false;
+  bar.removeAttribute("value");
+  words.textContent = "";
+  request.open("POST", form.action);
+  request.setRequestHeader("Accept", "text/html, text/plain");
+  request.upload.addEventListener("progress", ({ loaded, total }) => {
+    const percent = Math.floor((100 * loaded) / total);
+    bar.value = percent;
+    words.textContent = loaded < total ? `${percent} % uploaded` : "Uploaded; reading";
+  });
+  request.addEventListener("error", () => stop("The connection broke off. Nothing was loaded; try again."));
+  request.addEventListener("load", () => {
+    if (request.responseURL !== form.action || request.status < 400) return location.assign(request.responseURL);
+    const page = new DOMParser().parseFromString(request.responseText, "text/html");
+    stop((page.querySelector("main p:not(.quiet)") || page.body).textContent.trim());
+  });
+  request.send(new FormData(form));
+}

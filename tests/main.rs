@@ -4,6 +4,9 @@
 mod accelerator;
 mod formats;
 mod generate;
+mod journeys;
+mod layering;
+mod ledger;
 mod store;
 mod support;
 mod web;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::Accelerators;
+use super::text::{canonical_type, words};
 
 const MODELS: &str = include_str!("catalog/models.csv");
 const INSTANCES: &str = include_str!("catalog/instances.csv");
@@ -89,22 +90,25 @@ pub(super) struct Rule {
     pub(super) counts: Counts,
 }
 
-static MODEL_LIST: LazyLock<Vec<Model>> = LazyLock::new(|| rows(MODELS).filter_map(read_model).collect());
+static MODEL_LIST: LazyLock<Vec<Model>> =
+    LazyLock::new(|| rows(MODELS).filter_map(|row| read_model(&row)).collect());
 static MODEL_BY_ID: LazyLock<HashMap<&'static str, &'static Model>> =
     LazyLock::new(|| models().iter().map(|model| (model.id, model)).collect());
-/// First word of a text a model is recognised by → the whole text's words and the model.
-static MODEL_BY_WORD: LazyLock<HashMap<&'static str, Vec<(&'static [String], &'static Model)>>> =
-    LazyLock::new(|| {
-        let mut index: HashMap<_, Vec<_>> = HashMap::new();
-        for model in models() {
-            for words in &model.recognised_by {
-                index.entry(words[0].as_str()).or_default().push((words.as_slice(), model));
-            }
+/// A text a model is recognised by, as words.
+type Named = (&'static [String], &'static Model);
+
+/// By the first word of the text.
+static MODEL_BY_WORD: LazyLock<HashMap<&'static str, Vec<Named>>> = LazyLock::new(|| {
+    let mut index: HashMap<_, Vec<_>> = HashMap::new();
+    for model in models() {
+        for words in &model.recognised_by {
+            index.entry(words[0].as_str()).or_default().push((words.as_slice(), model));
         }
-        index
-    });
+    }
+    index
+});
 static INSTANCE_LIST: LazyLock<Vec<Instance>> =
-    LazyLock::new(|| rows(INSTANCES).filter_map(read_instance).collect());
+    LazyLock::new(|| rows(INSTANCES).filter_map(|row| read_instance(&row)).collect());
 static INSTANCE_BY_TYPE: LazyLock<HashMap<String, Vec<&'static Instance>>> = LazyLock::new(|| {
     let mut index: HashMap<_, Vec<_>> = HashMap::new();
     for instance in instances() {
@@ -112,7 +116,8 @@ static INSTANCE_BY_TYPE: LazyLock<HashMap<String, Vec<&'static Instance>>> = Laz
     }
     index
 });
-static RULE_LIST: LazyLock<Vec<Rule>> = LazyLock::new(|| rows(METERS).filter_map(read_rule).collect());
+static RULE_LIST: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| rows(METERS).filter_map(|row| read_rule(&row)).collect());
 
 pub fn models() -> &'static [Model] {
     &MODEL_LIST
@@ -167,70 +172,25 @@ pub fn find_instance(provider: &str, instance_type: &str) -> Option<&'static Ins
     })
 }
 
-/// One spelling per machine: `ml.P4D.24xlarge` is p4d.24xlarge, `ND96asr A100 v4 Spot` is
-/// Standard_ND96asr_A100_v4.
-fn canonical_type(text: &str) -> String {
-    let mut name = text.trim().to_ascii_lowercase().replace(' ', "_");
-    for suffix in ["_spot", "_low_priority", "_promo"] {
-        if let Some(short) = name.strip_suffix(suffix) {
-            name.truncate(short.len());
-        }
-    }
-    for prefix in ["ml.", "standard_"] {
-        if let Some(short) = name.strip_prefix(prefix) {
-            name = short.to_owned();
-        }
-    }
-    name
-}
-
-/// Words in lower case, split at everything but letters and digits. A count glued to a name is a word
-/// of its own: `8xh100` is `8x h100`, `h100x8` is `h100 x8`; the size `8xlarge` is none.
-pub(super) fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
-        let word = word.to_ascii_lowercase();
-        let digits = word.bytes().take_while(u8::is_ascii_digit).count();
-        let after = &word[digits..];
-        if (1..=3).contains(&digits) && after.len() > 2 && after.starts_with('x') && after != "xlarge" {
-            words.push(word[..=digits].to_owned());
-            words.push(after[1..].to_owned());
-            continue;
-        }
-        match word.rsplit_once('x') {
-            Some((name, count)) if name.len() > 1 && (1..=2).contains(&count.len()) && is_number(count) => {
-                words.push(name.to_owned());
-                words.push(format!("x{count}"));
-            }
-            _ => words.push(word),
-        }
-    }
-    words
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
-}
-
 /// The files hold no quotes and no commas within a cell (tested), so a row is its text cut at commas.
 fn rows(file: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     file.lines().skip(1).filter(|line| !line.is_empty()).map(|line| line.split(',').collect())
 }
 
-fn read_model(row: Vec<&'static str>) -> Option<Model> {
-    let [id, vendor, name, variant, memory, slices, texts, source] = row[..] else { return None };
+fn read_model(row: &[&'static str]) -> Option<Model> {
+    let [id, vendor, name, variant, memory, slices, texts, source] = *row else { return None };
     let recognised_by = texts.split('|').map(words).filter(|words| !words.is_empty()).collect();
     let (memory_gb, mig_slices) = (memory.parse().ok(), slices.parse().ok());
     Some(Model { id, vendor, name, variant, memory_gb, mig_slices, source, recognised_by })
 }
 
-fn read_instance(row: Vec<&'static str>) -> Option<Instance> {
-    let [provider, instance_type, id, count, source] = row[..] else { return None };
+fn read_instance(row: &[&'static str]) -> Option<Instance> {
+    let [provider, instance_type, id, count, source] = *row else { return None };
     Some(Instance { provider, instance_type, model: model(id)?, accelerators: count.parse().ok()?, source })
 }
 
-fn read_rule(row: Vec<&'static str>) -> Option<Rule> {
-    let [provider, field, how, text, counts, _source] = row[..] else { return None };
+fn read_rule(row: &[&'static str]) -> Option<Rule> {
+    let [provider, field, how, text, counts, _source] = *row else { return None };
     let finds = match (field, how) {
         ("meter", "words") => Finds::MeterWords(words(text)),
         ("service", "words") => Finds::ServiceWords(words(text)),

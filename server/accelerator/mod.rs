@@ -18,6 +18,7 @@ mod amount;
 mod catalog;
 mod mig;
 mod recognize;
+mod text;
 mod unit;
 
 pub use amount::{Accelerators, PARTS, ParseAcceleratorsError, accelerator_hours};

@@ -1,8 +1,9 @@
 //! From a charge key to its accelerator.
 
-use super::catalog::{Counts, Finds, find_model_in, rules, unknown_model, words};
+use super::catalog::{Counts, Finds, find_model_in, rules, unknown_model};
+use super::text::words;
 use super::unit::{counts_accelerators, seconds_per_unit};
-use super::{Accelerators, Model, find_instance};
+use super::{Accelerators, Instance, Model, find_instance};
 use crate::billing::{ChargeCategory, ChargeKey};
 use crate::money::Decimal;
 
@@ -33,7 +34,7 @@ impl Recognized {
 /// 1. no usage, or no unit of time: nothing;
 /// 2. a rule of `meters.csv` excludes the service or the meter: nothing;
 /// 3. the unit or the meter counts accelerators: one, of the model its texts or its machine name;
-/// 4. the machine is in `instances.csv`: as many as it holds, whatever the export states
+/// 4. the machine, or one that the meter's text names, is in `instances.csv`: as many as it holds, whatever the export states
 ///    (Azure's own figures call a sixth of an A10 one GPU);
 /// 5. the export states a number: that many, of the model its texts name, or of an unknown one;
 /// 6. the machine's name says both (`8x H100`): as many as it says.
@@ -45,7 +46,7 @@ pub fn recognize(key: &ChargeKey) -> Option<Recognized> {
     let texts = Texts::of(key);
     let counts = texts.counts(key)?;
     let (model, per_unit) = if counts == Counts::Accelerators {
-        (texts.model(key)?, Accelerators::ONE)
+        (texts.model(key), Accelerators::ONE)
     } else {
         texts.machine(key)?
     };
@@ -80,7 +81,8 @@ impl Texts {
             return Some(Counts::Accelerators);
         }
         // An AWS usage type that no rule knows (`EBSOptimized:…`, `Reservation:…`) is beside the machine.
-        let is_usage_type = key.provider == "AWS" && key.meter.contains(':');
+        let is_usage_type =
+            key.provider == "AWS" && key.meter.contains(':') && !key.meter.contains(char::is_whitespace);
         if is_usage_type { found } else { found.or(Some(Counts::Instances)) }
     }
 
@@ -94,11 +96,11 @@ impl Texts {
     }
 
     /// The model of a key whose unit counts accelerators.
-    fn model(&self, key: &ChargeKey) -> Option<&'static Model> {
+    fn model(&self, key: &ChargeKey) -> &'static Model {
         let named = find_model_in(&self.meter).or_else(|| find_model_in(&words(&key.sku)));
         let of_machine = || find_instance(&key.provider, &key.instance_type).map(|found| found.model);
         let in_machine = || find_model_in(&words(&key.instance_type));
-        Some(named.or_else(of_machine).or_else(in_machine).unwrap_or(unknown_model()))
+        named.or_else(of_machine).or_else(in_machine).unwrap_or(unknown_model())
     }
 
     fn machine(&self, key: &ChargeKey) -> Option<(&'static Model, Accelerators)> {
@@ -108,7 +110,9 @@ impl Texts {
             && !key.meter.is_empty()
             && !self.meter.starts_with(&words(machine))
             && key.stated_accelerators.is_empty();
-        if let Some(found) = find_instance(&key.provider, machine) {
+        let named_machine =
+            || find_instance_in(&key.provider, &key.meter).filter(|_| key.instance_type.is_empty());
+        if let Some(found) = find_instance(&key.provider, machine).or_else(named_machine) {
             return (!is_beside_gpus).then_some((found.model, found.accelerators));
         }
         let machine = words(machine);
@@ -133,6 +137,15 @@ fn machine_name(key: &ChargeKey) -> &str {
         return &key.instance_type;
     }
     key.meter.rsplit_once(':').map_or(key.meter.as_str(), |(_, machine)| machine)
+}
+
+/// The one machine that a description names: `$1.624 per On Demand Linux g5.4xlarge Instance Hour`, all
+/// that some FOCUS exports say of it.
+fn find_instance_in(provider: &str, description: &str) -> Option<&'static Instance> {
+    description
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')'))
+        .filter(|word| word.contains(['.', '-', '_']))
+        .find_map(|word| find_instance(provider, word))
 }
 
 /// `USW2-BoxUsage:p5.48xlarge` → `boxusage`; also behind local zones (`USW2-LAX1-BoxUsage:…`).

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
 use rand::CryptoRng;
+use tokio::sync::Semaphore;
 
 /// Short enough to be typed, long enough that a stolen table of hashes is of little use.
 const SHORTEST: usize = 10;
@@ -93,8 +94,12 @@ fn hash_now(text: &str, salt: &[u8; 16]) -> Result<String, HashError> {
     Ok(hash.to_string())
 }
 
-/// Argon2 takes tens of milliseconds and 19 MiB by design: never on a thread that answers pages.
+/// Argon2 takes tens of milliseconds and 19 MiB by design: never on a thread that answers pages, and only a
+/// few at a time, so that a flood of sign-ins fills a queue and not the memory.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
+    static PLACES: Semaphore = Semaphore::const_new(4);
+    // The places are never closed, so there is always one to wait for.
+    let _place = PLACES.acquire().await.ok();
     Ok(tokio::task::spawn_blocking(work).await?)
 }
 

@@ -15,53 +15,68 @@ const PER_EMAIL: i64 = 50;
 /// Failures from one place for anybody: high, because a reverse proxy makes many people one place.
 const PER_ADDRESS: i64 = 100;
 
-/// What became of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SignIn {
-    As(UserId),
-    /// Wrong address or wrong password: which of the two is not told.
-    Refused,
+/// An attempt that may go on. It comes in three steps, so that nobody holds a connection while a password
+/// is hashed: [`begin`], [`Attempt::verify`], [`succeed`].
+#[derive(Debug)]
+pub struct Attempt {
+    email: String,
+    address: String,
+    user: Option<UserId>,
+    hash: Option<String>,
+}
+
+/// What became of beginning.
+#[derive(Debug)]
+pub enum Begun {
+    Checking(Attempt),
     /// Too many failures. The password was not looked at.
     Wait {
         until: DateTime<Utc>,
     },
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum SignInError {
-    #[error(transparent)]
-    Database(#[from] sqlx::Error),
-    #[error(transparent)]
-    Hash(#[from] HashError),
-}
-
-/// Checks an address and a password. An attempt counts as failed from the moment it begins, so that a
-/// hundred at once are no way around the limit; success takes the failures of that place back.
-pub async fn attempt(
+/// Begins an attempt. It counts as failed from here on, so that a hundred at once are no way around the
+/// limit; success takes the failures of that place back.
+pub async fn begin(
     db: &mut PgConnection,
     email: &str,
-    password: String,
     address: &str,
     now: DateTime<Utc>,
-) -> Result<SignIn, SignInError> {
+) -> sqlx::Result<Begun> {
     let email: String = email.trim().to_lowercase().chars().take(254).collect();
     if let Some(until) = blocked_until(db, &email, address, now).await? {
-        return Ok(SignIn::Wait { until });
+        return Ok(Begun::Wait { until });
     }
     record_failure(db, &email, address, now).await?;
     let found = sqlx::query!(
         "select user_id, password_hash from users where lower(email) = $1 and disabled_at is null",
         email
     )
-    .fetch_optional(&mut *db)
+    .fetch_optional(db)
     .await?;
-    let (id, hash) = found.map(|user| (user.user_id, user.password_hash)).unzip();
-    let is_right = password::verify(hash, password).await?;
-    let Some(id) = id.filter(|_| is_right) else { return Ok(SignIn::Refused) };
-    sqlx::query!("delete from sign_in_failures where email = $1 and address = $2", email, address)
-        .execute(db)
-        .await?;
-    Ok(SignIn::As(UserId(id)))
+    let (user, hash) = found.map(|user| (UserId(user.user_id), user.password_hash)).unzip();
+    Ok(Begun::Checking(Attempt { email, address: address.to_owned(), user, hash }))
+}
+
+impl Attempt {
+    /// Who it is. `None` for a wrong address and for a wrong password: which of the two is not told, not
+    /// even by how long it takes.
+    pub async fn verify(&mut self, password: String) -> Result<Option<UserId>, HashError> {
+        let is_right = password::verify(self.hash.take(), password).await?;
+        Ok(self.user.filter(|_| is_right))
+    }
+}
+
+/// Takes back the failures of an attempt that went well.
+pub async fn succeed(db: &mut PgConnection, attempt: &Attempt) -> sqlx::Result<()> {
+    sqlx::query!(
+        "delete from sign_in_failures where email = $1 and address = $2",
+        attempt.email,
+        attempt.address
+    )
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 /// When the next attempt is allowed. `None`: now.

@@ -130,10 +130,10 @@ fn column(stack: &Stack, bucket: usize, (from, to): (f64, f64), (low, top): (f64
 /// Where each bucket begins and ends along the axis, a day's place being 1. A place apart is as wide as
 /// its label needs, since its label is a word.
 fn places(stack: &Stack, width: f64) -> Vec<(f64, f64)> {
-    let needed = |label: &str| (label.chars().count() as f64 + 1.0) * CHARACTER;
-    let apart = stack.buckets.iter().filter(|bucket| bucket.is_apart);
-    let (count, words) = apart.fold((0.0, 0.0), |(n, sum), bucket| (n + 1.0, sum + needed(&bucket.label)));
-    let days = stack.buckets.len() as f64 - count + DISTANCE * count;
+    let needed = |label: &str| (count(label.chars().count()) + 1.0) * CHARACTER;
+    let words = stack.buckets.iter().filter(|bucket| bucket.is_apart);
+    let (apart, words) = words.fold((0.0, 0.0), |(n, sum), bucket| (n + 1.0, sum + needed(&bucket.label)));
+    let days = count(stack.buckets.len()) - apart + DISTANCE * apart;
     let day = ((width - words) / days.max(1.0)).max(1.0);
     let mut end = 0.0;
     let mut was_apart = true;
@@ -163,8 +163,8 @@ fn extent(stack: &Stack) -> (Decimal, Decimal) {
 fn label_step(stack: &Stack, per_place: f64) -> usize {
     let days = stack.buckets.iter().filter(|bucket| !bucket.is_apart);
     let longest = days.map(|bucket| bucket.label.chars().count()).max().unwrap_or(1);
-    let needed = (longest as f64 + 1.0) * CHARACTER;
-    [1, 2, 5, 10, 15].into_iter().find(|step| *step as f64 * per_place >= needed).unwrap_or(30)
+    let needed = (count(longest) + 1.0) * CHARACTER;
+    [1, 2, 5, 10, 15].into_iter().find(|step| count(*step) * per_place >= needed).unwrap_or(30)
 }
 
 /// 1, 3, 5 … or 1, 5, 10, 15 …, as people count days; what is apart always, and the day before it only
@@ -177,6 +177,11 @@ fn is_labelled(stack: &Stack, bucket: usize, every: usize) -> bool {
     let is_counted =
         if every == 2 { bucket.is_multiple_of(2) } else { bucket == 0 || (bucket + 1).is_multiple_of(every) };
     is_counted && !is_before_apart
+}
+
+/// Columns and characters: a few.
+fn count(n: usize) -> f64 {
+    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }
 
 /// For the eye only: a screen has fewer pixels than a float has digits.

@@ -71,9 +71,9 @@ impl Stack {
         }
     }
 
-    /// Every series with its class, as they lie on each other from the top.
+    /// Every series with its class.
     pub fn legend(&self) -> Vec<(String, &str)> {
-        (0..self.series.len()).rev().map(|i| (self.class(i), self.series[i].label.as_str())).collect()
+        self.series.iter().enumerate().map(|(i, series)| (self.class(i), series.label.as_str())).collect()
     }
 
     /// The same figures as a table: a bucket's name, its values in the order of the series, their sum.

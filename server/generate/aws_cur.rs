@@ -7,10 +7,11 @@
 use std::io::{self, Write};
 
 use super::amount::{Amount, write_cell, write_hex, write_number};
+use super::cur_cells::{machine_cell, plan_cell, reservation_cell, tag_cell};
 use super::cur_columns::{COLUMNS, Cell};
+use super::line::{Kind, Line, Writer};
 use super::output::Output;
 use super::random::Random;
-use super::simulate::{Kind, Line, Writer};
 
 pub(super) struct AwsCur<'a, W: Write> {
     output: Output<'a, W>,
@@ -90,9 +91,9 @@ impl<'a, W: Write> AwsCur<'a, W> {
                 Kind::Refund => "Refund",
                 _ => "Anniversary",
             }),
-            Cell::Payer => text(&output.billing_account),
             Cell::Account if is_main => text(&output.accounts[line.account]),
-            Cell::Account => text(&output.billing_account),
+            // Negations are the payer's.
+            Cell::Payer | Cell::Account => text(&output.billing_account),
             Cell::LineItemType => text(line_item_type(line.kind, row)),
             Cell::ProductCode | Cell::ServiceCode => text(product_code(line)),
             Cell::UsageType => usage_type(out, line),
@@ -126,7 +127,6 @@ impl<'a, W: Write> AwsCur<'a, W> {
                 _ => "Amazon Elastic Compute Cloud",
             }),
             Cell::Location if line.machine.is_some() => write_cell(out, line.region.name),
-            Cell::LocationType if line.machine.is_some() => text("AWS Region"),
             Cell::Region if line.machine.is_some() || line.kind == Kind::Goods => text(line.region.id),
             Cell::ProductFamily => text(match line.kind {
                 Kind::Goods => line.goods.family,
@@ -135,10 +135,6 @@ impl<'a, W: Write> AwsCur<'a, W> {
                 _ => "",
             }),
             Cell::Sku if line.machine.is_some() || line.kind == Kind::Goods => sku(out, line),
-            Cell::RateCode if has_list(line.kind) && is_main => {
-                sku(out, line);
-                out.extend_from_slice(b".JRTCKXETXF.6YS6EN2CT7");
-            }
             Cell::RateId if has_list(line.kind) && is_main => {
                 write_number(out, 10_000_000_000 + sku_number(line) % 90_000_000_000);
             }
@@ -218,7 +214,7 @@ impl<W: Write> Writer for AwsCur<'_, W> {
 }
 
 /// Machines that run, as against fees for them.
-fn runs(kind: Kind) -> bool {
+pub(super) fn runs(kind: Kind) -> bool {
     matches!(kind, Kind::OnDemand | Kind::Spot | Kind::Reserved { .. } | Kind::Planned)
 }
 
@@ -267,7 +263,7 @@ fn usage_type(out: &mut Vec<u8>, line: &Line) {
     out.extend_from_slice(rest.as_bytes());
 }
 
-fn machine_name(line: &Line) -> &'static str {
+pub(super) fn machine_name(line: &Line) -> &'static str {
     line.machine.map_or("", |machine| machine.name)
 }
 
@@ -334,7 +330,7 @@ fn description(out: &mut Vec<u8>, line: &Line, row: Row) {
 }
 
 /// A number that is the same for the same product in the same region.
-fn sku_number(line: &Line) -> u64 {
+pub(super) fn sku_number(line: &Line) -> u64 {
     let name = if line.kind == Kind::Goods { line.goods.usage_type } else { machine_name(line) };
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     line.region.id.bytes().chain(name.bytes()).fold(0xcbf2_9ce4_8422_2325, hash)
@@ -346,104 +342,5 @@ fn sku(out: &mut Vec<u8>, line: &Line) {
     for _ in 0..16 {
         out.push(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[(bits >> 120 & 31) as usize]);
         bits <<= 5;
-    }
-}
-
-fn machine_cell(out: &mut Vec<u8>, cell: Cell, machine: &super::world::Machine, line: &Line) {
-    let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
-    match cell {
-        Cell::InstanceType => text(machine.name),
-        Cell::InstanceSeries => text(machine.name.split('.').next().unwrap_or_default()),
-        Cell::InstanceFamily if machine.accelerators.is_empty() => text("General purpose"),
-        Cell::InstanceFamily => text("GPU instance"),
-        // AWS leaves the count of fractional GPUs out.
-        Cell::Gpu if !machine.accelerators.contains('/') => text(machine.accelerators),
-        Cell::CurrentGeneration => text("Yes"),
-        Cell::MarketOption if line.kind == Kind::Spot => text("Spot"),
-        Cell::MarketOption => text("OnDemand"),
-        Cell::Memory => {
-            write_number(out, u64::from(machine.memory_gib));
-            out.extend_from_slice(b" GiB");
-        }
-        Cell::Vcpu => write_number(out, u64::from(machine.vcpu)),
-        Cell::OperatingSystem => text("Linux"),
-        Cell::PreInstalled => text("NA"),
-        Cell::Architecture => text("64-bit"),
-        Cell::Tenancy => text("Shared"),
-        Cell::CapacityStatus => text("Used"),
-        _ => {}
-    }
-}
-
-fn reservation_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, stamps: usize, arn: &str) {
-    let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
-    match (cell, line.kind) {
-        (
-            Cell::ReservationArn,
-            Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. },
-        ) => {
-            text(arn);
-            text(machine_name(line));
-        }
-        (
-            Cell::LeaseLength,
-            Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. },
-        ) => text("1yr"),
-        (
-            Cell::OfferingClass,
-            Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. },
-        ) => text("standard"),
-        (
-            Cell::PurchaseOption,
-            Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. },
-        ) => text("Partial Upfront"),
-        (Cell::Subscription, Kind::Reserved { .. } | Kind::ReservationFee { .. }) => {
-            write_number(out, 1_000_000_000 + sku_number(line) % 9_000_000_000);
-        }
-        (Cell::ReservationEffective, Kind::Reserved { .. }) => line.effective.write(out),
-        (Cell::AmortizedForUsage, Kind::Reserved { amortized, .. }) => amortized.write(out),
-        (Cell::RecurringForUsage, Kind::Reserved { recurring, .. }) => recurring.write(out),
-        (Cell::UnusedAmortized, Kind::ReservationFee { unused_amortized, .. }) => unused_amortized.write(out),
-        (Cell::UnusedRecurring, Kind::ReservationFee { unused_recurring, .. }) => unused_recurring.write(out),
-        (Cell::UnusedQuantity, Kind::ReservationFee { unused_hours, .. }) => write_number(out, unused_hours),
-        (Cell::Reservations, Kind::ReservationFee { units, .. } | Kind::ReservationUpfront { units }) => {
-            write_number(out, units);
-        }
-        (Cell::ReservedUnits, Kind::ReservationFee { units, .. }) => {
-            write_number(out, units * (stamps as u64 - 1));
-        }
-        (Cell::UpfrontValue, Kind::ReservationUpfront { .. }) => line.billed.write(out),
-        _ => {}
-    }
-}
-
-fn plan_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, arn: &str, is_main: bool) {
-    let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
-    match (cell, line.kind) {
-        (Cell::PlanArn, Kind::Planned | Kind::PlanFee { .. }) => text(arn),
-        (Cell::PlanRate | Cell::PlanEffective, Kind::Planned) if is_main => line.effective.write(out),
-        (Cell::Commitment, Kind::PlanFee { commitment, .. }) => commitment.write(out),
-        (Cell::UsedCommitment, Kind::PlanFee { used, .. }) => used.write(out),
-        (Cell::NoUpfront, Kind::PlanFee { .. }) => text("0"),
-        (Cell::PlanOffering, Kind::Planned | Kind::PlanFee { .. }) => text("ComputeSavingsPlans"),
-        (Cell::PlanPayment, Kind::PlanFee { .. }) => text("No Upfront"),
-        (Cell::PlanTerm, Kind::PlanFee { .. }) => text("3yr"),
-        _ => {}
-    }
-}
-
-fn tag_cell(out: &mut Vec<u8>, cell: Cell, line: &Line) {
-    let Some(owner) = line.owner else { return };
-    match cell {
-        Cell::Team if !owner.is_capital => write_cell(out, owner.team),
-        Cell::CapitalTeam if owner.is_capital => write_cell(out, owner.team),
-        Cell::Environment => write_cell(out, owner.environment),
-        Cell::Project => write_cell(out, owner.project),
-        Cell::Experiment if owner.experiment > 0 => owner.write_experiment(out),
-        Cell::CreatedBy if runs(line.kind) => {
-            out.extend_from_slice(b"AssumedRole:role/");
-            write_cell(out, owner.project.split(',').next().unwrap_or_default());
-        }
-        _ => {}
     }
 }

@@ -6,8 +6,8 @@
 use std::io::{self, Write};
 
 use super::amount::{Amount, write_cell, write_hex, write_number};
+use super::line::{Kind, Line, Writer};
 use super::output::Output;
-use super::simulate::{Kind, Line, Writer};
 use super::world::Offer;
 
 /// FOCUS 1.2's columns, in the order of the specification's own sample.
@@ -76,11 +76,11 @@ impl<'a, W: Write> Focus<'a, W> {
             write_cell(out, name);
             out.push(b',');
         }
-        write_cell(out, &output.invoice_id);
+        out.extend_from_slice(output.invoice_id.as_bytes());
         out.push(b',');
-        write_cell(out, &output.billing_account);
+        out.extend_from_slice(output.billing_account.as_bytes());
         out.extend_from_slice(b",Demonstration Organisation,Billing Account,");
-        write_cell(out, &output.accounts[line.account]);
+        out.extend_from_slice(output.accounts[line.account].as_bytes());
         out.extend_from_slice(b",account-");
         write_number(out, line.account as u64 + 1);
         out.extend_from_slice(b",Account,");
@@ -282,7 +282,7 @@ impl<'a, W: Write> Focus<'a, W> {
                 out.push(b',');
                 match (line.kind, row) {
                     (Kind::ReservationFee { unused_hours, .. }, Row::Unused) => {
-                        write_number(out, unused_hours)
+                        write_number(out, unused_hours);
                     }
                     _ => line.quantity.write(out),
                 }

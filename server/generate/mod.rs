@@ -9,10 +9,13 @@
 
 mod amount;
 mod aws_cur;
+mod cur_cells;
 mod cur_columns;
 mod focus;
+mod line;
 mod output;
 mod random;
+mod settle;
 mod simulate;
 mod world;
 
@@ -101,7 +104,7 @@ impl Plan {
 pub fn write(plan: &Plan, out: &mut impl Write) -> io::Result<Totals> {
     let provider = if plan.format == Format::AwsCur { "AWS" } else { plan.provider.as_str() };
     let offer = world::offer(crate::billing::canonical_provider(provider));
-    let output = output::Output::new(plan, offer, out);
+    let output = output::Output::new(plan, provider, offer, out);
     let month = simulate::Month {
         rows: plan.rows,
         hours: output.stamps.len() - 1,

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::amount::{Amount, write_padded};
-use super::simulate::{Kind, Line, Owner};
+use super::amount::{Amount, write_cell, write_padded};
+use super::line::{Kind, Line, Owner};
 use super::world::{ACCOUNTS, Offer};
 use super::{Plan, Totals};
 use crate::accelerator::{PARTS, recognize};
-use crate::billing::ChargeKey;
+use crate::billing::{ChargeKey, canonical_provider};
 use crate::money::Decimal;
 
 const FLUSH_AT: usize = 1 << 16;
@@ -22,6 +22,7 @@ pub(super) struct Output<'a, W: Write> {
     /// `2026-09-01T00:00:00Z` and so on, one an hour, the end of the month included.
     pub(super) stamps: Vec<[u8; 20]>,
     pub(super) provider: String,
+    /// This and the next three are cells, quoted where they must be.
     pub(super) currency: String,
     pub(super) billing_account: String,
     pub(super) accounts: Vec<String>,
@@ -37,19 +38,19 @@ pub(super) struct Output<'a, W: Write> {
 }
 
 impl<'a, W: Write> Output<'a, W> {
-    pub(super) fn new(plan: &Plan, offer: &Offer, out: &'a mut W) -> Self {
+    pub(super) fn new(plan: &Plan, provider: &str, offer: &Offer, out: &'a mut W) -> Self {
         let region = offer.regions[0].id;
-        let account = &plan.billing_account;
+        let account: String = plan.billing_account.chars().filter(char::is_ascii_alphanumeric).collect();
         Self {
             out,
             row: Vec::with_capacity(FLUSH_AT + 4096),
             seed: plan.seed,
             stamps: stamps(plan),
-            provider: plan.provider.clone(),
-            currency: plan.currency.as_str().to_owned(),
-            billing_account: account.clone(),
-            accounts: (0..ACCOUNTS).map(|at| sub_account(account, at)).collect(),
-            invoice_id: plan.invoice_id.clone().unwrap_or_default(),
+            provider: provider.to_owned(),
+            currency: cell(plan.currency.as_str()),
+            billing_account: cell(&plan.billing_account),
+            accounts: (0..ACCOUNTS).map(|at| cell(&sub_account(&plan.billing_account, at))).collect(),
+            invoice_id: cell(plan.invoice_id.as_deref().unwrap_or_default()),
             plan_arn: format!(
                 "arn:aws:savingsplans::{account}:savingsplan/6a0c3f52-91d4-4a7e-8d10-2c7c9e0b41f7"
             ),
@@ -98,7 +99,7 @@ impl<'a, W: Write> Output<'a, W> {
         let mut part_hours: BTreeMap<&'static str, i64> = BTreeMap::new();
         for (machine, hours) in &self.hours {
             let key = ChargeKey {
-                provider: self.provider.clone(),
+                provider: canonical_provider(&self.provider).to_owned(),
                 instance_type: (*machine).to_owned(),
                 unit: "Hours".to_owned(),
                 ..ChargeKey::default()
@@ -125,6 +126,13 @@ impl Owner {
         out.extend_from_slice(b"exp-");
         write_padded(out, u64::from(self.experiment), if self.experiment > 9999 { 7 } else { 4 });
     }
+}
+
+/// A text as the cell it becomes.
+fn cell(text: &str) -> String {
+    let mut out = Vec::new();
+    write_cell(&mut out, text);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Every hour of the month and its end.

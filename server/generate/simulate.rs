@@ -6,85 +6,10 @@
 use std::io;
 
 use super::amount::Amount;
+use super::line::{Kind, Line, Owner, Writer};
 use super::random::Random;
+use super::settle::{Books, reserved_rates};
 use super::world::{ACCOUNTS, ENVIRONMENTS, GOODS, Goods, MISSPELT, Machine, Offer, PROJECTS, Region, TEAMS};
-
-/// What a row is about. The formats write some of these as two rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    OnDemand,
-    Spot,
-    /// Covered by a reservation, which was paid partly upfront.
-    Reserved {
-        amortized: Amount,
-        recurring: Amount,
-    },
-    /// Covered by the savings plan.
-    Planned,
-    /// One hour of the savings plan.
-    PlanFee {
-        commitment: Amount,
-        used: Amount,
-    },
-    /// One month of a reservation: recurring fee, and what of it and of the upfront fee went unused.
-    ReservationFee {
-        unused_hours: u64,
-        unused_amortized: Amount,
-        unused_recurring: Amount,
-        units: u64,
-    },
-    ReservationUpfront {
-        units: u64,
-    },
-    Goods,
-    Support,
-    Credit,
-    Refund,
-    Discount,
-    Tax,
-}
-
-/// Who a resource is tagged for, in the spelling of the tag.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Owner {
-    pub(super) team: &'static str,
-    /// Tagged `Team` instead of `team`.
-    pub(super) is_capital: bool,
-    /// From 1; 0 for none.
-    pub(super) experiment: u32,
-    pub(super) project: &'static str,
-    pub(super) environment: &'static str,
-}
-
-/// One event, to be written as one row or two.
-#[derive(Clone, Copy)]
-pub(super) struct Line {
-    pub(super) kind: Kind,
-    /// Hours of the month, half-open.
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) account: usize,
-    pub(super) region: &'static Region,
-    pub(super) zone: u8,
-    pub(super) machine: Option<&'static Machine>,
-    pub(super) goods: &'static Goods,
-    pub(super) resource: u64,
-    /// `None` where nothing is tagged.
-    pub(super) owner: Option<Owner>,
-    pub(super) quantity: Amount,
-    /// List price of one unit.
-    pub(super) list_rate: Amount,
-    pub(super) list: Amount,
-    pub(super) billed: Amount,
-    pub(super) effective: Amount,
-}
-
-/// Writes events in one format.
-pub(super) trait Writer {
-    /// Rows that an event of this kind takes.
-    fn rows(kind: Kind) -> u64;
-    fn write(&mut self, line: &Line) -> io::Result<()>;
-}
 
 pub(super) struct Month {
     pub(super) rows: u64,
@@ -126,20 +51,8 @@ const USES: [Use; 7] =
 const WEIGHTS: [u64; 7] = [270, 100, 80, 100, 120, 40, 290];
 /// Rows an hour should hold before a whole month is simulated; below, the month ends earlier.
 const ROWS_PER_HOUR: u64 = 10;
-/// Thousandths of the list price: what the savings plan pays, and both parts of a reservation.
+/// Thousandths of the list price that the savings plan pays.
 const PLAN_RATE: u64 = 620;
-const AMORTIZED_RATE: u64 = 300;
-const RECURRING_RATE: u64 = 250;
-const HOURS_OF_A_YEAR: u64 = 8760;
-
-/// What the month comes to, for the charges at its end.
-#[derive(Default)]
-struct Books {
-    rows: u64,
-    by_account: [Amount; ACCOUNTS],
-    reserved_units: [u64; 2],
-    reserved_hours: [u64; 2],
-}
 
 impl Month {
     /// Writes exactly `rows` rows.
@@ -158,39 +71,6 @@ impl Month {
             writer.write(&line)?;
         }
         Ok(())
-    }
-
-    /// The charges that come once, most telling first, as many as a quarter of the rows has room for.
-    fn once_a_month<W: Writer>(&self) -> Vec<Kind> {
-        let zero = Amount::ZERO;
-        let fee = Kind::ReservationFee {
-            unused_hours: 0,
-            unused_amortized: zero,
-            unused_recurring: zero,
-            units: 0,
-        };
-        let mut wanted = vec![
-            fee,
-            fee,
-            Kind::ReservationUpfront { units: 0 },
-            Kind::Tax,
-            Kind::Credit,
-            Kind::Refund,
-            Kind::Discount,
-        ];
-        wanted.push(Kind::Support);
-        for _ in 1..ACCOUNTS {
-            wanted.extend([Kind::Tax, Kind::Discount]);
-        }
-        wanted.extend([Kind::Credit; 4]);
-        wanted.push(Kind::Refund);
-        let mut room = self.rows / 4;
-        wanted.retain(|kind| {
-            let fits = W::rows(*kind) <= room;
-            room -= if fits { W::rows(*kind) } else { 0 };
-            fits
-        });
-        wanted
     }
 
     /// Slots whose rows fill an hour, and the savings plan's hourly commitment: what its slots use when
@@ -238,7 +118,7 @@ impl Month {
             Use::Reserved => &offer.regions[0],
             _ => self.random.pick(offer.regions),
         };
-        let mut slot = Slot { used, machine, goods, region, run: self.idle_line(region), left: 0, rest: 0 };
+        let mut slot = Slot { used, machine, goods, region, run: Line::empty(region), left: 0, rest: 0 };
         self.start(&mut slot, mean);
         // Runs do not all begin with the month.
         slot.left = self.random.between(1, slot.left);
@@ -289,7 +169,7 @@ impl Month {
             list: list_rate,
             billed,
             effective,
-            ..self.idle_line(slot.region)
+            ..Line::empty(slot.region)
         };
     }
 
@@ -368,7 +248,7 @@ impl Month {
                 billed: commitment,
                 effective: commitment.minus(used),
                 machine: Some(&self.offer.accelerated[0]),
-                ..self.idle_line(&self.offer.regions[0])
+                ..Line::empty(&self.offer.regions[0])
             };
             books.take::<W>(&line, writer)?;
         }
@@ -392,7 +272,7 @@ impl Month {
     ) -> io::Result<()> {
         let goods = self.random.pick(&GOODS);
         let account = self.random.below(ACCOUNTS as u64) as usize;
-        let line = Line { kind: Kind::Goods, goods, account, ..self.idle_line(region) };
+        let line = Line { kind: Kind::Goods, goods, account, ..Line::empty(region) };
         self.goods(hour, line, books, writer)
     }
 
@@ -413,103 +293,6 @@ impl Month {
         line.effective = line.list;
         books.take::<W>(&line, writer)
     }
-
-    /// The `at`-th of the charges that come once.
-    fn settle(&mut self, kind: Kind, at: usize, books: &Books) -> Line {
-        let whole_month = Line { kind, from: 0, to: self.hours, ..self.idle_line(&self.offer.regions[0]) };
-        let account = at % ACCOUNTS;
-        let spent = books.by_account[account];
-        // The two reservations are the first two.
-        let which = usize::from(at == 1);
-        let machine = &self.offer.accelerated[1 + which];
-        let units = books.reserved_units[which];
-        let (amortized, recurring) = reserved_rates(machine.list());
-        let amount = |amount: Amount| Line { account, billed: amount, effective: amount, ..whole_month };
-        match kind {
-            Kind::ReservationFee { .. } => {
-                let hours = units * self.hours as u64;
-                let unused_hours = hours - books.reserved_hours[which].min(hours);
-                let (unused_amortized, unused_recurring) =
-                    (amortized.times(unused_hours), recurring.times(unused_hours));
-                let mut effective = unused_amortized;
-                effective.add(unused_recurring);
-                let billed = recurring.times(hours);
-                Line {
-                    kind: Kind::ReservationFee { unused_hours, unused_amortized, unused_recurring, units },
-                    machine: Some(machine),
-                    quantity: Amount::whole(hours),
-                    list: billed,
-                    billed,
-                    effective,
-                    ..whole_month
-                }
-            }
-            Kind::ReservationUpfront { .. } => {
-                let machine = &self.offer.accelerated[1];
-                let (amortized, _) = reserved_rates(machine.list());
-                let units = books.reserved_units[0];
-                let billed = amortized.times(HOURS_OF_A_YEAR * units);
-                Line {
-                    kind: Kind::ReservationUpfront { units },
-                    machine: Some(machine),
-                    to: 1,
-                    quantity: Amount::whole(units),
-                    list: billed,
-                    billed,
-                    ..whole_month
-                }
-            }
-            Kind::Tax => amount(spent.per_mille(82)),
-            Kind::Discount => amount(spent.per_mille(50).negative()),
-            Kind::Support => amount(books.total().per_mille(30)),
-            Kind::Credit => {
-                let from = self.random.below(self.hours as u64) as usize;
-                let credit = amount(Amount::new(-(self.random.between(100_00, 90_000_00) as i64), 2));
-                Line { from, to: from + 1, ..credit }
-            }
-            _ => {
-                let from = self.random.below(self.hours as u64) as usize;
-                let refund = amount(Amount::new(-(self.random.between(1_00, 900_00) as i64), 2));
-                Line { from, to: from + 1, ..refund }
-            }
-        }
-    }
-
-    fn idle_line(&self, region: &'static Region) -> Line {
-        Line {
-            kind: Kind::Goods,
-            from: 0,
-            to: 1,
-            account: 0,
-            region,
-            zone: 0,
-            machine: None,
-            goods: &GOODS[0],
-            resource: 0,
-            owner: None,
-            quantity: Amount::ONE,
-            list_rate: Amount::ZERO,
-            list: Amount::ZERO,
-            billed: Amount::ZERO,
-            effective: Amount::ZERO,
-        }
-    }
-}
-
-impl Books {
-    fn take<W: Writer>(&mut self, line: &Line, writer: &mut W) -> io::Result<()> {
-        self.rows += W::rows(line.kind);
-        self.by_account[line.account].add(line.billed);
-        writer.write(line)
-    }
-
-    fn total(&self) -> Amount {
-        let mut total = Amount::ZERO;
-        for amount in self.by_account {
-            total.add(amount);
-        }
-        total
-    }
 }
 
 impl Slot {
@@ -517,10 +300,6 @@ impl Slot {
         let list = self.machine.map_or(self.goods.list(), Machine::list);
         list.per_mille(self.region.price_level)
     }
-}
-
-fn reserved_rates(list: Amount) -> (Amount, Amount) {
-    (list.per_mille(AMORTIZED_RATE), list.per_mille(RECURRING_RATE))
 }
 
 fn rows_per_hour<W: Writer>(used: Use) -> u64 {

@@ -275,3 +275,27 @@ pub(super) static PROJECTS: [&str; 8] = [
 pub(super) static ENVIRONMENTS: [&str; 3] = ["prod", "dev", "staging"];
 /// Accounts under the billing account; their numbers follow from it.
 pub(super) const ACCOUNTS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accelerator::{Accelerators, recognize};
+    use crate::billing::ChargeKey;
+
+    #[test]
+    fn it_rents_machines_that_are_recognised() {
+        for offer in [&AWS, &AZURE, &GOOGLE, &ORACLE, &SPECIALTY] {
+            assert!(offer.accelerated.len() >= 3, "one for the plan, two to reserve");
+            for machine in offer.accelerated.iter().chain(offer.plain) {
+                let key = ChargeKey {
+                    provider: offer.provider.to_owned(),
+                    instance_type: machine.name.to_owned(),
+                    unit: "Hours".to_owned(),
+                    ..ChargeKey::default()
+                };
+                let expected: Option<Accelerators> = machine.accelerators.parse().ok();
+                assert_eq!(recognize(&key).map(|found| found.per_unit), expected, "{}", machine.name);
+            }
+        }
+    }
+}

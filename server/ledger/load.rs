@@ -76,7 +76,12 @@ pub async fn load(
     let incoming = Arc::new(Mutex::new(incoming));
     let reading = {
         let task = ReadTask {
-            sink: Channel { blocks, pool: pool.clone(), runtime: tokio::runtime::Handle::current() },
+            sink: Channel {
+                blocks,
+                pool: pool.clone(),
+                runtime: tokio::runtime::Handle::current(),
+                failure: None,
+            },
             originals: originals.clone(),
             delivery_id,
             sources: sources.to_vec(),
@@ -101,14 +106,14 @@ pub async fn load(
         (_, Some(error)) => Err(error.into()),
         (Ok(loaded), None) => Ok(loaded),
         (Err(Failure::Load(error)), None) => Err(error),
-        (Err(Failure::Stopped(error)), None) => Err(error.unwrap_or(sqlx::Error::PoolClosed).into()),
+        (Err(Failure::Stopped), None) => Err(sqlx::Error::WorkerCrashed.into()),
     }
 }
 
 enum Failure {
     Load(LoadError),
-    /// The other half failed; with the error that this half saw of it, if any.
-    Stopped(Option<sqlx::Error>),
+    /// The writing half failed, and says why.
+    Stopped,
 }
 
 /// What the reading thread works on.
@@ -123,6 +128,14 @@ struct ReadTask {
 
 impl ReadTask {
     fn run(mut self) -> Result<Loaded, Failure> {
+        let outcome = self.read();
+        match self.sink.failure.take() {
+            Some(error) => Err(Failure::Load(error.into())),
+            None => outcome,
+        }
+    }
+
+    fn read(&mut self) -> Result<Loaded, Failure> {
         let as_format = self.as_format.as_deref();
         let noisy_tags = take_census(&self.sources, as_format)?;
         let keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
@@ -145,7 +158,7 @@ impl ReadTask {
             match read {
                 Ok(()) => {}
                 Err(ReadError::Refused(refusal)) => return Err(refused(source, refusal)),
-                Err(ReadError::Stopped) => return Err(Failure::Stopped(None)),
+                Err(ReadError::Stopped) => return Err(Failure::Stopped),
             }
             remarks.extend(export.remarks().iter().map(ToString::to_string));
             opened = Some((export.format(), export.columns().clone()));
@@ -164,7 +177,7 @@ impl ReadTask {
                 std::fs::metadata(&source.path).map_err(|error| file_error(source, error))?.len();
             files.push(LoadedFile { name: source.name.clone(), sha256, received_bytes, content_bytes });
         }
-        let reading = reader.finish().map_err(|_| Failure::Stopped(None))?;
+        let reading = reader.finish().map_err(|_| Failure::Stopped)?;
         let Some((format, columns)) = opened else {
             return Err(file_error(
                 &Source { name: "import".into(), path: PathBuf::new() },
@@ -265,6 +278,8 @@ struct Channel {
     blocks: mpsc::Sender<Block>,
     pool: PgPool,
     runtime: tokio::runtime::Handle,
+    /// Why a scope could not be stored.
+    failure: Option<sqlx::Error>,
 }
 
 impl Sink for Channel {
@@ -279,7 +294,7 @@ impl Sink for Channel {
             scope::intern(&mut db, of).await
         });
         interned.map_err(|error| {
-            tracing::error!(%error, "a scope could not be stored");
+            self.failure = Some(error);
             Stopped
         })
     }

@@ -69,6 +69,16 @@ impl Originals {
         self.content_at(sha256, index, 0)
     }
 
+    /// The columns of a row as the file writes them, by name. Fields beyond the header have no name.
+    pub fn row(&self, sha256: &Sha256, row: u64) -> io::Result<Vec<(String, String)>> {
+        let header = nth_record(self.content(sha256)?, 0)?;
+        let (content, first) = self.content_from_row(sha256, row)?;
+        let record = nth_record(content, (row - first) as usize)?;
+        let text = |field: &[u8]| String::from_utf8_lossy(field).trim_start_matches('\u{feff}').to_owned();
+        let names = header.iter().map(text).chain(std::iter::repeat(String::new()));
+        Ok(names.zip(record.iter().map(text)).collect())
+    }
+
     /// The file as it arrived.
     pub fn received(&self, sha256: &Sha256) -> io::Result<Box<dyn Read + Send>> {
         match File::open(self.received_path(sha256)) {
@@ -275,6 +285,12 @@ impl TryFrom<Vec<u8>> for Sha256 {
     fn try_from(bytes: Vec<u8>) -> Result<Self, Self::Error> {
         bytes.try_into().map(Self)
     }
+}
+
+fn nth_record(content: Content, n: usize) -> io::Result<csv::ByteRecord> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
+    let found = reader.byte_records().nth(n).ok_or_else(|| not_found("the file has no such row"))?;
+    Ok(found?)
 }
 
 fn gone() -> io::Error {

@@ -31,10 +31,17 @@ pub async fn ensure(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<
 }
 
 async fn exists(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<bool> {
-    // The last one made: the three are made together.
+    // The last one made: the three are made together. Not `to_regclass`, which may remember that a table
+    // was not there before this transaction waited for the lock.
     let last = name(TABLES[TABLES.len() - 1], month);
-    let found = sqlx::query_scalar!("select to_regclass($1)::text", last).fetch_one(db).await?;
-    Ok(found.is_some())
+    sqlx::query_scalar!(
+        r#"select exists (
+               select from pg_class where relname = $1 and relnamespace = current_schema()::regnamespace
+           ) as "exists!""#,
+        last,
+    )
+    .fetch_one(db)
+    .await
 }
 
 async fn create(db: &mut PgConnection, table: &str, month: BillingMonth) -> sqlx::Result<()> {

@@ -10,11 +10,11 @@ mod spend;
 mod sql;
 mod trace;
 
-pub use charges::{ChargeLine, ChargePage, Charges, charges};
+pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};
 pub use imports::{
     Delivery, DeliveryFile, ImportLine, ImportScope, JobLine, RejectedRow, delivery, imports, job, jobs,
     rejections,
 };
-pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Viewer};
-pub use spend::{Group, Series, Spend, by_day, latest_month, spend};
+pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question};
+pub use spend::{Bucket, Group, Series, Spend, latest_month, over_time, spend, tag_names};
 pub use trace::{Trace, trace};

@@ -97,6 +97,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_vendored_is_what_the_note_says() {
+        let hash = Sha256::digest(include_bytes!("../../static/htmx.min.js"));
+        let note = include_str!("../../static/VENDORED.md");
+        assert!(note.contains(&format!("{hash:x}")), "{hash:x}");
+    }
+
+    #[test]
     fn nothing_needs_a_style_attribute_or_another_server() {
         let css = STYLES.join("\n");
         assert!(!css.contains("@import"));

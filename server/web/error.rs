@@ -12,7 +12,6 @@ use super::filters;
 use super::layout::Layout;
 use super::paths;
 use crate::accounts::password::HashError;
-use crate::accounts::sign_in::SignInError;
 
 pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
 
@@ -40,6 +39,8 @@ pub enum Error {
     TooLarge,
     #[error("Too many attempts. Try again after {}.", filters::clock_time(until))]
     TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
+    #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
+    Unavailable(#[source] sqlx::Error),
     #[error(
         "Something went wrong on the server. Nothing you sent was kept half-way; the server's log says more."
     )]
@@ -56,6 +57,7 @@ impl Error {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -69,7 +71,7 @@ impl Error {
             Self::Forged => "Not accepted",
             Self::MethodNotAllowed => "Not possible here",
             Self::TooLarge => "Too large",
-            Self::TooMany { .. } => "Wait a moment",
+            Self::TooMany { .. } | Self::Unavailable(_) => "Wait a moment",
             Self::Internal(_) => "That did not work",
         }
     }
@@ -84,7 +86,17 @@ macro_rules! internal {
         }
     )+};
 }
-internal!(anyhow::Error, sqlx::Error, askama::Error, serde_json::Error, HashError, SignInError);
+internal!(anyhow::Error, askama::Error, serde_json::Error, HashError);
+
+impl From<sqlx::Error> for Error {
+    fn from(cause: sqlx::Error) -> Self {
+        use sqlx::Error::{Io, PoolClosed, PoolTimedOut, Tls};
+        match cause {
+            Io(_) | PoolClosed | PoolTimedOut | Tls(_) => Self::Unavailable(cause),
+            cause => Self::Internal(cause.into()),
+        }
+    }
+}
 
 impl From<PathRejection> for Error {
     fn from(rejection: PathRejection) -> Self {
@@ -116,8 +128,10 @@ struct Refusal {
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        if let Self::Internal(cause) = &self {
-            tracing::error!("{cause:#}");
+        match &self {
+            Self::Internal(cause) => tracing::error!("{cause:#}"),
+            Self::Unavailable(cause) => tracing::warn!("{cause}"),
+            _ => {}
         }
         let refusal = Refusal {
             title: self.title(),
@@ -198,10 +212,11 @@ pub(super) fn present(mut response: Response, asked: &Asked, visitor: &Visitor) 
         }
         Form::Htmx | Form::Plain => format!("{}\n", refusal.sentence).into_response(),
     };
-    if matches!(asked.form, Form::Htmx) && refusal.is_signed_out {
-        if let Ok(target) = HeaderValue::from_str(&sign_in()) {
-            response.headers_mut().insert("hx-redirect", target);
-        }
+    if matches!(asked.form, Form::Htmx)
+        && refusal.is_signed_out
+        && let Ok(target) = HeaderValue::from_str(&sign_in())
+    {
+        response.headers_mut().insert("hx-redirect", target);
     }
     let (mut parts, _) = response.into_parts();
     let (dressed, body) = body.into_parts();

@@ -3,6 +3,8 @@
 //! Numbers have commas between thousands, a point before decimals, a true minus sign. What is exactly zero
 //! is a dash, so that nothing can be told from less than a cent (`0.00`).
 
+#![expect(clippy::inline_always, reason = "askama's filter_fn writes it")]
+
 use std::fmt::Display;
 
 use askama::{Result, Values};

@@ -30,8 +30,8 @@ impl Fields {
     }
 
     /// Says what is wrong with a field. The first problem of a field stays.
-    pub fn refuse(&mut self, name: &'static str, sentence: impl ToString) {
-        self.problems.entry(name).or_insert_with(|| sentence.to_string());
+    pub fn refuse(&mut self, name: &'static str, sentence: impl Into<String>) {
+        self.problems.entry(name).or_insert(sentence.into());
     }
 
     pub fn is_refused(&self) -> bool {
@@ -40,6 +40,6 @@ impl Fields {
 
     /// The value of `outcome`, or a note of why there is none.
     pub fn check<T, E: ToString>(&mut self, name: &'static str, outcome: Result<T, E>) -> Option<T> {
-        outcome.map_err(|sentence| self.refuse(name, sentence)).ok()
+        outcome.map_err(|sentence| self.refuse(name, sentence.to_string())).ok()
     }
 }

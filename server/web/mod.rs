@@ -18,11 +18,14 @@ pub mod routes;
 mod serve;
 
 mod account;
+mod charges;
 mod health;
 mod home;
 mod people;
+mod question;
 mod setup;
 mod sign_in;
+mod spend;
 
 pub use error::{Error, Result};
 pub use routes::{Access, Routes};
@@ -35,12 +38,14 @@ use axum::extract::FromRef;
 use sqlx::PgPool;
 
 use crate::config::Settings;
+use crate::ledger::Originals;
 
 /// What every handler can ask for.
 #[derive(Clone)]
 pub struct App {
     pub db: PgPool,
     pub settings: Arc<Settings>,
+    pub originals: Originals,
 }
 
 /// Every route with who may use it. A route that is not here answers nobody.
@@ -48,6 +53,9 @@ pub fn routes() -> Routes {
     use Access::{Admin, Public, SignedIn, Static};
     Routes::default()
         .get(SignedIn, home::show)
+        .get(SignedIn, spend::show)
+        .get(SignedIn, charges::list)
+        .get(SignedIn, charges::show)
         .get(Public, sign_in::show)
         .post(Public, sign_in::create)
         .post(Public, sign_in::destroy)
@@ -70,6 +78,12 @@ pub fn router(app: App) -> Router {
 impl FromRef<App> for PgPool {
     fn from_ref(app: &App) -> Self {
         app.db.clone()
+    }
+}
+
+impl FromRef<App> for Originals {
+    fn from_ref(app: &App) -> Self {
+        app.originals.clone()
     }
 }
 

@@ -100,3 +100,23 @@ impl Routes {
         guard::stand_before(self.router, self.stated, app)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_admits_whom_it_names() {
+        use Access::{Admin, Finance, Public, SignedIn, Static};
+        let roles = [None, Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)];
+        for (access, admitted) in [
+            (Static, [true, true, true, true]),
+            (Public, [true, true, true, true]),
+            (SignedIn, [false, true, true, true]),
+            (Finance, [false, false, true, true]),
+            (Admin, [false, false, false, true]),
+        ] {
+            assert_eq!(roles.map(|role| access.admits(role)), admitted, "{access:?}");
+        }
+    }
+}

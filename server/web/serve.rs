@@ -13,6 +13,7 @@ use super::{App, paths, router};
 use crate::accounts::setup;
 use crate::clock;
 use crate::config::Settings;
+use crate::ledger::Originals;
 
 /// How long requests under way may take once the server was told to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(20);
@@ -21,7 +22,8 @@ const LAST_REQUESTS: Duration = Duration::from_secs(20);
 /// now. Prints where to go, and, while nobody has an account, the link that makes the first one.
 pub async fn serve(settings: Settings, db: PgPool, listener: TcpListener) -> anyhow::Result<()> {
     announce(&settings, &db).await?;
-    let app = App { db, settings: Arc::new(settings) };
+    let originals = Originals::new(&settings.data_dir);
+    let app = App { db, settings: Arc::new(settings), originals };
     let site = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let stopping = Arc::new(Notify::new());
     let told = Arc::clone(&stopping);

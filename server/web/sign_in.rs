@@ -7,14 +7,14 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
 use super::error::{Error, Result};
 use super::extract::{Address, Db, Form, Query, Visitor, cookie, user_agent};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond};
-use crate::accounts::sign_in::{self, SignIn};
+use crate::accounts::sign_in::{self, Begun};
 use crate::accounts::{Secret, UserId, session};
 use crate::clock;
 use crate::config::Settings;
@@ -54,20 +54,24 @@ pub async fn create(
     State(settings): State<Arc<Settings>>,
     Address(address): Address,
     headers: HeaderMap,
-    mut db: Db,
+    State(pool): State<PgPool>,
     Form(form): Form<SignInForm>,
 ) -> Result {
     let now = clock::now();
     let next = Next { next: form.next }.local();
-    match sign_in::attempt(&mut db, &form.email, form.password, &address, now).await? {
-        SignIn::As(user) => start(&mut db, user, &headers, &settings, &next).await,
-        SignIn::Refused => {
-            let mut fields = Fields::new([("email", &form.email)]);
-            fields.refuse("password", "No account has this address and password.");
-            respond::refused(Page { layout, fields, next })
-        }
-        SignIn::Wait { until } => Err(Error::TooMany { until, now }),
-    }
+    let begun = sign_in::begin(&mut *pool.acquire().await?, &form.email, &address, now).await?;
+    let mut attempt = match begun {
+        Begun::Checking(attempt) => attempt,
+        Begun::Wait { until } => return Err(Error::TooMany { until, now }),
+    };
+    let Some(user) = attempt.verify(form.password).await? else {
+        let mut fields = Fields::new([("email", &form.email)]);
+        fields.refuse("password", "No account has this address and password.");
+        return respond::refused(Page { layout, fields, next });
+    };
+    let mut db = pool.acquire().await?;
+    sign_in::succeed(&mut db, &attempt).await?;
+    start(&mut db, user, &headers, &settings, &next).await
 }
 
 pub async fn destroy(

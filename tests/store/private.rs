@@ -323,7 +323,7 @@ async fn helper_that_joins_and_stays() {
     let keeper = env!("CARGO_BIN_EXE_gpuledger").into();
     let _private = private::join(&Setup { keeper, ..Setup::new(Path::new(&data_dir)) }).await.unwrap();
     println!("joined");
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 fn leave_pid_file(sandbox: &Sandbox, pid: Pid) {

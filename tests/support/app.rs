@@ -10,11 +10,12 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
 use gpuledger::clock;
 use gpuledger::config::Settings;
+use gpuledger::ledger::Originals;
 use gpuledger::web::{self, App};
 use sqlx::PgPool;
 use tower::ServiceExt as _;
 
-use super::html;
+use super::{TestLedger, html};
 
 pub const PASSWORD: &str = "correct horse battery";
 
@@ -40,8 +41,24 @@ impl TestApp {
         let base_url = base_url.parse().unwrap();
         let settings = Settings::new("data", "127.0.0.1:8080".parse().unwrap(), Some(base_url));
         let is_https = settings.base_url().is_https();
-        let router = web::router(App { db: db.clone(), settings: settings.into() });
+        let router = web::router(App {
+            db: db.clone(),
+            originals: Originals::new(&settings.data_dir),
+            settings: settings.into(),
+        });
         Self { db, router, cookies: BTreeMap::new(), is_https }
+    }
+
+    /// The site of a ledger, with its originals.
+    pub fn of(ledger: &TestLedger) -> Self {
+        let mut app = Self::new(ledger.db.clone());
+        let settings = Settings::new(ledger.folder.path(), "127.0.0.1:8080".parse().unwrap(), None);
+        app.router = web::router(App {
+            db: ledger.db.clone(),
+            originals: ledger.originals.clone(),
+            settings: settings.into(),
+        });
+        app
     }
 
     /// The same site in another browser.

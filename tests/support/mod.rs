@@ -2,5 +2,7 @@
 
 pub mod app;
 pub mod html;
+pub mod ledger;
 
 pub use app::TestApp;
+pub use ledger::{Focus, TestLedger};

@@ -1,5 +1,5 @@
 use axum::http::StatusCode;
-use gpuledger::accounts::sign_in::{SignIn, attempt};
+use gpuledger::accounts::sign_in::{self, Begun};
 use gpuledger::accounts::{Role, Secret, session};
 use gpuledger::clock;
 use sqlx::PgPool;
@@ -62,11 +62,16 @@ async fn it_slows_down_who_guesses(db: PgPool) {
     // A minute later, or from elsewhere, the owner gets in.
     let later = clock::now() + chrono::TimeDelta::minutes(1);
     let mut db = app.db.acquire().await.unwrap();
-    let elsewhere =
-        attempt(&mut db, "ada@example.org", PASSWORD.to_owned(), "198.51.100.1", clock::now()).await;
-    assert!(matches!(elsewhere, Ok(SignIn::As(_))));
-    let waited = attempt(&mut db, "Ada@example.org ", PASSWORD.to_owned(), "192.0.2.7", later).await;
-    assert!(matches!(waited, Ok(SignIn::As(_))));
+    let email = "ada@example.org";
+    let begun = sign_in::begin(&mut db, email, "198.51.100.1", clock::now()).await.unwrap();
+    assert!(matches!(begun, Begun::Checking(_)));
+    let Begun::Checking(mut attempt) = sign_in::begin(&mut db, email, "192.0.2.7", later).await.unwrap()
+    else {
+        panic!("still waiting");
+    };
+    assert!(attempt.verify(PASSWORD.to_owned()).await.unwrap().is_some());
+    sign_in::succeed(&mut db, &attempt).await.unwrap();
+    assert_eq!(app.submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

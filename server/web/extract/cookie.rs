@@ -1,6 +1,6 @@
 //! Our cookies: the session, the secret of a visitor without one, a message for the next page, the theme.
 
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum_extra::extract::CookieJar;
 use axum_extra::extract::cookie::{Cookie, SameSite};
@@ -48,13 +48,14 @@ pub(in crate::web) fn flash(jar: &CookieJar) -> Option<String> {
 
 /// Cookies that the guard itself sets: a newcomer's secret; and the message, once shown, goes.
 pub(in crate::web) fn hand_out(response: &mut Response, visitor: &Visitor, settings: &Settings) {
-    if visitor.is_new {
-        add(response, &base(visit_name(settings), visitor.visit.as_str().to_owned(), settings), None);
-    }
     let is_page = response
         .headers()
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.to_str().is_ok_and(|kind| kind.starts_with("text/html")));
+    // With pages that may hold a form, and not with a missing icon, lest the page before it loses its secret.
+    if visitor.is_new && is_page && response.status() != StatusCode::NOT_FOUND {
+        add(response, &base(visit_name(settings), visitor.visit.as_str().to_owned(), settings), None);
+    }
     if visitor.flash.is_some() && is_page {
         remove(response, FLASH, settings);
     }

@@ -198,3 +198,28 @@ impl<S: Sync> FromRequestParts<S> for Address {
 pub fn user_agent(headers: &HeaderMap) -> Option<&str> {
     headers.get(axum::http::header::USER_AGENT)?.to_str().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_upload_begins_after_its_token() {
+        let part = |name: &str, value: &str| {
+            format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+        };
+        let body = format!("{}{}--B--\r\n", part("csrf", "t0ken"), part("files", "a,b"));
+        for has_token in [true, false] {
+            let mut request = Request::post("/").header("content-type", "multipart/form-data; boundary=B");
+            if has_token {
+                request = request.extension(TokenInFirstField);
+            }
+            let request = request.body(Body::from(body.clone())).unwrap();
+            let mut upload = Upload::from_request(request, &()).await.unwrap();
+            let first = upload.next_field().await.unwrap().unwrap();
+            assert_eq!(first.name(), Some(if has_token { "files" } else { "csrf" }));
+        }
+    }
+}

@@ -18,7 +18,7 @@ use super::error::{Asked, Error, Result, present};
 use super::extract::{Visitor, cookie};
 use super::routes::{Access, Stated};
 use super::{App, headers};
-use crate::accounts::{Secret, session};
+use crate::accounts::session;
 use crate::clock;
 
 mod csrf;
@@ -91,13 +91,47 @@ impl Guard {
             visitor.person = session::find(&mut db, &token, clock::now()).await?;
             visitor.session = visitor.person.is_some().then_some(token);
         }
-        match cookie::visit(&jar, settings) {
-            Some(secret) => visitor.visit = secret,
-            None => {
-                visitor.visit = Secret::random(&mut clock::dice());
-                visitor.is_new = visitor.session.is_none();
-            }
+        visitor.is_new = visitor.session.is_none();
+        if let Some(known) = cookie::visit(&jar, settings) {
+            visitor.visit = known;
+            visitor.is_new = false;
         }
         Ok(visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::StatusCode;
+    use axum::routing::get;
+    use sqlx::PgPool;
+    use tower::ServiceExt as _;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::ledger::Originals;
+
+    #[tokio::test]
+    async fn a_route_without_a_stated_role_answers_nobody() {
+        let settings = Settings::new("data", "127.0.0.1:1".parse().unwrap(), None).into();
+        // Never connected to: nobody comes with a cookie.
+        let app = App {
+            db: PgPool::connect_lazy("postgres://localhost/none").unwrap(),
+            originals: Originals::new(std::path::Path::new("none")),
+            settings,
+        };
+        let router =
+            Router::new().route("/stated", get(async || "yes")).route("/unstated", get(async || "no"));
+        let line = Stated { method: Method::GET, path: "/stated", access: Access::Static };
+        let site = stand_before(router, vec![line], app);
+        for (path, status) in [
+            ("/stated", StatusCode::OK),
+            ("/unstated", StatusCode::NOT_FOUND),
+            ("/none", StatusCode::NOT_FOUND),
+        ] {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            assert_eq!(site.clone().oneshot(request).await.unwrap().status(), status, "{path}");
+        }
     }
 }

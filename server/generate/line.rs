@@ -1,0 +1,106 @@
+//! What happens in the organisation's month, before it is a row of any format.
+
+use std::io;
+
+use super::amount::Amount;
+use super::world::{GOODS, Goods, Machine, Region};
+
+/// What a row is about. The formats write some of these as two rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    OnDemand,
+    Spot,
+    /// Covered by a reservation, which was paid partly upfront.
+    Reserved {
+        amortized: Amount,
+        recurring: Amount,
+    },
+    /// Covered by the savings plan.
+    Planned,
+    /// One hour of the savings plan.
+    PlanFee {
+        commitment: Amount,
+        used: Amount,
+    },
+    /// One month of a reservation: recurring fee, and what of it and of the upfront fee went unused.
+    ReservationFee {
+        unused_hours: u64,
+        unused_amortized: Amount,
+        unused_recurring: Amount,
+        units: u64,
+    },
+    ReservationUpfront {
+        units: u64,
+    },
+    Goods,
+    Support,
+    Credit,
+    Refund,
+    Discount,
+    Tax,
+}
+
+/// Who a resource is tagged for, in the spelling of the tag.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Owner {
+    pub(super) team: &'static str,
+    /// Tagged `Team` instead of `team`.
+    pub(super) is_capital: bool,
+    /// From 1; 0 for none.
+    pub(super) experiment: u32,
+    pub(super) project: &'static str,
+    pub(super) environment: &'static str,
+}
+
+/// One event, to be written as one row or two.
+#[derive(Clone, Copy)]
+pub(super) struct Line {
+    pub(super) kind: Kind,
+    /// Hours of the month, half-open.
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) account: usize,
+    pub(super) region: &'static Region,
+    pub(super) zone: u8,
+    pub(super) machine: Option<&'static Machine>,
+    pub(super) goods: &'static Goods,
+    pub(super) resource: u64,
+    /// `None` where nothing is tagged.
+    pub(super) owner: Option<Owner>,
+    pub(super) quantity: Amount,
+    /// List price of one unit.
+    pub(super) list_rate: Amount,
+    pub(super) list: Amount,
+    pub(super) billed: Amount,
+    pub(super) effective: Amount,
+}
+
+/// Writes events in one format.
+pub(super) trait Writer {
+    /// Rows that an event of this kind takes.
+    fn rows(kind: Kind) -> u64;
+    fn write(&mut self, line: &Line) -> io::Result<()>;
+}
+
+impl Line {
+    /// An hour of nothing in a region, to fill in.
+    pub(super) fn empty(region: &'static Region) -> Self {
+        Self {
+            kind: Kind::Goods,
+            from: 0,
+            to: 1,
+            account: 0,
+            region,
+            zone: 0,
+            machine: None,
+            goods: &GOODS[0],
+            resource: 0,
+            owner: None,
+            quantity: Amount::ONE,
+            list_rate: Amount::ZERO,
+            list: Amount::ZERO,
+            billed: Amount::ZERO,
+            effective: Amount::ZERO,
+        }
+    }
+}

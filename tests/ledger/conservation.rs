@@ -1,0 +1,117 @@
+//! The equations hold after deliveries, re-deliveries, additions and undos in any order, several at once.
+
+use gpuledger::ledger::{Decision, Status, WhenUnsure};
+use gpuledger::money::Decimal;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use sqlx::PgPool;
+
+use crate::support::{Focus, TestLedger};
+
+/// What one account and month should count, by the definition: from the last replacement on.
+#[derive(Default)]
+struct Model(Vec<Stated>);
+
+struct Stated {
+    delivery: i64,
+    is_addition: bool,
+    is_undone: bool,
+    billed: Decimal,
+}
+
+impl Model {
+    fn billed(&self) -> Decimal {
+        let counting: Vec<&Stated> = self.0.iter().filter(|stated| !stated.is_undone).collect();
+        let start = counting.iter().rposition(|stated| !stated.is_addition).unwrap_or(0);
+        counting[start..].iter().map(|stated| stated.billed).sum()
+    }
+}
+
+struct Dice(ChaCha8Rng);
+
+impl Dice {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0.next_u32() % n
+    }
+
+    /// Up to twelve digits after the point, now and then a credit.
+    fn cost(&mut self) -> Decimal {
+        let amount = Decimal::new(i128::from(self.0.next_u64() >> 20), 12);
+        if self.below(8) == 0 { -amount } else { amount }
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn any_order_of_deliveries_and_undos_conserves_every_cent(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    for seed in 0..6 {
+        let mut dice = Dice(ChaCha8Rng::seed_from_u64(seed));
+        let account = format!("account-{seed}");
+        let mut model = Model::default();
+        for step in 0..12 {
+            let undoable: Vec<usize> = (0..model.0.len()).filter(|at| !model.0[*at].is_undone).collect();
+            if !undoable.is_empty() && dice.below(3) == 0 {
+                let at = undoable[dice.below(undoable.len() as u32) as usize];
+                ledger.undo(model.0[at].delivery).await;
+                model.0[at].is_undone = true;
+            } else {
+                let is_addition = dice.below(3) == 0;
+                let (file, billed) = random_month(&mut dice, &account, step);
+                let path = ledger.file(&format!("{account}-{step}.csv"), &file);
+                let decision = if is_addition { Decision::Add } else { Decision::Replace };
+                let report = ledger.import(&[path], Some(decision), WhenUnsure::Wait).await.pop().unwrap();
+                assert_eq!(report.status, Status::Loaded, "{report:?}");
+                model.0.push(Stated {
+                    delivery: report.delivery.unwrap(),
+                    is_addition,
+                    is_undone: false,
+                    billed,
+                });
+            }
+            assert_eq!(ledger.billed(&account, "2026-09").await, model.billed(), "seed {seed}, step {step}");
+        }
+    }
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn imports_side_by_side_conserve_every_cent(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut dice = Dice(ChaCha8Rng::seed_from_u64(7));
+    let mut expected = Vec::new();
+    let mut paths = Vec::new();
+    for at in 0..4 {
+        let (file, billed) = random_month(&mut dice, &format!("side-{at}"), at);
+        paths.push(ledger.file(&format!("{at}.csv"), &file));
+        expected.push(billed);
+    }
+    let (a, b, c, d) = tokio::join!(
+        ledger.import(&paths[0..1], None, WhenUnsure::Wait),
+        ledger.import(&paths[1..2], None, WhenUnsure::Wait),
+        ledger.import(&paths[2..3], None, WhenUnsure::Wait),
+        ledger.import(&paths[3..4], None, WhenUnsure::Wait),
+    );
+    for reports in [a, b, c, d] {
+        assert_eq!(reports[0].status, Status::Loaded, "{:?}", reports[0]);
+    }
+    for (at, billed) in expected.into_iter().enumerate() {
+        assert_eq!(ledger.billed(&format!("side-{at}"), "2026-09").await, billed);
+    }
+    ledger.assert_balanced().await;
+}
+
+/// A month of one account, with a rejected row among the good ones, and what its charges sum to.
+fn random_month(dice: &mut Dice, account: &str, step: u32) -> (Focus, Decimal) {
+    let (mut file, mut billed) = (Focus::new(), Decimal::ZERO);
+    for row in 0..=dice.below(30) {
+        let cost = dice.cost();
+        billed += cost;
+        let at = format!("2026-09-{:02}T{:02}", 1 + dice.below(30), dice.below(24));
+        let team = ["vision", "nlp", ""][dice.below(3) as usize];
+        file = file.hour(account, &format!("s{}", dice.below(4)), &at, &cost.to_string(), team);
+        if row == 3 {
+            file = file.hour(account, "s1", &at, &format!("no number {step}"), team);
+        }
+    }
+    (file, billed)
+}

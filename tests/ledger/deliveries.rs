@@ -1,0 +1,155 @@
+//! A month is stated once: replacing, adding, asking, undoing.
+
+use gpuledger::ledger::{Decision, Published, Status, WhenUnsure, publish};
+use gpuledger::{clock, ledger};
+use sqlx::PgPool;
+
+use crate::support::{Focus, TestLedger};
+
+fn dec(text: &str) -> gpuledger::money::Decimal {
+    text.parse().unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_later_delivery_of_a_month_replaces_the_earlier_one(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let first = Focus::new().hour("acme", "s1", "2026-09-05T10", "10.50", "vision");
+    ledger.deliver("first.csv", &first).await;
+    let second = Focus::new().hour("acme", "s1", "2026-09-05T10", "10.75", "vision").hour(
+        "acme",
+        "s1",
+        "2026-09-06T10",
+        "1",
+        "vision",
+    );
+    let report = ledger.deliver("second.csv", &second).await;
+
+    assert_eq!(report.status, Status::Loaded);
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("11.75"));
+    ledger.undo(report.delivery.unwrap()).await;
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10.50"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_same_bytes_count_once_and_load_again_after_undo(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = Focus::new().hour("acme", "s1", "2026-09-05T10", "10.50", "vision");
+    let first = ledger.deliver("a.csv", &file).await;
+    let again = ledger.deliver("b.csv", &file).await;
+    assert_eq!((again.status, again.delivery), (Status::Duplicate, first.delivery));
+    ledger.undo(first.delivery.unwrap()).await;
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("0"));
+    assert_eq!(ledger.deliver("c.csv", &file).await.status, Status::Loaded);
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10.50"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_delivery_that_lacks_what_it_would_replace_waits_for_a_word(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let whole = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision").hour(
+        "acme",
+        "s2",
+        "2026-09-06T10",
+        "20",
+        "nlp",
+    );
+    ledger.deliver("whole.csv", &whole).await;
+    let part = Focus::new().hour("acme", "s2", "2026-09-06T10", "21", "nlp");
+    let report = ledger.deliver("part.csv", &part).await;
+
+    assert_eq!(report.status, Status::Waiting);
+    let message = report.message.unwrap();
+    assert!(message.contains("sub-accounts s1") && message.contains("days 2026-09-05"), "{message}");
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("30"));
+
+    let mut db = ledger.db.acquire().await.unwrap();
+    let delivery = report.delivery.unwrap();
+    let published = publish(&mut db, delivery, Some(Decision::Add), "test", clock::now()).await.unwrap();
+    assert!(matches!(published, Published::At(_)));
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("51"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_command_line_keeps_nothing_of_what_it_must_ask_about(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let whole = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision").hour(
+        "acme",
+        "s2",
+        "2026-09-06T10",
+        "20",
+        "nlp",
+    );
+    ledger.deliver("whole.csv", &whole).await;
+    let part = ledger.file("part.csv", Focus::new().hour("acme", "s2", "2026-09-06T10", "21", "nlp"));
+    let report = ledger.import(&[part.clone()], None, WhenUnsure::Discard).await.pop().unwrap();
+    assert_eq!((report.status, report.delivery), (Status::Waiting, None));
+    let rows: i64 = sqlx::query_scalar("select count(*) from charges").fetch_one(&ledger.db).await.unwrap();
+    assert_eq!(rows, 2);
+
+    let report = ledger.import(&[part], Some(Decision::Replace), WhenUnsure::Discard).await.pop().unwrap();
+    assert_eq!(report.status, Status::Loaded);
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("21"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn two_files_of_one_month_chosen_together_are_asked_about(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let a = ledger.file("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision"));
+    let b = ledger.file("b.csv", Focus::new().hour("acme", "s1", "2026-09-05T11", "20", "vision"));
+    let reports = ledger.import(&[a, b], None, WhenUnsure::Wait).await;
+    assert!(reports.iter().all(|report| report.status == Status::Waiting));
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("0"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_page_can_be_asked_as_of_a_sequence(db: PgPool) {
+    use gpuledger::accounts::Viewer;
+    use gpuledger::report::{CostBasis, Grouping, Question, spend};
+    let ledger = TestLedger::new(db);
+    ledger.deliver("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision")).await;
+    ledger.deliver("b.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "12", "vision")).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let mut totals = Vec::new();
+    for sequence in [Some(1), Some(2), None] {
+        let question = Question {
+            period: "2026-09".parse().unwrap(),
+            by: Grouping::Provider,
+            cost: CostBasis::Billed,
+            currency: None,
+            filters: Vec::new(),
+            limit: None,
+            sequence,
+            viewer: Viewer::Everything,
+        };
+        totals.push(spend(&mut db, &question).await.unwrap().total.unwrap().amount);
+    }
+    assert_eq!(totals, [dec("10"), dec("12"), dec("12")]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_an_interrupted_import_left_is_swept_and_never_counted(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision")).await;
+    // As a killed process leaves it: loading, some rows written, no session that holds its lock.
+    sqlx::query(
+        "with d as (insert into deliveries (batch_id, status, created_at, created_by)
+                    values (gen_random_uuid(), 'loading', now(), 'killed') returning delivery_id)
+         insert into charges select billing_month, charge_key_id, d.delivery_id, scope_id, row_no, file_no, is_metered,
+                    charge_period_start, charge_period_end, billed_cost, effective_cost, list_cost, contracted_cost,
+                    consumed_quantity, resource_id, tag_set_id from charges, d",
+    )
+    .execute(&ledger.db)
+    .await
+    .unwrap();
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    let mut db = ledger.db.acquire().await.unwrap();
+    assert_eq!(ledger::sweep(&mut db).await.unwrap(), 1);
+    let rows: i64 = sqlx::query_scalar("select count(*) from charges").fetch_one(&ledger.db).await.unwrap();
+    assert_eq!(rows, 1);
+    ledger.assert_balanced().await;
+}
