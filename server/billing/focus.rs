@@ -22,6 +22,7 @@
 use super::aws;
 use super::charge::{Charge, ChargeCategory, PricingCategory};
 use super::header::{Columns, Header, key_of};
+use super::machine::Machine;
 use super::provider::{canonical_account, canonical_provider};
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
@@ -107,6 +108,7 @@ struct Reader {
     last_needed: usize,
     provider: Vec<u8>,
     provider_name: String,
+    details: Machine,
     scratch: Vec<u8>,
     text: String,
 }
@@ -195,6 +197,7 @@ impl Reader {
             last_needed: last_needed.unwrap_or(0),
             provider: Vec::new(),
             provider_name: String::new(),
+            details: Machine::default(),
             scratch: Vec::new(),
             text: String::new(),
         }
@@ -210,7 +213,7 @@ impl ReadRow for Reader {
 
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
         self.provider(&row, &mut charge.key.provider)?;
-        let Self { at, times: [start, end, period], scratch, text, .. } = self;
+        let Self { at, times: [start, end, period], details, scratch, text, .. } = self;
         charge.billed_cost = row.needed_amount(at.billed)?;
         if !value::currency(row.word(at.currency).trim_ascii(), &mut charge.key.currency)
             || row.is_null(at.currency)
@@ -257,7 +260,7 @@ impl ReadRow for Reader {
             // Azure writes one resource in several spellings.
             charge.resource_id.make_ascii_lowercase();
         }
-        machine(&row, at, is_aws, scratch, text, charge)?;
+        machine(&row, at, is_aws, details, (scratch, text), charge)?;
         costs(&mut row, at, charge)?;
         charge.consumed_quantity = row.amount(at.quantity)?;
         charge.is_metered = is_metered(&row, at, charge);
@@ -318,17 +321,15 @@ fn machine(
     row: &Row<'_>,
     at: &At,
     is_aws: bool,
-    scratch: &mut Vec<u8>,
-    text: &mut String,
+    details: &mut Machine,
+    (scratch, text): (&mut Vec<u8>, &mut String),
     charge: &mut Charge,
 ) -> Result<(), Problem> {
     let key = &mut charge.key;
     if at.price_details.is_some() {
-        json::each(row.cell(at.price_details, scratch), |name, value| match name {
-            "InstanceType" => value.clone_into(&mut key.instance_type),
-            "GpuCount" => value.clone_into(&mut key.stated_accelerators),
-            _ => {}
-        });
+        let stated = details.read(row, at.price_details, scratch);
+        key.instance_type.push_str(&stated.instance_type);
+        key.stated_accelerators.push_str(&stated.accelerators);
     }
     row.text(at.usage_type, &mut key.meter)?;
     for meter in &at.meters {

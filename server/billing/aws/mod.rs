@@ -48,6 +48,7 @@ mod service;
 
 use super::charge::Charge;
 use super::header::{Columns, Header, key_of};
+use super::machine::Machine;
 use super::provider::canonical_account;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
@@ -73,6 +74,7 @@ pub(super) struct Reader {
     at: At,
     times: [TimeColumn; 3],
     last_needed: usize,
+    product: Machine,
     scratch: Vec<u8>,
     text: String,
 }
@@ -153,6 +155,7 @@ impl Reader {
             at,
             times: Default::default(),
             last_needed: last_needed.unwrap_or(0),
+            product: Machine::default(),
             scratch: Vec::new(),
             text: String::new(),
         }
@@ -165,7 +168,7 @@ impl ReadRow for Reader {
     }
 
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
-        let Self { at, times: [start, end, period], scratch, text, .. } = self;
+        let Self { at, times: [start, end, period], product, scratch, text, .. } = self;
         if is_split_cost(at, &row) {
             return Ok(Outcome::Skipped("split cost allocation: the instance's own row carries the cost"));
         }
@@ -202,13 +205,17 @@ impl ReadRow for Reader {
         row.text(at.instance_type, &mut key.instance_type)?;
         row.text(at.gpu, &mut key.stated_accelerators)?;
         if at.product_map.is_some() {
-            json::each(row.cell(at.product_map, scratch), |name, value| match name {
-                "instance_type" if key.instance_type.is_empty() => key.instance_type.push_str(value),
-                "gpu" if key.stated_accelerators.is_empty() => key.stated_accelerators.push_str(value),
-                "sku" if key.sku.is_empty() => key.sku.push_str(value),
-                "region" | "region_code" if key.region.is_empty() => key.region.push_str(value),
-                _ => {}
-            });
+            let product = product.read(&row, at.product_map, scratch);
+            for (text, stated) in [
+                (&mut key.instance_type, &product.instance_type),
+                (&mut key.stated_accelerators, &product.accelerators),
+                (&mut key.sku, &product.sku),
+                (&mut key.region, &product.region),
+            ] {
+                if text.is_empty() {
+                    text.push_str(stated);
+                }
+            }
         }
         if key.instance_type.is_empty()
             && let Some((_, suffix)) = key.meter.rsplit_once(':')
@@ -469,8 +476,9 @@ pub(super) fn columns(header: &Header) -> Columns {
     }
     let has_tags = header.names().iter().any(|name| tag_key(name).is_some());
     for (name, key) in OPTIONAL {
-        let is_in_map = header.has("product") && name.starts_with("product/");
-        if !header.has(key) && !is_in_map && !(*name == "resourceTags" && has_tags) {
+        let is_elsewhere =
+            (header.has("product") && name.starts_with("product/")) || (*name == "resourceTags" && has_tags);
+        if !header.has(key) && !is_elsewhere {
             columns.absent.push((*name).to_owned());
         }
     }
