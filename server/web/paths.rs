@@ -2,6 +2,7 @@
 
 use axum_extra::routing::TypedPath;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::Error;
 use super::respond::As;
@@ -45,6 +46,64 @@ pub struct AccountAppearance;
 #[derive(TypedPath)]
 #[typed_path("/people", rejection(Error))]
 pub struct People;
+
+#[derive(TypedPath)]
+#[typed_path("/imports", rejection(Error))]
+pub struct Imports;
+
+#[derive(TypedPath)]
+#[typed_path("/imports.json", rejection(Error))]
+pub struct ImportsJson;
+
+/// What was handed in together.
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/imports/batches/{batch}", rejection(Error))]
+pub struct Batch {
+    pub batch: As<Uuid>,
+}
+
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}", rejection(Error))]
+pub struct Delivery {
+    pub delivery: As<i64>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/rejections.csv", rejection(Error))]
+pub struct DeliveryRejections {
+    pub delivery: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/files/{file}", rejection(Error))]
+pub struct DeliveryFile {
+    pub delivery: i64,
+    pub file: i16,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/replace", rejection(Error))]
+pub struct DeliveryReplace {
+    pub delivery: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/add", rejection(Error))]
+pub struct DeliveryAdd {
+    pub delivery: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/discard", rejection(Error))]
+pub struct DeliveryDiscard {
+    pub delivery: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/undo", rejection(Error))]
+pub struct DeliveryUndo {
+    pub delivery: i64,
+}
 
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/assets/{file}", rejection(Error))]

@@ -10,7 +10,6 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
 use gpuledger::clock;
 use gpuledger::config::Settings;
-use gpuledger::ledger::Originals;
 use gpuledger::web::{self, App};
 use sqlx::PgPool;
 use tower::ServiceExt as _;
@@ -41,11 +40,7 @@ impl TestApp {
         let base_url = base_url.parse().unwrap();
         let settings = Settings::new("data", "127.0.0.1:8080".parse().unwrap(), Some(base_url));
         let is_https = settings.base_url().is_https();
-        let router = web::router(App {
-            db: db.clone(),
-            originals: Originals::new(&settings.data_dir),
-            settings: settings.into(),
-        });
+        let router = web::router(App::new(settings, db.clone(), db.clone()));
         Self { db, router, cookies: BTreeMap::new(), is_https }
     }
 
@@ -53,11 +48,7 @@ impl TestApp {
     pub fn of(ledger: &TestLedger) -> Self {
         let mut app = Self::new(ledger.db.clone());
         let settings = Settings::new(ledger.folder.path(), "127.0.0.1:8080".parse().unwrap(), None);
-        app.router = web::router(App {
-            db: ledger.db.clone(),
-            originals: ledger.originals.clone(),
-            settings: settings.into(),
-        });
+        app.router = web::router(App::new(settings, ledger.db.clone(), ledger.db.clone()));
         app
     }
 
