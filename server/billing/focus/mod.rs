@@ -19,9 +19,11 @@
 //! is said. Literal `NULL` is null. Amounts such as `$50,000.00 ` and dates such as `4/1/25` occur in the
 //! specification's own examples and are read as such.
 
+mod columns;
+
 use super::aws;
 use super::charge::{Charge, ChargeCategory, PricingCategory};
-use super::header::{Columns, Header, key_of};
+use super::header::{Columns, Header};
 use super::machine::Machine;
 use super::provider::{canonical_account, canonical_provider};
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
@@ -71,30 +73,7 @@ impl Format for Focus {
     }
 
     fn columns(&self, header: &Header) -> Columns {
-        let mut columns = Columns::default();
-        for name in header.names() {
-            let (key, is_custom) = key_of(name);
-            if !is_custom && !key.starts_with("oci") && !KNOWN.contains(&key.as_str()) {
-                columns.unknown.push(name.clone());
-            }
-        }
-        for (name, keys) in OPTIONAL {
-            if header.find_any(keys).is_none() {
-                columns.absent.push((*name).to_owned());
-            }
-        }
-        for (name, key) in [("ListCost", "listcost"), ("ContractedCost", "contractedcost")] {
-            if !header.has(key) {
-                columns.notes.push(format!("without {name}, that cost counts 0"));
-            }
-        }
-        if header.has("amortizedcost") || header.has("chargetype") {
-            columns.notes.push(
-                "the names of FOCUS 0.5: AmortizedCost is EffectiveCost, ChargeType is ChargeCategory"
-                    .to_owned(),
-            );
-        }
-        columns
+        columns::columns(header)
     }
 
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
@@ -404,106 +383,3 @@ fn is_metered(row: &Row<'_>, at: &At, charge: &Charge) -> bool {
         && !is_negation
         && !row.word(at.commitment_status).eq_ignore_ascii_case(b"Unused")
 }
-
-/// Columns that feed a charge and may be missing.
-const OPTIONAL: &[(&str, &[&str])] = &[
-    ("ListCost", &["listcost"]),
-    ("ContractedCost", &["contractedcost"]),
-    ("ChargeClass", &["chargeclass"]),
-    ("PricingCategory", &["pricingcategory"]),
-    ("SubAccountId", &["subaccountid"]),
-    ("ServiceName", &["servicename"]),
-    ("ServiceCategory", &["servicecategory"]),
-    ("SkuId", &["skuid"]),
-    ("SkuMeter", &["skumeter", "skumetername", "usagetype"]),
-    ("SkuPriceDetails", &["skupricedetails", "skudetails"]),
-    ("RegionId", &["regionid", "region"]),
-    ("ConsumedQuantity", CONSUMED),
-    ("ConsumedUnit", &["consumedunit", "usageunit"]),
-    ("CommitmentDiscountId", &["commitmentdiscountid"]),
-    ("CommitmentDiscountStatus", &["commitmentdiscountstatus"]),
-    ("InvoiceId", &["invoiceid"]),
-    ("ResourceId", &["resourceid"]),
-    ("Tags", &["tags"]),
-];
-
-/// Every column of FOCUS 0.5 to 1.4 cost and usage.
-const KNOWN: &[&str] = &[
-    "allocatedmethoddetails",
-    "allocatedmethodid",
-    "allocatedresourceid",
-    "allocatedresourcename",
-    "allocatedtags",
-    "amortizedcost",
-    "availabilityzone",
-    "billedcost",
-    "billedcurrency",
-    "billingaccountid",
-    "billingaccountname",
-    "billingaccounttype",
-    "billingcurrency",
-    "billingperiodend",
-    "billingperiodstart",
-    "capacityreservationid",
-    "capacityreservationstatus",
-    "chargecategory",
-    "chargeclass",
-    "chargedescription",
-    "chargefrequency",
-    "chargeperiodend",
-    "chargeperiodstart",
-    "chargesubcategory",
-    "chargetype",
-    "commitmentdiscountcategory",
-    "commitmentdiscountid",
-    "commitmentdiscountname",
-    "commitmentdiscountquantity",
-    "commitmentdiscountstatus",
-    "commitmentdiscounttype",
-    "commitmentdiscountunit",
-    "commitmentprogrameligibilitydetails",
-    "consumedquantity",
-    "consumedunit",
-    "contractapplied",
-    "contractedcost",
-    "contractedunitprice",
-    "effectivecost",
-    "hostprovidername",
-    "invoicedetailid",
-    "invoiceid",
-    "invoiceissuer",
-    "invoiceissuername",
-    "listcost",
-    "listunitprice",
-    "pricingcategory",
-    "pricingcurrency",
-    "pricingcurrencycontractedunitprice",
-    "pricingcurrencyeffectivecost",
-    "pricingcurrencylistunitprice",
-    "pricingquantity",
-    "pricingunit",
-    "provider",
-    "providername",
-    "publisher",
-    "publishername",
-    "region",
-    "regionid",
-    "regionname",
-    "resourceid",
-    "resourcename",
-    "resourcetype",
-    "servicecategory",
-    "servicename",
-    "serviceprovidername",
-    "servicesubcategory",
-    "skuid",
-    "skumeter",
-    "skupricedetails",
-    "skupriceid",
-    "subaccountid",
-    "subaccountname",
-    "subaccounttype",
-    "tags",
-    "usagequantity",
-    "usageunit",
-];
