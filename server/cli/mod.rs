@@ -26,6 +26,8 @@ const JOB_CONNECTIONS: u32 = 8;
 const PAGE_CONNECTIONS: u32 = 16;
 /// A page that takes longer is of no use to who waits for it.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a stop waits for connections that an import holds.
+const LAST_ROWS: Duration = Duration::from_secs(3);
 
 /// What an organisation spends on GPUs, wherever they run.
 #[derive(Parser)]
@@ -122,7 +124,7 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let session = Session { pool: store.pool(JOB_CONNECTIONS, None), originals, json };
     let pool = session.pool.clone();
     let done = match command.unwrap_or(Command::Serve) {
-        Command::Serve => serve(settings, &store).await,
+        Command::Serve => serve(settings, &store, &pool).await,
         Command::Import(arguments) => import::run(session, arguments).await,
         Command::Report(report) => report::run(session, report).await,
         Command::Check(arguments) => check::run(session, arguments).await,
@@ -131,7 +133,8 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
             unreachable!("need no database: run() answers them")
         }
     };
-    pool.close().await;
+    // Rows of an import that was cut off may be on their way still.
+    let _ = tokio::time::timeout(LAST_ROWS, pool.close()).await;
     store.close().await?;
     done
 }
@@ -143,12 +146,12 @@ fn database(settings: &Settings) -> Database {
     }
 }
 
-async fn serve(settings: Settings, store: &Store) -> anyhow::Result<Done> {
+async fn serve(settings: Settings, store: &Store, jobs: &PgPool) -> anyhow::Result<Done> {
     let listener = tokio::net::TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
     let pool = store.pool(PAGE_CONNECTIONS, Some(PAGE_TIMEOUT));
-    web::serve(settings, pool.clone(), listener).await?;
+    web::serve(settings, pool.clone(), jobs.clone(), listener).await?;
     pool.close().await;
     Ok(Done::Well)
 }

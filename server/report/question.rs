@@ -97,6 +97,17 @@ impl CostBasis {
         }
     }
 
+    /// `Effective cost`.
+    pub fn label(self) -> String {
+        let name = match self {
+            Self::Billed => "Billed",
+            Self::Effective => "Effective",
+            Self::Contracted => "Contracted",
+            Self::List => "List",
+        };
+        format!("{name} cost")
+    }
+
     /// One sentence for a person.
     pub fn meaning(self) -> &'static str {
         match self {

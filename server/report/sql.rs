@@ -6,7 +6,7 @@ use super::{CostBasis, Filter, Grouping};
 use crate::accounts::Viewer;
 
 /// The rows a question needs, from the coarsest that holds its dimensions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     Months,
     Days,
@@ -23,7 +23,7 @@ impl Source {
                 Grouping::Day => Self::Days,
                 _ => Self::Months,
             })
-            .max_by_key(|source| *source as u8)
+            .max()
             .unwrap_or(Self::Months)
     }
 

@@ -37,6 +37,8 @@ pub enum Error {
     MethodNotAllowed,
     #[error("That is more than this form takes.")]
     TooLarge,
+    #[error("The server's disk is full. Nothing was loaded; make room and send the files again.")]
+    DiskFull,
     #[error("Too many attempts. Try again after {}.", filters::clock_time(until))]
     TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
@@ -56,6 +58,7 @@ impl Error {
             Self::Forbidden | Self::Forged => StatusCode::FORBIDDEN,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -72,6 +75,7 @@ impl Error {
             Self::MethodNotAllowed => "Not possible here",
             Self::TooLarge => "Too large",
             Self::TooMany { .. } | Self::Unavailable(_) => "Wait a moment",
+            Self::DiskFull => "No room left",
             Self::Internal(_) => "That did not work",
         }
     }
@@ -107,6 +111,16 @@ impl From<PathRejection> for Error {
                 Self::NoSuchPage(format!("This address names nothing: {message}."))
             }
             _ => Self::NotFound,
+        }
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(cause: std::io::Error) -> Self {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match cause.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => Self::DiskFull,
+            _ => Self::Internal(cause.into()),
         }
     }
 }

@@ -14,7 +14,7 @@ use gpuledger::web::{self, App};
 use sqlx::PgPool;
 use tower::ServiceExt as _;
 
-use super::html;
+use super::{TestLedger, html};
 
 pub const PASSWORD: &str = "correct horse battery";
 
@@ -40,8 +40,16 @@ impl TestApp {
         let base_url = base_url.parse().unwrap();
         let settings = Settings::new("data", "127.0.0.1:8080".parse().unwrap(), Some(base_url));
         let is_https = settings.base_url().is_https();
-        let router = web::router(App { db: db.clone(), settings: settings.into() });
+        let router = web::router(App::new(settings, db.clone(), db.clone()));
         Self { db, router, cookies: BTreeMap::new(), is_https }
+    }
+
+    /// The site of a ledger, with its originals.
+    pub fn of(ledger: &TestLedger) -> Self {
+        let mut app = Self::new(ledger.db.clone());
+        let settings = Settings::new(ledger.folder.path(), "127.0.0.1:8080".parse().unwrap(), None);
+        app.router = web::router(App::new(settings, ledger.db.clone(), ledger.db.clone()));
+        app
     }
 
     /// The same site in another browser.

@@ -1,0 +1,4 @@
+//! What people do, from the first page to the last, over HTTP against a real PostgreSQL.
+
+mod finance;
+mod team_lead;
