@@ -93,7 +93,7 @@ fn a_killed_postgresql_leaves_nothing_that_counts() {
         let mut import = scene.begin_import();
         std::thread::sleep(Duration::from_millis(moment));
         if let Some(postmaster) = scene.sandbox.postmaster() {
-            kill(postmaster);
+            kill([postmaster]);
         }
         import.wait().unwrap();
         if scene.assert_sound() {
