@@ -260,9 +260,9 @@ pub async fn over_time(
             && costs.iter().all(|row| row[column].is_zero())
         {
             buckets.remove(column);
-            costs.iter_mut().for_each(|row| {
+            for row in &mut costs {
                 row.remove(column);
-            });
+            }
         }
     }
     Ok(Series { buckets, groups: labels.into_iter().zip(costs).collect(), has_others })

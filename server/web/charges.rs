@@ -90,9 +90,11 @@ impl ListPage {
             href: format!("{first}{joint}page="),
         }
     }
+}
 
-    fn trace(&self, line: &ChargeLine) -> String {
-        paths::Charge { delivery: line.delivery, file: line.file_no, row: As::page(line.row) }.to_string()
+impl ChargeLine {
+    fn address(&self) -> paths::Charge {
+        paths::Charge { delivery: self.delivery, file: self.file_no, row: As::page(self.row) }
     }
 }
 
@@ -140,11 +142,6 @@ async fn read_original(originals: Originals, trace: &Trace) -> Option<Vec<(Strin
 }
 
 impl TracePage {
-    /// Columns that have a value, and how many have none.
-    fn filled(&self, columns: &[(String, String)]) -> Vec<(String, String)> {
-        columns.iter().filter(|(_, value)| !value.is_empty()).cloned().collect()
-    }
-
     fn tags(&self) -> Vec<(String, String)> {
         let tags = self.trace.tags.as_object().into_iter().flatten();
         tags.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect()

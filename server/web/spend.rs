@@ -103,7 +103,7 @@ impl Page {
     }
 
     /// Where a group leads: what it is made of. Nowhere for what was folded.
-    fn into_group(&self, group: &Group) -> Option<String> {
+    fn inside(&self, group: &Group) -> Option<String> {
         let narrowed = self.narrowed(group)?;
         Some(self.at(&narrowed.by(finer(&self.asked))))
     }
