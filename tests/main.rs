@@ -4,6 +4,7 @@
 mod accelerator;
 mod formats;
 mod generate;
+mod journeys;
 mod ledger;
 mod store;
 mod support;

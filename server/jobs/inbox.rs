@@ -146,7 +146,8 @@ impl ArrivingFile<'_> {
 /// in it is invisible or turns the text around.
 fn clean(name: &str) -> String {
     let is_shown = |c: &char| {
-        !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        !c.is_control()
+            && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
     let parts: Vec<String> = name
         .split(['/', '\\'])

@@ -204,9 +204,8 @@ async fn lines(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Impo
 
 async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Delivery>> {
     let Which { only, before, is_waiting, limit } = which;
-    let rows = sqlx::query_file!("server/report/imports.sql", only, before, is_waiting, limit)
-        .fetch_all(db)
-        .await?;
+    let rows =
+        sqlx::query_file!("server/report/imports.sql", only, before, is_waiting, limit).fetch_all(db).await?;
     Ok(rows
         .into_iter()
         .map(|row| Delivery {

@@ -60,7 +60,9 @@ pub async fn undo(
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let sentence = match ledger::undo(&mut db, delivery, &person.email, clock::now()).await? {
-        Some(_) => format!("Delivery {delivery} is undone and counts no longer. Its file is kept, and loads again."),
+        Some(_) => {
+            format!("Delivery {delivery} is undone and counts no longer. Its file is kept, and loads again.")
+        }
         None => already(delivery),
     };
     Ok(back_to(delivery, &sentence, &app))

@@ -61,7 +61,8 @@ impl Page {
         if !self.delivery.is_counted {
             return format!("Nothing that a page shows changes: delivery {delivery} does not count now.");
         }
-        let mut instead: Vec<i64> = self.effects.iter().flat_map(|effect| &effect.counts_without).copied().collect();
+        let mut instead: Vec<i64> =
+            self.effects.iter().flat_map(|effect| &effect.counts_without).copied().collect();
         instead.sort_unstable();
         instead.dedup();
         match instead.as_slice() {

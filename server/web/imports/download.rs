@@ -141,8 +141,14 @@ mod tests {
     fn it_names_a_file_without_letting_the_name_speak() {
         for (name, value) in [
             ("cur-1.csv.gz", "attachment; filename=\"cur-1.csv.gz\"; filename*=UTF-8''cur-1.csv.gz"),
-            ("a/b/Müller \"x\".csv", "attachment; filename=\"M_ller__x_.csv\"; filename*=UTF-8''M%C3%BCller%20%22x%22.csv"),
-            ("x\r\nSet-Cookie: a=b", "attachment; filename=\"x__Set-Cookie__a_b\"; filename*=UTF-8''x%0D%0ASet-Cookie%3A%20a%3Db"),
+            (
+                "a/b/Müller \"x\".csv",
+                "attachment; filename=\"M_ller__x_.csv\"; filename*=UTF-8''M%C3%BCller%20%22x%22.csv",
+            ),
+            (
+                "x\r\nSet-Cookie: a=b",
+                "attachment; filename=\"x__Set-Cookie__a_b\"; filename*=UTF-8''x%0D%0ASet-Cookie%3A%20a%3Db",
+            ),
         ] {
             assert_eq!(attachment(name), value);
         }

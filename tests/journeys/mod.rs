@@ -1,0 +1,3 @@
+//! What a person does, end to end, over HTTP.
+
+mod admin;
