@@ -293,7 +293,12 @@ impl Report {
             Bundle::Files(sources) => sources.as_slice(),
             Bundle::Refused { manifest, .. } => std::slice::from_ref(manifest),
         };
-        Self::ended(sources, Status::Failed, None, format!("the database failed, nothing was loaded: {error}"))
+        Self::ended(
+            sources,
+            Status::Failed,
+            None,
+            format!("the database failed, nothing was loaded: {error}"),
+        )
     }
 
     fn ended(sources: &[Source], status: Status, delivery: Option<i64>, message: String) -> Self {

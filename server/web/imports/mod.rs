@@ -132,6 +132,23 @@ pub fn state(line: &ImportLine) -> (&'static str, &'static str) {
     }
 }
 
+/// What was said about a file, as a sentence beside the file's name.
+pub fn sentence(message: &str, files: &[String]) -> String {
+    let own = match files {
+        [file] => message.strip_prefix(file.as_str()).and_then(|rest| rest.strip_prefix(": ")),
+        _ => None,
+    };
+    let text = own.unwrap_or(message);
+    let end = if text.ends_with('.') { "" } else { "." };
+    // The name of a file keeps its spelling.
+    if files.iter().any(|file| text.starts_with(file.as_str())) {
+        return format!("{text}{end}");
+    }
+    let mut letters = text.chars();
+    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{}{end}", letters.as_str())
+}
+
 /// The page of a delivery.
 pub fn at(delivery: &i64) -> paths::Delivery {
     paths::Delivery { delivery: As::page(*delivery) }
@@ -145,4 +162,18 @@ pub fn batch_page(batch: &Uuid) -> paths::Batch {
 /// The month page.
 pub fn month_page(month: impl Display) -> String {
     format!("/spend/{month}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_what_was_wrong_as_a_sentence() {
+        let files = ["a.csv".to_owned(), "b.csv".to_owned()];
+        assert_eq!(sentence("a.csv: row 3: found “é”", &files[..1]), "Row 3: found “é”.");
+        assert_eq!(sentence("b.csv: found it.", &files), "b.csv: found it.");
+        assert_eq!(sentence("écart", &files), "Écart.");
+        assert_eq!(sentence("", &[]), ".");
+    }
 }
