@@ -65,6 +65,9 @@ create table delivery_scopes (
     delivery_id bigint not null references deliveries on delete cascade,
     scope_id bigint not null references scopes,
     is_addition boolean not null default false,
+    -- Null states the whole month. A slice (one of Oracle's files) adds to the others and is replaced only
+    -- by the same slice, or by a delivery of the whole month.
+    slice text,
     sub_accounts text[] not null,
     days date[] not null,
     charges bigint not null,
@@ -73,7 +76,7 @@ create table delivery_scopes (
     primary key (delivery_id, scope_id)
 );
 
-create index delivery_scopes_by_scope on delivery_scopes (scope_id);
+create index delivery_scopes_by_scope on delivery_scopes (scope_id, delivery_id);
 
 -- The sums that the file itself states, per scope and currency: the left side of every later equation.
 create table delivery_totals (
@@ -164,6 +167,8 @@ create table charge_keys (
     unit_seconds integer,
     catalog_version bigint not null
 );
+
+create index charge_keys_by_catalog on charge_keys (catalog_version);
 
 -- Tags too various for the key, kept with the charge.
 create table tag_sets (

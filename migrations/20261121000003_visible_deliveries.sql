@@ -1,18 +1,18 @@
--- The definition of *visible*, in one place: per scope the last published delivery that replaced, and
--- every addition published since, without those that were undone. The table `visibility` is its history.
+-- The definition of *visible*, in one place: per scope every published delivery that was not undone and
+-- that no later one replaced. A delivery of the whole month replaces all before it; a slice replaces the
+-- same slice; an addition replaces nothing. The table `visibility` is the history of this.
 create view visible_deliveries as
 select ds.scope_id, ds.delivery_id
 from delivery_scopes ds
 join deliveries d using (delivery_id)
 where d.status = 'loaded'
-  and d.published_sequence >= coalesce(
-      (
-          select max(later.published_sequence)
-          from delivery_scopes replacing
-          join deliveries later using (delivery_id)
-          where replacing.scope_id = ds.scope_id
-            and later.status = 'loaded'
-            and not replacing.is_addition
-      ),
-      0
+  and not exists (
+      select
+      from delivery_scopes replacing
+      join deliveries later on later.delivery_id = replacing.delivery_id
+      where replacing.scope_id = ds.scope_id
+        and later.status = 'loaded'
+        and later.published_sequence > d.published_sequence
+        and not replacing.is_addition
+        and (replacing.slice is null or replacing.slice = ds.slice)
   );

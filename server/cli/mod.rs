@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand};
 use sqlx::PgPool;
 
 use crate::config::{DatabaseUrl, Settings};
-use crate::ledger::Originals;
+use crate::ledger::{self, Originals};
 use crate::store::{Database, Store, private};
 use crate::web;
 
@@ -123,6 +123,7 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let originals = Originals::new(&settings.data_dir);
     let session = Session { pool: store.pool(JOB_CONNECTIONS, None), originals, json };
     let pool = session.pool.clone();
+    ledger::recognize_again(&mut *pool.acquire().await?).await?;
     let done = match command.unwrap_or(Command::Serve) {
         Command::Serve => serve(settings, &store, &pool).await,
         Command::Import(arguments) => import::run(session, arguments).await,

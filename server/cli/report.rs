@@ -20,7 +20,7 @@ pub struct Spend {
 
     /// What to group by: provider, account, service, region, accelerator, pricing, category, sku,
     /// resource, day, month, tag:KEY.
-    #[arg(long, default_value = "provider")]
+    #[arg(long, default_value = "service")]
     by: Grouping,
 
     /// Which cost: billed, effective, contracted, list.

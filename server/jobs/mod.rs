@@ -102,7 +102,16 @@ struct Claimed {
 /// False when nothing waits.
 async fn run_next(pool: &PgPool, originals: &Originals) -> sqlx::Result<bool> {
     let mut db = pool.acquire().await?;
-    let Some(job) = claim(&mut db).await? else {
+    let ran = run_next_on(pool, &mut db, originals).await;
+    if ran.is_err() {
+        // Ends the session and with it the lock, so that the job is taken up again.
+        let _ = db.close().await;
+    }
+    ran
+}
+
+async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals) -> sqlx::Result<bool> {
+    let Some(job) = claim(db).await? else {
         return Ok(false);
     };
     let progress = Progress::default();
@@ -121,7 +130,7 @@ async fn run_next(pool: &PgPool, originals: &Originals) -> sqlx::Result<bool> {
     };
     let outcome = ledger::import(pool, originals, import).await;
     telling.abort();
-    finish(&mut db, &job, outcome, progress.load(Ordering::Relaxed)).await?;
+    finish(db, &job, &outcome?, progress.load(Ordering::Relaxed)).await?;
     sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + job.job_id).fetch_one(&mut *db).await?;
     remove_incoming(&job.files);
     Ok(true)
@@ -148,6 +157,7 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
             "update jobs
              set status = case when $3 then 'failed' else 'running' end,
                  message = case when $3 then 'The import was interrupted again and again; nothing was loaded.' end,
+                 finished_at = case when $3 then $2::timestamptz end,
                  started_at = $2, attempts = attempts + 1, rows_read = 0
              where job_id = $1 and status in ('queued', 'running')",
             candidate.job_id,
@@ -156,7 +166,9 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
         )
         .execute(&mut *db)
         .await?;
-        if claimed.rows_affected() == 1 && !is_hopeless {
+        if is_hopeless {
+            remove_incoming(&candidate.files);
+        } else if claimed.rows_affected() == 1 {
             return Ok(Some(Claimed {
                 job_id: candidate.job_id,
                 batch_id: candidate.batch_id,
@@ -174,22 +186,13 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
 async fn finish(
     db: &mut PgConnection,
     job: &Claimed,
-    outcome: sqlx::Result<Vec<ledger::Report>>,
+    reports: &[ledger::Report],
     rows_read: u64,
 ) -> sqlx::Result<()> {
-    let (status, result, message) = match &outcome {
-        Ok(reports) => ("done", Some(Json(reports)), None),
-        Err(error) => {
-            tracing::error!(%error, job = job.job_id, "an import failed");
-            ("failed", None, Some("The database did not take the rows; nothing was loaded. Try again."))
-        }
-    };
     sqlx::query!(
-        "update jobs set status = $2, result = $3, message = $4, rows_read = $5, finished_at = $6 where job_id = $1",
+        "update jobs set status = 'done', result = $2, rows_read = $3, finished_at = $4 where job_id = $1",
         job.job_id,
-        status,
-        result as _,
-        message,
+        Json(reports) as _,
         rows_read as i64,
         clock::now(),
     )

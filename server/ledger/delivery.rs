@@ -104,14 +104,16 @@ pub async fn complete(
         let charges: i64 =
             reading.totals.iter().filter(|((of, _), _)| of == scope_id).map(|(_, sums)| sums.charges).sum();
         sqlx::query!(
-            "insert into delivery_scopes (delivery_id, scope_id, sub_accounts, days, charges, is_provisional)
-             values ($1, $2, $3, $4, $5, $6)",
+            "insert into delivery_scopes
+                 (delivery_id, scope_id, sub_accounts, days, charges, is_provisional, slice)
+             values ($1, $2, $3, $4, $5, $6, $7)",
             delivery_id,
             scope_id,
             &coverage.sub_accounts.iter().cloned().collect::<Vec<_>>(),
             &coverage.days.iter().copied().collect::<Vec<_>>(),
             charges,
             coverage.is_provisional,
+            loaded.slice,
         )
         .execute(&mut *tx)
         .await?;
@@ -201,7 +203,7 @@ pub async fn name_files(db: &mut PgConnection, delivery_id: i64, sources: &[Sour
 }
 
 /// What people call a file: without the folders it lay in.
-fn file_name(name: &str) -> &str {
+pub fn file_name(name: &str) -> &str {
     name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
 

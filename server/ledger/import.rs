@@ -3,7 +3,7 @@
 //! All deliveries of a call are loaded first, unseen; then each is published. What is unclear (two of
 //! them state the same month, or one lacks what it would replace) is published only on a decision.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub enum WhenUnsure {
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     Loaded,
-    /// The same bytes count already.
+    /// The same bytes are loaded already.
     Duplicate,
     /// The file is not what it should be.
     Refused,
@@ -101,18 +101,32 @@ pub struct ReportRejection {
 /// Imports, and reports one entry a delivery. An error here is the database's; a file's is a [`Report`].
 pub async fn import(pool: &PgPool, originals: &Originals, import: Import<'_>) -> sqlx::Result<Vec<Report>> {
     let mut db = pool.acquire().await?;
-    delivery::sweep(&mut db).await?;
+    let reports = import_on(pool, &mut db, originals, import).await;
+    if reports.is_err() {
+        // Ends the session and with it its locks, so that what was begun is known to be abandoned.
+        let _ = db.close().await;
+    }
+    reports
+}
+
+async fn import_on(
+    pool: &PgPool,
+    db: &mut PgConnection,
+    originals: &Originals,
+    import: Import<'_>,
+) -> sqlx::Result<Vec<Report>> {
+    delivery::sweep(db).await?;
     let mut loaded = Vec::new();
     for bundle in &import.deliveries {
         loaded.push(match bundle {
-            Bundle::Files(sources) => load_one(pool, &mut db, originals, &import, sources).await?,
-            Bundle::Refused { manifest, message } => refuse(&mut db, &import, manifest, message).await?,
+            Bundle::Files(sources) => load_one(pool, db, originals, &import, sources).await?,
+            Bundle::Refused { manifest, message } => refuse(db, &import, manifest, message).await?,
         });
     }
     let shared = shared_scopes(&loaded);
     let mut reports = Vec::new();
     for outcome in loaded {
-        reports.push(settle(&mut db, &import, outcome, &shared).await?);
+        reports.push(settle(db, &import, outcome, &shared).await?);
     }
     Ok(reports)
 }
@@ -203,7 +217,10 @@ async fn find_duplicate(db: &mut PgConnection, sources: &[Source]) -> sqlx::Resu
     let Some(delivery_id) = delivery::find_same(db, &hashes).await? else {
         return Ok(None);
     };
-    let message = format!("delivery {delivery_id} holds the same bytes; nothing was loaded again");
+    let message = format!(
+        "delivery {delivery_id} holds the same bytes; nothing was loaded again. If a later delivery took its \
+         place, undo that one to have it count again."
+    );
     let mut report = Report::ended(sources, Status::Duplicate, Some(delivery_id), message);
     for (file, sha256) in report.files.iter_mut().zip(hashes) {
         file.sha256 = Some(sha256);
@@ -211,15 +228,21 @@ async fn find_duplicate(db: &mut PgConnection, sources: &[Source]) -> sqlx::Resu
     Ok(Some(report))
 }
 
-/// Scopes that more than one delivery of this call states.
+/// Scopes that more than one delivery of this call states. Different slices of a scope are no two statements.
 fn shared_scopes(outcomes: &[Outcome]) -> BTreeSet<Scope> {
-    let (mut seen, mut shared) = (BTreeSet::new(), BTreeSet::new());
+    let mut seen: BTreeMap<Scope, Vec<Option<String>>> = BTreeMap::new();
+    let mut shared = BTreeSet::new();
     for outcome in outcomes {
         if let Outcome::Loaded { loaded, .. } = outcome {
             for (scope, _) in loaded.reading.scopes.values() {
-                if !seen.insert(scope.clone()) {
+                let slices = seen.entry(scope.clone()).or_default();
+                if slices
+                    .iter()
+                    .any(|slice| slice.is_none() || loaded.slice.is_none() || *slice == loaded.slice)
+                {
                     shared.insert(scope.clone());
                 }
+                slices.push(loaded.slice.clone());
             }
         }
     }

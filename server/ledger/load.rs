@@ -10,7 +10,7 @@ use sha2::Digest;
 use sqlx::PgPool;
 use tokio::sync::{Mutex, mpsc};
 
-use crate::billing::{self, Columns, Format, Refusal, RefusalKind};
+use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
 
 use super::key::Keyer;
 use super::noise::{NoisyTags, TagCensus};
@@ -38,6 +38,8 @@ pub struct Loaded {
     pub reading: Reading,
     pub format: &'static dyn Format,
     pub files: Vec<LoadedFile>,
+    /// How the delivery adds up: `None` states whole months, a slice is named after its file.
+    pub slice: Option<String>,
     pub columns: Columns,
     /// What was odd about the rows and harmed no figure.
     pub remarks: Vec<String>,
@@ -142,6 +144,7 @@ impl ReadTask {
         let mut reader = Reader::new(&mut self.sink, self.delivery_id, keyer, self.progress.clone());
         let mut files = Vec::new();
         let mut opened: Option<(&'static dyn Format, Columns)> = None;
+        let mut slice = None;
         let mut remarks = Vec::new();
         for (file_no, source) in self.sources.iter().enumerate() {
             let hash = hash_beside(source);
@@ -161,6 +164,9 @@ impl ReadTask {
                 Err(ReadError::Stopped) => return Err(Failure::Stopped),
             }
             remarks.extend(export.remarks().iter().map(ToString::to_string));
+            if export.accumulation() == Accumulation::Slice && slice.is_none() {
+                slice = Some(slice_of(&source.name));
+            }
             opened = Some((export.format(), export.columns().clone()));
             drop((export, noted));
             let sha256 = hash.join().map_err(|_| file_error(source, io::Error::other("hashing stopped")))?;
@@ -184,7 +190,7 @@ impl ReadTask {
                 io::Error::other("no file"),
             ));
         };
-        Ok(Loaded { reading, format, files, columns, remarks })
+        Ok(Loaded { reading, format, files, slice, columns, remarks })
     }
 }
 
@@ -239,6 +245,13 @@ fn is_packed(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(2).read_to_end(&mut start)?;
     Ok(matches!(start.as_slice(), [0x1f, 0x8b] | b"PK"))
+}
+
+/// The name of a slice: that of its file, however it is packed. Oracle gives every file a name of its own.
+fn slice_of(name: &str) -> String {
+    let name = super::delivery::file_name(name).to_lowercase();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zip");
+    name.trim_end_matches(".csv").to_owned()
 }
 
 /// Hashes the bytes as received on a thread beside the import.

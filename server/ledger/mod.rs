@@ -9,6 +9,7 @@
 //! - *Every cent is accounted for.* Rows read = charges + rejected + skipped, and every sum agrees with
 //!   the one before it, down to the file ([`check`]).
 
+mod catalog;
 mod check;
 mod delivery;
 mod gather;
@@ -24,6 +25,7 @@ mod rollup;
 mod scope;
 mod write;
 
+pub use catalog::recognize_again;
 pub use check::{Equation, check, check_originals};
 pub use delivery::{Ended, discard, sweep};
 pub use gather::{Bundle, LookIn, gather};

@@ -11,8 +11,9 @@ const ROWS_PER_VALUE: u64 = 20;
 /// … and are more than this: a file of forty rows has no noise worth the name.
 const FEW: usize = 1000;
 /// Tags that name a single thing by design, in any organisation. Never worth a group on a page.
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 9] = [
     "Name",
+    "name",
     "aws:cloudformation:stack-id",
     "aws:ec2spot:fleet-request-id",
     "aws:ec2launchtemplate:version",
@@ -61,6 +62,8 @@ pub struct TagCensus {
     values: FxHashMap<String, FxHashSet<u64>>,
 }
 
+/// Says whose rows a lead sees, so it is in the key whatever its values.
+const NEVER: &str = "team";
 /// Values counted of one tag; more are too many in a file of any size that is read in one go.
 const MAX_COUNTED: usize = 200_000;
 
@@ -89,7 +92,7 @@ impl TagCensus {
         let mut noisy: Vec<String> = self
             .values
             .iter()
-            .filter(|(_, values)| values.len() > limit || values.len() >= MAX_COUNTED)
+            .filter(|(name, values)| values.len() > limit && !name.eq_ignore_ascii_case(NEVER))
             .map(|(name, _)| name.clone())
             .collect();
         noisy.sort_unstable();

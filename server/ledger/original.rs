@@ -171,7 +171,6 @@ impl Writer {
         let compressor = self.compressor.take().ok_or_else(gone)?;
         drop(compressor.blocks);
         let (file, frames) = compressor.thread.join().map_err(|_| gone())??;
-        file.as_file().sync_data()?;
         let index = Index { content_bytes: self.content_bytes, frames, rows: std::mem::take(&mut self.rows) };
         let target = originals.content_path(sha256);
         let folder = target.parent().ok_or_else(gone)?;
@@ -179,13 +178,14 @@ impl Writer {
         if let Some(packed) = packed {
             let mut copy = tempfile::NamedTempFile::new_in(folder)?;
             io::copy(&mut File::open(packed)?, copy.as_file_mut())?;
-            copy.persist(originals.received_path(sha256))?;
+            keep(copy, &originals.received_path(sha256))?;
         }
         let mut index_file = tempfile::NamedTempFile::new_in(folder)?;
         serde_json::to_writer(&mut index_file, &index)?;
-        index_file.persist(originals.path(sha256, "index.json"))?;
+        keep(index_file, &originals.path(sha256, "index.json"))?;
         // Last, since its presence says that the original is complete.
-        file.persist(target)?;
+        keep(file, &target)?;
+        File::open(folder)?.sync_all()?;
         Ok(self.content_bytes)
     }
 
@@ -286,6 +286,13 @@ impl TryFrom<Vec<u8>> for Sha256 {
     fn try_from(bytes: Vec<u8>) -> Result<Self, Self::Error> {
         bytes.try_into().map(Self)
     }
+}
+
+/// On the disk, then in its place: a name never stands for half a file.
+fn keep(file: tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
+    file.as_file().sync_data()?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Bills are nobody else's business, and the data directory itself can be passed by PostgreSQL's user.

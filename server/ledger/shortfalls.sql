@@ -8,6 +8,7 @@ with held as (
     from delivery_scopes mine
     join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
     join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
+        and (mine.slice is null or theirs.slice = mine.slice)
     left join lateral unnest(theirs.sub_accounts) sub_account on true
     left join lateral unnest(theirs.days) day on true
     where mine.delivery_id = $1

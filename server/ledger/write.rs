@@ -26,19 +26,33 @@ pub async fn write_blocks(
 ) -> sqlx::Result<()> {
     let mut db: sqlx::pool::PoolConnection<Postgres> = pool.acquire().await?;
     sqlx::query!("set synchronous_commit = off").execute(&mut *db).await?;
+    let written = write_all(&mut db, delivery_id, &incoming).await;
+    match sqlx::query!("reset synchronous_commit").execute(&mut *db).await {
+        Ok(_) => written,
+        // Nobody else must get a connection whose commits do not wait.
+        Err(error) => {
+            let _ = db.close().await;
+            written.and(Err(error))
+        }
+    }
+}
+
+async fn write_all(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    incoming: &Mutex<mpsc::Receiver<Block>>,
+) -> sqlx::Result<()> {
     loop {
         let block = incoming.lock().await.recv().await;
         let Some(block) = block else {
-            break;
+            return Ok(());
         };
-        if let Err(error) = write_block(&mut db, delivery_id, block).await {
+        if let Err(error) = write_block(db, delivery_id, block).await {
             // The reader must not wait for a queue that nobody empties.
             incoming.lock().await.close();
             return Err(error);
         }
     }
-    sqlx::query!("reset synchronous_commit").execute(&mut *db).await?;
-    Ok(())
 }
 
 async fn write_block(db: &mut PgConnection, delivery_id: i64, block: Block) -> sqlx::Result<()> {

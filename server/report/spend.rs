@@ -30,6 +30,7 @@ pub struct Spend {
     pub cost: CostBasis,
     pub by: Grouping,
     pub total: Option<Money>,
+    /// Of the period before; null for days and months, which are not compared.
     pub previous: Option<Money>,
     pub accelerator_hours: Decimal,
     pub groups: Vec<Group>,
@@ -83,7 +84,7 @@ pub async fn spend(db: &mut PgConnection, question: &Question) -> sqlx::Result<S
     let total: Decimal = sums.iter().map(|sum| sum.cost).sum();
     let part_seconds: Decimal = sums.iter().map(|sum| sum.part_seconds).sum();
     answer.total = Some(money(total));
-    answer.previous = Some(money(sums.iter().map(|sum| sum.previous).sum()));
+    answer.previous = (!question.by.is_time()).then(|| money(sums.iter().map(|sum| sum.previous).sum()));
     answer.accelerator_hours = accelerator_hours(part_seconds, PLACES).normalize();
     answer.groups = fold(sums, question.limit)
         .into_iter()
@@ -158,6 +159,10 @@ fn fold(sums: Vec<Sum>, limit: Option<usize>) -> Vec<Sum> {
     };
     let (mut kept, rest): (Vec<_>, Vec<_>) =
         sums.into_iter().enumerate().partition(|(place, sum)| *place < limit || sum.key.is_none());
+    if rest.len() == 1 {
+        kept.extend(rest);
+        return kept.into_iter().map(|(_, sum)| sum).collect();
+    }
     let mut other = Sum { key: Some(OTHER.into()), ..Sum::default() };
     for (_, sum) in rest {
         other.folded += sum.folded;
@@ -372,11 +377,15 @@ async fn source_of(db: &mut PgConnection, question: &Question, sequence: i64) ->
                    select
                    from deliveries d
                    join visibility v using (delivery_id)
+                   join scopes s using (scope_id)
                    where d.noisy_tags && $1
                      and v.from_sequence <= $2 and (v.until_sequence is null or v.until_sequence > $2)
+                     and s.billing_month >= $3 and s.billing_month <= $4
                ) as "noisy!""#,
             &tags,
             sequence,
+            question.period.previous().first().first_day(),
+            question.period.last().first_day(),
         )
         .fetch_one(db)
         .await?;

@@ -8,7 +8,7 @@ use sqlx::PgPool;
 
 use crate::support::{Focus, TestLedger};
 
-/// What one account and month should count, by the definition: from the last replacement on.
+/// What one account and month should count, by the definition: what no later delivery replaced.
 #[derive(Default)]
 struct Model(Vec<Stated>);
 
@@ -16,14 +16,23 @@ struct Stated {
     delivery: i64,
     is_addition: bool,
     is_undone: bool,
+    slice: Option<u32>,
     billed: Decimal,
+}
+
+impl Stated {
+    fn replaces(&self, earlier: &Self) -> bool {
+        !self.is_undone && !self.is_addition && (self.slice.is_none() || self.slice == earlier.slice)
+    }
 }
 
 impl Model {
     fn billed(&self) -> Decimal {
-        let counting: Vec<&Stated> = self.0.iter().filter(|stated| !stated.is_undone).collect();
-        let start = counting.iter().rposition(|stated| !stated.is_addition).unwrap_or(0);
-        counting[start..].iter().map(|stated| stated.billed).sum()
+        let counts = |at: usize| {
+            let (stated, later) = (&self.0[at], &self.0[at + 1..]);
+            !stated.is_undone && !later.iter().any(|other| other.replaces(stated))
+        };
+        (0..self.0.len()).filter(|at| counts(*at)).map(|at| self.0[at].billed).sum()
     }
 }
 
@@ -56,8 +65,12 @@ async fn any_order_of_deliveries_and_undos_conserves_every_cent(db: PgPool) {
                 model.0[at].is_undone = true;
             } else {
                 let is_addition = dice.below(3) == 0;
+                let slice = (dice.below(3) == 0).then(|| dice.below(3));
                 let (file, billed) = random_month(&mut dice, &account, step);
-                let path = ledger.file(&format!("{account}-{step}.csv"), &file);
+                let path = match slice {
+                    Some(slice) => ledger.file(&format!("{account}-slice-{slice}.csv"), file.slice()),
+                    None => ledger.file(&format!("{account}-{step}.csv"), &file),
+                };
                 let decision = if is_addition { Decision::Add } else { Decision::Replace };
                 let report = ledger.import(&[path], Some(decision), WhenUnsure::Wait).await.pop().unwrap();
                 assert_eq!(report.status, Status::Loaded, "{report:?}");
@@ -65,6 +78,7 @@ async fn any_order_of_deliveries_and_undos_conserves_every_cent(db: PgPool) {
                     delivery: report.delivery.unwrap(),
                     is_addition,
                     is_undone: false,
+                    slice,
                     billed,
                 });
             }

@@ -96,6 +96,29 @@ async fn the_command_line_keeps_nothing_of_what_it_must_ask_about(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn slices_add_up_and_each_replaces_only_itself(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let slice = |at: &str, cost: &str| Focus::new().hour("acme", "s1", at, cost, "vision").slice();
+    ledger.deliver("0001.csv", slice("2026-09-05T10", "10")).await;
+    ledger.deliver("0002.csv", slice("2026-09-05T11", "20")).await;
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("30"));
+    let again = ledger.deliver("0001.csv", slice("2026-09-05T10", "11")).await;
+    assert_eq!(again.status, Status::Loaded);
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("31"));
+    ledger.undo(again.delivery.unwrap()).await;
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("30"));
+
+    let paths = [
+        ledger.file("0003.csv", slice("2026-09-06T10", "1")),
+        ledger.file("0004.csv", slice("2026-09-06T11", "2")),
+    ];
+    let reports = ledger.import(&paths, None, WhenUnsure::Wait).await;
+    assert!(reports.iter().all(|report| report.status == Status::Loaded));
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("33"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn two_files_of_one_month_chosen_together_are_asked_about(db: PgPool) {
     let ledger = TestLedger::new(db);
     let a = ledger.file("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision"));

@@ -142,6 +142,14 @@ impl Focus {
         self
     }
 
+    /// The same charges as Oracle writes them: in slices that add up.
+    pub fn slice(&self) -> String {
+        let mut lines = self.0.lines();
+        let header = lines.next().unwrap();
+        let rows: String = lines.map(|line| format!("{line},ref\n")).collect();
+        format!("{header},oci_ReferenceNumber\n{rows}")
+    }
+
     pub fn text(&self) -> &str {
         &self.0
     }

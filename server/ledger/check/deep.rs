@@ -26,7 +26,10 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         let read = tokio::task::spawn_blocking(move || sum(originals.content(&sha256)?, &rejected)).await;
         let (rows, billed) = match read {
             Ok(Ok(sums)) => sums,
-            Ok(Err(error)) => return Err(sqlx::Error::Io(error)),
+            Ok(Err(error)) => {
+                equations.push(unreadable(&of, &error));
+                continue;
+            }
             Err(error) => return Err(sqlx::Error::Io(io::Error::other(error))),
         };
         equations.push(Equation::new(
@@ -43,6 +46,11 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         ));
     }
     Ok(equations)
+}
+
+/// An original that cannot be read proves nothing: its equation fails, and says why.
+fn unreadable(of: &str, error: &io::Error) -> Equation {
+    Equation::new("originals that can be read", format!("{of}: {error}"), Decimal::ZERO, 1.into())
 }
 
 /// The columns that hold what was billed, in letters and digits only.

@@ -1,4 +1,4 @@
--- The kept files of deliveries that count somewhere, with what the ledger made of them.
+-- The kept files of deliveries that are loaded, whether they count now or not, with what the ledger made of them.
 select
     f.delivery_id,
     f.name,

@@ -5,7 +5,7 @@
 mod deep;
 
 use serde::Serialize;
-use sqlx::{PgConnection, Row};
+use sqlx::{Connection, PgConnection, Row};
 
 use crate::money::Decimal;
 
@@ -44,8 +44,9 @@ const EQUATIONS: [(&str, &str); 8] = [
 /// Runs every equation over the whole ledger, in one snapshot.
 pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
     let mut equations = Vec::new();
+    let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
     for (name, query) in EQUATIONS {
-        for row in sqlx::query(query).fetch_all(&mut *db).await? {
+        for row in sqlx::query(query).fetch_all(&mut *tx).await? {
             equations.push(Equation::new(
                 name,
                 row.try_get("of")?,
