@@ -67,7 +67,8 @@ function send(form, event) {
   request.addEventListener("load", () => {
     if (request.responseURL !== form.action || request.status < 400) return location.assign(request.responseURL);
     const page = new DOMParser().parseFromString(request.responseText, "text/html");
-    stop((page.querySelector("main p:not(.quiet)") || page.body).textContent.trim());
+    const problem = page.querySelector("main .problem") || page.querySelector("main p:not(.quiet)") || page.body;
+    stop(problem.textContent.trim());
   });
   request.send(new FormData(form));
 }

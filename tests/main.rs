@@ -1,10 +1,11 @@
 //! The tests that cross rooms or need a real PostgreSQL, in one binary: linking once is faster than once a file.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod accelerator;
 mod formats;
 mod generate;
+mod journeys;
+mod layering;
 mod ledger;
 mod store;
 mod support;

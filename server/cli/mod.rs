@@ -16,7 +16,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 use sqlx::PgPool;
 
-use crate::config::Settings;
+use crate::config::{DatabaseUrl, Settings};
 use crate::ledger::Originals;
 use crate::store::{Database, Store, private};
 use crate::web;
@@ -26,6 +26,8 @@ const JOB_CONNECTIONS: u32 = 8;
 const PAGE_CONNECTIONS: u32 = 16;
 /// A page that takes longer is of no use to who waits for it.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a stop waits for connections that an import holds.
+const LAST_ROWS: Duration = Duration::from_secs(3);
 
 /// What an organisation spends on GPUs, wherever they run.
 #[derive(Parser)]
@@ -117,12 +119,12 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let Cli { settings, json, command } = cli;
     std::fs::create_dir_all(&settings.data_dir)
         .with_context(|| format!("{} cannot be made", settings.data_dir.display()))?;
-    let store = Store::open(&database(&settings)).await?;
+    let store = Store::open(&database(&settings)?).await?;
     let originals = Originals::new(&settings.data_dir);
     let session = Session { pool: store.pool(JOB_CONNECTIONS, None), originals, json };
     let pool = session.pool.clone();
     let done = match command.unwrap_or(Command::Serve) {
-        Command::Serve => serve(settings, &store).await,
+        Command::Serve => serve(settings, &store, &pool).await,
         Command::Import(arguments) => import::run(session, arguments).await,
         Command::Report(report) => report::run(session, report).await,
         Command::Check(arguments) => check::run(session, arguments).await,
@@ -131,24 +133,24 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
             unreachable!("need no database: run() answers them")
         }
     };
-    pool.close().await;
+    // Rows of an import that was cut off may be on their way still.
+    let _ = tokio::time::timeout(LAST_ROWS, pool.close()).await;
     store.close().await?;
     done
 }
 
-fn database(settings: &Settings) -> Database {
-    match &settings.database_url {
-        Some(url) => Database::Url(url.expose().to_owned()),
-        None => Database::Private(private::Setup::new(&settings.data_dir)),
-    }
+fn database(settings: &Settings) -> anyhow::Result<Database> {
+    let url = settings.database_url.as_ref().map(DatabaseUrl::expose);
+    Database::of(&settings.data_dir, url)
+        .with_context(|| format!("the database of {} is not known", settings.data_dir.display()))
 }
 
-async fn serve(settings: Settings, store: &Store) -> anyhow::Result<Done> {
+async fn serve(settings: Settings, store: &Store, jobs: &PgPool) -> anyhow::Result<Done> {
     let listener = tokio::net::TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
     let pool = store.pool(PAGE_CONNECTIONS, Some(PAGE_TIMEOUT));
-    web::serve(settings, pool.clone(), listener).await?;
+    web::serve(settings, pool.clone(), jobs.clone(), listener).await?;
     pool.close().await;
     Ok(Done::Well)
 }

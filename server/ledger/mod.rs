@@ -25,7 +25,7 @@ mod scope;
 mod write;
 
 pub use check::{Equation, check, check_originals};
-pub use delivery::{discard, sweep};
+pub use delivery::{Ended, discard, sweep};
 pub use gather::{Bundle, LookIn, gather};
 pub use import::{Import, Report, Status, WhenUnsure, import};
 pub use load::{Source, hash};

@@ -4,10 +4,15 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
 use sqlx::types::Json;
-use uuid::Uuid;
 
 use crate::ledger::Sha256;
 use crate::money::Decimal;
+use crate::period::BillingMonth;
+
+/// Lines of the history on one page.
+const PAGE: i64 = 50;
+/// Rejected rows that a page shows; a file has them all.
+const SHOWN_REJECTIONS: i64 = 100;
 
 /// A delivery as a line of the history.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +31,14 @@ pub struct ImportLine {
     /// Whether the ledger counts any of it now; a loaded delivery that does not was superseded.
     pub is_counted: bool,
     pub scopes: Vec<ImportScope>,
+}
+
+/// A page of the history.
+#[derive(Clone, Debug, Serialize)]
+pub struct History {
+    pub lines: Vec<ImportLine>,
+    /// Where the next page begins: the number that its deliveries are before. `None` on the last.
+    pub older: Option<i64>,
 }
 
 /// What a delivery states about one account and month, in one currency.
@@ -55,6 +68,7 @@ pub struct Delivery {
     pub skips: Vec<(String, i64)>,
     pub published_sequence: Option<i64>,
     pub undone_sequence: Option<i64>,
+    pub log: Vec<LogLine>,
     /// The first of them; all in the `.csv`.
     pub rejections: Vec<RejectedRow>,
 }
@@ -64,42 +78,61 @@ pub struct DeliveryFile {
     pub file_no: i16,
     pub name: String,
     pub rows_read: i64,
+    /// As received; none where the file was not kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub received_bytes: Option<i64>,
+    /// Unpacked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_bytes: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Sha256>,
+}
+
+/// When a delivery began or ceased to count.
+#[derive(Clone, Debug, Serialize)]
+pub struct LogLine {
+    pub sequence: i64,
+    /// `publish` or `undo`.
+    pub action: String,
+    pub happened_at: DateTime<Utc>,
+    pub happened_by: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct RejectedRow {
     pub file: String,
+    #[serde(skip)]
+    pub file_no: i16,
     pub row: i64,
     pub column: String,
     pub found: String,
     pub expected: String,
 }
 
-/// An import that waits or runs, or that ended without a delivery.
-#[derive(Clone, Debug, Serialize)]
-pub struct JobLine {
-    pub job: i64,
-    pub batch_id: Uuid,
-    pub status: String,
-    pub files: Vec<String>,
-    pub total_bytes: i64,
-    pub rows_read: i64,
-    pub message: Option<String>,
-    pub created_at: DateTime<Utc>,
-    pub created_by: String,
-    pub started_at: Option<DateTime<Utc>>,
+/// What was delivered and decided, newest first.
+pub async fn history(db: &mut PgConnection, before: Option<i64>) -> sqlx::Result<History> {
+    let which = Which { before, is_waiting: Some(false), limit: PAGE + 1, ..Which::default() };
+    let mut lines = lines(db, which).await?;
+    let is_more = lines.len() as i64 > PAGE;
+    lines.truncate(PAGE as usize);
+    let older = if is_more { lines.last().map(|line| line.delivery) } else { None };
+    Ok(History { lines, older })
 }
 
-/// The latest deliveries, newest first; those before `before`, 50 at a time.
-pub async fn imports(db: &mut PgConnection, before: Option<i64>) -> sqlx::Result<Vec<ImportLine>> {
-    Ok(rows(db, None, before).await?.into_iter().map(|row| row.line).collect())
+/// Deliveries that count only when someone says whether they replace or add, newest first.
+pub async fn waiting(db: &mut PgConnection) -> sqlx::Result<Vec<ImportLine>> {
+    lines(db, Which { is_waiting: Some(true), ..Which::default() }).await
+}
+
+/// These deliveries, newest first.
+pub async fn lines_of(db: &mut PgConnection, deliveries: &[i64]) -> sqlx::Result<Vec<ImportLine>> {
+    lines(db, Which { only: Some(deliveries), ..Which::default() }).await
 }
 
 /// One delivery; `None` where there is none of that number.
 pub async fn delivery(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Delivery>> {
-    let Some(mut delivery) = rows(db, Some(delivery_id), None).await?.pop() else {
+    let which = Which { only: Some(&[delivery_id]), ..Which::default() };
+    let Some(mut delivery) = rows(db, which).await?.pop() else {
         return Ok(None);
     };
     delivery.kept_files = files(db, delivery_id).await?;
@@ -110,77 +143,69 @@ pub async fn delivery(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<O
             .into_iter()
             .map(|skip| (skip.reason, skip.skipped_rows))
             .collect();
-    delivery.rejections = rejections(db, delivery_id, 100).await?;
+    delivery.log = log(db, delivery_id).await?;
+    delivery.rejections = rejections(db, delivery_id, None, SHOWN_REJECTIONS).await?;
     Ok(Some(delivery))
 }
 
-/// The rejected rows of a delivery in the order of its files, at most `limit`.
+/// One file of a delivery; `None` where there is none of that number.
+pub async fn delivery_file(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    file_no: i16,
+) -> sqlx::Result<Option<DeliveryFile>> {
+    let files = files(db, delivery_id).await?;
+    Ok(files.into_iter().find(|file| file.file_no == file_no))
+}
+
+/// The rejected rows of a delivery in the order of its files: those behind file and row `after`, at most `limit`.
 pub async fn rejections(
     db: &mut PgConnection,
     delivery_id: i64,
+    after: Option<(i16, i64)>,
     limit: i64,
 ) -> sqlx::Result<Vec<RejectedRow>> {
+    let (file_no, row_no) = after.unwrap_or((-1, 0));
     sqlx::query_as!(
         RejectedRow,
-        r#"select f.name as file, r.row_no as row, r.column_name as "column", r.found, r.expected
+        r#"select f.name as file, f.file_no, r.row_no as row, r.column_name as "column", r.found, r.expected
            from rejections r
            join delivery_files f using (delivery_id, file_no)
-           where r.delivery_id = $1
+           where r.delivery_id = $1 and (r.file_no, r.row_no) > ($3, $4)
            order by r.file_no, r.row_no
            limit $2"#,
         delivery_id,
         limit,
+        file_no,
+        row_no,
     )
     .fetch_all(db)
     .await
 }
 
-/// Imports that wait or run, oldest first.
-pub async fn jobs(db: &mut PgConnection) -> sqlx::Result<Vec<JobLine>> {
-    sqlx::query_as!(
-        JobLine,
-        r#"select job_id as job, batch_id, status,
-                  array(select file ->> 'name' from jsonb_array_elements(files) file) as "files!: Vec<String>",
-                  total_bytes, rows_read, message, created_at, created_by, started_at
-           from jobs where status in ('queued', 'running') order by job_id"#
-    )
-    .fetch_all(db)
-    .await
+/// Which deliveries; by default all.
+struct Which<'a> {
+    only: Option<&'a [i64]>,
+    before: Option<i64>,
+    /// `Some(false)`: what was decided. What a running import shows already is left out.
+    is_waiting: Option<bool>,
+    limit: i64,
 }
 
-/// One import by its batch, and what came of it (the JSON of `gpuledger import`) once it ended.
-pub async fn job(
-    db: &mut PgConnection,
-    batch_id: Uuid,
-) -> sqlx::Result<Option<(JobLine, Option<serde_json::Value>)>> {
-    let row = sqlx::query!(
-        r#"select job_id as job, batch_id, status,
-                  array(select file ->> 'name' from jsonb_array_elements(files) file) as "files!: Vec<String>",
-                  total_bytes, rows_read, message, created_at, created_by, started_at, result
-           from jobs where batch_id = $1"#,
-        batch_id
-    )
-    .fetch_optional(db)
-    .await?;
-    Ok(row.map(|row| {
-        let line = JobLine {
-            job: row.job,
-            batch_id: row.batch_id,
-            status: row.status,
-            files: row.files,
-            total_bytes: row.total_bytes,
-            rows_read: row.rows_read,
-            message: row.message,
-            created_at: row.created_at,
-            created_by: row.created_by,
-            started_at: row.started_at,
-        };
-        (line, row.result)
-    }))
+impl Default for Which<'_> {
+    fn default() -> Self {
+        Self { only: None, before: None, is_waiting: None, limit: i64::MAX }
+    }
 }
 
-async fn rows(db: &mut PgConnection, only: Option<i64>, before: Option<i64>) -> sqlx::Result<Vec<Delivery>> {
-    let rows = sqlx::query_file!("server/report/imports.sql", only, before).fetch_all(db).await?;
+async fn lines(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<ImportLine>> {
+    Ok(rows(db, which).await?.into_iter().map(|row| row.line).collect())
+}
+
+async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Delivery>> {
+    let Which { only, before, is_waiting, limit } = which;
+    let rows =
+        sqlx::query_file!("server/report/imports.sql", only, before, is_waiting, limit).fetch_all(db).await?;
     Ok(rows
         .into_iter()
         .map(|row| Delivery {
@@ -207,6 +232,7 @@ async fn rows(db: &mut PgConnection, only: Option<i64>, before: Option<i64>) -> 
             skips: Vec::new(),
             published_sequence: row.published_sequence,
             undone_sequence: row.undone_sequence,
+            log: Vec::new(),
             rejections: Vec::new(),
         })
         .collect())
@@ -214,7 +240,12 @@ async fn rows(db: &mut PgConnection, only: Option<i64>, before: Option<i64>) -> 
 
 async fn files(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<DeliveryFile>> {
     let files = sqlx::query!(
-        "select file_no, name, rows_read, sha256 from delivery_files where delivery_id = $1 order by file_no",
+        r#"select f.file_no, f.name, f.rows_read, f.sha256,
+                  o.received_bytes as "received_bytes?", o.content_bytes as "content_bytes?"
+           from delivery_files f
+           left join originals o using (sha256)
+           where f.delivery_id = $1
+           order by f.file_no"#,
         delivery_id
     )
     .fetch_all(db)
@@ -225,12 +256,28 @@ async fn files(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Deli
             file_no: file.file_no,
             name: file.name,
             rows_read: file.rows_read,
+            received_bytes: file.received_bytes,
+            content_bytes: file.content_bytes,
             sha256: file.sha256.and_then(|bytes| Sha256::try_from(bytes).ok()),
         })
         .collect())
 }
 
+async fn log(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<LogLine>> {
+    sqlx::query_as!(
+        LogLine,
+        "select sequence, action, happened_at, happened_by from ledger_log where delivery_id = $1 order by 1",
+        delivery_id,
+    )
+    .fetch_all(db)
+    .await
+}
+
 impl ImportScope {
+    pub fn month(&self) -> BillingMonth {
+        BillingMonth::of(self.billing_month)
+    }
+
     pub fn billed(&self) -> Decimal {
         self.billed_cost.parse().unwrap_or_default()
     }

@@ -1,4 +1,5 @@
--- Deliveries, newest first: all before $2, or only $1. Amounts travel as text inside the JSON, so that
+-- At most $4 deliveries, newest first: only $1, those before $2, those that wait for a decision or not ($3).
+-- What a running import of the browser shows already is no history yet. Amounts travel as text inside the JSON, so that
 -- no digit is lost.
 select
     d.delivery_id,
@@ -45,7 +46,13 @@ select
         '[]'
     ) as "scopes!: Json<Vec<ImportScope>>"
 from deliveries d
-where ($1::bigint is null or d.delivery_id = $1)
+where ($1::bigint[] is null or d.delivery_id = any ($1))
   and ($2::bigint is null or d.delivery_id < $2)
+  and ($3::boolean is null or (d.status = 'waiting') = $3)
+  and (
+      $3::boolean is null
+      or d.status <> 'loading'
+      or not exists (select from jobs j where j.batch_id = d.batch_id and j.status in ('queued', 'running'))
+  )
 order by d.delivery_id desc
-limit 50
+limit $4

@@ -3,18 +3,22 @@
 //! Every figure on every page, in every file and on the command line comes from here, so that two of
 //! them never disagree.
 
+mod batches;
 mod charges;
+mod effects;
 mod imports;
 mod question;
 mod spend;
 mod sql;
 mod trace;
 
-pub use charges::{ChargeLine, ChargePage, Charges, charges};
+pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
+pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};
+pub use effects::{Effect, effects};
 pub use imports::{
-    Delivery, DeliveryFile, ImportLine, ImportScope, JobLine, RejectedRow, delivery, imports, job, jobs,
-    rejections,
+    Delivery, DeliveryFile, History, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file,
+    history, lines_of, rejections, waiting,
 };
-pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Viewer};
-pub use spend::{Group, Series, Spend, by_day, latest_month, spend};
+pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question};
+pub use spend::{Bucket, Group, Series, Spend, latest_month, over_time, spend, tag_names};
 pub use trace::{Trace, trace};

@@ -37,8 +37,12 @@ pub enum Error {
     MethodNotAllowed,
     #[error("That is more than this form takes.")]
     TooLarge,
+    #[error("The server's disk is full. Nothing was loaded; make room and send the files again.")]
+    DiskFull,
     #[error("Too many attempts. Try again after {}.", filters::clock_time(until))]
     TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
+    #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
+    Unavailable(#[source] sqlx::Error),
     #[error(
         "Something went wrong on the server. Nothing you sent was kept half-way; the server's log says more."
     )]
@@ -54,7 +58,9 @@ impl Error {
             Self::Forbidden | Self::Forged => StatusCode::FORBIDDEN,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -68,7 +74,8 @@ impl Error {
             Self::Forged => "Not accepted",
             Self::MethodNotAllowed => "Not possible here",
             Self::TooLarge => "Too large",
-            Self::TooMany { .. } => "Wait a moment",
+            Self::TooMany { .. } | Self::Unavailable(_) => "Wait a moment",
+            Self::DiskFull => "No room left",
             Self::Internal(_) => "That did not work",
         }
     }
@@ -83,7 +90,17 @@ macro_rules! internal {
         }
     )+};
 }
-internal!(anyhow::Error, sqlx::Error, askama::Error, serde_json::Error, HashError);
+internal!(anyhow::Error, askama::Error, serde_json::Error, HashError);
+
+impl From<sqlx::Error> for Error {
+    fn from(cause: sqlx::Error) -> Self {
+        use sqlx::Error::{Io, PoolClosed, PoolTimedOut, Tls};
+        match cause {
+            Io(_) | PoolClosed | PoolTimedOut | Tls(_) => Self::Unavailable(cause),
+            cause => Self::Internal(cause.into()),
+        }
+    }
+}
 
 impl From<PathRejection> for Error {
     fn from(rejection: PathRejection) -> Self {
@@ -94,6 +111,16 @@ impl From<PathRejection> for Error {
                 Self::NoSuchPage(format!("This address names nothing: {message}."))
             }
             _ => Self::NotFound,
+        }
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(cause: std::io::Error) -> Self {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match cause.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => Self::DiskFull,
+            _ => Self::Internal(cause.into()),
         }
     }
 }
@@ -115,8 +142,10 @@ struct Refusal {
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        if let Self::Internal(cause) = &self {
-            tracing::error!("{cause:#}");
+        match &self {
+            Self::Internal(cause) => tracing::error!("{cause:#}"),
+            Self::Unavailable(cause) => tracing::warn!("{cause}"),
+            _ => {}
         }
         let refusal = Refusal {
             title: self.title(),

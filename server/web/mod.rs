@@ -18,11 +18,15 @@ pub mod routes;
 mod serve;
 
 mod account;
+mod charges;
 mod health;
 mod home;
+mod imports;
 mod people;
+mod question;
 mod setup;
 mod sign_in;
+mod spend;
 
 pub use error::{Error, Result};
 pub use routes::{Access, Routes};
@@ -35,19 +39,42 @@ use axum::extract::FromRef;
 use sqlx::PgPool;
 
 use crate::config::Settings;
+use crate::jobs::{Bell, Inbox};
+use crate::ledger::Originals;
 
 /// What every handler can ask for.
 #[derive(Clone)]
 pub struct App {
     pub db: PgPool,
     pub settings: Arc<Settings>,
+    /// Connections of background work, and of what takes longer than a page may.
+    pub jobs: PgPool,
+    pub bell: Bell,
+    pub originals: Originals,
+    pub inbox: Inbox,
+}
+
+impl App {
+    pub fn new(settings: Settings, db: PgPool, jobs: PgPool) -> Self {
+        Self {
+            db,
+            jobs,
+            bell: Bell::default(),
+            originals: Originals::new(&settings.data_dir),
+            inbox: Inbox::new(&settings.data_dir),
+            settings: Arc::new(settings),
+        }
+    }
 }
 
 /// Every route with who may use it. A route that is not here answers nobody.
 pub fn routes() -> Routes {
-    use Access::{Admin, Public, SignedIn, Static};
+    use Access::{Admin, Finance, Public, SignedIn, Static};
     Routes::default()
         .get(SignedIn, home::show)
+        .get(SignedIn, spend::show)
+        .get(SignedIn, charges::list)
+        .get(SignedIn, charges::show)
         .get(Public, sign_in::show)
         .post(Public, sign_in::create)
         .post(Public, sign_in::destroy)
@@ -56,6 +83,17 @@ pub fn routes() -> Routes {
         .get(SignedIn, account::show)
         .post(SignedIn, account::change_password)
         .post(SignedIn, account::change_appearance)
+        .get(Finance, imports::index)
+        .get(Finance, imports::index_json)
+        .upload(Finance, imports::receive::create)
+        .get(Finance, imports::batch::show)
+        .get(Finance, imports::delivery::show)
+        .get(Finance, imports::download::rejections)
+        .get(Finance, imports::download::original)
+        .post(Finance, imports::decide::replace)
+        .post(Finance, imports::decide::add)
+        .post(Finance, imports::decide::discard)
+        .post(Finance, imports::decide::undo)
         .get(Admin, people::index)
         .post(Admin, people::create)
         .get(Static, assets::show)
@@ -76,5 +114,11 @@ impl FromRef<App> for PgPool {
 impl FromRef<App> for Arc<Settings> {
     fn from_ref(app: &App) -> Self {
         Arc::clone(&app.settings)
+    }
+}
+
+impl FromRef<App> for Originals {
+    fn from_ref(app: &App) -> Self {
+        app.originals.clone()
     }
 }

@@ -2,8 +2,11 @@
 
 use axum_extra::routing::TypedPath;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::Error;
+use super::respond::As;
+use crate::period::Period;
 
 /// A path with its question: `/sign-in?next=%2Faccount`.
 pub fn with_query(path: impl TypedPath, query: &impl Serialize) -> String {
@@ -44,6 +47,64 @@ pub struct AccountAppearance;
 #[typed_path("/people", rejection(Error))]
 pub struct People;
 
+#[derive(TypedPath)]
+#[typed_path("/imports", rejection(Error))]
+pub struct Imports;
+
+#[derive(TypedPath)]
+#[typed_path("/imports.json", rejection(Error))]
+pub struct ImportsJson;
+
+/// What was handed in together.
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/imports/batches/{batch}", rejection(Error))]
+pub struct Batch {
+    pub batch: As<Uuid>,
+}
+
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}", rejection(Error))]
+pub struct Delivery {
+    pub delivery: As<i64>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/rejections.csv", rejection(Error))]
+pub struct DeliveryRejections {
+    pub delivery: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/files/{file}", rejection(Error))]
+pub struct DeliveryFile {
+    pub delivery: i64,
+    pub file: i16,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/replace", rejection(Error))]
+pub struct DeliveryReplace {
+    pub delivery: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/add", rejection(Error))]
+pub struct DeliveryAdd {
+    pub delivery: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/discard", rejection(Error))]
+pub struct DeliveryDiscard {
+    pub delivery: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/undo", rejection(Error))]
+pub struct DeliveryUndo {
+    pub delivery: i64,
+}
+
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/assets/{file}", rejection(Error))]
 pub struct Asset {
@@ -53,3 +114,24 @@ pub struct Asset {
 #[derive(TypedPath)]
 #[typed_path("/healthz", rejection(Error))]
 pub struct Health;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/spend/{period}", rejection(Error))]
+pub struct Spend {
+    pub period: As<Period>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/charges/{period}", rejection(Error))]
+pub struct Charges {
+    pub period: As<Period>,
+}
+
+/// A charge by the row of the file that it comes from.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/charges/{delivery}/{file}/{row}", rejection(Error))]
+pub struct Charge {
+    pub delivery: i64,
+    pub file: i16,
+    pub row: As<i64>,
+}

@@ -128,8 +128,18 @@ pub fn csv<'a, R: Record + 'a>(name: &str, rows: impl IntoIterator<Item = &'a R>
 
 /// The table as text, for pages and for the command line.
 pub fn write_csv<'a, R: Record + 'a>(rows: impl IntoIterator<Item = &'a R>) -> Result<Vec<u8>, csv::Error> {
+    write_rows(rows, true)
+}
+
+/// A part of a long table: the names of the columns stand before the first.
+pub fn write_rows<'a, R: Record + 'a>(
+    rows: impl IntoIterator<Item = &'a R>,
+    has_names: bool,
+) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(R::COLUMNS)?;
+    if has_names {
+        writer.write_record(R::COLUMNS)?;
+    }
     for row in rows {
         writer.write_record(row.cells().iter().map(|cell| cell.written().into_owned()))?;
     }

@@ -13,15 +13,24 @@ use super::{App, paths, router};
 use crate::accounts::setup;
 use crate::clock;
 use crate::config::Settings;
+use crate::jobs;
 
 /// How long requests under way may take once the server was told to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(20);
 
 /// Answers requests until SIGTERM or Ctrl-C, then lets those under way finish. The database is migrated by
-/// now. Prints where to go, and, while nobody has an account, the link that makes the first one.
-pub async fn serve(settings: Settings, db: PgPool, listener: TcpListener) -> anyhow::Result<()> {
+/// now. Imports run beside, on connections of their own; one that the stop cuts off starts again with the next
+/// server. Prints where to go, and, while nobody has an account, the link that makes the first one.
+pub async fn serve(
+    settings: Settings,
+    db: PgPool,
+    jobs: PgPool,
+    listener: TcpListener,
+) -> anyhow::Result<()> {
     announce(&settings, &db).await?;
-    let app = App { db, settings: Arc::new(settings) };
+    let app = App::new(settings, db, jobs);
+    app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
+    let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
     let site = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let stopping = Arc::new(Notify::new());
     let told = Arc::clone(&stopping);
@@ -33,6 +42,7 @@ pub async fn serve(settings: Settings, db: PgPool, listener: TcpListener) -> any
         ended = serving => ended?,
         () = patience(&stopping) => tracing::warn!("stopped with requests under way"),
     }
+    worker.abort();
     Ok(())
 }
 

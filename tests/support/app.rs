@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
@@ -10,17 +12,23 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
 use gpuledger::clock;
 use gpuledger::config::Settings;
+use gpuledger::jobs;
 use gpuledger::web::{self, App};
 use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
+use tempfile::TempDir;
 use tower::ServiceExt as _;
 
-use super::html;
+use super::{TestLedger, html};
 
 pub const PASSWORD: &str = "correct horse battery";
 
 pub struct TestApp {
     pub db: PgPool,
+    app: App,
     router: Router,
+    /// Where originals and arriving files lie; shared with the other browsers.
+    folder: Arc<TempDir>,
     cookies: BTreeMap<String, String>,
     is_https: bool,
 }
@@ -29,6 +37,7 @@ pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: String,
+    pub bytes: Vec<u8>,
 }
 
 impl TestApp {
@@ -38,16 +47,34 @@ impl TestApp {
 
     pub fn at(db: PgPool, base_url: &str) -> Self {
         let base_url = base_url.parse().unwrap();
-        let settings = Settings::new("data", "127.0.0.1:8080".parse().unwrap(), Some(base_url));
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let settings = Settings::new(folder.path(), "127.0.0.1:8080".parse().unwrap(), Some(base_url));
         let is_https = settings.base_url().is_https();
-        let router = web::router(App { db: db.clone(), settings: settings.into() });
-        Self { db, router, cookies: BTreeMap::new(), is_https }
+        // An import needs more connections than the pool of a test has.
+        let jobs = PgPoolOptions::new().max_connections(8).connect_lazy_with((*db.connect_options()).clone());
+        let app = App::new(settings, db.clone(), jobs);
+        Self { db, router: web::router(app.clone()), app, folder, cookies: BTreeMap::new(), is_https }
+    }
+
+    /// The site of a ledger, with its originals.
+    pub fn of(ledger: &TestLedger) -> Self {
+        let mut app = Self::new(ledger.db.clone());
+        let settings = Settings::new(ledger.folder.path(), "127.0.0.1:8080".parse().unwrap(), None);
+        app.app = App::new(settings, ledger.db.clone(), ledger.db.clone());
+        app.router = web::router(app.app.clone());
+        app
     }
 
     /// The same site in another browser.
     pub fn stranger(&self) -> Self {
-        let (db, router) = (self.db.clone(), self.router.clone());
-        Self { db, router, cookies: BTreeMap::new(), is_https: self.is_https }
+        Self {
+            db: self.db.clone(),
+            app: self.app.clone(),
+            router: self.router.clone(),
+            folder: Arc::clone(&self.folder),
+            cookies: BTreeMap::new(),
+            is_https: self.is_https,
+        }
     }
 
     /// The same site for someone of this role, signed in without the form.
@@ -100,6 +127,12 @@ impl TestApp {
         self.send(request.body(Body::empty()).unwrap()).await
     }
 
+    /// What htmx gets: the part of the page that changes.
+    pub async fn fragment(&mut self, path: &str) -> Answer {
+        let request = Request::get(path).header("hx-request", "true");
+        self.send(request.body(Body::empty()).unwrap()).await
+    }
+
     /// Opens the page of a form, then sends it with the page's token.
     pub async fn submit(&mut self, page: &str, action: &str, fields: &[(&str, &str)]) -> Answer {
         let token = self.token(page).await;
@@ -123,6 +156,44 @@ impl TestApp {
         self.send(request.body(Body::from(body.join("&"))).unwrap()).await
     }
 
+    /// Sends files as the form of the imports page does.
+    pub async fn upload(&mut self, files: &[(&str, &[u8])]) -> Answer {
+        let mut body = self.upload_head("/imports").await;
+        for (name, content) in files {
+            body.extend(file_head(name).bytes());
+            body.extend_from_slice(content);
+            body.extend(b"\r\n");
+        }
+        body.extend(b"--B--\r\n");
+        self.send(upload_of(Body::from(body))).await
+    }
+
+    /// Uploads one file and lets its import run; answers the page of the batch.
+    pub async fn import(&mut self, name: &str, content: impl AsRef<[u8]>) -> Answer {
+        let answer = self.upload(&[(name, content.as_ref())]).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+        self.run_jobs().await;
+        self.get(&answer.location().to_owned()).await
+    }
+
+    /// The first field of an upload: the token of a page's form.
+    pub async fn upload_head(&mut self, page: &str) -> Vec<u8> {
+        let token = self.token(page).await;
+        format!("--B\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{token}\r\n").into_bytes()
+    }
+
+    /// Runs everything in the queue.
+    pub async fn run_jobs(&self) {
+        jobs::run_pending(&self.app.jobs, &self.app.originals).await.unwrap();
+    }
+
+    /// What arrived and was not imported yet.
+    pub fn incoming(&self) -> Vec<PathBuf> {
+        let folder = self.folder.path().join("incoming");
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
     /// Sends a request with this browser's cookies and keeps the ones that come back.
     pub async fn send(&mut self, mut request: Request<Body>) -> Answer {
         let cookies: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -136,7 +207,7 @@ impl TestApp {
         self.keep_cookies(&parts.headers);
         let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
         let body = String::from_utf8_lossy(&bytes).into_owned();
-        Answer { status: parts.status, headers: parts.headers, body }
+        Answer { status: parts.status, headers: parts.headers, body, bytes: bytes.to_vec() }
     }
 
     /// A request by method and path, without a body.
@@ -167,6 +238,22 @@ impl Answer {
     pub fn location(&self) -> &str {
         self.header(header::LOCATION)
     }
+}
+
+/// What stands before the content of a file in an upload.
+pub fn file_head(name: &str) -> String {
+    format!(
+        "--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\
+         Content-Type: application/octet-stream\r\n\r\n"
+    )
+}
+
+pub fn upload_of(body: Body) -> Request<Body> {
+    Request::post("/imports")
+        .header(header::ACCEPT, "text/html")
+        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B")
+        .body(body)
+        .unwrap()
 }
 
 fn encode(text: &str) -> String {

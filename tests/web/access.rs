@@ -10,11 +10,15 @@ use crate::support::TestApp;
 
 const NOBODY: &[Option<Role>] = &[None, Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)];
 const PEOPLE: &[Option<Role>] = &[Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)];
+const FINANCE: &[Option<Role>] = &[Some(Role::Finance), Some(Role::Admin)];
 const ADMINS: &[Option<Role>] = &[Some(Role::Admin)];
 
 /// Method, path, an address of it, whom it answers.
 const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/", "/", PEOPLE),
+    ("GET", "/spend/{period}", "/spend/2026-09", PEOPLE),
+    ("GET", "/charges/{period}", "/charges/2026-09", PEOPLE),
+    ("GET", "/charges/{delivery}/{file}/{row}", "/charges/1/0/1", PEOPLE),
     ("GET", "/sign-in", "/sign-in", NOBODY),
     ("POST", "/sign-in", "/sign-in", NOBODY),
     ("POST", "/sign-out", "/sign-out", NOBODY),
@@ -23,6 +27,17 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/account", "/account", PEOPLE),
     ("POST", "/account/password", "/account/password", PEOPLE),
     ("POST", "/account/appearance", "/account/appearance", PEOPLE),
+    ("GET", "/imports", "/imports", FINANCE),
+    ("GET", "/imports.json", "/imports.json", FINANCE),
+    ("POST", "/imports", "/imports", FINANCE),
+    ("GET", "/imports/batches/{batch}", "/imports/batches/67e55044-10b1-426f-9247-bb680e5fe0c8", FINANCE),
+    ("GET", "/imports/{delivery}", "/imports/1", FINANCE),
+    ("GET", "/imports/{delivery}/rejections.csv", "/imports/1/rejections.csv", FINANCE),
+    ("GET", "/imports/{delivery}/files/{file}", "/imports/1/files/0", FINANCE),
+    ("POST", "/imports/{delivery}/replace", "/imports/1/replace", FINANCE),
+    ("POST", "/imports/{delivery}/add", "/imports/1/add", FINANCE),
+    ("POST", "/imports/{delivery}/discard", "/imports/1/discard", FINANCE),
+    ("POST", "/imports/{delivery}/undo", "/imports/1/undo", FINANCE),
     ("GET", "/people", "/people", ADMINS),
     ("POST", "/people", "/people", ADMINS),
     ("GET", "/assets/{file}", "/assets/app.css", NOBODY),

@@ -160,7 +160,12 @@ pub(super) struct TokenInFirstField;
 impl Upload {
     /// The next field. `None` after the last.
     pub async fn next_field(&mut self) -> Result<Option<Field<'_>>> {
-        self.0.next_field().await.map_err(|error| broken_off(&error))
+        self.0.next_field().await.map_err(|error| Self::broken_off(&error))
+    }
+
+    /// What is said when the rest of a field does not come.
+    pub fn broken_off(error: &MultipartError) -> Error {
+        Error::BadRequest(format!("The upload broke off: {}.", error.body_text()))
     }
 }
 
@@ -176,10 +181,6 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
         }
         Ok(upload)
     }
-}
-
-fn broken_off(error: &MultipartError) -> Error {
-    Error::BadRequest(format!("The upload broke off: {}.", error.body_text()))
 }
 
 /// Where the request came from, for limiting and for the record.

@@ -113,9 +113,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_route_without_a_stated_role_answers_nobody() {
-        let settings = Settings::new("data", "127.0.0.1:1".parse().unwrap(), None).into();
+        let settings = Settings::new("data", "127.0.0.1:1".parse().unwrap(), None);
         // Never connected to: nobody comes with a cookie.
-        let app = App { db: PgPool::connect_lazy("postgres://localhost/none").unwrap(), settings };
+        let db = PgPool::connect_lazy("postgres://localhost/none").unwrap();
+        let app = App::new(settings, db.clone(), db);
         let router =
             Router::new().route("/stated", get(async || "yes")).route("/unstated", get(async || "no"));
         let line = Stated { method: Method::GET, path: "/stated", access: Access::Static };

@@ -3,6 +3,10 @@
 //! The queue is a table. A worker holds a session lock on what it works on, so that a job whose worker
 //! was killed is known as such and started again; an import that broke off left nothing behind.
 
+mod inbox;
+
+pub use inbox::{Arriving, ArrivingFile, Inbox};
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,0 +1,195 @@
+//! The inbox: files that arrived and wait in the data directory until they are imported.
+//!
+//! A batch is a folder. While it arrives its folder is locked, and goes away again unless the batch is
+//! handed over to the queue; so an upload that breaks off, however it does, leaves nothing behind.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+use tokio::io::{AsyncWriteExt as _, BufWriter};
+use uuid::Uuid;
+
+use super::{Incoming, enqueue};
+
+/// Bytes written at once.
+const BLOCK: usize = 1 << 18;
+/// Longest name of a file that is kept.
+const LONGEST_NAME: usize = 255;
+
+/// The folder of what arrives.
+#[derive(Clone, Debug)]
+pub struct Inbox {
+    folder: PathBuf,
+}
+
+impl Inbox {
+    pub fn new(data_dir: &Path) -> Self {
+        let folder = data_dir.join("incoming");
+        Self { folder: std::path::absolute(&folder).unwrap_or(folder) }
+    }
+
+    /// Room for files that are about to arrive together.
+    pub fn open(&self, batch_id: Uuid) -> io::Result<Arriving> {
+        let folder = self.folder.join(batch_id.to_string());
+        fs::create_dir_all(&folder)?;
+        let lock = File::open(&folder)?;
+        lock.lock()?;
+        Ok(Arriving { batch_id, folder, files: Vec::new(), bytes: 0, is_kept: false, _lock: lock })
+    }
+
+    /// Removes what a server left behind that was killed while files arrived: nobody writes it, and no
+    /// import waits for it.
+    pub async fn sweep(&self, db: &mut PgConnection) -> anyhow::Result<()> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        for entry in entries {
+            let path = entry?.path();
+            let batch = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
+            let Some(batch_id) = batch else { continue };
+            // Locked first, asked for second: a batch is in the queue before its lock is gone.
+            let lock = File::open(&path)?;
+            match lock.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => continue,
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+            }
+            if !is_awaited(db, batch_id).await? {
+                fs::remove_dir_all(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn is_awaited(db: &mut PgConnection, batch_id: Uuid) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"select exists (
+               select from jobs where batch_id = $1 and status in ('queued', 'running')
+           ) as "is_awaited!""#,
+        batch_id,
+    )
+    .fetch_one(db)
+    .await
+}
+
+/// A batch on its way in. Dropped, it takes its files with it.
+#[derive(Debug)]
+pub struct Arriving {
+    pub batch_id: Uuid,
+    folder: PathBuf,
+    files: Vec<Incoming>,
+    bytes: u64,
+    is_kept: bool,
+    _lock: File,
+}
+
+impl Arriving {
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The next file, under what its sender calls it. The name is for people: on disk it has a number.
+    pub async fn file(&mut self, name: &str) -> io::Result<ArrivingFile<'_>> {
+        let path = self.folder.join(self.files.len().to_string());
+        let file = tokio::fs::File::create_new(&path).await?;
+        self.files.push(Incoming { name: clean(name), path });
+        Ok(ArrivingFile { file: BufWriter::with_capacity(BLOCK, file), bytes: &mut self.bytes })
+    }
+
+    /// Hands the batch over to the queue. From here on its files belong to the import.
+    pub async fn enqueue(mut self, db: &mut PgConnection, by: &str, now: DateTime<Utc>) -> sqlx::Result<()> {
+        enqueue(db, self.batch_id, &self.files, self.bytes, by, now).await?;
+        self.is_kept = true;
+        Ok(())
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
+        if let Err(error) = fs::remove_dir_all(&self.folder) {
+            tracing::warn!(%error, folder = %self.folder.display(), "a broken-off upload could not be removed");
+        }
+    }
+}
+
+/// A file being written.
+#[derive(Debug)]
+pub struct ArrivingFile<'a> {
+    file: BufWriter<tokio::fs::File>,
+    bytes: &'a mut u64,
+}
+
+impl ArrivingFile<'_> {
+    pub async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes).await?;
+        *self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// On the disk when this returns, since whoever sent the file may delete it then.
+    pub async fn finish(mut self) -> io::Result<()> {
+        self.file.flush().await?;
+        self.file.get_ref().sync_data().await
+    }
+}
+
+/// A name that can be shown and compared with those of a manifest: folders stay, but lead nowhere; nothing
+/// in it is invisible or turns the text around.
+fn clean(name: &str) -> String {
+    let is_shown = |c: &char| {
+        !c.is_control()
+            && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    let parts: Vec<String> = name
+        .split(['/', '\\'])
+        .map(|part| part.chars().filter(is_shown).collect::<String>().trim().to_owned())
+        .filter(|part| !matches!(part.as_str(), "" | "." | ".."))
+        .collect();
+    let whole = parts.join("/");
+    let surplus = whole.chars().count().saturating_sub(LONGEST_NAME);
+    let kept: String = whole.chars().skip(surplus).collect();
+    if kept.is_empty() { "unnamed".to_owned() } else { kept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_takes_names_for_names() {
+        for (name, kept) in [
+            ("cur.csv.gz", "cur.csv.gz"),
+            ("../../etc/passwd", "etc/passwd"),
+            ("C:\\Users\\me\\Müller.csv", "C:/Users/me/Müller.csv"),
+            ("/20260901-20261001/part-1.csv", "20260901-20261001/part-1.csv"),
+            ("a\r\nb\0\u{202e}vsc.csv", "abvsc.csv"),
+            ("..", "unnamed"),
+            ("", "unnamed"),
+        ] {
+            assert_eq!(clean(name), kept);
+        }
+        assert_eq!(clean(&format!("{}.csv", "é".repeat(1000))).chars().count(), LONGEST_NAME);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_handed_over_goes_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let inbox = Inbox::new(folder.path());
+        let mut arriving = inbox.open(Uuid::new_v4()).unwrap();
+        let mut file = arriving.file("../a.csv").await.unwrap();
+        file.write(b"half a fi").await.unwrap();
+        file.file.flush().await.unwrap();
+        assert_eq!(fs::read_dir(&arriving.folder).unwrap().count(), 1);
+        drop(arriving);
+        assert_eq!(fs::read_dir(folder.path().join("incoming")).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,119 @@
+//! Batches: what was handed in together through the browser, how far it is, what became of each file.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+/// Files handed in together, as the queue knows them.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobLine {
+    #[serde(rename = "batch")]
+    pub batch_id: Uuid,
+    /// `queued`, `running`, `done` or `failed`.
+    pub status: String,
+    pub files: Vec<String>,
+    pub total_bytes: i64,
+    pub rows_read: i64,
+    pub message: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub created_by: String,
+    pub started_at: Option<DateTime<Utc>>,
+    pub finished_at: Option<DateTime<Utc>>,
+}
+
+/// A batch, and once it is done what became of each of its deliveries.
+#[derive(Clone, Debug, Serialize)]
+pub struct Batch {
+    #[serde(flatten)]
+    pub line: JobLine,
+    pub deliveries: Vec<Outcome>,
+}
+
+/// What became of one delivery of a batch, as it was said when it ended: an entry of what
+/// `gpuledger import --json` prints.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    pub delivery: Option<i64>,
+    pub status: String,
+    pub message: Option<String>,
+    pub files: Vec<OutcomeFile>,
+    /// The first few.
+    pub rejections: Vec<OutcomeRejection>,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, serde_json::Value>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OutcomeFile {
+    pub file: String,
+    pub sha256: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OutcomeRejection {
+    pub file: String,
+    pub row: u64,
+    pub column: String,
+    pub found: String,
+    pub expected: String,
+}
+
+/// Batches that wait or run, and those that failed as a whole since then; oldest first.
+pub async fn jobs(db: &mut PgConnection, failed_since: DateTime<Utc>) -> sqlx::Result<Vec<JobLine>> {
+    sqlx::query_as!(
+        JobLine,
+        r#"select batch_id, status,
+                  array(select file ->> 'name' from jsonb_array_elements(files) file) as "files!: Vec<String>",
+                  total_bytes, rows_read, message, created_at, created_by, started_at, finished_at
+           from jobs
+           where status in ('queued', 'running')
+              or (status = 'failed' and coalesce(finished_at, started_at) > $1)
+           order by job_id"#,
+        failed_since,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// A batch by its id; `None` where there is none.
+pub async fn batch(db: &mut PgConnection, batch_id: Uuid) -> sqlx::Result<Option<Batch>> {
+    let row = sqlx::query!(
+        r#"select status,
+                  array(select file ->> 'name' from jsonb_array_elements(files) file) as "files!: Vec<String>",
+                  total_bytes, rows_read, message, created_at, created_by, started_at, finished_at,
+                  result as "result: sqlx::types::Json<Vec<Outcome>>"
+           from jobs where batch_id = $1"#,
+        batch_id,
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(row.map(|row| Batch {
+        line: JobLine {
+            batch_id,
+            status: row.status,
+            files: row.files,
+            total_bytes: row.total_bytes,
+            rows_read: row.rows_read,
+            message: row.message,
+            created_at: row.created_at,
+            created_by: row.created_by,
+            started_at: row.started_at,
+            finished_at: row.finished_at,
+        },
+        deliveries: row.result.map(|result| result.0).unwrap_or_default(),
+    }))
+}
+
+impl JobLine {
+    /// Whether it waits or runs: its page changes by itself.
+    pub fn is_under_way(&self) -> bool {
+        matches!(self.status.as_str(), "queued" | "running")
+    }
+
+    /// Seconds since it began, and rows read in each of them. `None` in the first second, and before.
+    pub fn pace(&self, now: DateTime<Utc>) -> Option<(i64, i64)> {
+        let seconds = (self.finished_at.unwrap_or(now) - self.started_at?).num_seconds();
+        (seconds > 0).then(|| (seconds, self.rows_read / seconds))
+    }
+}

@@ -1,0 +1,156 @@
+//! Files to take away: the original as it arrived, and the rows that were rejected.
+
+use std::io::{self, Read};
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::IntoResponse as _;
+use futures_util::stream;
+use sqlx::PgPool;
+use tokio::sync::mpsc;
+
+use crate::ledger::Originals;
+use crate::money::Decimal;
+use crate::report::{self, RejectedRow};
+use crate::web::error::{Error, Result};
+use crate::web::extract::Db;
+use crate::web::paths;
+use crate::web::respond::{self, Cell, Record};
+
+/// Bytes of an original sent at once.
+const BLOCK: usize = 1 << 18;
+/// Rejected rows fetched at once.
+const ROWS: i64 = 10_000;
+
+pub async fn original(path: paths::DeliveryFile, State(originals): State<Originals>, mut db: Db) -> Result {
+    let file = report::delivery_file(&mut db, path.delivery, path.file).await?.ok_or(Error::NotFound)?;
+    let not_kept = || Error::NoSuchPage(format!("“{}” was not kept: nothing of it was loaded.", file.name));
+    let sha256 = file.sha256.ok_or_else(not_kept)?;
+    drop(db);
+    let opened = tokio::task::spawn_blocking(move || originals.received(&sha256)).await;
+    let received = opened.map_err(anyhow::Error::from)??;
+    let mut response = (
+        [(header::CONTENT_TYPE, "application/octet-stream"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")],
+        stream_of(received),
+    )
+        .into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_DISPOSITION, attachment(&file.name));
+    if let Some(bytes) = file.received_bytes {
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
+    }
+    Ok(response)
+}
+
+pub async fn rejections(path: paths::DeliveryRejections, State(pool): State<PgPool>, mut db: Db) -> Result {
+    report::lines_of(&mut db, &[path.delivery]).await?.pop().ok_or(Error::NotFound)?;
+    drop(db);
+    let delivery = path.delivery;
+    let parts = stream::try_unfold(Next::First, move |next| {
+        let pool = pool.clone();
+        async move { part(&pool, delivery, next).await }
+    });
+    let mut response =
+        ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], Body::from_stream(parts)).into_response();
+    let name = attachment(&format!("delivery-{delivery}-rejections.csv"));
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
+    Ok(response)
+}
+
+/// Which rejected rows come next.
+#[derive(Clone, Copy)]
+enum Next {
+    First,
+    After(i16, i64),
+    None,
+}
+
+async fn part(pool: &PgPool, delivery: i64, next: Next) -> anyhow::Result<Option<(Vec<u8>, Next)>> {
+    let after = match next {
+        Next::First => None,
+        Next::After(file, row) => Some((file, row)),
+        Next::None => return Ok(None),
+    };
+    let rows = report::rejections(&mut *pool.acquire().await?, delivery, after, ROWS).await?;
+    let next = match rows.last() {
+        Some(last) if rows.len() as i64 == ROWS => Next::After(last.file_no, last.row),
+        _ => Next::None,
+    };
+    Ok(Some((respond::write_rows(&rows, after.is_none())?, next)))
+}
+
+/// Reads on a thread of its own, no further ahead than two blocks. An error on the way ends the answer short of
+/// its length, which browsers notice.
+fn stream_of(mut received: Box<dyn Read + Send>) -> Body {
+    let (blocks, incoming) = mpsc::channel::<io::Result<Bytes>>(2);
+    tokio::task::spawn_blocking(move || {
+        loop {
+            let mut block = Vec::with_capacity(BLOCK);
+            let read = received.by_ref().take(BLOCK as u64).read_to_end(&mut block);
+            let is_last = !matches!(read, Ok(1..));
+            let item = read.map(|_| Bytes::from(block));
+            // Nobody listens any more: whoever asked has gone.
+            if blocks.blocking_send(item).is_err() || is_last {
+                break;
+            }
+        }
+    });
+    Body::from_stream(stream::unfold(incoming, async |mut incoming| Some((incoming.recv().await?, incoming))))
+}
+
+/// To be saved under the last part of this name, whatever is in it: in ASCII for old programs, and exactly.
+fn attachment(name: &str) -> HeaderValue {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    let exact = name.bytes().fold(String::new(), |mut text, byte| {
+        if is_plain(char::from(byte)) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+        text
+    });
+    let value = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{exact}");
+    HeaderValue::from_str(&value).unwrap_or(HeaderValue::from_static("attachment"))
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
+}
+
+impl Record for RejectedRow {
+    const COLUMNS: &'static [&'static str] = &["file", "row", "column", "found", "expected"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::text(&self.file),
+            Cell::Number(Decimal::from(self.row)),
+            Cell::text(&self.column),
+            Cell::text(&self.found),
+            Cell::text(&self.expected),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_names_a_file_without_letting_the_name_speak() {
+        for (name, value) in [
+            ("cur-1.csv.gz", "attachment; filename=\"cur-1.csv.gz\"; filename*=UTF-8''cur-1.csv.gz"),
+            (
+                "a/b/Müller \"x\".csv",
+                "attachment; filename=\"M_ller__x_.csv\"; filename*=UTF-8''M%C3%BCller%20%22x%22.csv",
+            ),
+            (
+                "x\r\nSet-Cookie: a=b",
+                "attachment; filename=\"x__Set-Cookie__a_b\"; filename*=UTF-8''x%0D%0ASet-Cookie%3A%20a%3Db",
+            ),
+        ] {
+            assert_eq!(attachment(name), value);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! `/imports`: what waits for a decision, what runs, and the history of what was delivered.
+
+pub mod batch;
+pub mod decide;
+pub mod delivery;
+pub mod download;
+pub mod receive;
+
+use std::fmt::Display;
+
+use askama::Template;
+use axum::http::HeaderValue;
+use axum::response::Response;
+use chrono::{DateTime, Duration, Utc};
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::error::Result;
+use super::extract::{Db, Htmx, Query};
+use super::form::Fields;
+use super::layout::Layout;
+use super::respond::As;
+use super::{filters, paths, respond};
+use crate::clock;
+use crate::report::{self, History, ImportLine, JobLine};
+
+/// For how long a batch that failed as a whole is shown.
+const FAILED_SHOWN: Duration = Duration::days(1);
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HistoryQuery {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<i64>,
+}
+
+/// What the page shows; also its JSON.
+#[derive(Serialize)]
+struct Imports {
+    running: Vec<JobLine>,
+    waiting: Vec<ImportLine>,
+    #[serde(flatten)]
+    history: History,
+}
+
+#[derive(Template)]
+#[template(path = "imports/index.html", blocks = ["running", "live"])]
+struct Page {
+    layout: Layout,
+    imports: Imports,
+    fields: Fields,
+    /// Not the first page of the history.
+    is_older: bool,
+    now: DateTime<Utc>,
+}
+
+pub async fn index(
+    _: paths::Imports,
+    layout: Layout,
+    Htmx(is_fragment): Htmx,
+    Query(query): Query<HistoryQuery>,
+    mut db: Db,
+) -> Result {
+    let page = Page::find(layout, &mut db, &query, Fields::default()).await?;
+    match (is_fragment, page.is_under_way()) {
+        (false, _) => respond::html(page),
+        (true, true) => respond::html(page.as_running()),
+        // What ran is history now: the whole of what changes is shown anew.
+        (true, false) => Ok(in_place_of("#live", respond::html(page.as_live())?)),
+    }
+}
+
+pub async fn index_json(_: paths::ImportsJson, Query(query): Query<HistoryQuery>, mut db: Db) -> Result {
+    respond::json(&Imports::find(&mut db, &query, clock::now()).await?)
+}
+
+impl Imports {
+    async fn find(db: &mut PgConnection, query: &HistoryQuery, now: DateTime<Utc>) -> sqlx::Result<Self> {
+        Ok(Self {
+            running: report::jobs(db, now - FAILED_SHOWN).await?,
+            waiting: report::waiting(db).await?,
+            history: report::history(db, query.before).await?,
+        })
+    }
+}
+
+impl Page {
+    async fn find(
+        layout: Layout,
+        db: &mut PgConnection,
+        query: &HistoryQuery,
+        fields: Fields,
+    ) -> sqlx::Result<Self> {
+        let now = clock::now();
+        let imports = Imports::find(db, query, now).await?;
+        Ok(Self { layout, imports, fields, is_older: query.before.is_some(), now })
+    }
+
+    fn is_under_way(&self) -> bool {
+        self.imports.running.iter().any(JobLine::is_under_way)
+    }
+
+    fn older(&self) -> Option<String> {
+        let before = Some(self.imports.history.older?);
+        Some(paths::with_query(paths::Imports, &HistoryQuery { before }))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.imports.history.lines.is_empty() && self.imports.waiting.is_empty() && !self.is_older
+    }
+}
+
+/// Tells htmx to put the answer elsewhere than it had meant to.
+fn in_place_of(element: &'static str, mut response: Response) -> Response {
+    response.headers_mut().insert("hx-retarget", HeaderValue::from_static(element));
+    response
+}
+
+/// What became of a delivery: a word or two, and the kind of its badge.
+pub fn state(line: &ImportLine) -> (&'static str, &'static str) {
+    let counted = line.scopes.iter().filter(|scope| scope.is_counted).count();
+    match line.status.as_str() {
+        "loaded" if line.scopes.is_empty() => ("holds no charges", ""),
+        "loaded" if counted == line.scopes.len() => ("counts", "good"),
+        "loaded" if counted > 0 => ("partly superseded", ""),
+        "loaded" => ("superseded", ""),
+        "waiting" => ("waits for a decision", "wait"),
+        "loading" => ("is being loaded", "wait"),
+        "refused" => ("refused", "bad"),
+        "failed" => ("failed", "bad"),
+        _ => ("undone", ""),
+    }
+}
+
+/// What was said about a file, as a sentence beside the file's name.
+pub fn sentence(message: &str, files: &[String]) -> String {
+    let own = match files {
+        [file] => message.strip_prefix(file.as_str()).and_then(|rest| rest.strip_prefix(": ")),
+        _ => None,
+    };
+    let text = own.unwrap_or(message);
+    let end = if text.ends_with('.') { "" } else { "." };
+    // The name of a file keeps its spelling.
+    if files.iter().any(|file| text.starts_with(file.as_str())) {
+        return format!("{text}{end}");
+    }
+    let mut letters = text.chars();
+    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{}{end}", letters.as_str())
+}
+
+/// The page of a delivery.
+pub fn at(delivery: &i64) -> paths::Delivery {
+    paths::Delivery { delivery: As::page(*delivery) }
+}
+
+/// The page of a batch.
+pub fn batch_page(batch: &Uuid) -> paths::Batch {
+    paths::Batch { batch: As::page(*batch) }
+}
+
+/// The month page.
+pub fn month_page(month: impl Display) -> String {
+    format!("/spend/{month}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_what_was_wrong_as_a_sentence() {
+        let files = ["a.csv".to_owned(), "b.csv".to_owned()];
+        assert_eq!(sentence("a.csv: row 3: found “é”", &files[..1]), "Row 3: found “é”.");
+        assert_eq!(sentence("b.csv: found it.", &files), "b.csv: found it.");
+        assert_eq!(sentence("écart", &files), "Écart.");
+        assert_eq!(sentence("", &[]), ".");
+    }
+}

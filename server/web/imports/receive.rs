@@ -1,0 +1,75 @@
+//! `POST /imports`: files as they arrive, chunk by chunk onto the disk, then one batch in the queue.
+
+use axum::extract::State;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::{HistoryQuery, Page};
+use crate::clock;
+use crate::jobs::Arriving;
+use crate::web::error::{Error, Result};
+use crate::web::extract::{CurrentUser, Upload};
+use crate::web::form::Fields;
+use crate::web::layout::Layout;
+use crate::web::respond::{self, As};
+use crate::web::{App, paths};
+
+pub async fn create(
+    _: paths::Imports,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    State(app): State<App>,
+    upload: Upload,
+) -> Result {
+    let arriving = receive(app.inbox.open(Uuid::new_v4())?, upload).await?;
+    if arriving.is_empty() {
+        return no_file(layout, &app.db).await;
+    }
+    let batch = As::page(arriving.batch_id);
+    // On a task of its own: a browser that leaves now must not take the files from under the import.
+    let handing_over = async move {
+        let mut db = app.db.acquire().await?;
+        arriving.enqueue(&mut db, &person.email, clock::now()).await?;
+        app.bell.ring();
+        Ok::<_, sqlx::Error>(())
+    };
+    tokio::spawn(handing_over).await.map_err(anyhow::Error::from)??;
+    Ok(respond::see_other(paths::Batch { batch }))
+}
+
+/// Everything that was sent. An error, or whoever sends being gone, takes along what had arrived.
+async fn receive(mut arriving: Arriving, mut upload: Upload) -> Result<Arriving> {
+    match write_files(&mut arriving, &mut upload).await {
+        Ok(()) => Ok(arriving),
+        Err(error) => {
+            drop(arriving);
+            // A browser hears the answer only after it has sent everything.
+            if matches!(error, Error::DiskFull | Error::Internal(_)) {
+                while let Ok(Some(_)) = upload.next_field().await {}
+            }
+            Err(error)
+        }
+    }
+}
+
+async fn write_files(arriving: &mut Arriving, upload: &mut Upload) -> Result<()> {
+    while let Some(mut field) = upload.next_field().await? {
+        // A file field in which nothing was chosen sends a file without a name.
+        let Some(name) = field.file_name().filter(|name| !name.is_empty()).map(str::to_owned) else {
+            continue;
+        };
+        let mut file = arriving.file(&name).await?;
+        while let Some(chunk) = field.chunk().await.map_err(|error| Upload::broken_off(&error))? {
+            file.write(&chunk).await?;
+        }
+        file.finish().await?;
+    }
+    Ok(())
+}
+
+async fn no_file(layout: Layout, db: &PgPool) -> Result {
+    let mut fields = Fields::default();
+    fields.refuse("files", "No file came along. Choose at least one billing export.");
+    let mut db = db.acquire().await?;
+    respond::refused(Page::find(layout, &mut db, &HistoryQuery { before: None }, fields).await?)
+}

@@ -1,0 +1,5 @@
+//! What people do, from the first page to the last, over HTTP against a real PostgreSQL.
+
+mod admin;
+mod finance;
+mod team_lead;

@@ -1,0 +1,215 @@
+//! The imports pages: whom they refuse, what they do not let in, what they escape.
+
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use futures_util::stream;
+use gpuledger::accounts::Role;
+use sqlx::PgPool;
+
+use crate::support::app::{file_head, upload_of};
+use crate::support::{Focus, TestApp, html};
+
+const HOSTILE: &str = "<script>alert(1)</script>";
+
+fn hour(cost: &str) -> Focus {
+    Focus::new().hour("acme", "s1", "2026-09-05T10", cost, "vision")
+}
+
+async fn count(app: &TestApp, table: &'static str) -> i64 {
+    let sql = format!("select count(*) from {table}");
+    sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&app.db).await.unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_empty_page_says_what_to_do(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Finance).await;
+    let page = app.get("/imports").await;
+    assert_eq!(html::text(&page.body, ".empty h2"), "Nothing is loaded yet");
+    assert_eq!(html::attributes(&page.body, "input[type=file]", "name"), ["files"]);
+    assert_eq!(html::text(&page.body, "nav [aria-current=page]"), "Imports");
+    assert_eq!(app.get("/imports.json").await.body, r#"{"running":[],"waiting":[],"lines":[],"older":null}"#);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_finds_no_way_in(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    admin.import("a.csv", hour("10")).await;
+    let mut lead = app.signed_in(Role::Lead).await;
+    assert!(!lead.get("/account").await.body.contains("/imports"));
+    for path in
+        ["/imports", "/imports/1", "/imports/1.json", "/imports/1/files/0", "/imports/1/rejections.csv"]
+    {
+        let answer = lead.get(path).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{path}");
+        assert!(!answer.body.contains("acme"), "{path}");
+    }
+    let token = lead.token("/account").await;
+    for action in ["undo", "replace", "add", "discard"] {
+        let answer = lead.post(&format!("/imports/1/{action}"), &[("csrf", &token)]).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{action}");
+    }
+    let mut body = lead.upload_head("/account").await;
+    body.extend(format!("{}a\r\n--B--\r\n", file_head("a.csv")).bytes());
+    assert_eq!(lead.send(upload_of(Body::from(body))).await.status, StatusCode::FORBIDDEN);
+    assert_eq!((count(&app, "jobs").await, app.incoming().len()), (1, 0));
+    assert!(admin.get("/imports/1").await.body.contains("counts"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn no_file_is_refused_with_a_sentence(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Finance).await;
+    // What a browser sends when nothing was chosen: a file without a name.
+    for files in [&[][..], &[("", &b""[..])]] {
+        let answer = app.upload(files).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+        let problem = html::text(&answer.body, ".drop .problem");
+        assert_eq!(problem, "No file came along. Choose at least one billing export.");
+    }
+    assert_eq!((count(&app, "jobs").await, app.incoming().len()), (0, 0));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_connection_that_breaks_half_way_leaves_nothing(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let head = app.upload_head("/imports").await;
+    let broken = || std::io::Error::new(std::io::ErrorKind::ConnectionReset, "gone");
+    let parts = |ends_with_error: bool| {
+        let mut parts = vec![
+            Ok(Bytes::from(head.clone())),
+            Ok(Bytes::from(file_head("whole.csv"))),
+            Ok(Bytes::from(hour("10").text().to_owned())),
+            Ok(Bytes::from(format!("\r\n{}", file_head("half.csv")))),
+            Ok(Bytes::from(vec![b'x'; 1 << 20])),
+        ];
+        if ends_with_error {
+            parts.push(Err(broken()));
+        }
+        Body::from_stream(stream::iter(parts))
+    };
+    // Once with an error of the connection, once with an end before the last boundary.
+    for ends_with_error in [true, false] {
+        let answer = app.send(upload_of(parts(ends_with_error))).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+        assert!(html::text(&answer.body, "main").contains("The upload broke off"), "{}", answer.body);
+        assert_eq!((count(&app, "jobs").await, app.incoming().len()), (0, 0));
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_browser_that_goes_away_leaves_nothing(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let head = app.upload_head("/imports").await;
+    let (waiting, arrived) = tokio::sync::oneshot::channel();
+    let parts = stream::iter([head, file_head("half.csv").into_bytes(), vec![b'x'; 1 << 20]]);
+    let parts = futures_util::StreamExt::chain(
+        futures_util::StreamExt::map(parts, |part| Ok::<_, std::io::Error>(Bytes::from(part))),
+        stream::once(async move {
+            waiting.send(()).unwrap();
+            std::future::pending().await
+        }),
+    );
+    // The server drops what it was doing for a connection that is closed.
+    tokio::select! {
+        _ = app.send(upload_of(Body::from_stream(parts))) => unreachable!("the body never ends"),
+        _ = arrived => {}
+    }
+    assert_eq!((count(&app, "jobs").await, app.incoming().len()), (0, 0));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_name_is_only_a_name(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let file = hour("10");
+    let names = ["../../../../tmp/gpuledger-escaped.csv", "/etc/passwd", "..", &format!("{HOSTILE}.csv")];
+    let files: Vec<_> = names.iter().map(|name| (*name, file.text().as_bytes())).collect();
+    let answer = app.upload(&files).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER);
+    let batch = app.incoming().pop().unwrap();
+    let mut kept: Vec<_> =
+        std::fs::read_dir(batch).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    kept.sort();
+    assert_eq!(kept, ["0", "1", "2", "3"]);
+    app.run_jobs().await;
+    assert!(!std::path::Path::new("/tmp/gpuledger-escaped.csv").exists());
+    assert!(app.incoming().is_empty());
+
+    let batch = app.get(&answer.location().to_owned()).await;
+    assert!(batch.body.contains("tmp/gpuledger-escaped.csv") && !batch.body.contains("../"));
+    for path in [answer.location(), "/imports", "/imports/4"] {
+        let page = app.get(path).await;
+        assert_eq!(page.status, StatusCode::OK);
+        assert!(!page.body.contains(HOSTILE), "{path}");
+        assert!(html::texts(&page.body, "script").iter().all(String::is_empty), "{path}");
+    }
+    let download = app.get("/imports/4/files/0").await;
+    assert_eq!(
+        download.header("content-disposition"),
+        "attachment; filename=\"script_.csv\"; filename*=UTF-8''script%3E.csv"
+    );
+    assert_eq!(download.header("content-type"), "application/octet-stream");
+    assert_eq!(download.header("x-content-type-options"), "nosniff");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_a_file_says_is_escaped(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let text = hour("10").text().replace("acme", HOSTILE).replace("NeoCloud", "<b>Cloud</b>");
+    let broken = text.lines().nth(1).unwrap().replace(",10,10,10,10,", &format!(",{HOSTILE},1,1,1,"));
+    let header = text.lines().next().unwrap().to_owned() + ",<i>x";
+    let lines: Vec<_> = text.lines().skip(1).map(|line| format!("{line},1")).collect();
+    app.import("a.csv", format!("{header}\n{}\n{broken},1\n", lines.join("\n"))).await;
+    let page = app.get("/imports/1").await;
+    assert_eq!(html::texts(&page.body, "#rejected td").len(), 3);
+    assert!(html::text(&page.body, "#rejected").contains(HOSTILE));
+    assert!(!page.body.contains("<b>Cloud") && !page.body.contains("<i>x") && !page.body.contains(HOSTILE));
+    assert!(html::text(&page.body, "main").contains("<i>x"));
+    let csv = app.get("/imports/1/rejections.csv").await;
+    assert!(csv.header("content-disposition").contains("delivery-1-rejections.csv"));
+    assert_eq!(csv.body.lines().next(), Some("file,row,column,found,expected"));
+    assert!(csv.body.contains("a.csv,2,BilledCost,"), "{}", csv.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_not_there_is_not_found(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let token = app.token("/imports").await;
+    for path in [
+        "/imports/7",
+        "/imports/seven",
+        "/imports/7.json",
+        "/imports/7/files/0",
+        "/imports/7/rejections.csv",
+        "/imports/batches/7",
+        "/imports/batches/67e55044-10b1-426f-9247-bb680e5fe0c8",
+    ] {
+        assert_eq!(app.get(path).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    for action in ["undo", "replace", "add", "discard"] {
+        let answer = app.post(&format!("/imports/7/{action}"), &[("csrf", &token)]).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{action}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_part_that_changes_comes_alone_and_stops_asking(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let answer = app.upload(&[("a.csv", hour("10").as_ref())]).await;
+    let batch = answer.location().to_owned();
+
+    let polls = |body: &str| html::attributes(body, "[hx-trigger]", "hx-get");
+    assert_eq!(polls(&app.get(&batch).await.body), [batch.as_str()]);
+    assert!(app.get(&batch).await.body.contains("http-equiv=\"refresh\""));
+    assert_eq!(polls(&app.get("/imports").await.body), ["/imports"]);
+    let part = app.fragment("/imports").await;
+    assert!(part.body.trim_start().starts_with("<section id=\"running\""), "{}", part.body);
+    assert_eq!(part.header("hx-retarget"), "");
+
+    app.run_jobs().await;
+    let part = app.fragment(&batch).await;
+    assert!(polls(&part.body).is_empty() && part.body.trim_start().starts_with("<div id=\"live\""));
+    let part = app.fragment("/imports").await;
+    assert_eq!(part.header("hx-retarget"), "#live");
+    assert!(polls(&part.body).is_empty() && part.body.contains("id=\"history\""));
+    assert!(!app.get(&batch).await.body.contains("http-equiv"));
+}
