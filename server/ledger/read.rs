@@ -279,7 +279,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             self.charges.len() - 1
         });
         let rows = &mut self.charges[at].1;
-        rows.row(16)
+        rows.sorted_row(16, keyed.charge_key_id.as_u128())
             .date(month.first_day())
             .uuid(keyed.charge_key_id)
             .bigint(self.delivery_id)

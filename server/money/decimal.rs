@@ -240,7 +240,10 @@ fn split_exponent(text: &[u8]) -> Result<(&[u8], i64), ParseDecimalError> {
 }
 
 fn power_of_ten(n: u32) -> I256 {
-    I256::from(10u8).pow(n)
+    match 10i128.checked_pow(n) {
+        Some(power) => I256::new(power),
+        None => I256::from(10u8).pow(n),
+    }
 }
 
 /// `unit` is positive.
