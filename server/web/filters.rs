@@ -37,7 +37,7 @@ macro_rules! bare {
         }
     )+};
 }
-bare!(Decimal, NaiveDate, DateTime<Utc>);
+bare!(Decimal, NaiveDate, DateTime<Utc>, i64);
 
 /// `12,920,931.15`, `−4.00`, `–`.
 #[askama::filter_fn]

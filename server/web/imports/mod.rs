@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use super::error::Result;
 use super::extract::{Db, Htmx, Query};
+use super::filters::Bare;
 use super::form::Fields;
 use super::layout::Layout;
 use super::respond::As;
@@ -150,8 +151,8 @@ pub fn sentence(message: &str, files: &[String]) -> String {
 }
 
 /// The page of a delivery.
-pub fn at(delivery: &i64) -> paths::Delivery {
-    paths::Delivery { delivery: As::page(*delivery) }
+pub fn at(delivery: impl Bare<i64>) -> paths::Delivery {
+    paths::Delivery { delivery: As::page(delivery.bare()) }
 }
 
 /// The page of a batch.
