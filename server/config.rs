@@ -125,8 +125,6 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// `data` where the command was started; for root, a folder that survives where it was started from.
-
 #[cfg(test)]
 mod tests {
     use super::*;

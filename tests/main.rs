@@ -5,6 +5,7 @@ mod accelerator;
 mod formats;
 mod generate;
 mod journeys;
+mod layering;
 mod ledger;
 mod store;
 mod support;

@@ -13,5 +13,5 @@ pub mod sign_in;
 
 pub use password::Password;
 pub use people::{Email, NewPerson, Person, UserId};
-pub use role::{Role, Scope};
+pub use role::{Role, Viewer};
 pub use secret::Secret;

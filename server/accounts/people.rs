@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sqlx::{Connection, PgConnection};
 
-use super::{Role, Scope};
+use super::{Role, Viewer};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
 #[serde(transparent)]
@@ -78,8 +78,8 @@ impl Person {
     }
 
     /// Whose rows they may see.
-    pub fn scope(&self) -> Scope {
-        self.role.scope(&self.teams)
+    pub fn viewer(&self) -> Viewer {
+        self.role.viewer(&self.teams)
     }
 
     pub fn is_disabled(&self) -> bool {

@@ -16,8 +16,8 @@ pub enum Role {
 }
 
 /// Whose rows a person may see. Every report takes one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Viewer {
     Everything,
     /// Rows of these teams only, in normalised spelling. Empty: nothing.
     Teams(Vec<String>),
@@ -56,10 +56,10 @@ impl Role {
     }
 
     /// What a person of this role sees, given their teams.
-    pub fn scope(self, teams: &[String]) -> Scope {
+    pub fn viewer(self, teams: &[String]) -> Viewer {
         match self {
-            Self::Admin | Self::Finance => Scope::Everything,
-            Self::Lead => Scope::Teams(teams.to_vec()),
+            Self::Admin | Self::Finance => Viewer::Everything,
+            Self::Lead => Viewer::Teams(teams.to_vec()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The header of an export: which column is where, under whatever spelling.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// The column names of a file. Looked up by their letters and digits alone, in lower case and without
 /// `x_`, so that `lineItem/UnblendedCost`, `line_item_unblended_cost` and `LineItem/unblendedcost` are one.
@@ -20,10 +21,11 @@ impl Header {
             if key.is_empty() {
                 continue;
             }
-            if known.contains_key(&key) {
-                repeated.push(column);
-            } else {
-                known.insert(key, column);
+            match known.entry(key) {
+                Entry::Occupied(_) => repeated.push(column),
+                Entry::Vacant(place) => {
+                    place.insert(column);
+                }
             }
         }
         Self { names, plain, custom, repeated }

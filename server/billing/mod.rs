@@ -14,6 +14,7 @@ mod focus;
 mod header;
 mod instance_type;
 mod json;
+mod machine;
 mod manifest;
 mod not_cost;
 mod provider;
@@ -148,7 +149,7 @@ impl Export {
         let mark = recognize::text(start)?;
         records.skip(mark);
         loop {
-            let more = records.advance().map_err(|broken| recognize::broken_header(broken))?;
+            let more = records.advance().map_err(recognize::broken_header)?;
             if !more {
                 return Err(Refusal::new("a file without a header", "a billing export as CSV"));
             }

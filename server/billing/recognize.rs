@@ -84,10 +84,10 @@ pub(super) fn broken_header(broken: Broken) -> Refusal {
 
 /// The format of a header.
 pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dyn Format, Refusal> {
-    if let Some(name) = named {
-        let names = listed(FORMATS.iter().map(|format| format.name()), 20);
-        let format = FORMATS.iter().find(|format| format.name() == name).ok_or_else(|| {
-            Refusal::new(format!("the unknown format \u{201c}{name}\u{201d}"), format!("one of {names}"))
+    if let Some(wanted) = named {
+        let known = listed(FORMATS.iter().map(|format| format.name()), 20);
+        let format = FORMATS.iter().find(|format| format.name() == wanted).ok_or_else(|| {
+            Refusal::new(format!("the unknown format \u{201c}{wanted}\u{201d}"), format!("one of {known}"))
         })?;
         return match lacking(*format, header) {
             missing if missing.is_empty() => Ok(*format),

@@ -342,6 +342,9 @@ fn undouble(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
+/// As a factor it gathers the low bits of eight bytes in the highest byte.
+const GATHER: u64 = 0x0102_0408_1020_4080;
+
 /// Bit i is set where byte i is a comma, a quote or a newline.
 #[inline]
 fn structural(block: &[u8; BLOCK]) -> u64 {
@@ -349,8 +352,6 @@ fn structural(block: &[u8; BLOCK]) -> u64 {
     for (hit, byte) in hits.iter_mut().zip(block) {
         *hit = u8::from(*byte == b',') | u8::from(*byte == b'"') | u8::from(*byte == b'\n');
     }
-    // Gathers the low bits of eight bytes into one byte.
-    const GATHER: u64 = 0x0102_0408_1020_4080;
     let mut mask = 0;
     for (i, eight) in hits.as_chunks::<8>().0.iter().enumerate() {
         mask |= (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) << (i * 8);

@@ -71,6 +71,11 @@ impl<'a> Row<'a> {
         column.map_or(&[], |column| self.record.field_in(column, scratch))
     }
 
+    /// The cell as the file writes it.
+    pub(super) fn raw(&self, column: Column) -> &'a [u8] {
+        column.map_or(&[], |column| self.record.raw(column))
+    }
+
     /// The cell without its quotes. Doubled quotes stay: for numbers, times and closed lists of words.
     pub(super) fn word(&self, column: Column) -> &'a [u8] {
         column.map_or(&[], |column| self.record.word(column))

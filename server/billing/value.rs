@@ -162,8 +162,8 @@ fn dressed(text: &[u8]) -> Option<Decimal> {
 }
 
 fn looks_like_decimal_comma(text: &[u8]) -> bool {
-    let commas = text.iter().filter(|b| **b == b',').count();
-    commas == 1 && text.iter().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.' | b'-' | b'+'))
+    memchr::memchr_iter(b',', text).count() == 1
+        && text.iter().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.' | b'-' | b'+'))
 }
 
 /// Writes the currency in canonical form into `out`; false where the text is none.

@@ -46,7 +46,12 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         now: clock::now(),
         progress: ledger::Progress::default(),
     };
-    let reports = ledger::import(&session.pool, &session.originals, import).await?;
+    let bundles = import.deliveries.clone();
+    let reports = match ledger::import(&session.pool, &session.originals, import).await {
+        Ok(reports) => reports,
+        // Nothing was published; scripts are told so per delivery, as of any other failure.
+        Err(error) => bundles.iter().map(|bundle| Report::failed(bundle, &error)).collect(),
+    };
     if session.json {
         print_json(&reports)?;
     } else {

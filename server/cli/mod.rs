@@ -16,7 +16,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 use sqlx::PgPool;
 
-use crate::config::Settings;
+use crate::config::{DatabaseUrl, Settings};
 use crate::ledger::Originals;
 use crate::store::{Database, Store, private};
 use crate::web;
@@ -119,7 +119,7 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let Cli { settings, json, command } = cli;
     std::fs::create_dir_all(&settings.data_dir)
         .with_context(|| format!("{} cannot be made", settings.data_dir.display()))?;
-    let store = Store::open(&database(&settings)).await?;
+    let store = Store::open(&database(&settings)?).await?;
     let originals = Originals::new(&settings.data_dir);
     let session = Session { pool: store.pool(JOB_CONNECTIONS, None), originals, json };
     let pool = session.pool.clone();
@@ -139,11 +139,10 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
     done
 }
 
-fn database(settings: &Settings) -> Database {
-    match &settings.database_url {
-        Some(url) => Database::Url(url.expose().to_owned()),
-        None => Database::Private(private::Setup::new(&settings.data_dir)),
-    }
+fn database(settings: &Settings) -> anyhow::Result<Database> {
+    let url = settings.database_url.as_ref().map(DatabaseUrl::expose);
+    Database::of(&settings.data_dir, url)
+        .with_context(|| format!("the database of {} is not known", settings.data_dir.display()))
 }
 
 async fn serve(settings: Settings, store: &Store, jobs: &PgPool) -> anyhow::Result<Done> {

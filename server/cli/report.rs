@@ -1,9 +1,10 @@
 //! `gpuledger report`: the figures of the pages, without a server.
 
 use super::{Done, Session, print_json};
+use crate::accounts::Viewer;
 use crate::money::Currency;
 use crate::period::Period;
-use crate::report::{self, CostBasis, Filter, Grouping, Question, Viewer};
+use crate::report::{self, CostBasis, Filter, Grouping, Question};
 
 #[derive(clap::Subcommand)]
 pub enum Report {

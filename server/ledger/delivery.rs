@@ -72,7 +72,7 @@ pub async fn complete(
             "insert into delivery_files (delivery_id, file_no, name, sha256, rows_read) values ($1, $2, $3, $4, $5)",
             delivery_id,
             file_no as i16,
-            file.name,
+            file_name(&file.name),
             &file.sha256.0[..],
             *rows as i64,
         )
@@ -192,12 +192,17 @@ pub async fn name_files(db: &mut PgConnection, delivery_id: i64, sources: &[Sour
             "insert into delivery_files (delivery_id, file_no, name) values ($1, $2, $3) on conflict do nothing",
             delivery_id,
             file_no as i16,
-            source.name,
+            file_name(&source.name),
         )
         .execute(&mut *db)
         .await?;
     }
     Ok(())
+}
+
+/// What people call a file: without the folders it lay in.
+fn file_name(name: &str) -> &str {
+    name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
 
 /// Discards what imports left behind that broke off: loading, and nobody holds the lock.

@@ -287,6 +287,20 @@ fn together(loaded: &Loaded, shared: &BTreeSet<Scope>) -> Option<String> {
 }
 
 impl Report {
+    /// A delivery that the database failed.
+    pub fn failed(bundle: &Bundle, error: &sqlx::Error) -> Self {
+        let sources = match bundle {
+            Bundle::Files(sources) => sources.as_slice(),
+            Bundle::Refused { manifest, .. } => std::slice::from_ref(manifest),
+        };
+        Self::ended(
+            sources,
+            Status::Failed,
+            None,
+            format!("the database failed, nothing was loaded: {error}"),
+        )
+    }
+
     fn ended(sources: &[Source], status: Status, delivery: Option<i64>, message: String) -> Self {
         Self {
             files: sources

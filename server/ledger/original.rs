@@ -6,6 +6,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::JoinHandle;
@@ -45,7 +46,7 @@ impl Originals {
 
     /// Starts keeping a file whose hash is not known yet.
     pub fn write(&self) -> io::Result<Writer> {
-        fs::create_dir_all(&self.folder)?;
+        make_private_folder(&self.folder)?;
         let file = tempfile::Builder::new().prefix("arriving-").tempfile_in(&self.folder)?;
         Ok(Writer::new(file))
     }
@@ -174,7 +175,7 @@ impl Writer {
         let index = Index { content_bytes: self.content_bytes, frames, rows: std::mem::take(&mut self.rows) };
         let target = originals.content_path(sha256);
         let folder = target.parent().ok_or_else(gone)?;
-        fs::create_dir_all(folder)?;
+        make_private_folder(folder)?;
         if let Some(packed) = packed {
             let mut copy = tempfile::NamedTempFile::new_in(folder)?;
             io::copy(&mut File::open(packed)?, copy.as_file_mut())?;
@@ -285,6 +286,11 @@ impl TryFrom<Vec<u8>> for Sha256 {
     fn try_from(bytes: Vec<u8>) -> Result<Self, Self::Error> {
         bytes.try_into().map(Self)
     }
+}
+
+/// Bills are nobody else's business, and the data directory itself can be passed by PostgreSQL's user.
+fn make_private_folder(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 fn nth_record(content: Content, n: usize) -> io::Result<csv::ByteRecord> {

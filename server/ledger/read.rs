@@ -273,13 +273,11 @@ impl<'s, S: Sink> Reader<'s, S> {
         file_no: i16,
         row_no: u64,
     ) -> Result<(), Stopped> {
-        let at = match self.charges.iter().position(|(of, _)| *of == month) {
-            Some(at) => at,
-            None => {
-                self.charges.push((month, CopyRows::with_capacity(BLOCK)));
-                self.charges.len() - 1
-            }
-        };
+        let known = self.charges.iter().position(|(of, _)| *of == month);
+        let at = known.unwrap_or_else(|| {
+            self.charges.push((month, CopyRows::with_capacity(BLOCK)));
+            self.charges.len() - 1
+        });
         let rows = &mut self.charges[at].1;
         rows.row(16)
             .date(month.first_day())

@@ -12,14 +12,15 @@ use super::{CostBasis, Question};
 /// Up to this many charges are sorted by cost; more come in the order of the ledger, which needs no sorting.
 const SORTED: i64 = 300_000;
 
-/// Which page of the charges, 100 to a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChargePage {
-    /// From 0.
-    pub number: u32,
-}
-
+/// Charges on a page.
 pub const PAGE_SIZE: i64 = 100;
+
+/// Which of the charges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub first: i64,
+    pub size: i64,
+}
 
 /// A page of charges, with the sums over all of them.
 #[derive(Clone, Debug, Serialize)]
@@ -60,7 +61,7 @@ pub async fn charges(
     question: &Question,
     currency: &Currency,
     sequence: i64,
-    page: ChargePage,
+    page: Page,
 ) -> sqlx::Result<Charges> {
     let cost = question.cost.column();
     let push_where = |query: &mut QueryBuilder<Postgres>| {
@@ -92,9 +93,9 @@ pub async fn charges(
         query.push("cost desc, ");
     }
     query.push("c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ");
-    query.push_bind(PAGE_SIZE);
+    query.push_bind(page.size);
     query.push(" offset ");
-    query.push_bind(i64::from(page.number) * PAGE_SIZE);
+    query.push_bind(page.first);
     let lines = query
         .build()
         .fetch_all(db)

@@ -13,12 +13,12 @@ mod sql;
 mod trace;
 
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
-pub use charges::{ChargeLine, ChargePage, Charges, charges};
+pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};
 pub use effects::{Effect, effects};
 pub use imports::{
     Delivery, DeliveryFile, History, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file,
     history, lines_of, rejections, waiting,
 };
-pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Viewer};
-pub use spend::{Group, Series, Spend, by_day, latest_month, spend};
+pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question};
+pub use spend::{Bucket, Group, Series, Spend, latest_month, over_time, spend, tag_names};
 pub use trace::{Trace, trace};

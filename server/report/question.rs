@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::accounts::Viewer;
 use crate::money::Currency;
 use crate::period::Period;
 
@@ -44,14 +45,6 @@ pub enum Grouping {
 pub struct Filter {
     pub dimension: Grouping,
     pub values: Vec<String>,
-}
-
-/// Whose eyes see the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Viewer {
-    Everything,
-    /// A lead: rows whose normalised team tag is one of these.
-    Teams(Vec<String>),
 }
 
 /// A question to the ledger. Equal questions at the same sequence have the same answer.
@@ -102,6 +95,17 @@ impl CostBasis {
             Self::Contracted => "contracted",
             Self::List => "list",
         }
+    }
+
+    /// `Effective cost`.
+    pub fn label(self) -> String {
+        let name = match self {
+            Self::Billed => "Billed",
+            Self::Effective => "Effective",
+            Self::Contracted => "Contracted",
+            Self::List => "List",
+        };
+        format!("{name} cost")
     }
 
     /// One sentence for a person.

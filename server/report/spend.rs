@@ -8,6 +8,7 @@ use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use crate::accelerator::accelerator_hours;
+use crate::accounts::Viewer;
 use crate::ledger;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
@@ -47,6 +48,9 @@ pub struct Group {
     pub accelerator_hours: Decimal,
     /// Of the total; null where the total is zero.
     pub share: Option<Decimal>,
+    /// Stands for several groups that a limit left out.
+    #[serde(skip)]
+    pub is_folded: bool,
     /// The same group in the period before; null for days and months, which have none.
     pub previous: Option<Money>,
 }
@@ -86,6 +90,7 @@ pub async fn spend(db: &mut PgConnection, question: &Question) -> sqlx::Result<S
         .map(|sum| Group {
             label: label(&question.by, &sum),
             accelerator_hours: accelerator_hours(sum.part_seconds, PLACES).normalize(),
+            is_folded: sum.folded > 1,
             share: sum.cost.divide(total, PLACES),
             previous: (!question.by.is_time()).then(|| money(sum.previous)),
             cost: money(sum.cost),
@@ -96,6 +101,7 @@ pub async fn spend(db: &mut PgConnection, question: &Question) -> sqlx::Result<S
 }
 
 /// What a group sums to before it becomes an answer.
+#[derive(Default)]
 struct Sum {
     key: Option<String>,
     folded: usize,
@@ -144,27 +150,25 @@ async fn sum_groups(
         .collect()
 }
 
-/// Keeps the first groups and adds the others up.
-fn fold(mut sums: Vec<Sum>, limit: Option<usize>) -> Vec<Sum> {
+/// Keeps the largest groups, and always the one without a value, for what nobody claims is never hidden;
+/// adds the others up.
+fn fold(sums: Vec<Sum>, limit: Option<usize>) -> Vec<Sum> {
     let Some(limit) = limit.filter(|limit| *limit < sums.len()) else {
         return sums;
     };
-    let rest = sums.split_off(limit);
-    let mut other = Sum {
-        key: Some(OTHER.into()),
-        folded: 0,
-        cost: Decimal::ZERO,
-        previous: Decimal::ZERO,
-        part_seconds: Decimal::ZERO,
-    };
-    for sum in rest {
+    let (mut kept, rest): (Vec<_>, Vec<_>) =
+        sums.into_iter().enumerate().partition(|(place, sum)| *place < limit || sum.key.is_none());
+    let mut other = Sum { key: Some(OTHER.into()), ..Sum::default() };
+    for (_, sum) in rest {
         other.folded += sum.folded;
         other.cost += sum.cost;
         other.previous += sum.previous;
         other.part_seconds += sum.part_seconds;
     }
-    sums.push(other);
-    sums
+    if other.folded > 0 {
+        kept.push((limit, other));
+    }
+    kept.into_iter().map(|(_, sum)| sum).collect()
 }
 
 fn label(by: &Grouping, sum: &Sum) -> String {
@@ -187,66 +191,136 @@ async fn currencies(
     rows.iter().map(|row| Ok(Currency::exactly(row.try_get("currency")?))).collect()
 }
 
-/// Costs by day and group: what the chart of a month draws.
+/// Costs over time and by group: what the chart of a period draws.
 #[derive(Clone, Debug)]
 pub struct Series {
-    pub days: Vec<NaiveDate>,
-    /// Per group in the order asked for: its label and a cost per day.
+    /// Days of a month, months of a longer period; then what belongs to none of them.
+    pub buckets: Vec<Bucket>,
+    /// The largest groups and, last, all others: a cost per bucket.
     pub groups: Vec<(String, Vec<Decimal>)>,
-    /// Tax, fees and subscriptions, which belong to no day.
-    pub whole_period: Decimal,
-    /// Usage billed in this month and used in another.
-    pub outside: Decimal,
+    /// Whether the last group stands for several.
+    pub has_others: bool,
 }
 
-/// Costs per day for the groups of an answer; whatever is not among them is added to the last.
-pub async fn by_day(db: &mut PgConnection, question: &Question, spend: &Spend) -> sqlx::Result<Series> {
-    let days: Vec<NaiveDate> =
-        question.period.days().start.iter_days().take_while(|d| *d < question.period.days().end).collect();
-    let mut series = Series {
-        groups: spend
-            .groups
-            .iter()
-            .map(|group| (group.label.clone(), vec![Decimal::ZERO; days.len()]))
-            .collect(),
-        days,
-        whole_period: Decimal::ZERO,
-        outside: Decimal::ZERO,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bucket {
+    Day(NaiveDate),
+    Month(BillingMonth),
+    /// Tax, fees and subscriptions, which belong to no single day.
+    WholePeriod,
+    /// Billed in this month and used in another.
+    Outside,
+}
+
+/// The costs of an answer over time, for its `top` largest groups; the others are added up.
+pub async fn over_time(
+    db: &mut PgConnection,
+    question: &Question,
+    spend: &Spend,
+    top: usize,
+) -> sqlx::Result<Series> {
+    let mut buckets: Vec<Bucket> = if question.period.is_one_month() {
+        let days = question.period.days();
+        days.start.iter_days().take_while(|day| *day < days.end).map(Bucket::Day).collect()
+    } else {
+        question.period.months().map(Bucket::Month).collect()
     };
-    let Some(currency) = spend.currency.clone() else {
-        return Ok(series);
+    let time = if question.period.is_one_month() { Grouping::Day } else { Grouping::Month };
+    // Time against time is one column a bucket.
+    let shown = if question.by.is_time() { 0 } else { top.min(spend.groups.len()) };
+    let has_others = shown < spend.groups.len();
+    let others = if question.by.is_time() { question.cost.label() } else { "Others".to_owned() };
+    let labels = spend.groups[..shown].iter().map(|group| group.label.clone());
+    let labels: Vec<String> = labels.chain(has_others.then_some(others)).collect();
+    let named = [Bucket::WholePeriod, Bucket::Outside];
+    buckets.extend(named);
+    let mut costs = vec![vec![Decimal::ZERO; buckets.len()]; labels.len()];
+    let places: BTreeMap<Option<&str>, usize> = spend.groups[..shown]
+        .iter()
+        .enumerate()
+        .map(|(place, group)| (group.key.as_deref(), place))
+        .collect();
+    for (key, bucket, cost) in sum_over_time(db, question, spend, &time).await? {
+        let column = match bucket.as_str() {
+            "whole-period" => buckets.len() - 2,
+            "outside" => buckets.len() - 1,
+            text => match buckets.iter().position(|bucket| bucket.is(text)) {
+                Some(column) => column,
+                None => continue,
+            },
+        };
+        let place = places.get(&key.as_deref()).copied().unwrap_or(shown);
+        if let Some(row) = costs.get_mut(place) {
+            row[column] += cost;
+        }
+    }
+    // What belongs to no day is shown only where there is some.
+    for named in named {
+        if let Some(column) = buckets.iter().position(|bucket| *bucket == named)
+            && costs.iter().all(|row| row[column].is_zero())
+        {
+            buckets.remove(column);
+            for row in &mut costs {
+                row.remove(column);
+            }
+        }
+    }
+    Ok(Series { buckets, groups: labels.into_iter().zip(costs).collect(), has_others })
+}
+
+async fn sum_over_time(
+    db: &mut PgConnection,
+    question: &Question,
+    spend: &Spend,
+    time: &Grouping,
+) -> sqlx::Result<Vec<(Option<String>, String, Decimal)>> {
+    let Some(currency) = &spend.currency else {
+        return Ok(Vec::new());
     };
-    let source = source_of(db, &Question { by: Grouping::Day, ..question.clone() }, spend.sequence).await?;
-    let source = if question.by == Grouping::Resource { Source::Charges } else { source };
+    let by_time = Question { by: time.clone(), ..question.clone() };
+    let source =
+        source_of(db, question, spend.sequence).await?.max(source_of(db, &by_time, spend.sequence).await?);
     let mut query = QueryBuilder::<Postgres>::new("select ");
     push_value(&mut query, &question.by, source);
     query.push(" as key, ");
-    push_value(&mut query, &Grouping::Day, source);
-    query.push(format!(" as day, sum({}) as cost", question.cost.column()));
+    push_value(&mut query, time, source);
+    query.push(format!(" as bucket, sum({}) as cost", question.cost.column()));
     push_from(&mut query, source, spend.sequence);
     push_period(&mut query, question.period.first(), question.period.last());
     query.push(" and k.currency = ");
     query.push_bind(currency.as_str().to_owned());
     push_filters(&mut query, &question.filters, &question.viewer, source);
     query.push(" group by 1, 2");
-    let places: BTreeMap<Option<&str>, usize> =
-        spend.groups.iter().enumerate().map(|(place, group)| (group.key.as_deref(), place)).collect();
-    for row in query.build().fetch_all(db).await? {
-        let (key, day, cost): (Option<String>, String, Decimal) =
-            (row.try_get("key")?, row.try_get("day")?, row.try_get("cost")?);
-        match day.as_str() {
-            "whole-period" => series.whole_period += cost,
-            "outside" => series.outside += cost,
-            day => {
-                let Ok(day) = day.parse::<NaiveDate>() else { continue };
-                let column = (day - series.days[0]).num_days() as usize;
-                let last = series.groups.len() - 1;
-                let place = places.get(&key.as_deref()).copied().unwrap_or(last);
-                series.groups[place].1[column] += cost;
-            }
+    let rows = query.build().fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get("key")?, row.try_get("bucket")?, row.try_get("cost")?))).collect()
+}
+
+impl Bucket {
+    fn is(self, text: &str) -> bool {
+        match self {
+            Self::Day(day) => day.to_string() == text,
+            Self::Month(month) => month.to_string() == text,
+            Self::WholePeriod | Self::Outside => false,
         }
     }
-    Ok(series)
+}
+
+/// The tags that charges of a period carry, the most used first, at most `limit`.
+pub async fn tag_names(
+    db: &mut PgConnection,
+    period: Period,
+    viewer: &Viewer,
+    limit: i64,
+) -> sqlx::Result<Vec<String>> {
+    let sequence = ledger::sequence(db).await?;
+    let mut query = QueryBuilder::<Postgres>::new("select tag as name");
+    push_from(&mut query, Source::Months, sequence);
+    query.push(" cross join lateral jsonb_object_keys(k.tags) tag");
+    push_period(&mut query, period.first(), period.last());
+    push_filters(&mut query, &[], viewer, Source::Months);
+    query.push(" group by 1 order by sum(c.charges) desc, 1 limit ");
+    query.push_bind(limit);
+    query.build_query_scalar().fetch_all(db).await
 }
 
 /// The latest month that the ledger counts anything for.

@@ -2,10 +2,11 @@
 
 use sqlx::{Postgres, QueryBuilder};
 
-use super::{CostBasis, Filter, Grouping, Viewer};
+use super::{CostBasis, Filter, Grouping};
+use crate::accounts::Viewer;
 
 /// The rows a question needs, from the coarsest that holds its dimensions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     Months,
     Days,
@@ -22,7 +23,7 @@ impl Source {
                 Grouping::Day => Self::Days,
                 _ => Self::Months,
             })
-            .max_by_key(|source| *source as u8)
+            .max()
             .unwrap_or(Self::Months)
     }
 
@@ -133,7 +134,7 @@ pub fn push_filters(query: &mut QueryBuilder<Postgres>, filters: &[Filter], view
     if let Viewer::Teams(teams) = viewer {
         query.push(
             " and exists (select from jsonb_each_text(k.tags) tag \
-             where lower(tag.key) = 'team' and lower(btrim(tag.value)) = any(",
+             where lower(tag.key) = 'team' and lower(regexp_replace(btrim(tag.value), '\\s+', ' ', 'g')) = any(",
         );
         query.push_bind(teams.clone());
         query.push("))");

@@ -6,10 +6,10 @@ use serde_json::Value;
 use sqlx::PgConnection;
 
 use crate::accelerator::Accelerators;
+use crate::accounts::Viewer;
+use crate::accounts::people::normalize_team;
 use crate::ledger::Sha256;
 use crate::money::Decimal;
-
-use super::Viewer;
 
 /// A charge with everything the ledger knows of it.
 #[derive(Clone, Debug, Serialize)]
@@ -106,7 +106,7 @@ pub async fn trace(
 fn is_of_teams(tags: &Value, teams: &[String]) -> bool {
     tags.as_object().is_some_and(|tags| {
         tags.iter().any(|(name, value)| {
-            let value = value.as_str().unwrap_or_default().trim().to_lowercase();
+            let value = normalize_team(value.as_str().unwrap_or_default());
             name.eq_ignore_ascii_case("team") && teams.contains(&value)
         })
     })

@@ -5,6 +5,7 @@ pub mod private;
 
 mod copy;
 mod error;
+mod remembered;
 
 pub use copy::{CopyRows, send as copy_rows};
 pub use error::Error;

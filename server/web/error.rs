@@ -41,6 +41,8 @@ pub enum Error {
     DiskFull,
     #[error("Too many attempts. Try again after {}.", filters::clock_time(until))]
     TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
+    #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
+    Unavailable(#[source] sqlx::Error),
     #[error(
         "Something went wrong on the server. Nothing you sent was kept half-way; the server's log says more."
     )]
@@ -58,6 +60,7 @@ impl Error {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -71,8 +74,8 @@ impl Error {
             Self::Forged => "Not accepted",
             Self::MethodNotAllowed => "Not possible here",
             Self::TooLarge => "Too large",
+            Self::TooMany { .. } | Self::Unavailable(_) => "Wait a moment",
             Self::DiskFull => "No room left",
-            Self::TooMany { .. } => "Wait a moment",
             Self::Internal(_) => "That did not work",
         }
     }
@@ -87,7 +90,17 @@ macro_rules! internal {
         }
     )+};
 }
-internal!(anyhow::Error, sqlx::Error, askama::Error, serde_json::Error, HashError);
+internal!(anyhow::Error, askama::Error, serde_json::Error, HashError);
+
+impl From<sqlx::Error> for Error {
+    fn from(cause: sqlx::Error) -> Self {
+        use sqlx::Error::{Io, PoolClosed, PoolTimedOut, Tls};
+        match cause {
+            Io(_) | PoolClosed | PoolTimedOut | Tls(_) => Self::Unavailable(cause),
+            cause => Self::Internal(cause.into()),
+        }
+    }
+}
 
 impl From<PathRejection> for Error {
     fn from(rejection: PathRejection) -> Self {
@@ -129,8 +142,10 @@ struct Refusal {
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        if let Self::Internal(cause) = &self {
-            tracing::error!("{cause:#}");
+        match &self {
+            Self::Internal(cause) => tracing::error!("{cause:#}"),
+            Self::Unavailable(cause) => tracing::warn!("{cause}"),
+            _ => {}
         }
         let refusal = Refusal {
             title: self.title(),

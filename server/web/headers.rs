@@ -26,8 +26,11 @@ pub(super) fn set(response: &mut Response, settings: &Settings) {
         let year = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
     }
+    if headers.contains_key(header::CACHE_CONTROL) {
+        return;
+    }
     // Figures are for the person who asked: no proxy and no shared computer keeps them.
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     // The same address answers a whole page or, to htmx, a part of it.
     headers.append(header::VARY, HeaderValue::from_static("HX-Request, Cookie"));
 }

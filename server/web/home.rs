@@ -1,10 +1,13 @@
-//! `/`: where the latest figures are, or what to do while there are none.
+//! `/`: the latest month, or what to do while there is none.
 
 use askama::Template;
 
 use super::error::Result;
+use super::extract::Db;
 use super::layout::Layout;
-use super::{paths, respond};
+use super::respond::As;
+use super::{Access, paths, respond};
+use crate::report;
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -12,7 +15,15 @@ struct Page {
     layout: Layout,
 }
 
-/// The month page of the latest month takes this place once a month is loaded.
-pub async fn show(_: paths::Home, layout: Layout) -> Result {
-    respond::html(Page { layout })
+pub async fn show(_: paths::Home, layout: Layout, mut db: Db) -> Result {
+    match report::latest_month(&mut db).await? {
+        Some(month) => Ok(respond::see_other(paths::Spend { period: As::page(month.into()) })),
+        None => respond::html(Page { layout }),
+    }
+}
+
+impl Page {
+    fn may_import(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
 }

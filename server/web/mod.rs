@@ -18,12 +18,15 @@ pub mod routes;
 mod serve;
 
 mod account;
+mod charges;
 mod health;
 mod home;
 mod imports;
 mod people;
+mod question;
 mod setup;
 mod sign_in;
+mod spend;
 
 pub use error::{Error, Result};
 pub use routes::{Access, Routes};
@@ -69,6 +72,9 @@ pub fn routes() -> Routes {
     use Access::{Admin, Finance, Public, SignedIn, Static};
     Routes::default()
         .get(SignedIn, home::show)
+        .get(SignedIn, spend::show)
+        .get(SignedIn, charges::list)
+        .get(SignedIn, charges::show)
         .get(Public, sign_in::show)
         .post(Public, sign_in::create)
         .post(Public, sign_in::destroy)

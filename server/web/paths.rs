@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::Error;
 use super::respond::As;
+use crate::period::Period;
 
 /// A path with its question: `/sign-in?next=%2Faccount`.
 pub fn with_query(path: impl TypedPath, query: &impl Serialize) -> String {
@@ -113,3 +114,24 @@ pub struct Asset {
 #[derive(TypedPath)]
 #[typed_path("/healthz", rejection(Error))]
 pub struct Health;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/spend/{period}", rejection(Error))]
+pub struct Spend {
+    pub period: As<Period>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/charges/{period}", rejection(Error))]
+pub struct Charges {
+    pub period: As<Period>,
+}
+
+/// A charge by the row of the file that it comes from.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/charges/{delivery}/{file}/{row}", rejection(Error))]
+pub struct Charge {
+    pub delivery: i64,
+    pub file: i16,
+    pub row: As<i64>,
+}

@@ -57,7 +57,7 @@ fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, Vec<u8>)>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn random_bytes_get_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..2000), magic in 0usize..6) {

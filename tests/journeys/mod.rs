@@ -1,3 +1,5 @@
-//! What a person does, end to end, over HTTP.
+//! What people do, from the first page to the last, over HTTP against a real PostgreSQL.
 
 mod admin;
+mod finance;
+mod team_lead;

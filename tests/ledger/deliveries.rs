@@ -108,7 +108,8 @@ async fn two_files_of_one_month_chosen_together_are_asked_about(db: PgPool) {
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_page_can_be_asked_as_of_a_sequence(db: PgPool) {
-    use gpuledger::report::{CostBasis, Grouping, Question, Viewer, spend};
+    use gpuledger::accounts::Viewer;
+    use gpuledger::report::{CostBasis, Grouping, Question, spend};
     let ledger = TestLedger::new(db);
     ledger.deliver("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision")).await;
     ledger.deliver("b.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "12", "vision")).await;

@@ -1,2 +1,2 @@
 mod private;
-mod sandbox;
+pub mod sandbox;

@@ -84,7 +84,7 @@ async fn it_comes_back_for_its_users_when_the_keeper_is_killed() {
     leave_mark(&one).await;
     let keeper = sandbox.keeper();
 
-    kill(keeper);
+    kill([keeper]);
 
     wait_until("another keeper is there", || {
         sandbox.postmaster().is_some_and(|_| sandbox.keeper() != keeper)
@@ -102,7 +102,7 @@ async fn it_comes_back_when_postgresql_is_killed() {
     tokio::spawn(async move { busy.execute("select count(*) from generate_series(1, 1000000000)").await });
     let (postmaster, keeper) = (sandbox.postmaster().unwrap(), sandbox.keeper());
 
-    kill(postmaster);
+    kill([postmaster]);
 
     wait_until("PostgreSQL is another one", || sandbox.postmaster().is_some_and(|pid| pid != postmaster));
     assert!(has_mark(&mut reconnect(&private).await).await);
@@ -128,9 +128,7 @@ async fn it_serves_the_next_one_after_everything_was_killed() {
     leave_mark(&sandbox.join().await).await;
 
     let (postmaster, keeper) = (sandbox.postmaster().unwrap(), sandbox.keeper());
-    other.kill().unwrap();
-    kill(keeper);
-    kill(postmaster);
+    kill([Pid::from_child(&other), keeper, postmaster]);
     other.wait().unwrap();
 
     let private = sandbox.join().await;
@@ -144,13 +142,12 @@ async fn it_replaces_an_orphan_that_still_runs() {
     leave_mark(&sandbox.join().await).await;
 
     let (postmaster, keeper) = (sandbox.postmaster().unwrap(), sandbox.keeper());
-    other.kill().unwrap();
-    kill(keeper);
+    kill([Pid::from_child(&other), keeper]);
+    other.wait().unwrap();
 
     let private = sandbox.join().await;
     assert!(has_mark(&mut connect(&private).await).await);
     assert_ne!(sandbox.postmaster(), Some(postmaster));
-    other.wait().unwrap();
 }
 
 #[tokio::test]
@@ -323,7 +320,7 @@ async fn helper_that_joins_and_stays() {
     let keeper = env!("CARGO_BIN_EXE_gpuledger").into();
     let _private = private::join(&Setup { keeper, ..Setup::new(Path::new(&data_dir)) }).await.unwrap();
     println!("joined");
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 fn leave_pid_file(sandbox: &Sandbox, pid: Pid) {

@@ -126,8 +126,12 @@ pub async fn reconnect(private: &Private) -> PgConnection {
     }
 }
 
-pub fn kill(pid: Pid) {
-    kill_process(pid, Signal::KILL).unwrap();
+/// Kills all of them at once, and waits until they are dead: a signal takes its time.
+pub fn kill<const N: usize>(pids: [Pid; N]) {
+    for pid in pids {
+        kill_process(pid, Signal::KILL).unwrap();
+    }
+    wait_until("they are dead", || !pids.iter().any(|pid| is_alive(*pid)));
 }
 
 pub fn is_alive(pid: Pid) -> bool {

@@ -19,7 +19,7 @@ use sqlx::postgres::PgPoolOptions;
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
-use super::html;
+use super::{TestLedger, html};
 
 pub const PASSWORD: &str = "correct horse battery";
 
@@ -54,6 +54,15 @@ impl TestApp {
         let jobs = PgPoolOptions::new().max_connections(8).connect_lazy_with((*db.connect_options()).clone());
         let app = App::new(settings, db.clone(), jobs);
         Self { db, router: web::router(app.clone()), app, folder, cookies: BTreeMap::new(), is_https }
+    }
+
+    /// The site of a ledger, with its originals.
+    pub fn of(ledger: &TestLedger) -> Self {
+        let mut app = Self::new(ledger.db.clone());
+        let settings = Settings::new(ledger.folder.path(), "127.0.0.1:8080".parse().unwrap(), None);
+        app.app = App::new(settings, ledger.db.clone(), ledger.db.clone());
+        app.router = web::router(app.app.clone());
+        app
     }
 
     /// The same site in another browser.

@@ -16,6 +16,9 @@ const ADMINS: &[Option<Role>] = &[Some(Role::Admin)];
 /// Method, path, an address of it, whom it answers.
 const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/", "/", PEOPLE),
+    ("GET", "/spend/{period}", "/spend/2026-09", PEOPLE),
+    ("GET", "/charges/{period}", "/charges/2026-09", PEOPLE),
+    ("GET", "/charges/{delivery}/{file}/{row}", "/charges/1/0/1", PEOPLE),
     ("GET", "/sign-in", "/sign-in", NOBODY),
     ("POST", "/sign-in", "/sign-in", NOBODY),
     ("POST", "/sign-out", "/sign-out", NOBODY),

@@ -73,3 +73,17 @@ async fn a_refusal_comes_as_it_was_asked_for(db: PgPool) {
     assert_eq!(json.status, StatusCode::UNAUTHORIZED);
     assert_eq!(app.request(&Method::DELETE, "/sign-in").await.status, StatusCode::METHOD_NOT_ALLOWED);
 }
+
+#[tokio::test]
+async fn without_its_database_it_says_so_and_nothing_more() {
+    let nowhere = "postgres://ada:hunter2@127.0.0.1:1/none";
+    let patience = std::time::Duration::from_millis(100);
+    let db = sqlx::postgres::PgPoolOptions::new().acquire_timeout(patience).connect_lazy(nowhere).unwrap();
+    let mut app = TestApp::new(db);
+    app.set_cookie("gpuledger_session", &"0".repeat(64));
+    let page = app.get("/people").await;
+    assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(page.body.contains("The database does not answer just now"));
+    assert!(!page.body.contains("hunter2") && !page.body.contains("127.0.0.1"));
+    assert_eq!(app.get("/healthz").await.status, StatusCode::OK);
+}

@@ -1,5 +1,5 @@
 use axum::http::StatusCode;
-use gpuledger::accounts::{Role, Scope, people};
+use gpuledger::accounts::{Role, Viewer, people};
 use sqlx::PgPool;
 
 use crate::support::{TestApp, html};
@@ -24,7 +24,7 @@ async fn an_admin_adds_a_lead_with_teams(db: PgPool) {
     let mut db = app.db.acquire().await.unwrap();
     let lena =
         people::list(&mut db).await.unwrap().into_iter().find(|person| person.role == Role::Lead).unwrap();
-    assert_eq!(lena.scope(), Scope::Teams(vec!["nlp".to_owned(), "research".to_owned()]));
+    assert_eq!(lena.viewer(), Viewer::Teams(vec!["nlp".to_owned(), "research".to_owned()]));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

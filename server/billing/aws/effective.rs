@@ -165,14 +165,12 @@ impl Amortization {
                 row.amount(upfront)?.unwrap_or_default() + row.amount(recurring)?.unwrap_or_default()
             }
             LineItem::SavingsPlanRecurringFee if self.savings_plan.is_some() => {
-                match (row.amount(self.commitment)?, row.amount(self.used_commitment)?) {
-                    (Some(commitment), used) => commitment - used.unwrap_or_default(),
-                    (None, _) => {
-                        row.remark(
-                            "a savings plan fee does not say what was unused: its effective cost is 0",
-                        );
-                        Decimal::ZERO
-                    }
+                let (commitment, used) = (row.amount(self.commitment)?, row.amount(self.used_commitment)?);
+                if let (Some(commitment), Some(used)) = (commitment, used) {
+                    commitment - used
+                } else {
+                    row.remark("a savings plan fee does not say what was unused: its effective cost is 0");
+                    Decimal::ZERO
                 }
             }
             LineItem::SavingsPlanNegation | LineItem::SavingsPlanUpfrontFee

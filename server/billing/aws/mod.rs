@@ -43,17 +43,20 @@
 //! beside the instance: `SoftwareUsage:`, `EBSOptimized:`, `CPUCredits:`. Rows of split cost allocation
 //! (`EKSPod-EC2`, `ECSTask-EC2` …) are skipped: the instance's own row remains and carries the cost.
 
+mod columns;
 mod effective;
 mod service;
 
 use super::charge::Charge;
-use super::header::{Columns, Header, key_of};
+use super::header::Header;
+use super::machine::Machine;
 use super::provider::canonical_account;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
 use super::{Mandatory, instance_type, json};
 use effective::{Amortization, LineItem};
 
+pub(super) use columns::columns;
 pub(super) use service::{category as service_category, code as service_code};
 
 pub(super) const MANDATORY: &[Mandatory] = &[
@@ -73,6 +76,7 @@ pub(super) struct Reader {
     at: At,
     times: [TimeColumn; 3],
     last_needed: usize,
+    product: Machine,
     scratch: Vec<u8>,
     text: String,
 }
@@ -153,6 +157,7 @@ impl Reader {
             at,
             times: Default::default(),
             last_needed: last_needed.unwrap_or(0),
+            product: Machine::default(),
             scratch: Vec::new(),
             text: String::new(),
         }
@@ -165,7 +170,7 @@ impl ReadRow for Reader {
     }
 
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
-        let Self { at, times: [start, end, period], scratch, text, .. } = self;
+        let Self { at, times: [start, end, period], product, scratch, text, .. } = self;
         if is_split_cost(at, &row) {
             return Ok(Outcome::Skipped("split cost allocation: the instance's own row carries the cost"));
         }
@@ -202,13 +207,17 @@ impl ReadRow for Reader {
         row.text(at.instance_type, &mut key.instance_type)?;
         row.text(at.gpu, &mut key.stated_accelerators)?;
         if at.product_map.is_some() {
-            json::each(row.cell(at.product_map, scratch), |name, value| match name {
-                "instance_type" if key.instance_type.is_empty() => key.instance_type.push_str(value),
-                "gpu" if key.stated_accelerators.is_empty() => key.stated_accelerators.push_str(value),
-                "sku" if key.sku.is_empty() => key.sku.push_str(value),
-                "region" | "region_code" if key.region.is_empty() => key.region.push_str(value),
-                _ => {}
-            });
+            let product = product.read(&row, at.product_map, scratch);
+            for (text, stated) in [
+                (&mut key.instance_type, &product.instance_type),
+                (&mut key.stated_accelerators, &product.accelerators),
+                (&mut key.sku, &product.sku),
+                (&mut key.region, &product.region),
+            ] {
+                if text.is_empty() {
+                    text.push_str(stated);
+                }
+            }
         }
         if key.instance_type.is_empty()
             && let Some((_, suffix)) = key.meter.rsplit_once(':')
@@ -394,124 +403,6 @@ fn tags(
     Ok(())
 }
 
-/// Columns of the report outside the open sets (`product/…`, tags, cost categories).
-const KNOWN: &[&str] = &[
-    "identitylineitemid",
-    "identitytimeinterval",
-    "billbilltype",
-    "billbillingentity",
-    "billbillingperiodenddate",
-    "billbillingperiodstartdate",
-    "billinvoiceid",
-    "billinvoicingentity",
-    "billpayeraccountid",
-    "billpayeraccountname",
-    "lineitemavailabilityzone",
-    "lineitemblendedcost",
-    "lineitemblendedrate",
-    "lineitemcurrencycode",
-    "lineitemlegalentity",
-    "lineitemlineitemdescription",
-    "lineitemlineitemtype",
-    "lineitemnetunblendedcost",
-    "lineitemnetunblendedrate",
-    "lineitemnormalizationfactor",
-    "lineitemnormalizedusageamount",
-    "lineitemoperation",
-    "lineitemproductcode",
-    "lineitemresourceid",
-    "lineitemtaxtype",
-    "lineitemunblendedcost",
-    "lineitemunblendedrate",
-    "lineitemusageaccountid",
-    "lineitemusageaccountname",
-    "lineitemusageamount",
-    "lineitemusageenddate",
-    "lineitemusagestartdate",
-    "lineitemusagetype",
-    "lineitemiamprincipal",
-    "lineitemuseridentifier",
-    "pricingcurrency",
-    "pricingleasecontractlength",
-    "pricingofferingclass",
-    "pricingpublicondemandcost",
-    "pricingpublicondemandrate",
-    "pricingpurchaseoption",
-    "pricingratecode",
-    "pricingrateid",
-    "pricingterm",
-    "pricingunit",
-    "year",
-    "month",
-];
-
-/// Families of which AWS adds members now and then; told apart from slips by their own prefix twice over.
-const FAMILIES: &[&str] =
-    &["product", "reservation", "savingsplan", "discount", "splitlineitem", "resourcetags", "costcategory"];
-
-/// What this reader does not know, what it misses, and what looks wrong about the header.
-pub(super) fn columns(header: &Header) -> Columns {
-    let mut columns = Columns::default();
-    for name in header.names() {
-        let (key, _) = key_of(name);
-        let is_family = FAMILIES.iter().any(|family| key.starts_with(family))
-            && name.matches('/').count() <= 1
-            || name.starts_with("resourceTags/")
-            || name.starts_with("costCategory/");
-        if !KNOWN.contains(&key.as_str()) && !is_family {
-            columns.unknown.push(name.clone());
-        }
-        if let Some((first, second)) = glued(name) {
-            columns.notes.push(format!(
-                "{name} looks like two column names, {first} and {second}, without the comma between them"
-            ));
-        }
-    }
-    let has_tags = header.names().iter().any(|name| tag_key(name).is_some());
-    for (name, key) in OPTIONAL {
-        let is_in_map = header.has("product") && name.starts_with("product/");
-        if !header.has(key) && !is_in_map && !(*name == "resourceTags" && has_tags) {
-            columns.absent.push((*name).to_owned());
-        }
-    }
-    columns.notes.extend(Amortization::new(header).notes());
-    columns
-}
-
-/// Columns that feed a charge and may be missing.
-const OPTIONAL: &[(&str, &str)] = &[
-    ("lineItem/UsageAccountId", "lineitemusageaccountid"),
-    ("lineItem/ProductCode", "lineitemproductcode"),
-    ("lineItem/UsageType", "lineitemusagetype"),
-    ("lineItem/Operation", "lineitemoperation"),
-    ("lineItem/UsageAmount", "lineitemusageamount"),
-    ("lineItem/ResourceId", "lineitemresourceid"),
-    ("bill/InvoiceId", "billinvoiceid"),
-    ("pricing/unit", "pricingunit"),
-    ("pricing/publicOnDemandCost", "pricingpublicondemandcost"),
-    ("product/instanceType", "productinstancetype"),
-    ("product/gpu", "productgpu"),
-    ("product/region", "productregion"),
-    ("product/sku", "productsku"),
-    ("reservation/ReservationARN", "reservationreservationarn"),
-    ("reservation/EffectiveCost", "reservationeffectivecost"),
-    ("savingsPlan/SavingsPlanARN", "savingsplansavingsplanarn"),
-    ("savingsPlan/SavingsPlanEffectiveCost", "savingsplansavingsplaneffectivecost"),
-    ("resourceTags", "resourcetags"),
-];
-
-/// `pricing/OfferingClasspricing/PurchaseOption` into its two names.
-fn glued(name: &str) -> Option<(&str, &str)> {
-    const CATEGORIES: &[&str] =
-        &["identity/", "bill/", "lineItem/", "pricing/", "product/", "reservation/", "savingsPlan/"];
-    if name.matches('/').count() != 2 {
-        return None;
-    }
-    let begins = CATEGORIES.iter().any(|category| name.starts_with(category));
-    let second = CATEGORIES.iter().filter_map(|category| name.rfind(category)).filter(|at| *at > 0).min()?;
-    begins.then(|| name.split_at(second))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -530,16 +421,6 @@ mod tests {
         ] {
             assert_eq!(tag_key(column).as_deref(), key, "{column}");
         }
-    }
-
-    #[test]
-    fn it_sees_two_names_in_one() {
-        assert_eq!(
-            glued("pricing/OfferingClasspricing/PurchaseOption"),
-            Some(("pricing/OfferingClass", "pricing/PurchaseOption"))
-        );
-        assert_eq!(glued("pricing/unit"), None);
-        assert_eq!(glued("resourceTags/user:a/b"), None);
     }
 
     #[test]

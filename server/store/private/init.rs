@@ -27,6 +27,7 @@ pub fn create(place: &Place, programs: &Programs, account: &Account) -> Result<(
         .about("cannot write in", place.root())?;
     account.own(unfinished.path())?;
     run_initdb(unfinished.path(), programs, account)?;
+    sync(unfinished.path())?;
     fs::rename(unfinished.keep(), place.data()).about("cannot move into place", &place.data())?;
     File::open(place.root()).and_then(|root| root.sync_all()).about("cannot sync", place.root())
 }
@@ -46,12 +47,19 @@ fn remove_unfinished(place: &Place) -> Result<()> {
     Ok(())
 }
 
+/// Brings what initdb wrote to the disk. All at once: file by file, as initdb does it, took two to three times as long
+/// as everything else on a busy disk.
+fn sync(directory: &Path) -> Result<()> {
+    let file = File::open(directory).about("cannot open", directory)?;
+    rustix::fs::syncfs(file).about("cannot sync", directory)
+}
+
 /// Trust is enough: the socket's directory lets in nobody but the account and root. Collation C builds indexes
 /// faster, and what people read is sorted by rules of our own.
 fn run_initdb(directory: &Path, programs: &Programs, account: &Account) -> Result<()> {
     let output = account
         .command(&programs.initdb())
-        .args(["--auth=trust", "--encoding=UTF8", "--locale=C", "--username", USER, "--pgdata"])
+        .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username", USER, "--pgdata"])
         .arg(directory)
         .output()
         .about("cannot run", &programs.initdb())?;

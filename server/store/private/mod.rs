@@ -31,6 +31,7 @@ use seat::Seat;
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use sqlx::{ConnectOptions, Connection, Executor};
+use std::env;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,10 +57,13 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The private PostgreSQL in `data_dir`, with this program as its keeper.
+    /// The private PostgreSQL in `data_dir`, with this program as its keeper and the programs that the environment
+    /// names.
     pub fn new(data_dir: &Path) -> Setup {
         // Not `current_exe()`: this path leads to the program we run even after an upgrade replaced its file.
-        Setup { data_dir: data_dir.to_owned(), keeper: "/proc/self/exe".into(), programs: None }
+        let keeper = "/proc/self/exe".into();
+        let programs = env::var_os("GPULEDGER_PG_BIN").map(PathBuf::from);
+        Setup { data_dir: data_dir.to_owned(), keeper, programs }
     }
 }
 

@@ -19,9 +19,12 @@
 //! is said. Literal `NULL` is null. Amounts such as `$50,000.00 ` and dates such as `4/1/25` occur in the
 //! specification's own examples and are read as such.
 
+mod columns;
+
 use super::aws;
 use super::charge::{Charge, ChargeCategory, PricingCategory};
-use super::header::{Columns, Header, key_of};
+use super::header::{Columns, Header};
+use super::machine::Machine;
 use super::provider::{canonical_account, canonical_provider};
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
@@ -70,30 +73,7 @@ impl Format for Focus {
     }
 
     fn columns(&self, header: &Header) -> Columns {
-        let mut columns = Columns::default();
-        for name in header.names() {
-            let (key, is_custom) = key_of(name);
-            if !is_custom && !key.starts_with("oci") && !KNOWN.contains(&key.as_str()) {
-                columns.unknown.push(name.clone());
-            }
-        }
-        for (name, keys) in OPTIONAL {
-            if header.find_any(keys).is_none() {
-                columns.absent.push((*name).to_owned());
-            }
-        }
-        for (name, key) in [("ListCost", "listcost"), ("ContractedCost", "contractedcost")] {
-            if !header.has(key) {
-                columns.notes.push(format!("without {name}, that cost counts 0"));
-            }
-        }
-        if header.has("amortizedcost") || header.has("chargetype") {
-            columns.notes.push(
-                "the names of FOCUS 0.5: AmortizedCost is EffectiveCost, ChargeType is ChargeCategory"
-                    .to_owned(),
-            );
-        }
-        columns
+        columns::columns(header)
     }
 
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
@@ -107,6 +87,7 @@ struct Reader {
     last_needed: usize,
     provider: Vec<u8>,
     provider_name: String,
+    details: Machine,
     scratch: Vec<u8>,
     text: String,
 }
@@ -195,6 +176,7 @@ impl Reader {
             last_needed: last_needed.unwrap_or(0),
             provider: Vec::new(),
             provider_name: String::new(),
+            details: Machine::default(),
             scratch: Vec::new(),
             text: String::new(),
         }
@@ -210,7 +192,7 @@ impl ReadRow for Reader {
 
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
         self.provider(&row, &mut charge.key.provider)?;
-        let Self { at, times: [start, end, period], scratch, text, .. } = self;
+        let Self { at, times: [start, end, period], details, scratch, text, .. } = self;
         charge.billed_cost = row.needed_amount(at.billed)?;
         if !value::currency(row.word(at.currency).trim_ascii(), &mut charge.key.currency)
             || row.is_null(at.currency)
@@ -257,7 +239,7 @@ impl ReadRow for Reader {
             // Azure writes one resource in several spellings.
             charge.resource_id.make_ascii_lowercase();
         }
-        machine(&row, at, is_aws, scratch, text, charge)?;
+        machine(&row, at, is_aws, details, (scratch, text), charge)?;
         costs(&mut row, at, charge)?;
         charge.consumed_quantity = row.amount(at.quantity)?;
         charge.is_metered = is_metered(&row, at, charge);
@@ -318,17 +300,15 @@ fn machine(
     row: &Row<'_>,
     at: &At,
     is_aws: bool,
-    scratch: &mut Vec<u8>,
-    text: &mut String,
+    details: &mut Machine,
+    (scratch, text): (&mut Vec<u8>, &mut String),
     charge: &mut Charge,
 ) -> Result<(), Problem> {
     let key = &mut charge.key;
     if at.price_details.is_some() {
-        json::each(row.cell(at.price_details, scratch), |name, value| match name {
-            "InstanceType" => value.clone_into(&mut key.instance_type),
-            "GpuCount" => value.clone_into(&mut key.stated_accelerators),
-            _ => {}
-        });
+        let stated = details.read(row, at.price_details, scratch);
+        key.instance_type.push_str(&stated.instance_type);
+        key.stated_accelerators.push_str(&stated.accelerators);
     }
     row.text(at.usage_type, &mut key.meter)?;
     for meter in &at.meters {
@@ -403,106 +383,3 @@ fn is_metered(row: &Row<'_>, at: &At, charge: &Charge) -> bool {
         && !is_negation
         && !row.word(at.commitment_status).eq_ignore_ascii_case(b"Unused")
 }
-
-/// Columns that feed a charge and may be missing.
-const OPTIONAL: &[(&str, &[&str])] = &[
-    ("ListCost", &["listcost"]),
-    ("ContractedCost", &["contractedcost"]),
-    ("ChargeClass", &["chargeclass"]),
-    ("PricingCategory", &["pricingcategory"]),
-    ("SubAccountId", &["subaccountid"]),
-    ("ServiceName", &["servicename"]),
-    ("ServiceCategory", &["servicecategory"]),
-    ("SkuId", &["skuid"]),
-    ("SkuMeter", &["skumeter", "skumetername", "usagetype"]),
-    ("SkuPriceDetails", &["skupricedetails", "skudetails"]),
-    ("RegionId", &["regionid", "region"]),
-    ("ConsumedQuantity", CONSUMED),
-    ("ConsumedUnit", &["consumedunit", "usageunit"]),
-    ("CommitmentDiscountId", &["commitmentdiscountid"]),
-    ("CommitmentDiscountStatus", &["commitmentdiscountstatus"]),
-    ("InvoiceId", &["invoiceid"]),
-    ("ResourceId", &["resourceid"]),
-    ("Tags", &["tags"]),
-];
-
-/// Every column of FOCUS 0.5 to 1.4 cost and usage.
-const KNOWN: &[&str] = &[
-    "allocatedmethoddetails",
-    "allocatedmethodid",
-    "allocatedresourceid",
-    "allocatedresourcename",
-    "allocatedtags",
-    "amortizedcost",
-    "availabilityzone",
-    "billedcost",
-    "billedcurrency",
-    "billingaccountid",
-    "billingaccountname",
-    "billingaccounttype",
-    "billingcurrency",
-    "billingperiodend",
-    "billingperiodstart",
-    "capacityreservationid",
-    "capacityreservationstatus",
-    "chargecategory",
-    "chargeclass",
-    "chargedescription",
-    "chargefrequency",
-    "chargeperiodend",
-    "chargeperiodstart",
-    "chargesubcategory",
-    "chargetype",
-    "commitmentdiscountcategory",
-    "commitmentdiscountid",
-    "commitmentdiscountname",
-    "commitmentdiscountquantity",
-    "commitmentdiscountstatus",
-    "commitmentdiscounttype",
-    "commitmentdiscountunit",
-    "commitmentprogrameligibilitydetails",
-    "consumedquantity",
-    "consumedunit",
-    "contractapplied",
-    "contractedcost",
-    "contractedunitprice",
-    "effectivecost",
-    "hostprovidername",
-    "invoicedetailid",
-    "invoiceid",
-    "invoiceissuer",
-    "invoiceissuername",
-    "listcost",
-    "listunitprice",
-    "pricingcategory",
-    "pricingcurrency",
-    "pricingcurrencycontractedunitprice",
-    "pricingcurrencyeffectivecost",
-    "pricingcurrencylistunitprice",
-    "pricingquantity",
-    "pricingunit",
-    "provider",
-    "providername",
-    "publisher",
-    "publishername",
-    "region",
-    "regionid",
-    "regionname",
-    "resourceid",
-    "resourcename",
-    "resourcetype",
-    "servicecategory",
-    "servicename",
-    "serviceprovidername",
-    "servicesubcategory",
-    "skuid",
-    "skumeter",
-    "skupricedetails",
-    "skupriceid",
-    "subaccountid",
-    "subaccountname",
-    "subaccounttype",
-    "tags",
-    "usagequantity",
-    "usageunit",
-];

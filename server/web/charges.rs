@@ -1,0 +1,203 @@
+//! The charges behind a figure (`/charges/2026-09?service=AmazonEC2`), and one of them with the row of the
+//! file it comes from (`/charges/12/0/4711`).
+
+use askama::Template;
+use axum::extract::State;
+
+use super::error::Result;
+use super::extract::{CurrentUser, Db, Query};
+use super::layout::{Layout, Pages};
+use super::question::Asked;
+use super::respond::{As, Cell, Format, Record};
+use super::{Access, Error, filters, paths, respond};
+use crate::ledger::Originals;
+use crate::money::Decimal;
+use crate::period::Period;
+use crate::report::{self, ChargeLine, Charges, Grouping, Trace};
+
+/// Charges in one file; a spreadsheet does not open many more.
+const LARGEST_FILE: i64 = 100_000;
+
+#[derive(Template)]
+#[template(path = "charges.html")]
+struct ListPage {
+    layout: Layout,
+    period: Period,
+    asked: Asked,
+    charges: Option<Charges>,
+}
+
+pub async fn list(
+    path: paths::Charges,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    mut db: Db,
+) -> Result {
+    let As { value: period, format } = path.period;
+    let asked = Asked::read(pairs)?;
+    let mut question = asked.question(period, person.viewer());
+    question.by = Grouping::Provider;
+    let spend = report::spend(&mut db, &question).await?;
+    let page = match format {
+        Format::Csv => report::Page { first: 0, size: LARGEST_FILE },
+        Format::Html | Format::Json => {
+            report::Page { first: (asked.page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE }
+        }
+    };
+    let charges = match &spend.currency {
+        Some(currency) => Some(report::charges(&mut db, &question, currency, spend.sequence, page).await?),
+        None => None,
+    };
+    match format {
+        Format::Html => respond::html(ListPage { layout, period, asked, charges }),
+        Format::Json => respond::json(&charges),
+        Format::Csv => {
+            if charges.as_ref().is_some_and(|charges| charges.count > LARGEST_FILE) {
+                let sentence =
+                    "These are more charges than one file holds. Narrow them by account, service or day.";
+                return Err(Error::BadRequest(sentence.into()));
+            }
+            respond::csv(&format!("charges-{period}"), charges.iter().flat_map(|charges| &charges.lines))
+        }
+    }
+}
+
+impl ListPage {
+    fn at(&self, asked: &Asked) -> String {
+        asked.link(paths::Charges { period: As::page(self.period) })
+    }
+
+    fn chips(&self) -> Vec<(String, String)> {
+        self.asked.chips(|asked| self.at(asked))
+    }
+
+    fn spend(&self) -> String {
+        Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: As::page(self.period) })
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        format!("/charges/{}.{suffix}{}", self.period, self.asked.suffix())
+    }
+
+    fn pages(&self) -> Pages {
+        let count = self.charges.as_ref().map_or(0, |charges| charges.count as u64);
+        let first = self.at(&Asked { page: 1, ..self.asked.clone() });
+        let joint = if first.contains('?') { '&' } else { '?' };
+        Pages {
+            page: self.asked.page,
+            count: count.div_ceil(report::PAGE_SIZE as u64).max(1),
+            href: format!("{first}{joint}page="),
+        }
+    }
+}
+
+impl ChargeLine {
+    fn address(&self) -> paths::Charge {
+        paths::Charge { delivery: self.delivery, file: self.file_no, row: As::page(self.row) }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "charge.html")]
+struct TracePage {
+    layout: Layout,
+    trace: Trace,
+    /// The row as the file writes it; `None` where the original cannot be read.
+    original: Option<Vec<(String, String)>>,
+}
+
+pub async fn show(
+    path: paths::Charge,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    State(originals): State<Originals>,
+    mut db: Db,
+) -> Result {
+    let As { value: row, format } = path.row;
+    let trace = report::trace(&mut db, path.delivery, path.file, row, &person.viewer()).await?;
+    let trace = trace.ok_or(Error::NotFound)?;
+    let original = read_original(originals, &trace).await;
+    match format {
+        Format::Json | Format::Csv => {
+            let original: Option<serde_json::Map<_, _>> = original
+                .map(|columns| columns.into_iter().map(|(name, value)| (name, value.into())).collect());
+            respond::json(&serde_json::json!({ "charge": trace, "original": original }))
+        }
+        Format::Html => respond::html(TracePage { layout, trace, original }),
+    }
+}
+
+async fn read_original(originals: Originals, trace: &Trace) -> Option<Vec<(String, String)>> {
+    let (sha256, row) = (trace.sha256?, trace.row as u64);
+    let read = tokio::task::spawn_blocking(move || originals.row(&sha256, row)).await;
+    match read {
+        Ok(Ok(columns)) => Some(columns),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, %sha256, row, "an original could not be read");
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+impl TracePage {
+    fn tags(&self) -> Vec<(String, String)> {
+        let tags = self.trace.tags.as_object().into_iter().flatten();
+        tags.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
+    }
+
+    fn month(&self) -> String {
+        format!("/spend/{}", self.trace.billing_period)
+    }
+
+    fn may_see_delivery(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+}
+
+impl Record for ChargeLine {
+    const COLUMNS: &'static [&'static str] = &[
+        "delivery",
+        "file",
+        "row",
+        "charge_period_start",
+        "charge_period_end",
+        "provider",
+        "account",
+        "service",
+        "region",
+        "category",
+        "pricing",
+        "meter",
+        "accelerator",
+        "resource",
+        "quantity",
+        "unit",
+        "cost",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let number = |number: i64| Cell::Number(Decimal::from(number));
+        let text = |text: &Option<String>| text.clone().map_or(Cell::Empty, Cell::text);
+        vec![
+            number(self.delivery),
+            number(self.file_no.into()),
+            number(self.row),
+            Cell::text(self.charge_period_start.to_rfc3339()),
+            Cell::text(self.charge_period_end.to_rfc3339()),
+            Cell::text(self.provider.as_str()),
+            Cell::text(self.account.as_str()),
+            Cell::text(self.service.as_str()),
+            Cell::text(self.region.as_str()),
+            Cell::text(self.category.as_str()),
+            Cell::text(self.pricing.as_str()),
+            Cell::text(self.meter.as_str()),
+            text(&self.accelerator),
+            text(&self.resource),
+            self.quantity.map_or(Cell::Empty, Cell::Number),
+            Cell::text(self.unit.as_str()),
+            Cell::Number(self.cost),
+        ]
+    }
+}

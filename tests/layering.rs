@@ -1,0 +1,54 @@
+//! Imports point downwards, and the pure rooms know no database, no network and no clock.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files and folders of `server/` that are plain functions over plain data.
+const PURE: &[&str] = &["accelerator", "billing", "chart", "money", "period.rs", "scenario"];
+/// What lets money into PostgreSQL implements traits of sqlx, and does nothing else with it.
+const EXCEPTIONS: &[&str] = &["money/postgres.rs"];
+const FORBIDDEN: &[&str] = &[
+    "use sqlx",
+    "sqlx::query",
+    "use axum",
+    "use tokio",
+    "tokio::",
+    "Utc::now",
+    "SystemTime",
+    "crate::web",
+    "crate::clock",
+    "crate::accounts",
+    "crate::ledger",
+    "crate::report",
+    "crate::store",
+];
+
+fn rust_files(path: &Path, found: &mut Vec<PathBuf>) {
+    if path.is_file() {
+        found.push(path.to_owned());
+    } else if let Ok(entries) = fs::read_dir(path) {
+        for entry in entries {
+            rust_files(&entry.unwrap().path(), found);
+        }
+    }
+}
+
+#[test]
+fn pure_rooms_import_nothing_above_them_and_no_io() {
+    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("server");
+    let mut files = Vec::new();
+    for room in PURE {
+        rust_files(&server.join(room), &mut files);
+    }
+    assert!(files.len() > 5, "the rooms moved");
+    for file in files.iter().filter(|file| file.extension().is_some_and(|kind| kind == "rs")) {
+        let name = file.strip_prefix(&server).unwrap().to_string_lossy().into_owned();
+        if EXCEPTIONS.contains(&name.as_str()) {
+            continue;
+        }
+        let text = fs::read_to_string(file).unwrap();
+        for word in FORBIDDEN {
+            assert!(!text.contains(word), "server/{name} contains {word}");
+        }
+    }
+}
