@@ -6,8 +6,6 @@ pub mod delivery;
 pub mod download;
 pub mod receive;
 
-use std::fmt::Display;
-
 use askama::Template;
 use axum::http::HeaderValue;
 use axum::response::Response;
@@ -24,6 +22,7 @@ use super::layout::Layout;
 use super::respond::As;
 use super::{filters, paths, respond};
 use crate::clock;
+use crate::period::BillingMonth;
 use crate::report::{self, History, ImportLine, JobLine};
 
 /// For how long a batch that failed as a whole is shown.
@@ -161,8 +160,8 @@ pub fn batch_page(batch: &Uuid) -> paths::Batch {
 }
 
 /// The month page.
-pub fn month_page(month: impl Display) -> String {
-    format!("/spend/{month}")
+pub fn month_page(month: impl Bare<BillingMonth>) -> paths::Spend {
+    paths::Spend { period: As::page(month.bare().into()) }
 }
 
 #[cfg(test)]
