@@ -5,6 +5,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
@@ -34,7 +35,8 @@ impl Inbox {
     /// Room for files that are about to arrive together.
     pub fn open(&self, batch_id: Uuid) -> io::Result<Arriving> {
         let folder = self.folder.join(batch_id.to_string());
-        fs::create_dir_all(&folder)?;
+        // Bills are nobody else's business, and the data folder itself can be passed by PostgreSQL's user.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let lock = File::open(&folder)?;
         lock.lock()?;
         Ok(Arriving { batch_id, folder, files: Vec::new(), bytes: 0, is_kept: false, _lock: lock })

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::clock;
@@ -115,7 +116,9 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
         return Ok(false);
     };
     let progress = Progress::default();
-    let telling = tokio::spawn(tell(pool.clone(), job.job_id, progress.clone()));
+    // Stops with this function, however that ends.
+    let mut telling = JoinSet::new();
+    telling.spawn(tell(pool.clone(), job.job_id, progress.clone()));
     let files = job.files.iter().map(|file| Source { name: file.name.clone(), path: file.path.clone() });
     let deliveries = ledger::gather(files.collect(), LookIn::Given);
     let import = Import {
@@ -129,7 +132,7 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
         progress: progress.clone(),
     };
     let outcome = ledger::import(pool, originals, import).await;
-    telling.abort();
+    telling.abort_all();
     finish(db, &job, &outcome?, progress.load(Ordering::Relaxed)).await?;
     sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + job.job_id).fetch_one(&mut *db).await?;
     remove_incoming(&job.files);

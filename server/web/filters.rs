@@ -11,6 +11,7 @@ use askama::{Result, Values};
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::money::Decimal;
+use crate::period::BillingMonth;
 
 /// U+2212: as wide as a digit, unlike the hyphen.
 const MINUS: char = '−';
@@ -37,7 +38,7 @@ macro_rules! bare {
         }
     )+};
 }
-bare!(Decimal, NaiveDate, DateTime<Utc>);
+bare!(Decimal, NaiveDate, DateTime<Utc>, BillingMonth, i64);
 
 /// `12,920,931.15`, `−4.00`, `–`.
 #[askama::filter_fn]

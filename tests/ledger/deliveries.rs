@@ -84,7 +84,7 @@ async fn the_command_line_keeps_nothing_of_what_it_must_ask_about(db: PgPool) {
     );
     ledger.deliver("whole.csv", &whole).await;
     let part = ledger.file("part.csv", Focus::new().hour("acme", "s2", "2026-09-06T10", "21", "nlp"));
-    let report = ledger.import(&[part.clone()], None, WhenUnsure::Discard).await.pop().unwrap();
+    let report = ledger.import(std::slice::from_ref(&part), None, WhenUnsure::Discard).await.pop().unwrap();
     assert_eq!((report.status, report.delivery), (Status::Waiting, None));
     let rows: i64 = sqlx::query_scalar("select count(*) from charges").fetch_one(&ledger.db).await.unwrap();
     assert_eq!(rows, 2);

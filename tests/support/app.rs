@@ -173,7 +173,7 @@ impl TestApp {
         let answer = self.upload(&[(name, content.as_ref())]).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
         self.run_jobs().await;
-        self.get(&answer.location().to_owned()).await
+        self.get(answer.location()).await
     }
 
     /// The first field of an upload: the token of a page's form.

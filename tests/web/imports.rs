@@ -106,7 +106,7 @@ async fn a_browser_that_goes_away_leaves_nothing(db: PgPool) {
         futures_util::StreamExt::map(parts, |part| Ok::<_, std::io::Error>(Bytes::from(part))),
         stream::once(async move {
             waiting.send(()).unwrap();
-            std::future::pending().await
+            std::future::pending::<Result<Bytes, std::io::Error>>().await
         }),
     );
     // The server drops what it was doing for a connection that is closed.
@@ -134,7 +134,7 @@ async fn a_name_is_only_a_name(db: PgPool) {
     assert!(!std::path::Path::new("/tmp/gpuledger-escaped.csv").exists());
     assert!(app.incoming().is_empty());
 
-    let batch = app.get(&answer.location().to_owned()).await;
+    let batch = app.get(answer.location()).await;
     assert!(batch.body.contains("tmp/gpuledger-escaped.csv") && !batch.body.contains("../"));
     for path in [answer.location(), "/imports", "/imports/4"] {
         let page = app.get(path).await;

@@ -40,7 +40,7 @@ pub async fn discard(
 ) -> Result {
     let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
-    let reason = format!("Discarded by {} before it counted.", person.email);
+    let reason = format!("Discarded by {}; nothing of it ever counted.", person.email);
     let is_discarded = status(&mut db, delivery).await? == "waiting"
         && ledger::discard(&mut db, delivery, Ended::Refused, &reason).await?;
     let sentence = if is_discarded {
@@ -95,7 +95,7 @@ async fn status(db: &mut PgConnection, delivery: i64) -> Result<String> {
 }
 
 fn back_to(delivery: i64, sentence: &str, app: &App) -> Response {
-    let mut response = respond::see_other(at(&delivery));
+    let mut response = respond::see_other(at(delivery));
     cookie::leave_flash(&mut response, sentence, &app.settings);
     response
 }

@@ -1,5 +1,6 @@
 //! Files to take away: the original as it arrived, and the rows that were rejected.
 
+use std::fmt::Write as _;
 use std::io::{self, Read};
 
 use axum::body::{Body, Bytes};
@@ -107,7 +108,7 @@ fn attachment(name: &str) -> HeaderValue {
         if is_plain(char::from(byte)) {
             text.push(char::from(byte));
         } else {
-            text.push_str(&format!("%{byte:02X}"));
+            let _ = write!(text, "%{byte:02X}");
         }
         text
     });

@@ -6,8 +6,6 @@ pub mod delivery;
 pub mod download;
 pub mod receive;
 
-use std::fmt::Display;
-
 use askama::Template;
 use axum::http::HeaderValue;
 use axum::response::Response;
@@ -18,11 +16,13 @@ use uuid::Uuid;
 
 use super::error::Result;
 use super::extract::{Db, Htmx, Query};
+use super::filters::Bare;
 use super::form::Fields;
 use super::layout::Layout;
 use super::respond::As;
 use super::{filters, paths, respond};
 use crate::clock;
+use crate::period::BillingMonth;
 use crate::report::{self, History, ImportLine, JobLine};
 
 /// For how long a batch that failed as a whole is shown.
@@ -150,8 +150,8 @@ pub fn sentence(message: &str, files: &[String]) -> String {
 }
 
 /// The page of a delivery.
-pub fn at(delivery: &i64) -> paths::Delivery {
-    paths::Delivery { delivery: As::page(*delivery) }
+pub fn at(delivery: impl Bare<i64>) -> paths::Delivery {
+    paths::Delivery { delivery: As::page(delivery.bare()) }
 }
 
 /// The page of a batch.
@@ -160,8 +160,8 @@ pub fn batch_page(batch: &Uuid) -> paths::Batch {
 }
 
 /// The month page.
-pub fn month_page(month: impl Display) -> String {
-    format!("/spend/{month}")
+pub fn month_page(month: impl Bare<BillingMonth>) -> paths::Spend {
+    paths::Spend { period: As::page(month.bare().into()) }
 }
 
 #[cfg(test)]
