@@ -7,6 +7,7 @@ mod generate;
 mod journeys;
 mod layering;
 mod ledger;
+mod report;
 mod store;
 mod support;
 mod web;

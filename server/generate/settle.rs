@@ -105,12 +105,12 @@ impl Month {
             Kind::Support => amount(books.total().per_mille(30)),
             Kind::Credit => {
                 let from = self.random.below(self.hours as u64) as usize;
-                let credit = amount(Amount::new(-(self.random.between(10_000, 9_000_000) as i64), 2));
+                let credit = amount(spent.per_mille(self.random.between(2, 20)).negative());
                 Line { from, to: from + 1, ..credit }
             }
             _ => {
                 let from = self.random.below(self.hours as u64) as usize;
-                let refund = amount(Amount::new(-(self.random.between(100, 90_000) as i64), 2));
+                let refund = amount(spent.per_mille(self.random.between(1, 4)).negative());
                 Line { from, to: from + 1, ..refund }
             }
         }

@@ -6,7 +6,8 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use crate::money::{Currency, Decimal};
 
-use super::sql::{Source, push_filters, push_from};
+use super::sql::{Source, push_filters, push_from, push_where};
+use super::visible::Visible;
 use super::{CostBasis, Question};
 
 /// Up to this many charges are sorted by cost; more come in the order of the ledger, which needs no sorting.
@@ -64,18 +65,17 @@ pub async fn charges(
     page: Page,
 ) -> sqlx::Result<Charges> {
     let cost = question.cost.column();
-    let push_where = |query: &mut QueryBuilder<Postgres>| {
-        push_from(query, Source::Charges, sequence);
-        query.push(" where c.billing_month >= ");
-        query.push_bind(question.period.first().first_day());
-        query.push(" and c.billing_month <= ");
-        query.push_bind(question.period.last().first_day());
+    let (first, last) = (question.period.first(), question.period.last());
+    let visible = Visible::find(db, first, last, sequence).await?;
+    let push_selected = |query: &mut QueryBuilder<Postgres>| {
+        push_from(query, Source::Charges);
+        push_where(query, first, last, &visible);
         query.push(" and k.currency = ");
         query.push_bind(currency.as_str().to_owned());
         push_filters(query, &question.filters, &question.viewer, Source::Charges);
     };
     let mut sums = QueryBuilder::new(format!("select count(*) as count, coalesce(sum({cost}), 0) as total"));
-    push_where(&mut sums);
+    push_selected(&mut sums);
     let sums = sums.build().fetch_one(&mut *db).await?;
     let (count, total): (i64, Decimal) = (sums.try_get("count")?, sums.try_get("total")?);
     let is_sorted = count <= SORTED;
@@ -87,7 +87,7 @@ pub async fn charges(
          coalesce(k.resource_id, c.resource_id) as resource, c.consumed_quantity, k.unit, ",
     );
     query.push(format!("{cost} as cost"));
-    push_where(&mut query);
+    push_selected(&mut query);
     query.push(" order by ");
     if is_sorted {
         query.push("cost desc, ");

@@ -4,6 +4,7 @@
 //! them never disagree.
 
 mod batches;
+mod cache;
 mod charges;
 mod effects;
 mod imports;
@@ -11,8 +12,10 @@ mod question;
 mod spend;
 mod sql;
 mod trace;
+mod visible;
 
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
+pub use cache::Answers;
 pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};
 pub use effects::{Effect, effects};
 pub use imports::{

@@ -13,7 +13,8 @@ use crate::ledger;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
-use super::sql::{Source, push_filters, push_from, push_value};
+use super::sql::{Source, push_filters, push_from, push_value, push_where};
+use super::visible::Visible;
 use super::{CostBasis, Grouping, Question};
 
 /// Decimals of accelerator-hours and shares where they do not end by themselves.
@@ -59,7 +60,18 @@ pub struct Group {
 /// Sums a period in groups.
 pub async fn spend(db: &mut PgConnection, question: &Question) -> sqlx::Result<Spend> {
     let sequence = sequence_of(db, question).await?;
-    let currencies = currencies(db, question, sequence).await?;
+    let visible = Visible::compared(db, question.period, sequence).await?;
+    spend_of(db, question, &visible, sequence).await
+}
+
+/// As [`spend`], where it is known what counts at the sequence.
+pub(super) async fn spend_of(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+    sequence: i64,
+) -> sqlx::Result<Spend> {
+    let currencies = currencies(db, question, visible, sequence).await?;
     let currency = question.currency.clone().or_else(|| currencies.first().cloned());
     let rejected_rows = rejected_rows(db, question.period, sequence).await?;
     let other_currencies = currencies.into_iter().filter(|c| Some(c) != currency.as_ref()).collect();
@@ -79,7 +91,7 @@ pub async fn spend(db: &mut PgConnection, question: &Question) -> sqlx::Result<S
     let Some(currency) = currency else {
         return Ok(answer);
     };
-    let sums = sum_groups(db, question, &currency, sequence).await?;
+    let sums = sum_groups(db, question, &currency, visible).await?;
     let money = |amount| Money { amount, currency: currency.clone() };
     let total: Decimal = sums.iter().map(|sum| sum.cost).sum();
     let part_seconds: Decimal = sums.iter().map(|sum| sum.part_seconds).sum();
@@ -115,9 +127,9 @@ async fn sum_groups(
     db: &mut PgConnection,
     question: &Question,
     currency: &Currency,
-    sequence: i64,
+    visible: &Visible,
 ) -> sqlx::Result<Vec<Sum>> {
-    let source = source_of(db, question, sequence).await?;
+    let source = source_of(db, question, visible).await?;
     let (cost, part_seconds) = (question.cost.column(), source.part_seconds());
     let first_day = question.period.first().first_day();
     let mut query = QueryBuilder::<Postgres>::new("select ");
@@ -129,9 +141,9 @@ async fn sum_groups(
     query.push(format!("), 0) as previous, coalesce(sum({part_seconds}) filter (where c.billing_month >= "));
     query.push_bind(first_day);
     query.push("), 0) as part_seconds");
-    push_from(&mut query, source, sequence);
+    push_from(&mut query, source);
     let compared = if question.by.is_time() { question.period } else { question.period.previous() };
-    push_period(&mut query, compared.first(), question.period.last());
+    push_where(&mut query, compared.first(), question.period.last(), visible);
     query.push(" and k.currency = ");
     query.push_bind(currency.as_str().to_owned());
     push_filters(&mut query, &question.filters, &question.viewer, source);
@@ -184,16 +196,46 @@ fn label(by: &Grouping, sum: &Sum) -> String {
 async fn currencies(
     db: &mut PgConnection,
     question: &Question,
+    visible: &Visible,
     sequence: i64,
 ) -> sqlx::Result<Vec<Currency>> {
+    let (first, last) = (question.period.first(), question.period.last());
+    if question.viewer == Viewer::Everything {
+        return every_currency(db, first, last, sequence).await;
+    }
     let source = Source::Months;
     let mut query = QueryBuilder::<Postgres>::new("select k.currency, sum(c.charges) as charges");
-    push_from(&mut query, source, sequence);
-    push_period(&mut query, question.period.first(), question.period.last());
+    push_from(&mut query, source);
+    push_where(&mut query, first, last, visible);
     push_filters(&mut query, &[], &question.viewer, source);
     query.push(" group by 1 order by 2 desc, 1");
     let rows = query.build().fetch_all(db).await?;
     rows.iter().map(|row| Ok(Currency::exactly(row.try_get("currency")?))).collect()
+}
+
+/// The same for those who see everything, from the deliveries' totals instead of a sum over every key.
+async fn every_currency(
+    db: &mut PgConnection,
+    first: BillingMonth,
+    last: BillingMonth,
+    sequence: i64,
+) -> sqlx::Result<Vec<Currency>> {
+    let currencies = sqlx::query_scalar!(
+        "select t.currency
+         from delivery_totals t
+         join visibility v using (delivery_id, scope_id)
+         join scopes s using (scope_id)
+         where s.billing_month >= $1 and s.billing_month <= $2
+           and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
+         group by 1
+         order by sum(t.charges) desc, 1",
+        first.first_day(),
+        last.first_day(),
+        sequence,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(currencies.iter().map(|currency| Currency::exactly(currency)).collect())
 }
 
 /// Costs over time and by group: what the chart of a period draws.
@@ -224,6 +266,18 @@ pub async fn over_time(
     spend: &Spend,
     top: usize,
 ) -> sqlx::Result<Series> {
+    let visible = Visible::compared(db, question.period, spend.sequence).await?;
+    over_time_of(db, question, &visible, spend, top).await
+}
+
+/// As [`over_time`], where it is known what counts.
+pub(super) async fn over_time_of(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+    spend: &Spend,
+    top: usize,
+) -> sqlx::Result<Series> {
     let mut buckets: Vec<Bucket> = if question.period.is_one_month() {
         let days = question.period.days();
         days.start.iter_days().take_while(|day| *day < days.end).map(Bucket::Day).collect()
@@ -245,7 +299,7 @@ pub async fn over_time(
         .enumerate()
         .map(|(place, group)| (group.key.as_deref(), place))
         .collect();
-    for (key, bucket, cost) in sum_over_time(db, question, spend, &time).await? {
+    for (key, bucket, cost) in sum_over_time(db, question, visible, spend, &time).await? {
         let column = match bucket.as_str() {
             "whole-period" => buckets.len() - 2,
             "outside" => buckets.len() - 1,
@@ -276,6 +330,7 @@ pub async fn over_time(
 async fn sum_over_time(
     db: &mut PgConnection,
     question: &Question,
+    visible: &Visible,
     spend: &Spend,
     time: &Grouping,
 ) -> sqlx::Result<Vec<(Option<String>, String, Decimal)>> {
@@ -283,19 +338,24 @@ async fn sum_over_time(
         return Ok(Vec::new());
     };
     let by_time = Question { by: time.clone(), ..question.clone() };
-    let source =
-        source_of(db, question, spend.sequence).await?.max(source_of(db, &by_time, spend.sequence).await?);
-    let mut query = QueryBuilder::<Postgres>::new("select ");
-    push_value(&mut query, &question.by, source);
-    query.push(" as key, ");
+    let source = source_of(db, question, visible).await?.max(source_of(db, &by_time, visible).await?);
+    // Days become text after they were summed: there are thirty, and half a million rows.
+    let columns = match source {
+        Source::Months => "c.billing_month",
+        Source::Days => "c.billing_month, c.day, c.is_whole_period",
+        Source::Charges => "c.billing_month, c.charge_period_start, c.charge_period_end",
+    };
+    let mut query = QueryBuilder::<Postgres>::new("select key, ");
     push_value(&mut query, time, source);
-    query.push(format!(" as bucket, sum({}) as cost", question.cost.column()));
-    push_from(&mut query, source, spend.sequence);
-    push_period(&mut query, question.period.first(), question.period.last());
+    query.push(" as bucket, sum(cost) as cost from (select ");
+    push_value(&mut query, &question.by, source);
+    query.push(format!(" as key, {columns}, sum({}) as cost", question.cost.column()));
+    push_from(&mut query, source);
+    push_where(&mut query, question.period.first(), question.period.last(), visible);
     query.push(" and k.currency = ");
     query.push_bind(currency.as_str().to_owned());
     push_filters(&mut query, &question.filters, &question.viewer, source);
-    query.push(" group by 1, 2");
+    query.push(format!(" group by 1, {columns}) c group by 1, 2"));
     let rows = query.build().fetch_all(db).await?;
     rows.iter().map(|row| Ok((row.try_get("key")?, row.try_get("bucket")?, row.try_get("cost")?))).collect()
 }
@@ -318,10 +378,22 @@ pub async fn tag_names(
     limit: i64,
 ) -> sqlx::Result<Vec<String>> {
     let sequence = ledger::sequence(db).await?;
+    let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
+    tag_names_of(db, period, viewer, &visible, limit).await
+}
+
+/// As [`tag_names`], where it is known what counts.
+pub(super) async fn tag_names_of(
+    db: &mut PgConnection,
+    period: Period,
+    viewer: &Viewer,
+    visible: &Visible,
+    limit: i64,
+) -> sqlx::Result<Vec<String>> {
     let mut query = QueryBuilder::<Postgres>::new("select tag as name");
-    push_from(&mut query, Source::Months, sequence);
+    push_from(&mut query, Source::Months);
     query.push(" cross join lateral jsonb_object_keys(k.tags) tag");
-    push_period(&mut query, period.first(), period.last());
+    push_where(&mut query, period.first(), period.last(), visible);
     push_filters(&mut query, &[], viewer, Source::Months);
     query.push(" group by 1 order by sum(c.charges) desc, 1 limit ");
     query.push_bind(limit);
@@ -363,7 +435,7 @@ async fn sequence_of(db: &mut PgConnection, question: &Question) -> sqlx::Result
 }
 
 /// The coarsest rows that can answer: noisy tags are kept with the charges of the deliveries they are noisy in.
-async fn source_of(db: &mut PgConnection, question: &Question, sequence: i64) -> sqlx::Result<Source> {
+async fn source_of(db: &mut PgConnection, question: &Question, visible: &Visible) -> sqlx::Result<Source> {
     let dimensions = || std::iter::once(&question.by).chain(question.filters.iter().map(|f| &f.dimension));
     let tags: Vec<String> = dimensions()
         .filter_map(|dimension| match dimension {
@@ -376,25 +448,12 @@ async fn source_of(db: &mut PgConnection, question: &Question, sequence: i64) ->
             r#"select exists (
                    select
                    from deliveries d
-                   join visibility v using (delivery_id)
-                   join scopes s using (scope_id)
-                   where d.noisy_tags && $1
-                     and v.from_sequence <= $2 and (v.until_sequence is null or v.until_sequence > $2)
-                     and s.billing_month >= $3 and s.billing_month <= $4
+                   where d.noisy_tags && $1 and d.delivery_id = any($2)
                ) as "noisy!""#,
             &tags,
-            sequence,
-            question.period.previous().first().first_day(),
-            question.period.last().first_day(),
+            visible.deliveries(),
         )
         .fetch_one(db)
         .await?;
     Ok(Source::of(dimensions(), is_noisy))
-}
-
-fn push_period(query: &mut QueryBuilder<Postgres>, first: BillingMonth, last: BillingMonth) {
-    query.push(" where c.billing_month >= ");
-    query.push_bind(first.first_day());
-    query.push(" and c.billing_month <= ");
-    query.push_bind(last.first_day());
 }

@@ -2,8 +2,10 @@
 
 use sqlx::{Postgres, QueryBuilder};
 
+use super::visible::Visible;
 use super::{CostBasis, Filter, Grouping};
 use crate::accounts::Viewer;
+use crate::period::BillingMonth;
 
 /// The rows a question needs, from the coarsest that holds its dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,20 +59,28 @@ impl CostBasis {
     }
 }
 
-/// `from … join …` over what is visible: `c` the rows, `v` the visibility, `k` the keys.
-pub fn push_from(query: &mut QueryBuilder<Postgres>, source: Source, sequence: i64) {
+/// `from … join …`: `c` the rows, `k` their keys.
+pub fn push_from(query: &mut QueryBuilder<Postgres>, source: Source) {
     query.push(" from ");
     query.push(source.table());
-    query.push(
-        " c join visibility v on v.delivery_id = c.delivery_id and v.scope_id = c.scope_id and v.from_sequence <= ",
-    );
-    query.push_bind(sequence);
-    query.push(" and (v.until_sequence is null or v.until_sequence > ");
-    query.push_bind(sequence);
-    query.push(") join charge_keys k on k.charge_key_id = c.charge_key_id");
+    query.push(" c join charge_keys k on k.charge_key_id = c.charge_key_id");
     if source == Source::Charges {
         query.push(" left join tag_sets t on t.tag_set_id = c.tag_set_id");
     }
+}
+
+/// `where …`: the rows of these months that count.
+pub fn push_where(
+    query: &mut QueryBuilder<Postgres>,
+    first: BillingMonth,
+    last: BillingMonth,
+    visible: &Visible,
+) {
+    query.push(" where c.billing_month >= ");
+    query.push_bind(first.first_day());
+    query.push(" and c.billing_month <= ");
+    query.push_bind(last.first_day());
+    visible.push(query);
 }
 
 /// The value of a dimension as text; null where there is none.

@@ -1,6 +1,8 @@
 //! The charges behind a figure (`/charges/2026-09?service=AmazonEC2`), and one of them with the row of the
 //! file it comes from (`/charges/12/0/4711`).
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::extract::State;
 
@@ -13,7 +15,7 @@ use super::{Access, Error, filters, paths, respond};
 use crate::ledger::Originals;
 use crate::money::Decimal;
 use crate::period::Period;
-use crate::report::{self, ChargeLine, Charges, Grouping, Trace};
+use crate::report::{self, Answers, ChargeLine, Charges, Grouping, Trace};
 
 /// Charges in one file; a spreadsheet does not open many more.
 const LARGEST_FILE: i64 = 100_000;
@@ -32,13 +34,14 @@ pub async fn list(
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
     let As { value: period, format } = path.period;
     let asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
     question.by = Grouping::Provider;
-    let spend = report::spend(&mut db, &question).await?;
+    let spend = answers.spend(&mut db, &question).await?;
     let page = match format {
         Format::Csv => report::Page { first: 0, size: LARGEST_FILE },
         Format::Html | Format::Json => {

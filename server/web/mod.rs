@@ -41,6 +41,7 @@ use sqlx::PgPool;
 use crate::config::Settings;
 use crate::jobs::{Bell, Inbox};
 use crate::ledger::Originals;
+use crate::report::Answers;
 
 /// What every handler can ask for.
 #[derive(Clone)]
@@ -51,6 +52,7 @@ pub struct App {
     pub jobs: PgPool,
     pub bell: Bell,
     pub originals: Originals,
+    pub answers: Arc<Answers>,
     pub inbox: Inbox,
 }
 
@@ -60,6 +62,7 @@ impl App {
             db,
             jobs,
             bell: Bell::default(),
+            answers: Arc::default(),
             originals: Originals::new(&settings.data_dir),
             inbox: Inbox::new(&settings.data_dir),
             settings: Arc::new(settings),
@@ -114,6 +117,12 @@ impl FromRef<App> for PgPool {
 impl FromRef<App> for Arc<Settings> {
     fn from_ref(app: &App) -> Self {
         Arc::clone(&app.settings)
+    }
+}
+
+impl FromRef<App> for Arc<Answers> {
+    fn from_ref(app: &App) -> Self {
+        Arc::clone(&app.answers)
     }
 }
 

@@ -1,6 +1,9 @@
 //! `/spend/2026-09`: what was spent in a period, in groups, over time, against the period before.
 
+use std::sync::Arc;
+
 use askama::Template;
+use axum::extract::State;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
@@ -11,7 +14,7 @@ use super::{Access, filters, paths, respond};
 use crate::chart;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, Bucket, CostBasis, Group, Grouping, Series, Spend};
+use crate::report::{Answers, Bucket, CostBasis, Group, Grouping, Series, Spend};
 
 /// Groups with a colour of their own in the chart.
 const COLOURED: usize = 7;
@@ -36,22 +39,23 @@ pub async fn show(
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
     let As { value: period, format } = path.period;
     let asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
     match format {
-        Format::Json => respond::json(&report::spend(&mut db, &question).await?),
+        Format::Json => respond::json(&answers.spend(&mut db, &question).await?),
         Format::Csv => {
-            let spend = report::spend(&mut db, &question).await?;
+            let spend = answers.spend(&mut db, &question).await?;
             respond::csv(&format!("spend-{period}-by-{}", asked.by), &spend.groups)
         }
         Format::Html => {
             question.limit = Some(question.limit.unwrap_or(SHOWN));
-            let spend = report::spend(&mut db, &question).await?;
-            let series = report::over_time(&mut db, &question, &spend, COLOURED).await?;
-            let tags = report::tag_names(&mut db, period, &question.viewer, TAGS).await?;
+            let spend = answers.spend(&mut db, &question).await?;
+            let series = answers.over_time(&mut db, &question, &spend, COLOURED).await?;
+            let tags = answers.tag_names(&mut db, period, &question.viewer, TAGS).await?;
             let chart = stack(&spend, series);
             respond::html(Page { layout, period, asked, spend, chart, tags })
         }

@@ -1,0 +1,112 @@
+//! A browser that measures: one connection, kept open, and cookies.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+#[derive(Debug)]
+pub struct Browser {
+    address: SocketAddr,
+    connection: Option<BufReader<TcpStream>>,
+    cookies: BTreeMap<String, String>,
+}
+
+pub struct Page {
+    pub status: u16,
+    pub body: String,
+}
+
+impl Browser {
+    pub fn new(address: SocketAddr) -> Self {
+        Self { address, connection: None, cookies: BTreeMap::new() }
+    }
+
+    /// The same person on another connection.
+    pub fn another(&self) -> Self {
+        Self { address: self.address, connection: None, cookies: self.cookies.clone() }
+    }
+
+    pub fn get(&mut self, path: &str) -> io::Result<Page> {
+        self.send("GET", path, "")
+    }
+
+    /// Signs in with the form of the page.
+    pub fn sign_in(&mut self, email: &str, password: &str) {
+        let form = self.get("/sign-in").unwrap().body;
+        let (_, rest) = form.split_once("name=\"csrf\" value=\"").expect("a form with a token");
+        let token = rest.split('"').next().unwrap();
+        let fields = format!(
+            "csrf={token}&email={}&password={}",
+            email.replace('@', "%40"),
+            password.replace(' ', "+")
+        );
+        let answer = self.send("POST", "/sign-in", &fields).unwrap();
+        assert_eq!(answer.status, 303, "signing in: {}", answer.body);
+    }
+
+    fn send(&mut self, method: &str, path: &str, body: &str) -> io::Result<Page> {
+        if self.connection.is_none() {
+            let stream = TcpStream::connect(self.address)?;
+            stream.set_nodelay(true)?;
+            self.connection = Some(BufReader::new(stream));
+        }
+        let connection = self.connection.as_mut().expect("it was just made");
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\nAccept: text/html\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
+            self.address,
+            cookies.join("; "),
+            body.len()
+        );
+        connection.get_mut().write_all(request.as_bytes())?;
+        let status = line(connection)?.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let (mut length, mut is_chunked) = (0, false);
+        loop {
+            let line = line(connection)?;
+            if line.is_empty() {
+                break;
+            }
+            let (name, value) = line.split_once(": ").unwrap_or((&line, ""));
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => length = value.parse().unwrap(),
+                "transfer-encoding" => is_chunked = true,
+                "set-cookie" => {
+                    let (name, value) = value.split(';').next().unwrap().split_once('=').unwrap();
+                    self.cookies.insert(name.to_owned(), value.to_owned());
+                }
+                _ => {}
+            }
+        }
+        let body = if is_chunked { chunks(connection)? } else { bytes(connection, length)? };
+        let body = String::from_utf8(body).map_err(io::Error::other)?;
+        Ok(Page { status: status.ok_or_else(|| io::Error::other("no status"))?, body })
+    }
+}
+
+fn line(connection: &mut BufReader<TcpStream>) -> io::Result<String> {
+    let mut line = String::new();
+    if connection.read_line(&mut line)? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(line.trim_end().to_owned())
+}
+
+fn bytes(connection: &mut BufReader<TcpStream>, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    connection.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn chunks(connection: &mut BufReader<TcpStream>) -> io::Result<Vec<u8>> {
+    let mut whole = Vec::new();
+    loop {
+        let length = usize::from_str_radix(&line(connection)?, 16).map_err(io::Error::other)?;
+        whole.extend(bytes(connection, length)?);
+        line(connection)?;
+        if length == 0 {
+            return Ok(whole);
+        }
+    }
+}

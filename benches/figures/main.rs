@@ -1,0 +1,54 @@
+//! `script/bench`: the figures of the design, measured from outside, as a person at the command line and in a
+//! browser would meet them.
+//!
+//! What a ratio compares runs in turns, and of each the fastest run counts, so that a busy machine disturbs
+//! both alike.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement that cannot go on is none")]
+
+mod browser;
+mod import;
+mod pages;
+mod process;
+mod start;
+mod table;
+
+use table::{Figure, Measured};
+
+/// How much is measured.
+pub struct Sizes {
+    /// Rows of the bill that is imported.
+    pub import: u64,
+    /// Rows of the small and of the large ledger that pages are read from, and distinct charge keys in each.
+    pub ledgers: [u64; 2],
+    pub keys: u32,
+    /// Runs of which the fastest counts.
+    pub runs: u32,
+}
+
+const FULL: Sizes = Sizes { import: 1_000_000, ledgers: [1_000_000, 10_000_000], keys: 100_000, runs: 3 };
+const QUICK: Sizes = Sizes { import: 100_000, ledgers: [30_000, 300_000], keys: 10_000, runs: 3 };
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let sizes = if words.iter().any(|word| word == "--quick") { QUICK } else { FULL };
+    let parts: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with("--")).collect();
+    let is_wanted = |part: &str| parts.is_empty() || parts.contains(&part);
+
+    let mut figures = Vec::new();
+    if is_wanted("start") {
+        figures.extend(start::measure(&sizes));
+    }
+    if is_wanted("import") {
+        figures.extend(import::measure(&sizes));
+    }
+    if is_wanted("pages") {
+        figures.extend(pages::measure(&sizes));
+    }
+    figures.push(Figure {
+        name: "a changed rule, until every page shows it".into(),
+        measured: Measured::Not("allocation does not exist yet".into()),
+        at_most: Some((2.0, "s")),
+    });
+    table::print(&figures);
+}

@@ -1,0 +1,227 @@
+//! Answers, remembered. What is asked and which deliveries count decide an answer, and loaded deliveries
+//! never change, so an answer stays true for as long as someone remembers it; publishing or undoing in the
+//! months that are asked makes it another question.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sqlx::PgConnection;
+use tokio::sync::OnceCell;
+
+use super::Question;
+use super::spend::{self, Series, Spend};
+use super::visible::Visible;
+use crate::accounts::Viewer;
+use crate::ledger;
+use crate::money::Decimal;
+use crate::period::Period;
+
+/// Answers of one kind that are kept.
+const ENTRIES: usize = 500;
+/// Their size together, about.
+const BYTES: usize = 32 << 20;
+
+/// What pages ask again and again, asked once.
+#[derive(Default)]
+pub struct Answers {
+    spend: Shelf<(Question, Visible), Spend>,
+    over_time: Shelf<(Question, Visible, usize), Series>,
+    tag_names: Shelf<(Period, Viewer, Visible, i64), Vec<String>>,
+}
+
+impl Answers {
+    /// As [`spend::spend`].
+    pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> sqlx::Result<Spend> {
+        let sequence = ledger::sequence(db).await?;
+        let sequence = question.sequence.map_or(sequence, |asked| asked.min(sequence));
+        let visible = Visible::compared(db, question.period, sequence).await?;
+        let key = (timeless(question), visible.clone());
+        let answer = self.spend.get(key, spend::spend_of(db, question, &visible, sequence)).await?;
+        // Deliveries of other months move the sequence on and leave the answer as it is.
+        Ok(Spend { sequence, ..Spend::clone(&answer) })
+    }
+
+    /// As [`spend::over_time`].
+    pub async fn over_time(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        spend: &Spend,
+        top: usize,
+    ) -> sqlx::Result<Series> {
+        let visible = Visible::compared(db, question.period, spend.sequence).await?;
+        let key = (timeless(question), visible.clone(), top);
+        let answer = spend::over_time_of(db, question, &visible, spend, top);
+        Ok(Series::clone(&*self.over_time.get(key, answer).await?))
+    }
+
+    /// As [`spend::tag_names`].
+    pub async fn tag_names(
+        &self,
+        db: &mut PgConnection,
+        period: Period,
+        viewer: &Viewer,
+        limit: i64,
+    ) -> sqlx::Result<Vec<String>> {
+        let sequence = ledger::sequence(db).await?;
+        let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
+        let key = (period, viewer.clone(), visible.clone(), limit);
+        let answer = spend::tag_names_of(db, period, viewer, &visible, limit);
+        Ok(Vec::clone(&*self.tag_names.get(key, answer).await?))
+    }
+}
+
+/// The question without the sequence, which the visible deliveries stand for.
+fn timeless(question: &Question) -> Question {
+    Question { sequence: None, ..question.clone() }
+}
+
+/// Bounded memory of answers of one kind; the one that was used longest ago goes first.
+struct Shelf<K, V>(Mutex<Slots<K, V>>);
+
+struct Slots<K, V> {
+    by_key: HashMap<K, Slot<V>>,
+    uses: u64,
+}
+
+struct Slot<V> {
+    answer: Arc<OnceCell<Arc<V>>>,
+    last_use: u64,
+    bytes: usize,
+}
+
+impl<K: Eq + Hash + Clone, V: Weigh> Shelf<K, V> {
+    /// The remembered answer, else what `ask` answers. Who asks the same meanwhile waits for that; an error
+    /// is not remembered.
+    async fn get(&self, key: K, ask: impl Future<Output = sqlx::Result<V>>) -> sqlx::Result<Arc<V>> {
+        let slot = self.slot(&key);
+        let mut is_new = false;
+        let answer = slot
+            .get_or_try_init(|| {
+                is_new = true;
+                async { ask.await.map(Arc::new) }
+            })
+            .await?
+            .clone();
+        if is_new {
+            self.keep(&key, answer.bytes());
+        }
+        Ok(answer)
+    }
+
+    fn slot(&self, key: &K) -> Arc<OnceCell<Arc<V>>> {
+        let mut slots = self.slots();
+        slots.uses += 1;
+        let last_use = slots.uses;
+        let slot = slots.by_key.entry(key.clone()).or_insert_with(|| Slot {
+            answer: Arc::default(),
+            last_use,
+            bytes: 0,
+        });
+        slot.last_use = last_use;
+        Arc::clone(&slot.answer)
+    }
+
+    fn keep(&self, key: &K, bytes: usize) {
+        let mut slots = self.slots();
+        if let Some(slot) = slots.by_key.get_mut(key) {
+            slot.bytes = bytes;
+        }
+        let mut held: usize = slots.by_key.values().map(|slot| slot.bytes).sum();
+        while held > BYTES || slots.by_key.len() > ENTRIES {
+            let oldest = slots.by_key.iter().min_by_key(|(_, slot)| slot.last_use);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
+            held -= slots.by_key.remove(&oldest).map_or(0, |slot| slot.bytes);
+        }
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots<K, V>> {
+        // Whoever panicked while holding it left at worst an answer that nobody finds.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K, V> Default for Shelf<K, V> {
+    fn default() -> Self {
+        Self(Mutex::new(Slots { by_key: HashMap::new(), uses: 0 }))
+    }
+}
+
+/// About how much memory an answer takes.
+trait Weigh {
+    fn bytes(&self) -> usize;
+}
+
+impl Weigh for Spend {
+    fn bytes(&self) -> usize {
+        let text: usize = self
+            .groups
+            .iter()
+            .map(|group| group.label.len() + group.key.as_ref().map_or(0, String::len))
+            .sum();
+        size_of_val(self) + size_of_val(self.groups.as_slice()) + text
+    }
+}
+
+impl Weigh for Series {
+    fn bytes(&self) -> usize {
+        let costs = self.groups.len() * self.buckets.len() * size_of::<Decimal>();
+        size_of_val(self) + costs + self.groups.iter().map(|(label, _)| label.len()).sum::<usize>()
+    }
+}
+
+impl Weigh for Vec<String> {
+    fn bytes(&self) -> usize {
+        self.iter().map(|name| name.len() + size_of::<String>()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Weigh for usize {
+        fn bytes(&self) -> usize {
+            *self
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_asked_for_once_even_by_four_at_a_time() {
+        let shelf = Shelf::<&str, usize>::default();
+        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let ask = || async {
+            tokio::task::yield_now().await;
+            Ok(asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 7)
+        };
+        let answers = tokio::join!(
+            shelf.get("a", ask()),
+            shelf.get("a", ask()),
+            shelf.get("a", ask()),
+            shelf.get("a", ask())
+        );
+        assert_eq!(*answers.0.unwrap(), 7);
+        assert_eq!(*answers.3.unwrap(), 7);
+        assert_eq!(*shelf.get("b", ask()).await.unwrap(), 8);
+    }
+
+    #[tokio::test]
+    async fn an_error_is_not_remembered() {
+        let shelf = Shelf::<&str, usize>::default();
+        assert!(shelf.get("a", async { Err(sqlx::Error::PoolTimedOut) }).await.is_err());
+        assert_eq!(*shelf.get("a", async { Ok(1) }).await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_was_used_longest_ago_goes_first() {
+        let shelf = Shelf::<u32, usize>::default();
+        for key in [1, 2] {
+            shelf.get(key, async { Ok(BYTES / 2) }).await.unwrap();
+        }
+        shelf.get(1, async { Err(sqlx::Error::PoolTimedOut) }).await.unwrap();
+        shelf.get(3, async { Ok(BYTES / 2) }).await.unwrap();
+        assert!(shelf.get(2, async { Err(sqlx::Error::PoolTimedOut) }).await.is_err());
+        assert!(shelf.get(1, async { Err(sqlx::Error::PoolTimedOut) }).await.is_ok());
+    }
+}

@@ -1,0 +1,73 @@
+//! Which deliveries count: looked up before a question is asked, and written into it.
+
+use sqlx::{PgConnection, Postgres, QueryBuilder};
+
+use crate::period::{BillingMonth, Period};
+
+/// The deliveries that count in a span of months as of a sequence. With a question it decides the answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Visible {
+    deliveries: Vec<i64>,
+    /// Deliveries and their scopes that do not count, of deliveries that count in other scopes.
+    hidden: Vec<(i64, i64)>,
+}
+
+impl Visible {
+    pub async fn find(
+        db: &mut PgConnection,
+        first: BillingMonth,
+        last: BillingMonth,
+        sequence: i64,
+    ) -> sqlx::Result<Self> {
+        let stated = sqlx::query!(
+            r#"select ds.delivery_id, ds.scope_id, exists (
+                   select
+                   from visibility v
+                   where v.scope_id = ds.scope_id and v.delivery_id = ds.delivery_id
+                     and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
+               ) as "counts!"
+               from delivery_scopes ds
+               join scopes s using (scope_id)
+               where s.billing_month >= $1 and s.billing_month <= $2
+               order by 1, 2"#,
+            first.first_day(),
+            last.first_day(),
+            sequence,
+        )
+        .fetch_all(db)
+        .await?;
+        let mut deliveries: Vec<i64> =
+            stated.iter().filter(|row| row.counts).map(|row| row.delivery_id).collect();
+        deliveries.dedup();
+        let is_hidden = |counts: bool, delivery: i64| !counts && deliveries.binary_search(&delivery).is_ok();
+        let hidden = stated
+            .iter()
+            .filter(|row| is_hidden(row.counts, row.delivery_id))
+            .map(|row| (row.delivery_id, row.scope_id))
+            .collect();
+        Ok(Self { deliveries, hidden })
+    }
+
+    /// For a period and the one before it.
+    pub async fn compared(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::Result<Self> {
+        Self::find(db, period.previous().first(), period.last(), sequence).await
+    }
+
+    pub fn deliveries(&self) -> &[i64] {
+        &self.deliveries
+    }
+
+    /// `and …` that keeps what counts. Numbers and not a join nor parameters: they let PostgreSQL know how
+    /// many rows to expect, without which it looks every row's key up in the index; a month of 100,000 keys
+    /// takes four times as long then.
+    pub fn push(&self, query: &mut QueryBuilder<Postgres>) {
+        let list = |ids: &mut dyn Iterator<Item = String>| ids.collect::<Vec<_>>().join(", ");
+        let deliveries = list(&mut self.deliveries.iter().map(ToString::to_string));
+        query.push(format!(" and c.delivery_id = any(array[{deliveries}]::bigint[])"));
+        if !self.hidden.is_empty() {
+            let hidden =
+                list(&mut self.hidden.iter().map(|(delivery, scope)| format!("({delivery}, {scope})")));
+            query.push(format!(" and (c.delivery_id, c.scope_id) not in ({hidden})"));
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The questions pages ask.
+
+mod answers;
