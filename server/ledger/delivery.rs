@@ -60,9 +60,9 @@ pub async fn complete(
         reading.rejected as i64,
         skipped as i64,
         &reading.noisy_tags.iter().cloned().collect::<Vec<_>>(),
-        &loaded.columns.unknown,
+        &printable(&loaded.columns.unknown),
         &loaded.columns.absent,
-        &notes,
+        &printable(&notes),
         i64::from(accelerator::VERSION),
     )
     .execute(&mut *tx)
@@ -136,6 +136,11 @@ pub async fn complete(
         .await?;
     }
     tx.commit().await
+}
+
+/// PostgreSQL's text holds no NUL, a broken header may.
+fn printable(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| text.replace('\0', "\u{fffd}")).collect()
 }
 
 /// A delivery that is loaded but not published: someone must say whether it replaces or adds.

@@ -98,15 +98,40 @@ pub struct ReportRejection {
     pub expected: String,
 }
 
+/// The database failed in the middle of an import.
+#[derive(Debug)]
+pub struct Interrupted {
+    /// What became of the deliveries before that; the others were not loaded.
+    pub reports: Vec<Report>,
+    pub error: sqlx::Error,
+}
+
 /// Imports, and reports one entry a delivery. An error here is the database's; a file's is a [`Report`].
-pub async fn import(pool: &PgPool, originals: &Originals, import: Import<'_>) -> sqlx::Result<Vec<Report>> {
+pub async fn import(
+    pool: &PgPool,
+    originals: &Originals,
+    import: Import<'_>,
+) -> Result<Vec<Report>, Interrupted> {
+    let mut reports = Vec::new();
+    match import_into(pool, originals, import, &mut reports).await {
+        Ok(()) => Ok(reports),
+        Err(error) => Err(Interrupted { reports, error }),
+    }
+}
+
+async fn import_into(
+    pool: &PgPool,
+    originals: &Originals,
+    import: Import<'_>,
+    reports: &mut Vec<Report>,
+) -> sqlx::Result<()> {
     let mut db = pool.acquire().await?;
-    let reports = import_on(pool, &mut db, originals, import).await;
-    if reports.is_err() {
+    let done = import_on(pool, &mut db, originals, import, reports).await;
+    if done.is_err() {
         // Ends the session and with it its locks, so that what was begun is known to be abandoned.
         let _ = db.close().await;
     }
-    reports
+    done
 }
 
 async fn import_on(
@@ -114,7 +139,8 @@ async fn import_on(
     db: &mut PgConnection,
     originals: &Originals,
     import: Import<'_>,
-) -> sqlx::Result<Vec<Report>> {
+    reports: &mut Vec<Report>,
+) -> sqlx::Result<()> {
     delivery::sweep(db).await?;
     let mut loaded = Vec::new();
     for bundle in &import.deliveries {
@@ -124,11 +150,10 @@ async fn import_on(
         });
     }
     let shared = shared_scopes(&loaded);
-    let mut reports = Vec::new();
     for outcome in loaded {
         reports.push(settle(db, &import, outcome, &shared).await?);
     }
-    Ok(reports)
+    Ok(())
 }
 
 /// What loading a delivery led to.

@@ -41,13 +41,25 @@ pub struct Shortfall {
     pub days: Vec<NaiveDate>,
 }
 
+impl Shortfall {
+    /// Nothing is lacking: a slice meets a statement of the whole month.
+    fn is_of_a_slice(&self) -> bool {
+        self.sub_accounts.is_empty() && self.days.is_empty()
+    }
+}
+
 impl std::fmt::Display for Shortfall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Scope { provider, billing_account, month } = &self.scope;
         write!(
             f,
-            "{provider} {billing_account} {month}: delivery {} holds what this one lacks:",
-            self.replaces_delivery
+            "{provider} {billing_account} {month}: delivery {} {}",
+            self.replaces_delivery,
+            if self.is_of_a_slice() {
+                "states the whole month, and this file is a slice of it"
+            } else {
+                "holds what this one lacks:"
+            }
         )?;
         let mut first = true;
         for (what, values) in [
@@ -80,14 +92,16 @@ pub async fn publish(
 ) -> sqlx::Result<Published> {
     let mut tx = db.begin().await?;
     let sequence = next_sequence(&mut tx).await?;
-    let status = sqlx::query_scalar!("select status from deliveries where delivery_id = $1", delivery_id)
-        .fetch_one(&mut *tx)
-        .await?;
+    let status =
+        sqlx::query_scalar!("select status from deliveries where delivery_id = $1 for update", delivery_id)
+            .fetch_one(&mut *tx)
+            .await?;
     if !matches!(status.as_str(), "loading" | "waiting") {
         return Ok(Published::Already);
     }
+    let asks = shortfalls(&mut tx, delivery_id).await?;
+    let meets_whole_month = asks.iter().any(Shortfall::is_of_a_slice);
     if decision.is_none() {
-        let asks = shortfalls(&mut tx, delivery_id).await?;
         if !asks.is_empty() {
             return Ok(Published::Asks(asks));
         }
@@ -100,9 +114,11 @@ pub async fn publish(
     .execute(&mut *tx)
     .await?;
     sqlx::query!(
-        "update delivery_scopes set is_addition = $2 where delivery_id = $1",
+        // A slice that is told to replace stands for the whole month from then on.
+        "update delivery_scopes set is_addition = $2, slice = case when not $3 then slice end where delivery_id = $1",
         delivery_id,
         decision == Some(Decision::Add),
+        decision == Some(Decision::Replace) && meets_whole_month,
     )
     .execute(&mut *tx)
     .await?;

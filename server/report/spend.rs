@@ -286,7 +286,8 @@ pub(super) async fn over_time_of(
     };
     let time = if question.period.is_one_month() { Grouping::Day } else { Grouping::Month };
     // Time against time is one column a bucket.
-    let shown = if question.by.is_time() { 0 } else { top.min(spend.groups.len()) };
+    let unfolded = spend.groups.iter().filter(|group| !group.is_folded).count();
+    let shown = if question.by.is_time() { 0 } else { top.min(unfolded) };
     let has_others = shown < spend.groups.len();
     let others = if question.by.is_time() { question.cost.label() } else { "Others".to_owned() };
     let labels = spend.groups[..shown].iter().map(|group| group.label.clone());

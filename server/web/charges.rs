@@ -122,7 +122,8 @@ pub async fn show(
     let trace = trace.ok_or(Error::NotFound)?;
     let original = read_original(originals, &trace).await;
     match format {
-        Format::Json | Format::Csv => {
+        Format::Csv => Err(Error::NotFound),
+        Format::Json => {
             let original: Option<serde_json::Map<_, _>> = original
                 .map(|columns| columns.into_iter().map(|(name, value)| (name, value.into())).collect());
             respond::json(&serde_json::json!({ "charge": trace, "original": original }))
