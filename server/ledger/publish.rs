@@ -101,10 +101,8 @@ pub async fn publish(
     }
     let asks = shortfalls(&mut tx, delivery_id).await?;
     let meets_whole_month = asks.iter().any(Shortfall::is_of_a_slice);
-    if decision.is_none() {
-        if !asks.is_empty() {
-            return Ok(Published::Asks(asks));
-        }
+    if decision.is_none() && !asks.is_empty() {
+        return Ok(Published::Asks(asks));
     }
     sqlx::query!(
         "update deliveries set status = 'loaded', published_sequence = $2, message = null where delivery_id = $1",
