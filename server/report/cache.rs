@@ -15,7 +15,7 @@ use super::visible::Visible;
 use crate::accounts::Viewer;
 use crate::ledger;
 use crate::money::Decimal;
-use crate::period::Period;
+use crate::period::{BillingMonth, Period};
 
 /// Answers of one kind that are kept.
 const ENTRIES: usize = 500;
@@ -25,9 +25,11 @@ const BYTES: usize = 32 << 20;
 /// What pages ask again and again, asked once.
 #[derive(Default)]
 pub struct Answers {
-    spend: Shelf<(Question, Visible), Spend>,
-    over_time: Shelf<(Question, Visible, usize), Series>,
-    tag_names: Shelf<(Period, Viewer, Visible, i64), Vec<String>>,
+    spend: Shelf<(Question, Arc<Visible>), Spend>,
+    over_time: Shelf<(Question, Arc<Visible>, usize), Series>,
+    tag_names: Shelf<(Period, Viewer, Arc<Visible>, i64), Vec<String>>,
+    /// What counts at a sequence does not change either.
+    visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
 }
 
 impl Answers {
@@ -35,8 +37,8 @@ impl Answers {
     pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> sqlx::Result<Spend> {
         let sequence = ledger::sequence(db).await?;
         let sequence = question.sequence.map_or(sequence, |asked| asked.min(sequence));
-        let visible = Visible::compared(db, question.period, sequence).await?;
-        let key = (timeless(question), visible.clone());
+        let visible = self.compared(db, question.period, sequence).await?;
+        let key = (timeless(question), Arc::clone(&visible));
         let answer = self.spend.get(key, spend::spend_of(db, question, &visible, sequence)).await?;
         // Deliveries of other months move the sequence on and leave the answer as it is.
         Ok(Spend { sequence, ..Spend::clone(&answer) })
@@ -50,8 +52,8 @@ impl Answers {
         spend: &Spend,
         top: usize,
     ) -> sqlx::Result<Series> {
-        let visible = Visible::compared(db, question.period, spend.sequence).await?;
-        let key = (timeless(question), visible.clone(), top);
+        let visible = self.compared(db, question.period, spend.sequence).await?;
+        let key = (timeless(question), Arc::clone(&visible), top);
         let answer = spend::over_time_of(db, question, &visible, spend, top);
         Ok(Series::clone(&*self.over_time.get(key, answer).await?))
     }
@@ -62,13 +64,33 @@ impl Answers {
         db: &mut PgConnection,
         period: Period,
         viewer: &Viewer,
+        sequence: i64,
         limit: i64,
     ) -> sqlx::Result<Vec<String>> {
-        let sequence = ledger::sequence(db).await?;
-        let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
-        let key = (period, viewer.clone(), visible.clone(), limit);
+        let visible = self.visible(db, period.first(), period.last(), sequence).await?;
+        let key = (period, viewer.clone(), Arc::clone(&visible), limit);
         let answer = spend::tag_names_of(db, period, viewer, &visible, limit);
         Ok(Vec::clone(&*self.tag_names.get(key, answer).await?))
+    }
+
+    /// For a period and the one before it.
+    async fn compared(
+        &self,
+        db: &mut PgConnection,
+        period: Period,
+        sequence: i64,
+    ) -> sqlx::Result<Arc<Visible>> {
+        self.visible(db, period.previous().first(), period.last(), sequence).await
+    }
+
+    async fn visible(
+        &self,
+        db: &mut PgConnection,
+        first: BillingMonth,
+        last: BillingMonth,
+        sequence: i64,
+    ) -> sqlx::Result<Arc<Visible>> {
+        self.visible.get((first, last, sequence), Visible::find(db, first, last, sequence)).await
     }
 }
 
@@ -168,6 +190,12 @@ impl Weigh for Series {
     fn bytes(&self) -> usize {
         let costs = self.groups.len() * self.buckets.len() * size_of::<Decimal>();
         size_of_val(self) + costs + self.groups.iter().map(|(label, _)| label.len()).sum::<usize>()
+    }
+}
+
+impl Weigh for Visible {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + size_of_val(self.deliveries())
     }
 }
 

@@ -371,14 +371,14 @@ impl Bucket {
     }
 }
 
-/// The tags that charges of a period carry, the most used first, at most `limit`.
+/// The tags that charges of a period carry as of a sequence, the most used first, at most `limit`.
 pub async fn tag_names(
     db: &mut PgConnection,
     period: Period,
     viewer: &Viewer,
+    sequence: i64,
     limit: i64,
 ) -> sqlx::Result<Vec<String>> {
-    let sequence = ledger::sequence(db).await?;
     let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
     tag_names_of(db, period, viewer, &visible, limit).await
 }

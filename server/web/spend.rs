@@ -55,7 +55,7 @@ pub async fn show(
             question.limit = Some(question.limit.unwrap_or(SHOWN));
             let spend = answers.spend(&mut db, &question).await?;
             let series = answers.over_time(&mut db, &question, &spend, COLOURED).await?;
-            let tags = answers.tag_names(&mut db, period, &question.viewer, TAGS).await?;
+            let tags = answers.tag_names(&mut db, period, &question.viewer, spend.sequence, TAGS).await?;
             let chart = stack(&spend, series);
             respond::html(Page { layout, period, asked, spend, chart, tags })
         }
