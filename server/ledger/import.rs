@@ -47,7 +47,7 @@ pub enum WhenUnsure {
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     Loaded,
-    /// The same bytes are loaded already.
+    /// The same bytes count already.
     Duplicate,
     /// The file is not what it should be.
     Refused,
@@ -242,10 +242,7 @@ async fn find_duplicate(db: &mut PgConnection, sources: &[Source]) -> sqlx::Resu
     let Some(delivery_id) = delivery::find_same(db, &hashes).await? else {
         return Ok(None);
     };
-    let message = format!(
-        "delivery {delivery_id} holds the same bytes; nothing was loaded again. If a later delivery took its \
-         place, undo that one to have it count again."
-    );
+    let message = format!("delivery {delivery_id} holds the same bytes and counts; nothing was loaded again");
     let mut report = Report::ended(sources, Status::Duplicate, Some(delivery_id), message);
     for (file, sha256) in report.files.iter_mut().zip(hashes) {
         file.sha256 = Some(sha256);
@@ -299,7 +296,15 @@ async fn settle(
         },
     };
     let report = match question {
-        None => Report::loaded(delivery_id, &loaded),
+        None => {
+            let superseded = publish::superseded_by(db, delivery_id).await?;
+            let mut report = Report::loaded(delivery_id, &loaded);
+            if !superseded.is_empty() {
+                let list: Vec<String> = superseded.iter().map(ToString::to_string).collect();
+                report.message = Some(format!("takes the place of delivery {}", list.join(", ")));
+            }
+            report
+        }
         Some(question) => {
             let message = format!("{question}. Say whether it replaces or adds.");
             let kept = match import.when_unsure {

@@ -39,13 +39,9 @@ pub struct Shortfall {
     pub replaces_delivery: i64,
     pub sub_accounts: Vec<String>,
     pub days: Vec<NaiveDate>,
-}
-
-impl Shortfall {
+    pub currencies: Vec<String>,
     /// Nothing is lacking: a slice meets a statement of the whole month.
-    fn is_of_a_slice(&self) -> bool {
-        self.sub_accounts.is_empty() && self.days.is_empty()
-    }
+    pub is_slice: bool,
 }
 
 impl std::fmt::Display for Shortfall {
@@ -55,7 +51,7 @@ impl std::fmt::Display for Shortfall {
             f,
             "{provider} {billing_account} {month}: delivery {} {}",
             self.replaces_delivery,
-            if self.is_of_a_slice() {
+            if self.is_slice {
                 "states the whole month, and this file is a slice of it"
             } else {
                 "holds what this one lacks:"
@@ -65,6 +61,7 @@ impl std::fmt::Display for Shortfall {
         for (what, values) in [
             ("sub-accounts", self.sub_accounts.clone()),
             ("days", self.days.iter().map(ToString::to_string).collect()),
+            ("currencies", self.currencies.clone()),
         ] {
             if !values.is_empty() {
                 write!(f, "{} {what} {}", if first { "" } else { ";" }, shorten(&values))?;
@@ -100,7 +97,7 @@ pub async fn publish(
         return Ok(Published::Already);
     }
     let asks = shortfalls(&mut tx, delivery_id).await?;
-    let meets_whole_month = asks.iter().any(Shortfall::is_of_a_slice);
+    let meets_whole_month = asks.iter().any(|ask| ask.is_slice);
     if decision.is_none() && !asks.is_empty() {
         return Ok(Published::Asks(asks));
     }
@@ -151,6 +148,20 @@ pub async fn undo(
     Ok(Some(sequence))
 }
 
+/// The deliveries that stopped counting somewhere when this one was published.
+pub async fn superseded_by(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<i64>> {
+    sqlx::query_scalar!(
+        "select distinct v.delivery_id
+         from visibility v
+         join deliveries d on d.published_sequence = v.until_sequence
+         where d.delivery_id = $1
+         order by 1",
+        delivery_id,
+    )
+    .fetch_all(db)
+    .await
+}
+
 /// The sequence that the ledger stands at.
 pub async fn sequence(db: &mut PgConnection) -> sqlx::Result<i64> {
     sqlx::query_scalar!("select sequence from ledger").fetch_one(db).await
@@ -199,6 +210,8 @@ async fn shortfalls(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec
             replaces_delivery: row.replaces,
             sub_accounts: row.sub_accounts,
             days: row.days,
+            currencies: row.currencies,
+            is_slice: row.is_slice,
         })
         .collect())
 }

@@ -133,6 +133,33 @@ async fn a_slice_beside_a_statement_of_the_whole_month_is_asked_about(db: PgPool
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_currency_is_not_lost_without_a_word(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let dollars = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let both =
+        format!("{}{}", dollars.text(), dollars.text().lines().nth(1).unwrap().replace(",USD,", ",EUR,"));
+    ledger.deliver("both.csv", both).await;
+    let report = ledger.deliver("dollars.csv", &dollars).await;
+    assert_eq!(report.status, Status::Waiting);
+    assert!(report.message.unwrap().contains("currencies EUR"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_superseded_file_loads_again_and_says_whose_place_it_takes(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let good = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let worse = Focus::new().hour("acme", "s1", "2026-09-05T10", "11", "vision");
+    ledger.deliver("good.csv", &good).await;
+    let second = ledger.deliver("worse.csv", &worse).await;
+    assert_eq!(second.message.as_deref(), Some("takes the place of delivery 1"));
+    let again = ledger.deliver("good.csv", &good).await;
+    assert_eq!(again.status, Status::Loaded);
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_a_page_says_of_an_undo_is_what_the_undo_does(db: PgPool) {
     let ledger = TestLedger::new(db);
     let slice = |at: &str, cost: &str| Focus::new().hour("acme", "s1", at, cost, "vision").slice();
