@@ -12,7 +12,7 @@ start_postgres() {
     trap 'stop_postgres "'"$directory"'"' EXIT
     if is_root; then chown postgres "$directory"; fi
 
-    "${as_postgres[@]}" "$bin/initdb" --auth=trust --encoding=UTF8 --locale=C --username=gpuledger --no-sync \
+    "${as_postgres[@]}" "$bin/initdb" --auth=trust --encoding=UTF8 --locale=C --lc-ctype=C.UTF-8 --username=gpuledger --no-sync \
         --pgdata="$directory/data" >"$directory/log"
     # Nothing in it outlives the script, so nothing in it needs to outlive a power cut.
     "${as_postgres[@]}" "$bin/postgres" -D "$directory/data" -k "$directory" -c listen_addresses= -c max_connections=200 \

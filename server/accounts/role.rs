@@ -34,8 +34,8 @@ impl Role {
     /// For a form: what is stored, and what it means.
     pub const CHOICES: [(&'static str, &'static str); 3] = [
         ("lead", "lead: the spend of their teams"),
-        ("finance", "finance: all spend, imports, budgets"),
-        ("admin", "admin: everything, including people and rules"),
+        ("finance", "finance: all spend, and imports"),
+        ("admin", "admin: everything, including people"),
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -49,8 +49,8 @@ impl Role {
     /// One line for the person who chooses.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Admin => "everything, including people and rules",
-            Self::Finance => "all spend, imports, budgets",
+            Self::Admin => "everything, including people",
+            Self::Finance => "all spend, and imports",
             Self::Lead => "the spend of their teams",
         }
     }

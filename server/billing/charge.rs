@@ -124,6 +124,13 @@ impl Charge {
         BillingMonth::of(self.billing_period_start)
     }
 
+    /// Bytes of its longest texts, about: what a key of it takes in memory.
+    pub fn text_bytes(&self) -> usize {
+        let key = &self.key;
+        let texts = [&key.service, &key.sku, &key.instance_type, &key.meter, &key.commitment_discount_id];
+        512 + self.tags.bytes() + self.resource_id.len() + texts.iter().map(|text| text.len()).sum::<usize>()
+    }
+
     /// Empties every field and keeps the allocations.
     pub fn clear(&mut self) {
         let key = &mut self.key;
@@ -220,6 +227,11 @@ impl Tags {
 
     pub fn len(&self) -> usize {
         self.spans.len()
+    }
+
+    /// Bytes of all names and values.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
     }
 
     pub fn is_empty(&self) -> bool {

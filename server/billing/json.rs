@@ -1,5 +1,6 @@
 //! Maps in cells: JSON objects of names and values, read without building them.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -13,6 +14,7 @@ use super::value::is_null;
 /// before the fault was called.
 pub(super) fn each(text: &[u8], mut found: impl FnMut(&str, &str)) -> bool {
     let text = text.trim_ascii();
+    let mut found = |name: &str, value: &str| found(&without_nul(name), &without_nul(value));
     match text.first() {
         _ if is_null(text) => true,
         Some(b'{') => read(text, Map(&mut found)),
@@ -28,6 +30,11 @@ pub(super) fn each(text: &[u8], mut found: impl FnMut(&str, &str)) -> bool {
 fn read<'de, V: Visitor<'de, Value = ()>>(text: &'de [u8], visitor: V) -> bool {
     let mut json = serde_json::Deserializer::from_slice(text);
     json.deserialize_any(visitor).is_ok() && json.end().is_ok()
+}
+
+/// JSON can spell a character that no database keeps as text.
+fn without_nul(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
 }
 
 struct Map<'f, F>(&'f mut F);

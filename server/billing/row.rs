@@ -126,6 +126,15 @@ impl<'a> Row<'a> {
         value::amount(text).map(Some).map_err(|expected| self.problem(column, expected))
     }
 
+    /// An amount of something metered. Narrower than money, since accelerator-hours multiply it.
+    pub(super) fn quantity(&self, column: Column) -> Result<Option<Decimal>, Problem> {
+        let quantity = self.amount(column)?;
+        if quantity.is_some_and(|quantity| quantity.abs() >= Decimal::new(10i128.pow(15), 0)) {
+            return Err(self.problem(column, "a quantity below a million billion"));
+        }
+        Ok(quantity)
+    }
+
     pub(super) fn needed_amount(&self, column: Column) -> Result<Decimal, Problem> {
         self.amount(column)?.ok_or_else(|| self.problem(column, value::AN_AMOUNT))
     }

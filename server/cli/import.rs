@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{Done, Session, print_json};
 use crate::clock;
-use crate::ledger::{self, Decision, Import, LookIn, Report, Source, Status, WhenUnsure};
+use crate::ledger::{self, Decision, Import, Interrupted, LookIn, Report, Source, Status, WhenUnsure};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -49,8 +49,12 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     let bundles = import.deliveries.clone();
     let reports = match ledger::import(&session.pool, &session.originals, import).await {
         Ok(reports) => reports,
-        // Nothing was published; scripts are told so per delivery, as of any other failure.
-        Err(error) => bundles.iter().map(|bundle| Report::failed(bundle, &error)).collect(),
+        // Scripts are told per delivery, as of any other failure.
+        Err(Interrupted { mut reports, error }) => {
+            let rest = &bundles[reports.len()..];
+            reports.extend(rest.iter().map(|bundle| Report::failed(bundle, &error)));
+            reports
+        }
     };
     if session.json {
         print_json(&reports)?;

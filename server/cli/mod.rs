@@ -117,8 +117,7 @@ fn exit_code(outcome: anyhow::Result<Done>) -> ExitCode {
 
 async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let Cli { settings, json, command } = cli;
-    std::fs::create_dir_all(&settings.data_dir)
-        .with_context(|| format!("{} cannot be made", settings.data_dir.display()))?;
+    private::make_directory(&settings.data_dir)?;
     let store = Store::open(&database(&settings)?).await?;
     let originals = Originals::new(&settings.data_dir);
     let session = Session { pool: store.pool(JOB_CONNECTIONS, None), originals, json };

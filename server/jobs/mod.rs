@@ -133,7 +133,8 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
     };
     let outcome = ledger::import(pool, originals, import).await;
     telling.abort_all();
-    finish(db, &job, &outcome?, progress.load(Ordering::Relaxed)).await?;
+    let reports = outcome.map_err(|interrupted| interrupted.error)?;
+    finish(db, &job, &reports, progress.load(Ordering::Relaxed)).await?;
     sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + job.job_id).fetch_one(&mut *db).await?;
     remove_incoming(&job.files);
     Ok(true)

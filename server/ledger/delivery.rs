@@ -60,9 +60,9 @@ pub async fn complete(
         reading.rejected as i64,
         skipped as i64,
         &reading.noisy_tags.iter().cloned().collect::<Vec<_>>(),
-        &loaded.columns.unknown,
+        &printable(&loaded.columns.unknown),
         &loaded.columns.absent,
-        &notes,
+        &printable(&notes),
         i64::from(accelerator::VERSION),
     )
     .execute(&mut *tx)
@@ -136,6 +136,11 @@ pub async fn complete(
         .await?;
     }
     tx.commit().await
+}
+
+/// PostgreSQL's text holds no NUL, a broken header may.
+fn printable(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| text.replace('\0', "\u{fffd}")).collect()
 }
 
 /// A delivery that is loaded but not published: someone must say whether it replaces or adds.
@@ -228,7 +233,8 @@ pub async fn sweep(db: &mut PgConnection) -> sqlx::Result<u64> {
     Ok(swept)
 }
 
-/// The loaded delivery that consists of exactly these files, if there is one.
+/// The delivery that consists of exactly these files and counts somewhere, if there is one. One that was undone
+/// or superseded is no reason not to load its files again.
 pub async fn find_same(db: &mut PgConnection, files: &[Sha256]) -> sqlx::Result<Option<i64>> {
     let mut wanted: Vec<Vec<u8>> = files.iter().map(|sha256| sha256.0.to_vec()).collect();
     wanted.sort_unstable();
@@ -239,6 +245,7 @@ pub async fn find_same(db: &mut PgConnection, files: &[Sha256]) -> sqlx::Result<
                from deliveries d
                join delivery_files f using (delivery_id)
                where d.status = 'loaded'
+                 and d.delivery_id in (select v.delivery_id from visibility v where v.until_sequence is null)
                group by d.delivery_id
                having array_agg(f.sha256 order by f.sha256) = $1
            ) same"#,

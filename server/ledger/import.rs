@@ -47,7 +47,7 @@ pub enum WhenUnsure {
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     Loaded,
-    /// The same bytes are loaded already.
+    /// The same bytes count already.
     Duplicate,
     /// The file is not what it should be.
     Refused,
@@ -98,15 +98,40 @@ pub struct ReportRejection {
     pub expected: String,
 }
 
+/// The database failed in the middle of an import.
+#[derive(Debug)]
+pub struct Interrupted {
+    /// What became of the deliveries before that; the others were not loaded.
+    pub reports: Vec<Report>,
+    pub error: sqlx::Error,
+}
+
 /// Imports, and reports one entry a delivery. An error here is the database's; a file's is a [`Report`].
-pub async fn import(pool: &PgPool, originals: &Originals, import: Import<'_>) -> sqlx::Result<Vec<Report>> {
+pub async fn import(
+    pool: &PgPool,
+    originals: &Originals,
+    import: Import<'_>,
+) -> Result<Vec<Report>, Interrupted> {
+    let mut reports = Vec::new();
+    match import_into(pool, originals, import, &mut reports).await {
+        Ok(()) => Ok(reports),
+        Err(error) => Err(Interrupted { reports, error }),
+    }
+}
+
+async fn import_into(
+    pool: &PgPool,
+    originals: &Originals,
+    import: Import<'_>,
+    reports: &mut Vec<Report>,
+) -> sqlx::Result<()> {
     let mut db = pool.acquire().await?;
-    let reports = import_on(pool, &mut db, originals, import).await;
-    if reports.is_err() {
+    let done = import_on(pool, &mut db, originals, import, reports).await;
+    if done.is_err() {
         // Ends the session and with it its locks, so that what was begun is known to be abandoned.
         let _ = db.close().await;
     }
-    reports
+    done
 }
 
 async fn import_on(
@@ -114,7 +139,8 @@ async fn import_on(
     db: &mut PgConnection,
     originals: &Originals,
     import: Import<'_>,
-) -> sqlx::Result<Vec<Report>> {
+    reports: &mut Vec<Report>,
+) -> sqlx::Result<()> {
     delivery::sweep(db).await?;
     let mut loaded = Vec::new();
     for bundle in &import.deliveries {
@@ -124,11 +150,10 @@ async fn import_on(
         });
     }
     let shared = shared_scopes(&loaded);
-    let mut reports = Vec::new();
     for outcome in loaded {
         reports.push(settle(db, &import, outcome, &shared).await?);
     }
-    Ok(reports)
+    Ok(())
 }
 
 /// What loading a delivery led to.
@@ -217,10 +242,7 @@ async fn find_duplicate(db: &mut PgConnection, sources: &[Source]) -> sqlx::Resu
     let Some(delivery_id) = delivery::find_same(db, &hashes).await? else {
         return Ok(None);
     };
-    let message = format!(
-        "delivery {delivery_id} holds the same bytes; nothing was loaded again. If a later delivery took its \
-         place, undo that one to have it count again."
-    );
+    let message = format!("delivery {delivery_id} holds the same bytes and counts; nothing was loaded again");
     let mut report = Report::ended(sources, Status::Duplicate, Some(delivery_id), message);
     for (file, sha256) in report.files.iter_mut().zip(hashes) {
         file.sha256 = Some(sha256);
@@ -274,7 +296,15 @@ async fn settle(
         },
     };
     let report = match question {
-        None => Report::loaded(delivery_id, &loaded),
+        None => {
+            let superseded = publish::superseded_by(db, delivery_id).await?;
+            let mut report = Report::loaded(delivery_id, &loaded);
+            if !superseded.is_empty() {
+                let list: Vec<String> = superseded.iter().map(ToString::to_string).collect();
+                report.message = Some(format!("takes the place of delivery {}", list.join(", ")));
+            }
+            report
+        }
         Some(question) => {
             let message = format!("{question}. Say whether it replaces or adds.");
             let kept = match import.when_unsure {

@@ -29,7 +29,7 @@ pub use catalog::recognize_again;
 pub use check::{Equation, check, check_originals};
 pub use delivery::{Ended, discard, sweep};
 pub use gather::{Bundle, LookIn, gather};
-pub use import::{Import, Report, Status, WhenUnsure, import};
+pub use import::{Import, Interrupted, Report, Status, WhenUnsure, import};
 pub use load::{Source, hash};
 pub use original::{Originals, Sha256};
 pub use publish::{Decision, Published, Shortfall, publish, sequence, undo};

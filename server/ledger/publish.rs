@@ -39,6 +39,9 @@ pub struct Shortfall {
     pub replaces_delivery: i64,
     pub sub_accounts: Vec<String>,
     pub days: Vec<NaiveDate>,
+    pub currencies: Vec<String>,
+    /// Nothing is lacking: a slice meets a statement of the whole month.
+    pub is_slice: bool,
 }
 
 impl std::fmt::Display for Shortfall {
@@ -46,13 +49,19 @@ impl std::fmt::Display for Shortfall {
         let Scope { provider, billing_account, month } = &self.scope;
         write!(
             f,
-            "{provider} {billing_account} {month}: delivery {} holds what this one lacks:",
-            self.replaces_delivery
+            "{provider} {billing_account} {month}: delivery {} {}",
+            self.replaces_delivery,
+            if self.is_slice {
+                "states the whole month, and this file is a slice of it"
+            } else {
+                "holds what this one lacks:"
+            }
         )?;
         let mut first = true;
         for (what, values) in [
             ("sub-accounts", self.sub_accounts.clone()),
             ("days", self.days.iter().map(ToString::to_string).collect()),
+            ("currencies", self.currencies.clone()),
         ] {
             if !values.is_empty() {
                 write!(f, "{} {what} {}", if first { "" } else { ";" }, shorten(&values))?;
@@ -80,17 +89,17 @@ pub async fn publish(
 ) -> sqlx::Result<Published> {
     let mut tx = db.begin().await?;
     let sequence = next_sequence(&mut tx).await?;
-    let status = sqlx::query_scalar!("select status from deliveries where delivery_id = $1", delivery_id)
-        .fetch_one(&mut *tx)
-        .await?;
+    let status =
+        sqlx::query_scalar!("select status from deliveries where delivery_id = $1 for update", delivery_id)
+            .fetch_one(&mut *tx)
+            .await?;
     if !matches!(status.as_str(), "loading" | "waiting") {
         return Ok(Published::Already);
     }
-    if decision.is_none() {
-        let asks = shortfalls(&mut tx, delivery_id).await?;
-        if !asks.is_empty() {
-            return Ok(Published::Asks(asks));
-        }
+    let asks = shortfalls(&mut tx, delivery_id).await?;
+    let meets_whole_month = asks.iter().any(|ask| ask.is_slice);
+    if decision.is_none() && !asks.is_empty() {
+        return Ok(Published::Asks(asks));
     }
     sqlx::query!(
         "update deliveries set status = 'loaded', published_sequence = $2, message = null where delivery_id = $1",
@@ -100,9 +109,11 @@ pub async fn publish(
     .execute(&mut *tx)
     .await?;
     sqlx::query!(
-        "update delivery_scopes set is_addition = $2 where delivery_id = $1",
+        // A slice that is told to replace stands for the whole month from then on.
+        "update delivery_scopes set is_addition = $2, slice = case when not $3 then slice end where delivery_id = $1",
         delivery_id,
         decision == Some(Decision::Add),
+        decision == Some(Decision::Replace) && meets_whole_month,
     )
     .execute(&mut *tx)
     .await?;
@@ -135,6 +146,20 @@ pub async fn undo(
     advance(&mut tx, sequence, delivery_id, "undo", by, now).await?;
     tx.commit().await?;
     Ok(Some(sequence))
+}
+
+/// The deliveries that stopped counting somewhere when this one was published.
+pub async fn superseded_by(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<i64>> {
+    sqlx::query_scalar!(
+        "select distinct v.delivery_id
+         from visibility v
+         join deliveries d on d.published_sequence = v.until_sequence
+         where d.delivery_id = $1
+         order by 1",
+        delivery_id,
+    )
+    .fetch_all(db)
+    .await
 }
 
 /// The sequence that the ledger stands at.
@@ -185,6 +210,8 @@ async fn shortfalls(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec
             replaces_delivery: row.replaces,
             sub_accounts: row.sub_accounts,
             days: row.days,
+            currencies: row.currencies,
+            is_slice: row.is_slice,
         })
         .collect())
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -26,6 +26,10 @@ use super::scope::{Coverage, Scope};
 const BLOCK: usize = 1 << 20;
 /// New keys, tag sets or rejections sent together.
 const BATCH: usize = 1000;
+/// Or as soon as they take this many bytes.
+const BATCH_BYTES: usize = 1 << 20;
+/// Months one delivery may state; more is no bill but a mistake, and each has partitions of its own.
+const MAX_MONTHS: usize = 120;
 /// Ids remembered as sent; beyond, they are forgotten and sent again, which is harmless.
 const MAX_REMEMBERED: usize = 1_000_000;
 
@@ -102,6 +106,9 @@ pub struct Reader<'s, S> {
     known_tag_sets: FxHashSet<u128>,
     keys: Vec<NewKey>,
     tag_sets: Vec<(Uuid, Value)>,
+    /// Bytes of the texts of pending keys and tag sets, about.
+    pending_bytes: usize,
+    scope_ids: FxHashMap<Scope, i64>,
     current: Option<Current>,
     reading: Reading,
     progress: Progress,
@@ -127,6 +134,8 @@ impl<'s, S: Sink> Reader<'s, S> {
             known_tag_sets: FxHashSet::default(),
             keys: Vec::new(),
             tag_sets: Vec::new(),
+            pending_bytes: 0,
+            scope_ids: FxHashMap::default(),
             current: None,
             reading: Reading::default(),
             progress,
@@ -187,7 +196,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         Ok(self.reading)
     }
 
-    fn charge(&mut self, charge: &mut Charge, file_no: i16, row_no: u64) -> Result<(), Stopped> {
+    fn charge(&mut self, charge: &mut Charge, file_no: i16, row_no: u64) -> Result<(), ReadError> {
         let scope_id = self.enter_scope(charge)?;
         let keyed = self.keyer.key(charge);
         self.note_key(charge, &keyed)?;
@@ -214,7 +223,7 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 
     /// The scope of a charge, asked for only where it differs from the row before.
-    fn enter_scope(&mut self, charge: &Charge) -> Result<i64, Stopped> {
+    fn enter_scope(&mut self, charge: &Charge) -> Result<i64, ReadError> {
         let (key, month) = (&charge.key, charge.billing_month());
         if let Some(current) = &self.current
             && current.scope.month == month
@@ -226,11 +235,28 @@ impl<'s, S: Sink> Reader<'s, S> {
         }
         let scope =
             Scope { provider: key.provider.clone(), billing_account: key.billing_account.clone(), month };
-        let scope_id = self.sink.scope_id(&scope)?;
+        let scope_id = match self.scope_ids.get(&scope) {
+            Some(known) => *known,
+            None => self.new_scope(&scope)?,
+        };
         let total = (scope_id, Currency::exactly(&key.currency));
         self.reading.totals.entry(total.clone()).or_default();
         self.reading.scopes.entry(scope_id).or_insert_with(|| (scope.clone(), Coverage::default()));
         self.current = Some(Current { scope, scope_id, currency: key.currency.clone(), total });
+        Ok(scope_id)
+    }
+
+    fn new_scope(&mut self, scope: &Scope) -> Result<i64, ReadError> {
+        let is_known = |known: &Scope| known.month == scope.month;
+        if !self.scope_ids.keys().any(is_known) {
+            let months: BTreeSet<BillingMonth> = self.scope_ids.keys().map(|known| known.month).collect();
+            if months.len() == MAX_MONTHS {
+                let found = format!("charges of more than {MAX_MONTHS} billing months");
+                return Err(Refusal::new(found, "the bill of a month, or of a few years").into());
+            }
+        }
+        let scope_id = self.sink.scope_id(scope)?;
+        self.scope_ids.insert(scope.clone(), scope_id);
         Ok(scope_id)
     }
 
@@ -244,7 +270,8 @@ impl<'s, S: Sink> Reader<'s, S> {
                 tags: as_json(self.keyer.noisy_tags().quiet(&charge.tags)),
                 accelerator: keyed.accelerator,
             });
-            if self.keys.len() >= BATCH {
+            self.pending_bytes += charge.text_bytes();
+            if self.keys.len() >= BATCH || self.pending_bytes >= BATCH_BYTES {
                 self.send_keys()?;
             }
         }
@@ -257,7 +284,8 @@ impl<'s, S: Sink> Reader<'s, S> {
                 }
             }
             self.tag_sets.push((id, as_json(self.keyer.noisy_tags().noisy(&charge.tags))));
-            if self.tag_sets.len() >= BATCH {
+            self.pending_bytes += charge.text_bytes();
+            if self.tag_sets.len() >= BATCH || self.pending_bytes >= BATCH_BYTES {
                 self.send_tag_sets()?;
             }
         }
@@ -326,6 +354,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         if self.known_keys.len() > MAX_REMEMBERED {
             self.known_keys.clear();
         }
+        self.pending_bytes = 0;
         let keys = std::mem::take(&mut self.keys);
         if keys.is_empty() { Ok(()) } else { self.sink.send(Block::Keys(keys)) }
     }

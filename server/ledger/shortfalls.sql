@@ -1,4 +1,4 @@
--- Sub-accounts and days that are visible in a scope of delivery $1 and that the delivery itself lacks.
+-- What is visible in a scope of delivery $1 and what the delivery itself lacks: sub-accounts, days, currencies.
 with held as (
     select
         v.scope_id,
@@ -32,13 +32,38 @@ missing as (
     join delivery_scopes mine on mine.scope_id = held.scope_id and mine.delivery_id = $1
 )
 select
-    s.provider,
-    s.billing_account,
-    s.billing_month,
+    s.provider as "provider!",
+    s.billing_account as "billing_account!",
+    s.billing_month as "billing_month!",
     m.replaces as "replaces!",
     m.sub_accounts as "sub_accounts!",
-    m.days as "days!"
+    m.days as "days!",
+    '{}'::text[] as "currencies!",
+    false as "is_slice!"
 from missing m
 join scopes s using (scope_id)
 where cardinality(m.sub_accounts) > 0 or cardinality(m.days) > 0
+union all
+-- A currency that is visible in a scope and that the delivery itself does not have.
+select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', array_agg(distinct t.currency), false
+from delivery_scopes mine
+join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
+join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
+    and (mine.slice is null or theirs.slice = mine.slice)
+join delivery_totals t on t.scope_id = v.scope_id and t.delivery_id = v.delivery_id
+join scopes s on s.scope_id = mine.scope_id
+where mine.delivery_id = $1
+  and t.charges > 0
+  and t.currency not in (
+      select own.currency from delivery_totals own where own.delivery_id = $1 and own.scope_id = mine.scope_id
+  )
+group by 1, 2, 3
+union all
+-- A slice does not replace a statement of the whole month, and beside it would count twice.
+select s.provider, s.billing_account, s.billing_month, v.delivery_id, '{}', '{}', '{}', true
+from delivery_scopes mine
+join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
+join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
+join scopes s on s.scope_id = mine.scope_id
+where mine.delivery_id = $1 and mine.slice is not null and theirs.slice is null and not theirs.is_addition
 order by 3, 1, 2

@@ -10,7 +10,8 @@ use sqlx::PgConnection;
 use tokio::sync::OnceCell;
 
 use super::Question;
-use super::spend::{self, Series, Spend};
+use super::over_time::{self, Series};
+use super::spend::{self, Spend};
 use super::visible::Visible;
 use crate::accounts::Viewer;
 use crate::ledger;
@@ -44,7 +45,7 @@ impl Answers {
         Ok(Spend { sequence, ..Spend::clone(&answer) })
     }
 
-    /// As [`spend::over_time`].
+    /// As [`over_time::over_time`].
     pub async fn over_time(
         &self,
         db: &mut PgConnection,
@@ -54,7 +55,7 @@ impl Answers {
     ) -> sqlx::Result<Series> {
         let visible = self.compared(db, question.period, spend.sequence).await?;
         let key = (timeless(question), Arc::clone(&visible), top);
-        let answer = spend::over_time_of(db, question, &visible, spend, top);
+        let answer = over_time::over_time_of(db, question, &visible, spend, top);
         Ok(Series::clone(&*self.over_time.get(key, answer).await?))
     }
 

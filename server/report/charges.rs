@@ -53,7 +53,15 @@ pub struct ChargeLine {
     pub resource: Option<String>,
     pub quantity: Option<Decimal>,
     pub unit: String,
+    pub billed_cost: Decimal,
+    pub effective_cost: Decimal,
+    pub contracted_cost: Decimal,
+    pub list_cost: Decimal,
+    pub currency: String,
+    /// The one of the four that was asked for.
+    #[serde(skip)]
     pub cost: Decimal,
+    pub tags: serde_json::Value,
 }
 
 /// The charges that a question's period, currency and filters select.
@@ -84,7 +92,9 @@ pub async fn charges(
         "select c.delivery_id, c.file_no, c.row_no, c.charge_period_start, c.charge_period_end, k.provider, \
          coalesce(nullif(k.sub_account, ''), k.billing_account) as account, k.service, k.region, k.category, \
          k.pricing, coalesce(nullif(k.instance_type, ''), k.meter) as meter, k.accelerator, \
-         coalesce(k.resource_id, c.resource_id) as resource, c.consumed_quantity, k.unit, ",
+         coalesce(k.resource_id, c.resource_id) as resource, c.consumed_quantity, k.unit, k.currency, \
+         c.billed_cost, c.effective_cost, c.contracted_cost, c.list_cost, \
+         k.tags || coalesce(t.tags, '{}') as tags, ",
     );
     query.push(format!("{cost} as cost"));
     push_selected(&mut query);
@@ -119,6 +129,12 @@ pub async fn charges(
                 resource: row.try_get("resource")?,
                 quantity: row.try_get("consumed_quantity")?,
                 unit: row.try_get("unit")?,
+                billed_cost: row.try_get("billed_cost")?,
+                effective_cost: row.try_get("effective_cost")?,
+                contracted_cost: row.try_get("contracted_cost")?,
+                list_cost: row.try_get("list_cost")?,
+                currency: row.try_get("currency")?,
+                tags: row.try_get("tags")?,
                 cost: row.try_get("cost")?,
             })
         })

@@ -1,5 +1,4 @@
 -- What each scope of delivery $1 shows, by currency: now, of this delivery alone, and were it undone.
--- `instead` is the view visible_deliveries without $1.
 with mine as (
     select scope_id from delivery_scopes where delivery_id = $1
 ),
@@ -10,24 +9,9 @@ counted as (
     where v.until_sequence is null
 ),
 instead as (
-    select ds.scope_id, ds.delivery_id
-    from mine
-    join delivery_scopes ds using (scope_id)
-    join deliveries d using (delivery_id)
-    where d.status = 'loaded'
-      and d.delivery_id <> $1
-      and d.published_sequence >= coalesce(
-          (
-              select max(later.published_sequence)
-              from delivery_scopes replacing
-              join deliveries later using (delivery_id)
-              where replacing.scope_id = ds.scope_id
-                and later.status = 'loaded'
-                and later.delivery_id <> $1
-                and not replacing.is_addition
-          ),
-          0
-      )
+    select c.scope_id, c.delivery_id
+    from counting_deliveries($1) c
+    join mine using (scope_id)
 ),
 sums as (
     select

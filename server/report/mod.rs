@@ -8,6 +8,7 @@ mod cache;
 mod charges;
 mod effects;
 mod imports;
+mod over_time;
 mod question;
 mod spend;
 mod sql;
@@ -22,6 +23,7 @@ pub use imports::{
     Delivery, DeliveryFile, History, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file,
     history, lines_of, rejections, waiting,
 };
+pub use over_time::{Bucket, Series, over_time};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question};
-pub use spend::{Bucket, Group, Series, Spend, latest_month, over_time, spend, tag_names};
+pub use spend::{Group, Spend, latest_month, spend, tag_names};
 pub use trace::{Trace, trace};

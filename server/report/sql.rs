@@ -144,7 +144,7 @@ pub fn push_filters(query: &mut QueryBuilder<Postgres>, filters: &[Filter], view
     if let Viewer::Teams(teams) = viewer {
         query.push(
             " and exists (select from jsonb_each_text(k.tags) tag \
-             where lower(tag.key) = 'team' and lower(regexp_replace(btrim(tag.value), '\\s+', ' ', 'g')) = any(",
+             where lower(tag.key) = 'team' and lower(btrim(regexp_replace(tag.value, '\\s+', ' ', 'g'))) = any(",
         );
         query.push_bind(teams.clone());
         query.push("))");

@@ -122,7 +122,8 @@ pub async fn show(
     let trace = trace.ok_or(Error::NotFound)?;
     let original = read_original(originals, &trace).await;
     match format {
-        Format::Json | Format::Csv => {
+        Format::Csv => Err(Error::NotFound),
+        Format::Json => {
             let original: Option<serde_json::Map<_, _>> = original
                 .map(|columns| columns.into_iter().map(|(name, value)| (name, value.into())).collect());
             respond::json(&serde_json::json!({ "charge": trace, "original": original }))
@@ -177,7 +178,12 @@ impl Record for ChargeLine {
         "resource",
         "quantity",
         "unit",
-        "cost",
+        "billed_cost",
+        "effective_cost",
+        "contracted_cost",
+        "list_cost",
+        "currency",
+        "tags",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
@@ -200,7 +206,12 @@ impl Record for ChargeLine {
             text(&self.resource),
             self.quantity.map_or(Cell::Empty, Cell::Number),
             Cell::text(self.unit.as_str()),
-            Cell::Number(self.cost),
+            Cell::Number(self.billed_cost),
+            Cell::Number(self.effective_cost),
+            Cell::Number(self.contracted_cost),
+            Cell::Number(self.list_cost),
+            Cell::text(self.currency.as_str()),
+            Cell::text(self.tags.to_string()),
         ]
     }
 }

@@ -52,8 +52,14 @@ impl Layout {
         ways()
             .into_iter()
             .filter(|(_, _, access)| self.person.is_some() && self.may(*access))
-            .map(|(label, href, _)| Way { label, is_current: self.is_at(&href), href })
+            .map(|(label, href, _)| Way { label, is_current: self.is_way(&href), href })
             .collect()
+    }
+
+    /// The home page leads to spend, so spend and its charges are where it is.
+    fn is_way(&self, href: &str) -> bool {
+        let is_spend = href == "/" && ["/spend", "/charges"].iter().any(|below| self.is_at(below));
+        is_spend || self.is_at(href)
     }
 
     /// Whether the page is the one at `href`, or below it.

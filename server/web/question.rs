@@ -9,6 +9,9 @@ use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{CostBasis, Filter, Grouping, ParseQuestionError, Question};
 
+/// No list is longer; what is asked beyond shows nothing.
+const LAST_PAGE: u64 = 1_000_000_000;
+
 /// What an address asks, beside its period. What stands at its default is not printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
@@ -71,7 +74,7 @@ impl Asked {
             }
         }
         asked.filters = Filter::merge(filters.into_iter());
-        asked.page = asked.page.max(1);
+        asked.page = asked.page.clamp(1, LAST_PAGE);
         Ok(asked)
     }
 

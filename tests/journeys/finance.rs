@@ -105,6 +105,8 @@ async fn a_question_that_makes_no_sense_is_answered_so(db: PgPool) {
         assert_eq!(answer.status, 400, "{address}");
     }
     assert_eq!(finance.get("/spend/2026-13").await.status, 404);
+    let beyond = finance.get("/charges/2026-09?page=18446744073709551615").await;
+    assert_eq!(beyond.status, 200);
     let empty = finance.get("/spend/2031-01").await;
     assert!(empty.status == 200 && empty.body.contains("Nothing was billed"));
 }

@@ -118,6 +118,38 @@ async fn what_is_odd_but_legal_loads(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn text_that_no_database_keeps_is_no_reason_to_lose_a_month(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let text = String::from_utf8(month()).unwrap().replace("vision", "vis\\u0000ion");
+    let report = ledger.deliver("nul.csv", text).await;
+    assert_eq!((report.status, report.charges), (Status::Loaded, 28), "{report:?}");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn many_accounts_side_by_side_are_one_delivery(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = (0..400).fold(Focus::new(), |file, row| {
+        file.hour(&format!("account-{}", row % 7), "s1", "2026-09-05T10", "1", "vision")
+    });
+    let report = ledger.deliver("accounts.csv", &file).await;
+    assert_eq!((report.charges, report.scopes.len()), (400, 7));
+    assert_eq!(ledger.billed("account-6", "2026-09").await, "57".parse().unwrap());
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_century_of_months_is_no_bill(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = (0..1300).fold(Focus::new(), |file, month| {
+        file.hour("acme", "s1", &format!("{}-{:02}-05T10", 2000 + month / 12, month % 12 + 1), "1", "vision")
+    });
+    let report = ledger.deliver("century.csv", &file).await;
+    assert_eq!(report.status, Status::Refused);
+    assert!(report.message.unwrap().contains("120 billing months"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_header_without_rows_says_that_there_is_nothing(db: PgPool) {
     let ledger = TestLedger::new(db);
     let report = ledger.deliver("header.csv", Focus::new()).await;

@@ -119,6 +119,77 @@ async fn slices_add_up_and_each_replaces_only_itself(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_slice_beside_a_statement_of_the_whole_month_is_asked_about(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let charge = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    ledger.deliver("whole.csv", &charge).await;
+    let slice = ledger.deliver("0001.csv", charge.slice()).await;
+    assert_eq!(slice.status, Status::Waiting);
+    assert!(slice.message.unwrap().contains("states the whole month"));
+    let mut db = ledger.db.acquire().await.unwrap();
+    publish(&mut db, slice.delivery.unwrap(), Some(Decision::Replace), "test", clock::now()).await.unwrap();
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_currency_is_not_lost_without_a_word(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let dollars = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let both =
+        format!("{}{}", dollars.text(), dollars.text().lines().nth(1).unwrap().replace(",USD,", ",EUR,"));
+    ledger.deliver("both.csv", both).await;
+    let report = ledger.deliver("dollars.csv", &dollars).await;
+    assert_eq!(report.status, Status::Waiting);
+    assert!(report.message.unwrap().contains("currencies EUR"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_superseded_file_loads_again_and_says_whose_place_it_takes(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let good = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let worse = Focus::new().hour("acme", "s1", "2026-09-05T10", "11", "vision");
+    ledger.deliver("good.csv", &good).await;
+    let second = ledger.deliver("worse.csv", &worse).await;
+    assert_eq!(second.message.as_deref(), Some("takes the place of delivery 1"));
+    let again = ledger.deliver("good.csv", &good).await;
+    assert_eq!(again.status, Status::Loaded);
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_a_page_says_of_an_undo_is_what_the_undo_does(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let slice = |at: &str, cost: &str| Focus::new().hour("acme", "s1", at, cost, "vision").slice();
+    let first = ledger.deliver("0001.csv", slice("2026-09-05T10", "10")).await.delivery.unwrap();
+    ledger.deliver("0002.csv", slice("2026-09-05T11", "20")).await;
+    ledger.deliver("0003.csv", slice("2026-09-05T12", "30")).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let effect = gpuledger::report::effects(&mut db, first).await.unwrap().pop().unwrap();
+    assert_eq!((effect.now, effect.without), (dec("60"), dec("50")));
+    ledger.undo(first).await;
+    assert_eq!(ledger.billed("acme", "2026-09").await, effect.without);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_delivery_that_was_discarded_cannot_be_published(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let a = ledger.file("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision"));
+    let b = ledger.file("b.csv", Focus::new().hour("acme", "s1", "2026-09-05T11", "20", "vision"));
+    let waiting = ledger.import(&[a, b], None, WhenUnsure::Wait).await[0].delivery.unwrap();
+    let mut one = ledger.db.acquire().await.unwrap();
+    let mut other = ledger.db.acquire().await.unwrap();
+    let (discarded, published) = tokio::join!(
+        ledger::discard(&mut one, waiting, ledger::Ended::Refused, "changed my mind"),
+        publish(&mut other, waiting, Some(Decision::Replace), "test", clock::now()),
+    );
+    assert_ne!(discarded.unwrap(), matches!(published.unwrap(), Published::At(_)));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn two_files_of_one_month_chosen_together_are_asked_about(db: PgPool) {
     let ledger = TestLedger::new(db);
     let a = ledger.file("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision"));

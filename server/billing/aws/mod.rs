@@ -237,7 +237,7 @@ impl ReadRow for Reader {
         row.text(at.resource, &mut charge.resource_id)?;
         row.text(at.invoice, &mut charge.invoice_id)?;
         if kind.is_usage() {
-            charge.consumed_quantity = row.amount(at.amount)?;
+            charge.consumed_quantity = row.quantity(at.amount)?;
             charge.is_metered =
                 charge.consumed_quantity.is_some() && !is_beside_the_instance(&charge.key.meter);
         }

@@ -241,7 +241,7 @@ impl ReadRow for Reader {
         }
         machine(&row, at, is_aws, details, (scratch, text), charge)?;
         costs(&mut row, at, charge)?;
-        charge.consumed_quantity = row.amount(at.quantity)?;
+        charge.consumed_quantity = row.quantity(at.quantity)?;
         charge.is_metered = is_metered(&row, at, charge);
         if at.tags.is_some() {
             let is_readable = json::each(row.cell(at.tags, scratch), |key, value| {

@@ -24,6 +24,7 @@ mod tenants;
 
 pub use error::Error;
 pub use keeper::{SUBCOMMAND, keep};
+pub use place::make_directory;
 
 use account::Account;
 use error::Result;

@@ -123,7 +123,7 @@ pub fn log_tail(log: &Path, from: u64) -> String {
 }
 
 /// Makes a directory that others may pass through when PostgreSQL will be one of them.
-fn make_directory(path: &Path) -> Result<()> {
+pub fn make_directory(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Ok(());
     }
