@@ -16,6 +16,8 @@ pub mod cli;
 pub mod clock;
 /// Settings: flags, environment, defaults.
 pub mod config;
+/// Exchange rates: what was entered or read, and what follows from it.
+pub mod exchange;
 /// Demonstration exports of any size. Pure.
 pub mod generate;
 /// Background work: a queue in PostgreSQL, with progress.

@@ -144,12 +144,49 @@ impl Period {
         Self { first: self.last.next(), last: self.last.plus(self.length()) }
     }
 
-    /// `September 2026`, or `January 2026 to September 2026`.
+    /// The quarter, and the year, that a month lies in.
+    fn quarter_of(month: BillingMonth) -> Self {
+        let first = month.minus(month.0.month0() % 3);
+        Self { first, last: first.plus(2) }
+    }
+
+    fn year_of(month: BillingMonth) -> Self {
+        let first = month.minus(month.0.month0());
+        Self { first, last: first.plus(11) }
+    }
+
+    /// What one may want to see beside this: the month it ends with, that month's quarter and year, the year up
+    /// to it, and the twelve months up to it.
+    pub fn around(&self) -> Vec<Self> {
+        let last = self.last;
+        let so_far = Self { first: Self::year_of(last).first, last };
+        let twelve = Self { first: last.minus(11), last };
+        let mut periods =
+            vec![last.into(), Self::quarter_of(last), Self::year_of(last), so_far, twelve, *self];
+        let mut known = Vec::new();
+        periods.retain(|period| {
+            !known.contains(period) && {
+                known.push(*period);
+                true
+            }
+        });
+        periods
+    }
+
+    /// `September 2026`, `Q3 2026`, `2026`, `January to September 2026`, `November 2025 to January 2026`.
     pub fn name(&self) -> String {
+        let Self { first, last } = *self;
+        let (from, to) = (first.0, last.0);
         if self.is_one_month() {
-            self.first.name()
+            first.name()
+        } else if *self == Self::quarter_of(first) {
+            format!("Q{} {}", from.month0() / 3 + 1, from.year())
+        } else if *self == Self::year_of(first) {
+            from.year().to_string()
+        } else if from.year() == to.year() {
+            format!("{} to {}", from.format("%B"), last.name())
         } else {
-            format!("{} to {}", self.first.name(), self.last.name())
+            format!("{} to {}", first.name(), last.name())
         }
     }
 }
@@ -247,6 +284,26 @@ mod tests {
             assert_eq!(period.months().count() as u32, length);
             assert_eq!(period.previous().next(), period);
         }
+    }
+
+    #[test]
+    fn it_names_periods_as_people_do() {
+        for (text, name) in [
+            ("2026-09", "September 2026"),
+            ("2026-Q3", "Q3 2026"),
+            ("2026", "2026"),
+            ("2026-01..2026-09", "January to September 2026"),
+            ("2025-11..2026-01", "November 2025 to January 2026"),
+            ("2026-08..2026-10", "August to October 2026"),
+        ] {
+            assert_eq!(text.parse::<Period>().unwrap().name(), name);
+        }
+        let around = "2026-09".parse::<Period>().unwrap().around();
+        let around: Vec<String> = around.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            around,
+            ["2026-09", "2026-07..2026-09", "2026-01..2026-12", "2026-01..2026-09", "2025-10..2026-09"]
+        );
     }
 
     #[test]

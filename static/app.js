@@ -28,6 +28,12 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A form that only asks needs no button: choosing is asking.
+document.addEventListener("change", (event) => {
+  const form = event.target.form;
+  if (form?.matches("[data-submit-on-change]")) form.requestSubmit();
+});
+
 // Files dropped on a form are chosen in it.
 for (const form of document.querySelectorAll("form[data-upload]")) {
   const field = form.querySelector("input[type=file]");

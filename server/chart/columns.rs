@@ -170,6 +170,10 @@ fn label_step(stack: &Stack, per_place: f64) -> usize {
 /// 1, 3, 5 … or 1, 5, 10, 15 …, as people count days; what is apart always, and the day before it only
 /// where every day is.
 fn is_labelled(stack: &Stack, bucket: usize, every: usize) -> bool {
+    // Who leaves labels out has chosen already.
+    if stack.buckets.iter().any(|bucket| bucket.label.is_empty()) {
+        return !stack.buckets[bucket].label.is_empty();
+    }
     if stack.buckets[bucket].is_apart || every == 1 {
         return true;
     }

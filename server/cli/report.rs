@@ -9,7 +9,7 @@ use crate::report::{self, CostBasis, Filter, Grouping, Question};
 #[derive(clap::Subcommand)]
 pub enum Report {
     /// Spend of a period in groups.
-    Spend(Spend),
+    Spend(Box<Spend>),
 }
 
 #[derive(clap::Args)]
@@ -23,6 +23,10 @@ pub struct Spend {
     #[arg(long, default_value = "service")]
     by: Grouping,
 
+    /// What to break each group down by: a dimension as of --by.
+    #[arg(long)]
+    then: Option<Grouping>,
+
     /// Which cost: billed, effective, contracted, list.
     #[arg(long, default_value = "effective")]
     cost: CostBasis,
@@ -30,6 +34,10 @@ pub struct Spend {
     /// Only this currency; without it the most used one of the period.
     #[arg(long, value_parser = currency)]
     currency: Option<Currency>,
+
+    /// Convert amounts into this currency, each month at its exchange rate.
+    #[arg(long = "in", value_name = "CURRENCY", value_parser = currency)]
+    convert_into: Option<Currency>,
 
     /// Groups to keep; the rest is folded into one.
     #[arg(long)]
@@ -39,7 +47,8 @@ pub struct Spend {
     #[arg(long)]
     sequence: Option<i64>,
 
-    /// Keep only what has this value in a dimension, such as provider=AWS or tag:team=vision. May be repeated.
+    /// Keep only what has this value in a dimension, such as provider=AWS or tag:team=vision, or with not: before it
+    /// leave it out. May be repeated.
     #[arg(long = "filter", value_name = "DIMENSION=VALUE", value_parser = filter)]
     filters: Vec<Filter>,
 
@@ -84,18 +93,30 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
         return Ok(Done::Well);
     };
     println!("{} {} by {}, {}", spend.period, spend.cost, spend.by, total.currency);
+    let line = |group: &report::Group, indent: &str| {
+        let (cost, hours) = (group.cost.amount.round(2), group.accelerator_hours.round(1));
+        println!("{cost:>20}  {hours:>14} h  {indent}{}", group.label);
+    };
     for group in &spend.groups {
-        println!(
-            "{:>20}  {:>14} h  {}",
-            group.cost.amount.round(2),
-            group.accelerator_hours.round(1),
-            group.label
-        );
+        line(group, "");
+        for inside in &group.groups {
+            line(inside, "  ");
+        }
     }
     println!("{:>20}  {:>14} h  total", total.amount.round(2), spend.accelerator_hours.round(1));
     if !spend.other_currencies.is_empty() {
         let others: Vec<&str> = spend.other_currencies.iter().map(Currency::as_str).collect();
         println!("not in the total: {}", others.join(", "));
+    }
+    for used in &spend.rates {
+        println!("{}: 1 {} = {} {}, {}", used.month, used.currency, used.rate, used.into, used.source);
+    }
+    for left_out in &spend.unconverted {
+        let money = &left_out.cost;
+        println!(
+            "not in the total: {} {} of {}, which has no rate",
+            money.amount, money.currency, left_out.month
+        );
     }
     if spend.rejected_rows > 0 {
         println!("incomplete: {} rows were rejected", spend.rejected_rows);
@@ -117,16 +138,17 @@ impl Spend {
             (Grouping::Sku, flags.sku),
             (Grouping::Resource, flags.resource),
         ];
-        let named = named.into_iter().map(|(dimension, values)| Filter { dimension, values });
+        let named = named.into_iter().map(|(dimension, values)| Filter::keep(dimension, values));
         Question {
-            period: self.period,
             by: self.by,
+            then: self.then,
             cost: self.cost,
             currency: self.currency,
+            convert_into: self.convert_into,
             filters: Filter::merge(self.filters.into_iter().chain(named)),
             limit: self.limit,
             sequence: self.sequence,
-            viewer: Viewer::Everything,
+            ..Question::of(self.period, Viewer::Everything)
         }
     }
 }
@@ -137,6 +159,8 @@ fn currency(text: &str) -> Result<Currency, String> {
 
 fn filter(text: &str) -> Result<Filter, String> {
     let (dimension, value) = text.rsplit_once('=').ok_or("expected DIMENSION=VALUE")?;
+    let (dimension, leaves_out) =
+        dimension.strip_prefix("not:").map_or((dimension, false), |rest| (rest, true));
     let dimension = dimension.parse().map_err(|error: report::ParseQuestionError| error.to_string())?;
-    Ok(Filter { dimension, values: vec![value.to_owned()] })
+    Ok(Filter { dimension, values: vec![value.to_owned()], leaves_out })
 }

@@ -32,6 +32,6 @@ pub use gather::{Bundle, LookIn, gather};
 pub use import::{Import, Interrupted, Report, Status, WhenUnsure, import};
 pub use load::{Source, hash};
 pub use original::{Originals, Sha256};
-pub use publish::{Decision, Published, Shortfall, publish, sequence, undo};
+pub use publish::{Decision, Published, Shortfall, begin_step, end_step, publish, sequence, undo};
 pub use read::Progress;
 pub use scope::Scope;

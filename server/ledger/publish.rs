@@ -88,7 +88,7 @@ pub async fn publish(
     now: DateTime<Utc>,
 ) -> sqlx::Result<Published> {
     let mut tx = db.begin().await?;
-    let sequence = next_sequence(&mut tx).await?;
+    let sequence = begin_step(&mut tx).await?;
     let status =
         sqlx::query_scalar!("select status from deliveries where delivery_id = $1 for update", delivery_id)
             .fetch_one(&mut *tx)
@@ -131,7 +131,7 @@ pub async fn undo(
     now: DateTime<Utc>,
 ) -> sqlx::Result<Option<i64>> {
     let mut tx = db.begin().await?;
-    let sequence = next_sequence(&mut tx).await?;
+    let sequence = begin_step(&mut tx).await?;
     let undone = sqlx::query!(
         "update deliveries set status = 'undone', undone_sequence = $2
          where delivery_id = $1 and status = 'loaded'",
@@ -167,21 +167,21 @@ pub async fn sequence(db: &mut PgConnection) -> sqlx::Result<i64> {
     sqlx::query_scalar!("select sequence from ledger").fetch_one(db).await
 }
 
-/// Locks the ledger's one row: publishes and undos happen one after the other.
-async fn next_sequence(db: &mut PgConnection) -> sqlx::Result<i64> {
+/// The sequence of a step about to be made. Locks the ledger's one row, so that steps happen one after the
+/// other; the transaction ends with [`end_step`], or nothing happened.
+pub async fn begin_step(db: &mut PgConnection) -> sqlx::Result<i64> {
     sqlx::query_scalar!(r#"select sequence + 1 as "next!" from ledger for update"#).fetch_one(db).await
 }
 
-async fn advance(
+/// Writes a step down and moves the ledger on to its sequence.
+pub async fn end_step(
     db: &mut PgConnection,
     sequence: i64,
-    delivery_id: i64,
+    delivery_id: Option<i64>,
     action: &str,
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
-    sqlx::query_file!("server/ledger/close_visibility.sql", sequence, delivery_id).execute(&mut *db).await?;
-    sqlx::query_file!("server/ledger/open_visibility.sql", sequence, delivery_id).execute(&mut *db).await?;
     sqlx::query!(
         "insert into ledger_log (sequence, delivery_id, action, happened_at, happened_by) values ($1, $2, $3, $4, $5)",
         sequence,
@@ -194,6 +194,20 @@ async fn advance(
     .await?;
     sqlx::query!("update ledger set sequence = $1", sequence).execute(&mut *db).await?;
     Ok(())
+}
+
+/// Brings what counts up to date for the delivery's scopes, as a step of the ledger.
+async fn advance(
+    db: &mut PgConnection,
+    sequence: i64,
+    delivery_id: i64,
+    action: &str,
+    by: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    sqlx::query_file!("server/ledger/close_visibility.sql", sequence, delivery_id).execute(&mut *db).await?;
+    sqlx::query_file!("server/ledger/open_visibility.sql", sequence, delivery_id).execute(&mut *db).await?;
+    end_step(db, sequence, Some(delivery_id), action, by, now).await
 }
 
 /// What the delivery lacks of what is visible in each of its scopes.

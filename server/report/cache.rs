@@ -10,10 +10,14 @@ use sqlx::PgConnection;
 use tokio::sync::OnceCell;
 
 use super::Question;
-use super::over_time::{self, Series};
+use super::over_time::{self, Series, Step};
 use super::spend::{self, Spend};
+use super::standing::rejected_rows;
+use super::sums::{Sum, Sums, sums_of};
+use super::tags::tag_names_of;
 use super::visible::Visible;
 use crate::accounts::Viewer;
+use crate::exchange::Rates;
 use crate::ledger;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
@@ -23,14 +27,19 @@ const ENTRIES: usize = 500;
 /// Their size together, about.
 const BYTES: usize = 32 << 20;
 
+/// A question, and what decides its answer.
+type Key = (Question, Arc<Visible>, Arc<Rates>);
+
 /// What pages ask again and again, asked once.
 #[derive(Default)]
 pub struct Answers {
-    spend: Shelf<(Question, Arc<Visible>), Spend>,
-    over_time: Shelf<(Question, Arc<Visible>, usize), Series>,
+    sums: Shelf<Key, Sums>,
+    rejected_rows: Shelf<(Period, Viewer, Arc<Visible>), i64>,
+    over_time: Shelf<(Key, Step, usize), Series>,
     tag_names: Shelf<(Period, Viewer, Arc<Visible>, i64), Vec<String>>,
     /// What counts at a sequence does not change either.
     visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
+    rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
 }
 
 impl Answers {
@@ -39,10 +48,16 @@ impl Answers {
         let sequence = ledger::sequence(db).await?;
         let sequence = question.sequence.map_or(sequence, |asked| asked.min(sequence));
         let visible = self.compared(db, question.period, sequence).await?;
-        let key = (timeless(question), Arc::clone(&visible));
-        let answer = self.spend.get(key, spend::spend_of(db, question, &visible, sequence)).await?;
-        // Deliveries of other months move the sequence on and leave the answer as it is.
-        Ok(Spend { sequence, ..Spend::clone(&answer) })
+        let rates = self.rates(db, question, sequence).await?;
+        let everything = timeless(question);
+        let key = (everything.clone(), Arc::clone(&visible), Arc::clone(&rates));
+        let sums = sums_of(db, &everything, &visible, &rates, sequence);
+        let sums = self.sums.get(key, sums).await?;
+        let key = (question.period, question.viewer.clone(), Arc::clone(&visible));
+        let rejected = rejected_rows(db, question.period, &question.viewer, sequence);
+        let rejected = self.rejected_rows.get(key, rejected).await?;
+        // Deliveries of other months move the sequence on and leave the sums as they are.
+        Ok(spend::answer(question, &sums, sequence, *rejected))
     }
 
     /// As [`over_time::over_time`].
@@ -50,16 +65,19 @@ impl Answers {
         &self,
         db: &mut PgConnection,
         question: &Question,
+        step: Step,
         spend: &Spend,
         top: usize,
     ) -> sqlx::Result<Series> {
         let visible = self.compared(db, question.period, spend.sequence).await?;
-        let key = (timeless(question), Arc::clone(&visible), top);
-        let answer = over_time::over_time_of(db, question, &visible, spend, top);
-        Ok(Series::clone(&*self.over_time.get(key, answer).await?))
+        let rates = self.rates(db, question, spend.sequence).await?;
+        let everything = timeless(question);
+        let key = ((everything.clone(), Arc::clone(&visible), Arc::clone(&rates)), step, top);
+        let series = over_time::over_time_of(db, &everything, step, &visible, &rates, spend.sequence, top);
+        Ok(Series::clone(&*self.over_time.get(key, series).await?))
     }
 
-    /// As [`spend::tag_names`].
+    /// As [`super::tag_names`].
     pub async fn tag_names(
         &self,
         db: &mut PgConnection,
@@ -70,7 +88,7 @@ impl Answers {
     ) -> sqlx::Result<Vec<String>> {
         let visible = self.visible(db, period.first(), period.last(), sequence).await?;
         let key = (period, viewer.clone(), Arc::clone(&visible), limit);
-        let answer = spend::tag_names_of(db, period, viewer, &visible, limit);
+        let answer = tag_names_of(db, period, viewer, &visible, limit);
         Ok(Vec::clone(&*self.tag_names.get(key, answer).await?))
     }
 
@@ -84,6 +102,19 @@ impl Answers {
         self.visible(db, period.previous().first(), period.last(), sequence).await
     }
 
+    async fn rates(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+    ) -> sqlx::Result<Arc<Rates>> {
+        if question.convert_into.is_none() {
+            return Ok(Arc::default());
+        }
+        let key = (question.period.previous().first(), question.period.last(), sequence);
+        self.rates.get(key, spend::rates_for(db, question, sequence)).await
+    }
+
     async fn visible(
         &self,
         db: &mut PgConnection,
@@ -95,9 +126,10 @@ impl Answers {
     }
 }
 
-/// The question without the sequence, which the visible deliveries stand for.
+/// What is summed for a question: without what only chooses among groups, and without the sequence, for which
+/// the visible deliveries and the rates stand.
 fn timeless(question: &Question) -> Question {
-    Question { sequence: None, ..question.clone() }
+    Question { sequence: None, ..question.of_everything() }
 }
 
 /// Bounded memory of answers of one kind; the one that was used longest ago goes first.
@@ -176,14 +208,25 @@ trait Weigh {
     fn bytes(&self) -> usize;
 }
 
-impl Weigh for Spend {
+impl Weigh for Sums {
     fn bytes(&self) -> usize {
-        let text: usize = self
-            .groups
-            .iter()
-            .map(|group| group.label.len() + group.key.as_ref().map_or(0, String::len))
-            .sum();
-        size_of_val(self) + size_of_val(self.groups.as_slice()) + text
+        fn of(sums: &[Sum]) -> usize {
+            let text = |sum: &Sum| sum.key.as_ref().map_or(0, String::len);
+            size_of_val(sums) + sums.iter().map(|sum| text(sum) + of(&sum.inside)).sum::<usize>()
+        }
+        size_of_val(self) + of(&self.groups)
+    }
+}
+
+impl Weigh for i64 {
+    fn bytes(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+impl Weigh for Rates {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.len() * 160
     }
 }
 

@@ -6,24 +6,31 @@
 mod batches;
 mod cache;
 mod charges;
+mod denomination;
 mod effects;
 mod imports;
 mod over_time;
 mod question;
 mod spend;
 mod sql;
+mod standing;
+mod sums;
+mod tags;
 mod trace;
 mod visible;
 
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use cache::Answers;
 pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};
+pub use denomination::Unconverted;
 pub use effects::{Effect, effects};
 pub use imports::{
     Delivery, DeliveryFile, History, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file,
     history, lines_of, rejections, waiting,
 };
-pub use over_time::{Bucket, Series, over_time};
-pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question};
-pub use spend::{Group, Spend, latest_month, spend, tag_names};
+pub use over_time::{Bucket, Series, Step, over_time};
+pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
+pub use spend::{Group, Spend, spend};
+pub use standing::{Standing, latest_month, standing};
+pub use tags::tag_names;
 pub use trace::{Trace, trace};

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::spend::source_of;
+use super::denomination::denominate;
+use super::spend::rates_for;
 use super::sql::{Source, push_filters, push_from, push_value, push_where};
+use super::sums::source_of;
 use super::visible::Visible;
-use super::{Group, Grouping, Question, Spend};
+use super::{Grouping, Question, Spend};
+use crate::exchange::Rates;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -33,45 +36,58 @@ pub enum Bucket {
     Outside,
 }
 
-/// The costs of an answer over time, for its `top` largest groups; the others are added up.
+/// The width of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    Day,
+    Month,
+}
+
+/// A question's costs over time, for its `top` largest groups; the others are added up. As of the sequence of
+/// the answer it stands beside.
 pub async fn over_time(
     db: &mut PgConnection,
     question: &Question,
+    step: Step,
     spend: &Spend,
     top: usize,
 ) -> sqlx::Result<Series> {
     let visible = Visible::compared(db, question.period, spend.sequence).await?;
-    over_time_of(db, question, &visible, spend, top).await
+    let rates = rates_for(db, question, spend.sequence).await?;
+    over_time_of(db, question, step, &visible, &rates, spend.sequence, top).await
 }
 
 /// As [`over_time`], where it is known what counts.
 pub(super) async fn over_time_of(
     db: &mut PgConnection,
     question: &Question,
+    step: Step,
     visible: &Visible,
-    spend: &Spend,
+    rates: &Rates,
+    sequence: i64,
     top: usize,
 ) -> sqlx::Result<Series> {
-    let mut buckets: Vec<Bucket> = if question.period.is_one_month() {
-        let days = question.period.days();
-        days.start.iter_days().take_while(|day| *day < days.end).map(Bucket::Day).collect()
-    } else {
-        question.period.months().map(Bucket::Month).collect()
+    let mut buckets: Vec<Bucket> = match step {
+        Step::Day => {
+            let days = question.period.days();
+            days.start.iter_days().take_while(|day| *day < days.end).map(Bucket::Day).collect()
+        }
+        Step::Month => question.period.months().map(Bucket::Month).collect(),
     };
-    let time = if question.period.is_one_month() { Grouping::Day } else { Grouping::Month };
-    // Time against time is one column a bucket.
-    let shown = if question.by.is_time() { Vec::new() } else { largest(&spend.groups, top) };
-    let has_others = shown.len() < spend.groups.len();
-    let others = if question.by.is_time() { question.cost.label() } else { "Others".to_owned() };
-    let labels = shown.iter().map(|group| group.label.clone());
-    let labels: Vec<String> = labels.chain(has_others.then_some(others)).collect();
     let named = [Bucket::WholePeriod, Bucket::Outside];
     buckets.extend(named);
-    let mut costs = vec![vec![Decimal::ZERO; buckets.len()]; labels.len()];
+    let cells = sum_over_time(db, question, step, visible, rates, sequence).await?;
+    // Time against time is one series.
+    let shown = if question.by.is_time() { Vec::new() } else { largest(&cells, top) };
     let places: BTreeMap<Option<&str>, usize> =
-        shown.iter().enumerate().map(|(place, group)| (group.key.as_deref(), place)).collect();
-    for (key, bucket, cost) in sum_over_time(db, question, visible, spend, &time).await? {
-        let column = match bucket.as_str() {
+        shown.iter().enumerate().map(|(place, key)| (*key, place)).collect();
+    let has_others = cells.iter().any(|cell| !places.contains_key(&cell.key.as_deref()));
+    let others = if question.by.is_time() { question.cost.label() } else { "Others".to_owned() };
+    let labels = shown.iter().map(|key| question.by.value_label(*key));
+    let labels: Vec<String> = labels.chain(has_others.then_some(others)).collect();
+    let mut costs = vec![vec![Decimal::ZERO; buckets.len()]; labels.len()];
+    for cell in &cells {
+        let column = match cell.bucket.as_str() {
             "whole-period" => buckets.len() - 2,
             "outside" => buckets.len() - 1,
             text => match buckets.iter().position(|bucket| bucket.is(text)) {
@@ -79,9 +95,9 @@ pub(super) async fn over_time_of(
                 None => continue,
             },
         };
-        let place = places.get(&key.as_deref()).copied().unwrap_or(shown.len());
+        let place = places.get(&cell.key.as_deref()).copied().unwrap_or(shown.len());
         if let Some(row) = costs.get_mut(place) {
-            row[column] += cost;
+            row[column] += cell.cost;
         }
     }
     // What belongs to no day is shown only where there is some.
@@ -98,15 +114,28 @@ pub(super) async fn over_time_of(
     Ok(Series { buckets, groups: labels.into_iter().zip(costs).collect(), has_others })
 }
 
+/// What a group cost in a bucket.
+struct Cell {
+    key: Option<String>,
+    bucket: String,
+    cost: Decimal,
+}
+
 async fn sum_over_time(
     db: &mut PgConnection,
     question: &Question,
+    step: Step,
     visible: &Visible,
-    spend: &Spend,
-    time: &Grouping,
-) -> sqlx::Result<Vec<(Option<String>, String, Decimal)>> {
-    let Some(currency) = &spend.currency else {
+    rates: &Rates,
+    sequence: i64,
+) -> sqlx::Result<Vec<Cell>> {
+    let denominated = denominate(db, question, visible, rates, sequence).await?;
+    let Some(denomination) = denominated.denomination else {
         return Ok(Vec::new());
+    };
+    let time = match step {
+        Step::Day => Grouping::Day,
+        Step::Month => Grouping::Month,
     };
     let by_time = Question { by: time.clone(), ..question.clone() };
     let source = source_of(db, question, visible).await?.max(source_of(db, &by_time, visible).await?);
@@ -117,18 +146,22 @@ async fn sum_over_time(
         Source::Charges => "c.billing_month, c.charge_period_start, c.charge_period_end",
     };
     let mut query = QueryBuilder::<Postgres>::new("select key, ");
-    push_value(&mut query, time, source);
+    push_value(&mut query, &time, source);
     query.push(" as bucket, sum(cost) as cost from (select ");
     push_value(&mut query, &question.by, source);
-    query.push(format!(" as key, {columns}, sum({}) as cost", question.cost.column()));
+    query.push(format!(" as key, {columns}, sum({}) as cost", denomination.amount(question.cost)));
     push_from(&mut query, source);
+    denomination.push_join(&mut query);
     push_where(&mut query, question.period.first(), question.period.last(), visible);
-    query.push(" and k.currency = ");
-    query.push_bind(currency.as_str().to_owned());
+    denomination.push_where(&mut query);
     push_filters(&mut query, &question.filters, &question.viewer, source);
     query.push(format!(" group by 1, {columns}) c group by 1, 2"));
     let rows = query.build().fetch_all(db).await?;
-    rows.iter().map(|row| Ok((row.try_get("key")?, row.try_get("bucket")?, row.try_get("cost")?))).collect()
+    rows.iter()
+        .map(|row| {
+            Ok(Cell { key: row.try_get("key")?, bucket: row.try_get("bucket")?, cost: row.try_get("cost")? })
+        })
+        .collect()
 }
 
 impl Bucket {
@@ -141,12 +174,18 @@ impl Bucket {
     }
 }
 
-/// The groups that weigh most, credits too, in the order of the answer. What was folded is none.
-fn largest(groups: &[Group], top: usize) -> Vec<&Group> {
-    let mut weighed: Vec<(usize, &Group)> =
-        groups.iter().enumerate().filter(|(_, group)| !group.is_folded).collect();
-    weighed.sort_by_key(|(_, group)| std::cmp::Reverse(group.cost.amount.abs()));
-    weighed.truncate(top);
-    weighed.sort_by_key(|(place, _)| *place);
-    weighed.into_iter().map(|(_, group)| group).collect()
+/// The groups that weigh most, credits too, the largest first.
+fn largest(cells: &[Cell], top: usize) -> Vec<Option<&str>> {
+    let mut costs: BTreeMap<Option<&str>, Decimal> = BTreeMap::new();
+    for cell in cells {
+        *costs.entry(cell.key.as_deref()).or_default() += cell.cost;
+    }
+    let mut weighed: Vec<(Option<&str>, Decimal)> = costs.into_iter().collect();
+    weighed.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.abs()));
+    // One more than has a colour is no more than the others' own line.
+    if weighed.len() > top + 1 {
+        weighed.truncate(top);
+    }
+    weighed.sort_by_key(|(_, cost)| std::cmp::Reverse(*cost));
+    weighed.into_iter().map(|(key, _)| key).collect()
 }

@@ -40,11 +40,30 @@ pub enum Grouping {
     Tag(String),
 }
 
-/// Keeps charges whose value in a dimension is one of these; the empty text means "no value".
+/// Keeps, or leaves out, charges whose value in a dimension is one of these; the empty text means "no value".
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Filter {
     pub dimension: Grouping,
     pub values: Vec<String>,
+    pub leaves_out: bool,
+}
+
+/// What groups are sorted by, in the order one expects first: amounts from the largest, names from A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sort {
+    pub by: SortBy,
+    pub is_reversed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SortBy {
+    Name,
+    Cost,
+    Previous,
+    Change,
+    Hours,
+    /// Cost per accelerator-hour.
+    Price,
 }
 
 /// A question to the ledger. Equal questions at the same sequence have the same answer.
@@ -52,12 +71,22 @@ pub struct Filter {
 pub struct Question {
     pub period: Period,
     pub by: Grouping,
+    /// What each group is broken down by.
+    pub then: Option<Grouping>,
     pub cost: CostBasis,
-    /// `None`: the most used currency of the period.
+    /// Only charges in this currency. `None`, and nothing to convert into: the most used one of the period.
     pub currency: Option<Currency>,
+    /// Amounts are converted into this currency, month by month.
+    pub convert_into: Option<Currency>,
     pub filters: Vec<Filter>,
+    /// Keeps the groups whose label has this in it; the rest is folded into one named "other".
+    pub find: Option<String>,
+    /// `None`: largest first, time in its order.
+    pub sort: Option<Sort>,
     /// Groups kept; the rest is folded into one named "other".
     pub limit: Option<usize>,
+    /// The same within each group.
+    pub limit_inside: Option<usize>,
     /// As of which sequence of the ledger; `None`: now.
     pub sequence: Option<i64>,
     pub viewer: Viewer,
@@ -71,13 +100,54 @@ pub struct ParseQuestionError {
     pub expected: &'static str,
 }
 
+impl Question {
+    /// What was spent in a period, by service: the defaults of pages, files and the command line.
+    pub fn of(period: Period, viewer: Viewer) -> Self {
+        Self {
+            period,
+            by: Grouping::Service,
+            then: None,
+            cost: CostBasis::default(),
+            currency: None,
+            convert_into: None,
+            filters: Vec::new(),
+            find: None,
+            sort: None,
+            limit: None,
+            limit_inside: None,
+            sequence: None,
+            viewer,
+        }
+    }
+
+    /// The same without what only chooses, folds and orders groups.
+    #[must_use]
+    pub fn of_everything(&self) -> Self {
+        Self { find: None, sort: None, limit: None, limit_inside: None, ..self.clone() }
+    }
+}
+
 impl Filter {
-    /// One filter per dimension: repeated ones are alternatives. Those without values are dropped.
+    /// Keeps what has one of these values.
+    pub fn keep(dimension: Grouping, values: Vec<String>) -> Self {
+        Self { dimension, values, leaves_out: false }
+    }
+
+    /// One filter per dimension and kind: repeated ones are alternatives. Those without values are dropped.
     pub fn merge(filters: impl Iterator<Item = Self>) -> Vec<Self> {
         let mut merged: Vec<Self> = Vec::new();
         for filter in filters.filter(|filter| !filter.values.is_empty()) {
-            match merged.iter_mut().find(|known| known.dimension == filter.dimension) {
-                Some(known) => known.values.extend(filter.values),
+            let is_same = |known: &&mut Self| {
+                known.dimension == filter.dimension && known.leaves_out == filter.leaves_out
+            };
+            match merged.iter_mut().find(is_same) {
+                Some(known) => {
+                    for value in filter.values {
+                        if !known.values.contains(&value) {
+                            known.values.push(value);
+                        }
+                    }
+                }
                 None => merged.push(filter),
             }
         }
@@ -175,6 +245,17 @@ impl Grouping {
         }
     }
 
+    /// Several of them: `Services`.
+    pub fn plural(&self) -> String {
+        match self {
+            Self::Category => "Charge categories".into(),
+            Self::Pricing => "Pricing categories".into(),
+            Self::Sku => "SKUs".into(),
+            Self::Tag(key) => format!("Values of tag {key}"),
+            other => format!("{}s", other.label()),
+        }
+    }
+
     /// Time has an order of its own and no period before to compare a group with.
     pub fn is_time(&self) -> bool {
         matches!(self, Self::Day | Self::Month)
@@ -218,6 +299,42 @@ impl FromStr for Grouping {
             found: text.to_owned(),
             expected: "provider, account, service, region, accelerator, pricing, category, sku, resource, day, \
                        month, tag:KEY",
+        })
+    }
+}
+
+impl SortBy {
+    pub const ALL: [Self; 6] =
+        [Self::Name, Self::Cost, Self::Previous, Self::Change, Self::Hours, Self::Price];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Cost => "cost",
+            Self::Previous => "previous",
+            Self::Change => "change",
+            Self::Hours => "hours",
+            Self::Price => "price",
+        }
+    }
+}
+
+/// `name`, `-cost`.
+impl fmt::Display for Sort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.is_reversed { "-" } else { "" }, self.by.as_str())
+    }
+}
+
+impl FromStr for Sort {
+    type Err = ParseQuestionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, is_reversed) = text.strip_prefix('-').map_or((text, false), |name| (name, true));
+        let by = SortBy::ALL.into_iter().find(|by| by.as_str() == name);
+        by.map(|by| Self { by, is_reversed }).ok_or_else(|| ParseQuestionError {
+            found: text.to_owned(),
+            expected: "name, cost, previous, change, hours, price, each with a - before it for the other way round",
         })
     }
 }

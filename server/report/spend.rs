@@ -1,22 +1,25 @@
 //! Spend of a period in groups, with the period before it: the page, its `.json` and `.csv`, and
 //! `gpuledger report spend`.
 
-use serde::Serialize;
-use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+use std::cmp::Ordering;
 
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::denomination::Unconverted;
+use super::standing::rejected_rows;
+use super::sums::{Figures, Sum, Sums, sums_of};
+use super::visible::Visible;
+use super::{CostBasis, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
-use crate::accounts::Viewer;
+use crate::exchange::{self, Rates, Used};
 use crate::ledger;
 use crate::money::{Currency, Decimal, Money};
-use crate::period::{BillingMonth, Period};
+use crate::period::Period;
 
-use super::sql::{Source, push_filters, push_from, push_value, push_where};
-use super::visible::Visible;
-use super::{CostBasis, Grouping, Question};
-
-/// Decimals of accelerator-hours and shares where they do not end by themselves.
+/// Decimals of accelerator-hours, shares and prices where they do not end by themselves.
 const PLACES: u8 = 6;
-/// The key of the group that a limit folds the rest into.
+/// The key of the group that the rest is folded into.
 const OTHER: &str = "other";
 
 /// The answer. Groups are largest first (time in its order) and sum to the total exactly.
@@ -27,13 +30,20 @@ pub struct Spend {
     pub currency: Option<Currency>,
     pub cost: CostBasis,
     pub by: Grouping,
+    pub then: Option<Grouping>,
     pub total: Option<Money>,
     /// Of the period before; null for days and months, which are not compared.
     pub previous: Option<Money>,
     pub accelerator_hours: Decimal,
+    /// What the use of accelerators cost, per accelerator-hour paid for; null without any.
+    pub cost_per_accelerator_hour: Option<Decimal>,
     pub groups: Vec<Group>,
     /// Currencies of the period that are not in the total, since currencies are never added up.
     pub other_currencies: Vec<Currency>,
+    /// What amounts of other currencies were converted with.
+    pub rates: Vec<Used>,
+    /// What is in no converted figure, because its month has no rate.
+    pub unconverted: Vec<Unconverted>,
     /// Rows that could not be read: the period's figures are too small by what they would have held.
     pub rejected_rows: i64,
 }
@@ -45,6 +55,8 @@ pub struct Group {
     pub label: String,
     pub cost: Money,
     pub accelerator_hours: Decimal,
+    /// As of the whole answer.
+    pub cost_per_accelerator_hour: Option<Decimal>,
     /// Of the total; null where the total is zero.
     pub share: Option<Decimal>,
     /// Stands for several groups that a limit left out.
@@ -52,277 +64,183 @@ pub struct Group {
     pub is_folded: bool,
     /// The same group in the period before; null for days and months, which have none.
     pub previous: Option<Money>,
+    /// What it is made of, where that was asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Group>,
 }
 
 /// Sums a period in groups.
 pub async fn spend(db: &mut PgConnection, question: &Question) -> sqlx::Result<Spend> {
-    let sequence = sequence_of(db, question).await?;
+    let current = ledger::sequence(db).await?;
+    let sequence = question.sequence.map_or(current, |asked| asked.min(current));
     let visible = Visible::compared(db, question.period, sequence).await?;
-    spend_of(db, question, &visible, sequence).await
+    let rates = rates_for(db, question, sequence).await?;
+    let sums = sums_of(db, &question.of_everything(), &visible, &rates, sequence).await?;
+    let rejected_rows = rejected_rows(db, question.period, &question.viewer, sequence).await?;
+    Ok(answer(question, &sums, sequence, rejected_rows))
 }
 
-/// As [`spend`], where it is known what counts at the sequence.
-pub(super) async fn spend_of(
+/// The rates that may be needed: none where nothing is converted.
+pub(super) async fn rates_for(
     db: &mut PgConnection,
     question: &Question,
-    visible: &Visible,
     sequence: i64,
-) -> sqlx::Result<Spend> {
-    let currencies = currencies(db, question, visible, sequence).await?;
-    let currency = question.currency.clone().or_else(|| currencies.first().cloned());
-    let rejected_rows = rejected_rows(db, question.period, sequence).await?;
-    let other_currencies = currencies.into_iter().filter(|c| Some(c) != currency.as_ref()).collect();
+) -> sqlx::Result<Rates> {
+    if question.convert_into.is_none() {
+        return Ok(Rates::default());
+    }
+    exchange::rates(db, question.period.previous().first(), question.period.last(), sequence).await
+}
+
+/// The sums as they were asked for: folded, ordered, with shares and prices.
+pub(super) fn answer(question: &Question, sums: &Sums, sequence: i64, rejected_rows: i64) -> Spend {
     let mut answer = Spend {
         period: question.period,
         sequence,
-        currency: currency.clone(),
+        currency: None,
         cost: question.cost,
         by: question.by.clone(),
+        then: question.then.clone(),
         total: None,
         previous: None,
         accelerator_hours: Decimal::ZERO,
+        cost_per_accelerator_hour: None,
         groups: Vec::new(),
-        other_currencies,
+        other_currencies: sums.other_currencies.clone(),
+        rates: Vec::new(),
+        unconverted: sums.unconverted.clone(),
         rejected_rows,
     };
-    let Some(currency) = currency else {
-        return Ok(answer);
+    let Some(denomination) = &sums.denomination else {
+        return answer;
     };
-    let sums = sum_groups(db, question, &currency, visible).await?;
+    let currency = denomination.currency();
+    let total: Figures = sums.groups.iter().map(|sum| sum.figures).sum();
     let money = |amount| Money { amount, currency: currency.clone() };
-    let total: Decimal = sums.iter().map(|sum| sum.cost).sum();
-    let part_seconds: Decimal = sums.iter().map(|sum| sum.part_seconds).sum();
-    answer.total = Some(money(total));
-    answer.previous = (!question.by.is_time()).then(|| money(sums.iter().map(|sum| sum.previous).sum()));
-    answer.accelerator_hours = accelerator_hours(part_seconds, PLACES).normalize();
-    answer.groups = fold(sums, question.limit)
-        .into_iter()
-        .map(|sum| Group {
-            label: label(&question.by, &sum),
-            accelerator_hours: accelerator_hours(sum.part_seconds, PLACES).normalize(),
-            is_folded: sum.folded > 1,
-            share: sum.cost.divide(total, PLACES),
-            previous: (!question.by.is_time()).then(|| money(sum.previous)),
-            cost: money(sum.cost),
-            key: sum.key,
+    answer.currency = Some(currency.clone());
+    answer.rates = denomination.used();
+    answer.total = Some(money(total.cost));
+    answer.previous = (!question.by.is_time()).then(|| money(total.previous));
+    answer.accelerator_hours = hours(&total);
+    answer.cost_per_accelerator_hour = price(&total);
+    let outer = Level { by: &question.by, limit: question.limit, find: question.find.as_deref() };
+    let inner = question.then.as_ref().map(|by| Level {
+        by,
+        limit: question.limit_inside.or(question.limit),
+        find: None,
+    });
+    answer.groups = outer
+        .chosen(&sums.groups, question.sort)
+        .iter()
+        .map(|sum| {
+            let mut group = outer.group(sum, currency, total.cost);
+            if let Some(inner) = &inner {
+                let chosen = inner.chosen(&sum.inside, question.sort);
+                group.groups =
+                    chosen.iter().map(|inside| inner.group(inside, currency, total.cost)).collect();
+            }
+            group
         })
         .collect();
-    Ok(answer)
+    answer
 }
 
-/// What a group sums to before it becomes an answer.
-#[derive(Default)]
-struct Sum {
-    key: Option<String>,
-    folded: usize,
-    cost: Decimal,
-    previous: Decimal,
-    part_seconds: Decimal,
+fn hours(figures: &Figures) -> Decimal {
+    accelerator_hours(figures.part_seconds, PLACES).normalize()
 }
 
-async fn sum_groups(
-    db: &mut PgConnection,
-    question: &Question,
-    currency: &Currency,
-    visible: &Visible,
-) -> sqlx::Result<Vec<Sum>> {
-    let source = source_of(db, question, visible).await?;
-    let (cost, part_seconds) = (question.cost.column(), source.part_seconds());
-    let first_day = question.period.first().first_day();
-    let mut query = QueryBuilder::<Postgres>::new("select ");
-    push_value(&mut query, &question.by, source);
-    query.push(format!(" as key, coalesce(sum({cost}) filter (where c.billing_month >= "));
-    query.push_bind(first_day);
-    query.push(format!("), 0) as cost, coalesce(sum({cost}) filter (where c.billing_month < "));
-    query.push_bind(first_day);
-    query.push(format!("), 0) as previous, coalesce(sum({part_seconds}) filter (where c.billing_month >= "));
-    query.push_bind(first_day);
-    query.push("), 0) as part_seconds");
-    push_from(&mut query, source);
-    let compared = if question.by.is_time() { question.period } else { question.period.previous() };
-    push_where(&mut query, compared.first(), question.period.last(), visible);
-    query.push(" and k.currency = ");
-    query.push_bind(currency.as_str().to_owned());
-    push_filters(&mut query, &question.filters, &question.viewer, source);
-    query.push(" group by 1");
-    query.push(if question.by.is_time() { " order by 1" } else { " order by cost desc, previous desc, key" });
-    let rows = query.build().fetch_all(db).await?;
-    rows.iter()
-        .map(|row| {
-            Ok(Sum {
-                key: row.try_get("key")?,
-                folded: 1,
-                cost: row.try_get("cost")?,
-                previous: row.try_get("previous")?,
-                part_seconds: row.try_get("part_seconds")?,
-            })
-        })
-        .collect()
+/// Cost of the use of accelerators per accelerator-hour.
+fn price(figures: &Figures) -> Option<Decimal> {
+    figures.accelerator_cost.divide(accelerator_hours(figures.part_seconds, PLACES), PLACES)
 }
 
-/// Keeps the largest groups, and always the one without a value, for what nobody claims is never hidden;
-/// adds the others up.
-fn fold(sums: Vec<Sum>, limit: Option<usize>) -> Vec<Sum> {
-    let Some(limit) = limit.filter(|limit| *limit < sums.len()) else {
-        return sums;
-    };
-    let (mut kept, rest): (Vec<_>, Vec<_>) =
-        sums.into_iter().enumerate().partition(|(place, sum)| *place < limit || sum.key.is_none());
-    if rest.len() == 1 {
-        kept.extend(rest);
-        return kept.into_iter().map(|(_, sum)| sum).collect();
+impl Sum {
+    fn folded(sums: &[&Self]) -> Self {
+        Self {
+            key: Some(OTHER.to_owned()),
+            stands_for: Some(sums.len()),
+            figures: sums.iter().map(|sum| sum.figures).sum(),
+            inside: Vec::new(),
+        }
     }
-    let mut other = Sum { key: Some(OTHER.into()), ..Sum::default() };
-    for (_, sum) in rest {
-        other.folded += sum.folded;
-        other.cost += sum.cost;
-        other.previous += sum.previous;
-        other.part_seconds += sum.part_seconds;
+}
+
+/// How the groups of one level are chosen and named.
+struct Level<'a> {
+    by: &'a Grouping,
+    limit: Option<usize>,
+    find: Option<&'a str>,
+}
+
+impl Level<'_> {
+    /// Keeps what was looked for, else the largest, and always the group without a value, for what nobody
+    /// claims is never hidden; adds the others up. Then puts them in order, what was added up last.
+    fn chosen(&self, sums: &[Sum], sort: Option<Sort>) -> Vec<Sum> {
+        let needle = self.find.map(str::to_lowercase);
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let (mut kept, mut rest): (Vec<&Sum>, Vec<&Sum>) = match needle {
+            Some(needle) => sums.iter().partition(|sum| self.label(sum).to_lowercase().contains(&needle)),
+            None => (sums.iter().collect(), Vec::new()),
+        };
+        if kept.len() > limit {
+            let places = kept.into_iter().enumerate();
+            let (first, last): (Vec<_>, Vec<_>) =
+                places.partition(|(place, sum)| *place < limit || sum.key.is_none());
+            kept = first.into_iter().map(|(_, sum)| sum).collect();
+            rest.extend(last.into_iter().map(|(_, sum)| sum));
+        }
+        let mut chosen: Vec<Sum> = kept.into_iter().cloned().collect();
+        if let Some(sort) = sort {
+            chosen.sort_by(|a, b| self.compare(a, b, sort));
+        }
+        match rest[..] {
+            [] => {}
+            // Its own name takes no more room. But what was not looked for is not named.
+            [only] if self.find.is_none() => chosen.push(only.clone()),
+            _ => chosen.push(Sum::folded(&rest)),
+        }
+        chosen
     }
-    if other.folded > 0 {
-        kept.push((limit, other));
+
+    fn compare(&self, a: &Sum, b: &Sum, sort: Sort) -> Ordering {
+        let (x, y) = (&a.figures, &b.figures);
+        let order = match sort.by {
+            SortBy::Name => self.label(a).to_lowercase().cmp(&self.label(b).to_lowercase()),
+            SortBy::Cost => y.cost.cmp(&x.cost),
+            SortBy::Previous => y.previous.cmp(&x.previous),
+            SortBy::Change => (y.cost - y.previous).cmp(&(x.cost - x.previous)),
+            SortBy::Hours => y.part_seconds.cmp(&x.part_seconds),
+            // What has no price comes after what has one, whichever way round.
+            SortBy::Price => match (price(x), price(y)) {
+                (None, None) => Ordering::Equal,
+                (None, Some(_)) => return Ordering::Greater,
+                (Some(_), None) => return Ordering::Less,
+                (Some(x), Some(y)) => y.cmp(&x),
+            },
+        };
+        if sort.is_reversed { order.reverse() } else { order }
     }
-    kept.into_iter().map(|(_, sum)| sum).collect()
-}
 
-fn label(by: &Grouping, sum: &Sum) -> String {
-    if sum.folded > 1 { format!("{} others", sum.folded) } else { by.value_label(sum.key.as_deref()) }
-}
-
-/// The currencies of a period that the viewer sees, the most used first.
-async fn currencies(
-    db: &mut PgConnection,
-    question: &Question,
-    visible: &Visible,
-    sequence: i64,
-) -> sqlx::Result<Vec<Currency>> {
-    let (first, last) = (question.period.first(), question.period.last());
-    if question.viewer == Viewer::Everything {
-        return every_currency(db, first, last, sequence).await;
+    fn label(&self, sum: &Sum) -> String {
+        match sum.stands_for {
+            None => self.by.value_label(sum.key.as_deref()),
+            Some(1) => "1 other".to_owned(),
+            Some(n) => format!("{n} others"),
+        }
     }
-    let source = Source::Months;
-    let mut query = QueryBuilder::<Postgres>::new("select k.currency, sum(c.charges) as charges");
-    push_from(&mut query, source);
-    push_where(&mut query, first, last, visible);
-    push_filters(&mut query, &[], &question.viewer, source);
-    query.push(" group by 1 order by 2 desc, 1");
-    let rows = query.build().fetch_all(db).await?;
-    rows.iter().map(|row| Ok(Currency::exactly(row.try_get("currency")?))).collect()
-}
 
-/// The same for those who see everything, from the deliveries' totals instead of a sum over every key.
-async fn every_currency(
-    db: &mut PgConnection,
-    first: BillingMonth,
-    last: BillingMonth,
-    sequence: i64,
-) -> sqlx::Result<Vec<Currency>> {
-    let currencies = sqlx::query_scalar!(
-        "select t.currency
-         from delivery_totals t
-         join visibility v using (delivery_id, scope_id)
-         join scopes s using (scope_id)
-         where s.billing_month >= $1 and s.billing_month <= $2
-           and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
-         group by 1
-         order by sum(t.charges) desc, 1",
-        first.first_day(),
-        last.first_day(),
-        sequence,
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(currencies.iter().map(|currency| Currency::exactly(currency)).collect())
-}
-
-/// The tags that charges of a period carry as of a sequence, the most used first, at most `limit`.
-pub async fn tag_names(
-    db: &mut PgConnection,
-    period: Period,
-    viewer: &Viewer,
-    sequence: i64,
-    limit: i64,
-) -> sqlx::Result<Vec<String>> {
-    let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
-    tag_names_of(db, period, viewer, &visible, limit).await
-}
-
-/// As [`tag_names`], where it is known what counts.
-pub(super) async fn tag_names_of(
-    db: &mut PgConnection,
-    period: Period,
-    viewer: &Viewer,
-    visible: &Visible,
-    limit: i64,
-) -> sqlx::Result<Vec<String>> {
-    let mut query = QueryBuilder::<Postgres>::new("select tag as name");
-    push_from(&mut query, Source::Months);
-    query.push(" cross join lateral jsonb_object_keys(k.tags) tag");
-    push_where(&mut query, period.first(), period.last(), visible);
-    push_filters(&mut query, &[], viewer, Source::Months);
-    query.push(" group by 1 order by sum(c.charges) desc, 1 limit ");
-    query.push_bind(limit);
-    query.build_query_scalar().fetch_all(db).await
-}
-
-/// The latest month that the ledger counts anything for.
-pub async fn latest_month(db: &mut PgConnection) -> sqlx::Result<Option<BillingMonth>> {
-    let month = sqlx::query_scalar!(
-        "select max(s.billing_month) from scopes s join visibility v using (scope_id) where v.until_sequence is null"
-    )
-    .fetch_one(db)
-    .await?;
-    Ok(month.map(BillingMonth::of))
-}
-
-async fn rejected_rows(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::Result<i64> {
-    sqlx::query_scalar!(
-        r#"select coalesce(sum(d.rejected), 0)::bigint as "rejected!"
-           from deliveries d
-           where d.delivery_id in (
-               select v.delivery_id
-               from visibility v
-               join scopes s using (scope_id)
-               where s.billing_month >= $1 and s.billing_month < $2
-                 and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
-           )"#,
-        period.days().start,
-        period.days().end,
-        sequence,
-    )
-    .fetch_one(db)
-    .await
-}
-
-async fn sequence_of(db: &mut PgConnection, question: &Question) -> sqlx::Result<i64> {
-    let current = ledger::sequence(db).await?;
-    Ok(question.sequence.map_or(current, |asked| asked.min(current)))
-}
-
-/// The coarsest rows that can answer: noisy tags are kept with the charges of the deliveries they are noisy in.
-pub(super) async fn source_of(
-    db: &mut PgConnection,
-    question: &Question,
-    visible: &Visible,
-) -> sqlx::Result<Source> {
-    let dimensions = || std::iter::once(&question.by).chain(question.filters.iter().map(|f| &f.dimension));
-    let tags: Vec<String> = dimensions()
-        .filter_map(|dimension| match dimension {
-            Grouping::Tag(key) => Some(key.clone()),
-            _ => None,
-        })
-        .collect();
-    let is_noisy = !tags.is_empty()
-        && sqlx::query_scalar!(
-            r#"select exists (
-                   select
-                   from deliveries d
-                   where d.noisy_tags && $1 and d.delivery_id = any($2)
-               ) as "noisy!""#,
-            &tags,
-            visible.deliveries(),
-        )
-        .fetch_one(db)
-        .await?;
-    Ok(Source::of(dimensions(), is_noisy))
+    fn group(&self, sum: &Sum, currency: &Currency, total: Decimal) -> Group {
+        let money = |amount| Money { amount, currency: currency.clone() };
+        Group {
+            label: self.label(sum),
+            accelerator_hours: hours(&sum.figures),
+            cost_per_accelerator_hour: price(&sum.figures),
+            is_folded: sum.stands_for.is_some(),
+            share: sum.figures.cost.divide(total, PLACES),
+            previous: (!self.by.is_time()).then(|| money(sum.figures.previous)),
+            cost: money(sum.figures.cost),
+            key: sum.key.clone(),
+            groups: Vec::new(),
+        }
+    }
 }

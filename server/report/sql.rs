@@ -129,17 +129,19 @@ fn push_day(query: &mut QueryBuilder<Postgres>, source: Source) -> &mut QueryBui
 pub fn push_filters(query: &mut QueryBuilder<Postgres>, filters: &[Filter], viewer: &Viewer, source: Source) {
     for filter in filters {
         let values: Vec<String> = filter.values.iter().filter(|value| !value.is_empty()).cloned().collect();
-        query.push(" and (");
+        let names_missing = values.len() < filter.values.len();
+        // What has no value compares as neither true nor false, and is left out by its name only.
+        query.push(if filter.leaves_out { " and not coalesce(" } else { " and (" });
         push_value(query, &filter.dimension, source);
         query.push(" = any(");
-        query.push_bind(values.clone());
+        query.push_bind(values);
         query.push(")");
-        if values.len() < filter.values.len() {
+        if names_missing {
             query.push(" or ");
             push_value(query, &filter.dimension, source);
             query.push(" is null");
         }
-        query.push(")");
+        query.push(if filter.leaves_out { ", false)" } else { ")" });
     }
     if let Viewer::Teams(teams) = viewer {
         query.push(

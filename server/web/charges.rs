@@ -40,7 +40,8 @@ pub async fn list(
     let As { value: period, format } = path.period;
     let asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
-    question.by = Grouping::Provider;
+    // Charges keep their currency.
+    (question.by, question.then, question.convert_into) = (Grouping::Provider, None, None);
     let spend = answers.spend(&mut db, &question).await?;
     let page = match format {
         Format::Csv => report::Page { first: 0, size: LARGEST_FILE },
@@ -86,12 +87,7 @@ impl ListPage {
     fn pages(&self) -> Pages {
         let count = self.charges.as_ref().map_or(0, |charges| charges.count as u64);
         let first = self.at(&Asked { page: 1, ..self.asked.clone() });
-        let joint = if first.contains('?') { '&' } else { '?' };
-        Pages {
-            page: self.asked.page,
-            count: count.div_ceil(report::PAGE_SIZE as u64).max(1),
-            href: format!("{first}{joint}page="),
-        }
+        Pages::of(self.asked.page, count, report::PAGE_SIZE as u64, &first)
     }
 }
 

@@ -5,10 +5,11 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 3] {
+fn ways() -> [(&'static str, String, Access); 4] {
     [
         ("Spend", paths::Home.to_string(), Access::SignedIn),
         ("Imports", paths::Imports.to_string(), Access::Finance),
+        ("Exchange rates", paths::Rates.to_string(), Access::Finance),
         ("People", paths::People.to_string(), Access::Admin),
     ]
 }
@@ -80,6 +81,12 @@ pub struct Pages {
 }
 
 impl Pages {
+    /// `first`: the address of the first page.
+    pub fn of(page: u64, rows: u64, rows_a_page: u64, first: &str) -> Self {
+        let joint = if first.contains('?') { '&' } else { '?' };
+        Self { page, count: rows.div_ceil(rows_a_page).max(1), href: format!("{first}{joint}page=") }
+    }
+
     pub fn previous(&self) -> Option<String> {
         (self.page > 1).then(|| format!("{}{}", self.href, self.page - 1))
     }

@@ -24,6 +24,7 @@ mod home;
 mod imports;
 mod people;
 mod question;
+mod rates;
 mod setup;
 mod sign_in;
 mod spend;
@@ -75,6 +76,7 @@ pub fn routes() -> Routes {
     use Access::{Admin, Finance, Public, SignedIn, Static};
     Routes::default()
         .get(SignedIn, home::show)
+        .get(SignedIn, spend::during)
         .get(SignedIn, spend::show)
         .get(SignedIn, charges::list)
         .get(SignedIn, charges::show)
@@ -97,6 +99,13 @@ pub fn routes() -> Routes {
         .post(Finance, imports::decide::add)
         .post(Finance, imports::decide::discard)
         .post(Finance, imports::decide::undo)
+        .get(Finance, rates::index)
+        .get(Finance, rates::index_json)
+        .get(Finance, rates::index_csv)
+        .post(Finance, rates::set)
+        .upload(Finance, rates::load)
+        .post(Finance, rates::remove)
+        .post(Finance, rates::set_reporting_currency)
         .get(Admin, people::index)
         .post(Admin, people::create)
         .get(Static, assets::show)

@@ -115,6 +115,11 @@ pub struct Asset {
 #[typed_path("/healthz", rejection(Error))]
 pub struct Health;
 
+/// Where a form that names two months leads.
+#[derive(TypedPath)]
+#[typed_path("/spend", rejection(Error))]
+pub struct AnyPeriod;
+
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/spend/{period}", rejection(Error))]
 pub struct Spend {
@@ -135,3 +140,27 @@ pub struct Charge {
     pub file: i16,
     pub row: As<i64>,
 }
+
+#[derive(TypedPath)]
+#[typed_path("/rates", rejection(Error))]
+pub struct Rates;
+
+#[derive(TypedPath)]
+#[typed_path("/rates.json", rejection(Error))]
+pub struct RatesJson;
+
+#[derive(TypedPath)]
+#[typed_path("/rates.csv", rejection(Error))]
+pub struct RatesCsv;
+
+#[derive(TypedPath)]
+#[typed_path("/rates/file", rejection(Error))]
+pub struct RatesFile;
+
+#[derive(TypedPath)]
+#[typed_path("/rates/remove", rejection(Error))]
+pub struct RatesRemove;
+
+#[derive(TypedPath)]
+#[typed_path("/rates/reporting-currency", rejection(Error))]
+pub struct ReportingCurrency;

@@ -7,7 +7,7 @@ use super::{Error, paths};
 use crate::accounts::Viewer;
 use crate::money::Currency;
 use crate::period::Period;
-use crate::report::{CostBasis, Filter, Grouping, ParseQuestionError, Question};
+use crate::report::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, Step};
 
 /// No list is longer; what is asked beyond shows nothing.
 const LAST_PAGE: u64 = 1_000_000_000;
@@ -16,25 +16,40 @@ const LAST_PAGE: u64 = 1_000_000_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     pub by: Grouping,
+    pub then: Option<Grouping>,
     pub cost: CostBasis,
     pub currency: Option<Currency>,
+    /// `in=EUR`: the currency that amounts are converted into.
+    pub convert_into: Option<Currency>,
     pub limit: Option<usize>,
     pub sequence: Option<i64>,
     pub filters: Vec<Filter>,
+    pub find: Option<String>,
+    pub sort: Option<Sort>,
+    /// `over=day`: the columns of the chart, where they are not those one expects of the period.
+    pub over: Option<Step>,
     /// From 1.
     pub page: u64,
+    /// The address was written by a form, and has a shorter one that says the same.
+    pub is_form: bool,
 }
 
 impl Default for Asked {
     fn default() -> Self {
         Self {
             by: Grouping::Service,
+            then: None,
             cost: CostBasis::default(),
             currency: None,
+            convert_into: None,
             limit: None,
             sequence: None,
             filters: Vec::new(),
+            find: None,
+            sort: None,
+            over: None,
             page: 1,
+            is_form: false,
         }
     }
 }
@@ -44,34 +59,48 @@ impl Asked {
     pub fn read(pairs: Vec<(String, String)>) -> Result<Self, Error> {
         let mut asked = Self::default();
         let mut filters = Vec::new();
+        // A form's boxes and which of its two buttons was pressed.
+        let (mut picked, mut leaves_out) = (Vec::new(), false);
         for (name, value) in pairs {
             match name.as_str() {
                 "by" => asked.by = value.parse().map_err(|error| refused("by", &error))?,
+                "then" if value.is_empty() => {}
+                "then" => asked.then = Some(value.parse().map_err(|error| refused("then", &error))?),
                 "cost" => asked.cost = value.parse().map_err(|error| refused("cost", &error))?,
-                "currency" => {
-                    let currency = Currency::parse(&value);
-                    asked.currency =
-                        Some(currency.ok_or_else(|| number("currency", "a currency such as USD"))?);
-                }
-                "in" => {
-                    return Err(Error::BadRequest(
-                        "in: this version has no exchange rates to convert with; use currency to choose one."
-                            .into(),
-                    ));
-                }
+                "currency" => asked.currency = Some(currency("currency", &value)?),
+                "in" => asked.convert_into = Some(currency("in", &value)?),
                 "limit" => asked.limit = Some(parse("limit", &value)?),
                 "sequence" => asked.sequence = Some(parse("sequence", &value)?),
+                "find" => asked.find = Some(value).filter(|text| !text.trim().is_empty()),
+                "sort" => asked.sort = Some(value.parse().map_err(|error| refused("sort", &error))?),
+                "over" => asked.over = Some(step(&value)?),
                 "page" => asked.page = parse("page", &value)?,
-                dimension => {
+                "pick" => picked.push(value),
+                "do" => (asked.is_form, leaves_out) = (true, value == "leave-out"),
+                name => {
+                    let (dimension, leaves_out) =
+                        name.strip_prefix("not:").map_or((name, false), |rest| (rest, true));
                     let dimension = dimension.parse().map_err(|_| {
                         Error::BadRequest(format!(
-                            "{dimension} is no dimension to filter by. There are provider, account, service, \
-                             region, accelerator, pricing, category, sku, resource, day, month and tag:KEY."
+                            "{name} is no dimension to filter by. There are provider, account, service, \
+                             region, accelerator, pricing, category, sku, resource, day, month and tag:KEY, each \
+                             with not: before it to leave out."
                         ))
                     })?;
-                    filters.push(Filter { dimension, values: vec![value] });
+                    filters.push(Filter { dimension, values: vec![value], leaves_out });
                 }
             }
+        }
+        if !picked.is_empty() {
+            let known = filters.iter().any(|f| f.dimension == asked.by && !f.leaves_out);
+            // Boxes were ticked among what is kept already, so they take its place.
+            if known && !leaves_out {
+                filters.retain(|filter| filter.dimension != asked.by || filter.leaves_out);
+            }
+            filters.push(Filter { dimension: asked.by.clone(), values: picked, leaves_out });
+        }
+        if asked.then.as_ref() == Some(&asked.by) {
+            asked.then = None;
         }
         asked.filters = Filter::merge(filters.into_iter());
         asked.page = asked.page.clamp(1, LAST_PAGE);
@@ -80,14 +109,17 @@ impl Asked {
 
     pub fn question(&self, period: Period, viewer: Viewer) -> Question {
         Question {
-            period,
             by: self.by.clone(),
+            then: self.then.clone(),
             cost: self.cost,
             currency: self.currency.clone(),
+            convert_into: self.convert_into.clone(),
             filters: self.filters.clone(),
+            find: self.find.clone(),
+            sort: self.sort,
             limit: self.limit,
             sequence: self.sequence,
-            viewer,
+            ..Question::of(period, viewer)
         }
     }
 
@@ -102,9 +134,11 @@ impl Asked {
         self.link(paths::Home).trim_start_matches('/').to_owned()
     }
 
+    /// Another grouping, of which nothing is known yet: not what was looked for, nor how to sort it.
     #[must_use]
     pub fn by(&self, by: Grouping) -> Self {
-        Self { by, page: 1, ..self.clone() }
+        let then = self.then.clone().filter(|then| *then != by);
+        Self { by, then, find: None, sort: None, page: 1, ..self.clone() }
     }
 
     #[must_use]
@@ -114,27 +148,42 @@ impl Asked {
 
     #[must_use]
     pub fn currency(&self, currency: &Currency) -> Self {
-        Self { currency: Some(currency.clone()), page: 1, ..self.clone() }
+        Self { currency: Some(currency.clone()), convert_into: None, page: 1, ..self.clone() }
     }
 
     #[must_use]
-    pub fn limit(&self, limit: usize) -> Self {
-        Self { limit: Some(limit), ..self.clone() }
+    pub fn convert_into(&self, currency: &Currency) -> Self {
+        Self { currency: None, convert_into: Some(currency.clone()), page: 1, ..self.clone() }
+    }
+
+    #[must_use]
+    pub fn over(&self, over: Option<Step>) -> Self {
+        Self { over, ..self.clone() }
+    }
+
+    #[must_use]
+    pub fn sort(&self, sort: Option<Sort>) -> Self {
+        Self { sort, page: 1, ..self.clone() }
+    }
+
+    #[must_use]
+    pub fn find(&self, find: Option<String>) -> Self {
+        Self { find, page: 1, ..self.clone() }
     }
 
     /// Narrowed to one value of a dimension; `None` is "no value".
     #[must_use]
     pub fn only(&self, dimension: &Grouping, value: Option<&str>) -> Self {
-        let mut asked = self.without(dimension);
+        let mut asked = self.without(dimension, false);
         let values = vec![value.unwrap_or_default().to_owned()];
-        asked.filters.push(Filter { dimension: dimension.clone(), values });
+        asked.filters.push(Filter::keep(dimension.clone(), values));
         asked
     }
 
     #[must_use]
-    pub fn without(&self, dimension: &Grouping) -> Self {
+    pub fn without(&self, dimension: &Grouping, leaves_out: bool) -> Self {
         let mut asked = Self { page: 1, ..self.clone() };
-        asked.filters.retain(|filter| filter.dimension != *dimension);
+        asked.filters.retain(|filter| filter.dimension != *dimension || filter.leaves_out != leaves_out);
         asked
     }
 
@@ -144,10 +193,18 @@ impl Asked {
             let label =
                 |value: &String| filter.dimension.value_label(Some(value.as_str()).filter(|v| !v.is_empty()));
             let values: Vec<String> = filter.values.iter().map(label).collect();
-            let text = format!("{}: {}", filter.dimension.label(), values.join(" or "));
-            (text, address(&self.without(&filter.dimension)))
+            let (name, values) = (filter.dimension.label(), values.join(" or "));
+            let text =
+                if filter.leaves_out { format!("{name}: not {values}") } else { format!("{name}: {values}") };
+            (text, address(&self.without(&filter.dimension, filter.leaves_out)))
         };
         self.filters.iter().map(chip).collect()
+    }
+
+    /// The pairs that a form sends along with its own fields, whose names stand here with spaces between.
+    pub fn hidden(&self, own: &str) -> Vec<(String, String)> {
+        let is_own = |name: &str| own.split(' ').any(|own| own == name) || name == "page";
+        self.pairs().into_iter().filter(|(name, _)| !is_own(name)).collect()
     }
 
     fn pairs(&self) -> Vec<(String, String)> {
@@ -157,16 +214,34 @@ impl Asked {
         if self.by != default.by {
             push("by", self.by.to_string());
         }
+        if let Some(then) = &self.then {
+            push("then", then.to_string());
+        }
         if self.cost != default.cost {
             push("cost", self.cost.to_string());
         }
         if let Some(currency) = &self.currency {
             push("currency", currency.to_string());
         }
+        if let Some(currency) = &self.convert_into {
+            push("in", currency.to_string());
+        }
         for filter in &self.filters {
+            let not = if filter.leaves_out { "not:" } else { "" };
             for value in &filter.values {
-                push(&filter.dimension.to_string(), value.clone());
+                push(&format!("{not}{}", filter.dimension), value.clone());
             }
+        }
+        if let Some(text) = &self.find {
+            push("find", text.clone());
+        }
+        if let Some(sort) = self.sort {
+            push("sort", sort.to_string());
+        }
+        match self.over {
+            Some(Step::Day) => push("over", "day".to_owned()),
+            Some(Step::Month) => push("over", "month".to_owned()),
+            None => {}
         }
         if let Some(limit) = self.limit {
             push("limit", limit.to_string());
@@ -178,6 +253,18 @@ impl Asked {
             push("page", self.page.to_string());
         }
         pairs
+    }
+}
+
+fn currency(name: &str, value: &str) -> Result<Currency, Error> {
+    Currency::parse(value).ok_or_else(|| number(name, "a currency such as USD"))
+}
+
+fn step(value: &str) -> Result<Step, Error> {
+    match value {
+        "day" => Ok(Step::Day),
+        "month" => Ok(Step::Month),
+        _ => Err(number("over", "day or month")),
     }
 }
 
@@ -210,15 +297,36 @@ mod tests {
             ("provider", "Oracle"),
             ("cost", "billed"),
             ("limit", "20"),
+            ("not:category", "Tax"),
+            ("not:category", "Credit"),
+            ("then", "accelerator"),
+            ("in", "eur"),
+            ("find", "n"),
+            ("sort", "-name"),
+            ("over", "day"),
         ]))
         .unwrap();
         let printed = asked.link(paths::Home);
         assert_eq!(
             printed,
-            "/?by=tag%3Ateam&cost=billed&tag%3Ateam=nlp+%26+co&provider=AWS&provider=Oracle&limit=20"
+            "/?by=tag%3Ateam&then=accelerator&cost=billed&in=EUR&tag%3Ateam=nlp+%26+co&provider=AWS&provider=Oracle\
+             &not%3Acategory=Tax&not%3Acategory=Credit&find=n&sort=-name&over=day&limit=20"
         );
         assert_eq!(Asked::read(asked.pairs()).unwrap(), asked);
         assert_eq!(Asked::default().link(paths::Home), "/");
+    }
+
+    #[test]
+    fn ticked_boxes_become_filters() {
+        let form = |button| {
+            let query =
+                [("by", "provider"), ("provider", "AWS"), ("pick", "Oracle"), ("pick", ""), ("do", button)];
+            let asked = Asked::read(pairs(&query)).unwrap();
+            assert!(asked.is_form);
+            asked.link(paths::Home)
+        };
+        assert_eq!(form("keep"), "/?by=provider&provider=Oracle&provider=");
+        assert_eq!(form("leave-out"), "/?by=provider&provider=AWS&not%3Aprovider=Oracle&not%3Aprovider=");
     }
 
     #[test]
@@ -228,8 +336,11 @@ mod tests {
             ("cost", "free"),
             ("colour", "red"),
             ("limit", "many"),
-            ("in", "EUR"),
+            ("in", "1"),
             ("currency", "1"),
+            ("sort", "colour"),
+            ("over", "year"),
+            ("not:colour", "red"),
         ] {
             assert!(matches!(Asked::read(pairs(&[query])), Err(Error::BadRequest(_))), "{query:?}");
         }

@@ -211,14 +211,10 @@ async fn a_page_can_be_asked_as_of_a_sequence(db: PgPool) {
     let mut totals = Vec::new();
     for sequence in [Some(1), Some(2), None] {
         let question = Question {
-            period: "2026-09".parse().unwrap(),
             by: Grouping::Provider,
             cost: CostBasis::Billed,
-            currency: None,
-            filters: Vec::new(),
-            limit: None,
             sequence,
-            viewer: Viewer::Everything,
+            ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
         };
         totals.push(spend(&mut db, &question).await.unwrap().total.unwrap().amount);
     }

@@ -2,22 +2,14 @@
 
 use gpuledger::accounts::Viewer;
 use gpuledger::ledger::{Decision, WhenUnsure};
-use gpuledger::report::{self, Answers, CostBasis, Grouping, Question};
+use gpuledger::report::{self, Answers, CostBasis, Grouping, Question, Step};
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestLedger};
 
 fn question(period: &str, by: Grouping) -> Question {
-    Question {
-        period: period.parse().unwrap(),
-        by,
-        cost: CostBasis::Billed,
-        currency: None,
-        filters: Vec::new(),
-        limit: None,
-        sequence: None,
-        viewer: Viewer::Everything,
-    }
+    let period = period.parse().unwrap();
+    Question { by, cost: CostBasis::Billed, ..Question::of(period, Viewer::Everything) }
 }
 
 /// What is remembered of September, once it was found to be what is asked, by every dimension.
@@ -30,8 +22,8 @@ async fn remembered(ledger: &TestLedger, answers: &Answers) -> Vec<String> {
         let remembered = answers.spend(&mut db, &question).await.unwrap();
         let json = |spend| serde_json::to_string(spend).unwrap();
         assert_eq!(json(&remembered), json(&asked));
-        let series = report::over_time(&mut db, &question, &asked, 2).await.unwrap();
-        let known = answers.over_time(&mut db, &question, &asked, 2).await.unwrap();
+        let series = report::over_time(&mut db, &question, Step::Day, &asked, 2).await.unwrap();
+        let known = answers.over_time(&mut db, &question, Step::Day, &asked, 2).await.unwrap();
         assert_eq!((&known.buckets, &known.groups), (&series.buckets, &series.groups));
         let total: gpuledger::money::Decimal =
             known.groups.iter().flat_map(|(_, costs)| costs).copied().sum();

@@ -1,3 +1,4 @@
 //! The questions pages ask.
 
 mod answers;
+mod currencies;

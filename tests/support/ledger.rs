@@ -136,6 +136,13 @@ impl Focus {
         self
     }
 
+    /// The last line in another currency.
+    pub fn billed_in(mut self, currency: &str) -> Self {
+        let at = self.0.rfind(",USD,").unwrap();
+        self.0.replace_range(at + 1..at + 4, currency);
+        self
+    }
+
     /// A line as it stands.
     pub fn line(mut self, line: &str) -> Self {
         self.0.push_str(line);

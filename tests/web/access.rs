@@ -16,6 +16,7 @@ const ADMINS: &[Option<Role>] = &[Some(Role::Admin)];
 /// Method, path, an address of it, whom it answers.
 const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/", "/", PEOPLE),
+    ("GET", "/spend", "/spend?from=2026-08&to=2026-09", PEOPLE),
     ("GET", "/spend/{period}", "/spend/2026-09", PEOPLE),
     ("GET", "/charges/{period}", "/charges/2026-09", PEOPLE),
     ("GET", "/charges/{delivery}/{file}/{row}", "/charges/1/0/1", PEOPLE),
@@ -38,6 +39,13 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/imports/{delivery}/add", "/imports/1/add", FINANCE),
     ("POST", "/imports/{delivery}/discard", "/imports/1/discard", FINANCE),
     ("POST", "/imports/{delivery}/undo", "/imports/1/undo", FINANCE),
+    ("GET", "/rates", "/rates", FINANCE),
+    ("GET", "/rates.json", "/rates.json", FINANCE),
+    ("GET", "/rates.csv", "/rates.csv", FINANCE),
+    ("POST", "/rates", "/rates", FINANCE),
+    ("POST", "/rates/file", "/rates/file", FINANCE),
+    ("POST", "/rates/remove", "/rates/remove", FINANCE),
+    ("POST", "/rates/reporting-currency", "/rates/reporting-currency", FINANCE),
     ("GET", "/people", "/people", ADMINS),
     ("POST", "/people", "/people", ADMINS),
     ("GET", "/assets/{file}", "/assets/app.css", NOBODY),

@@ -4,5 +4,7 @@ mod forgery;
 mod headers;
 mod imports;
 mod people;
+mod rates;
 mod setup;
 mod sign_in;
+mod spend;

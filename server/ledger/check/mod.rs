@@ -38,7 +38,7 @@ const EQUATIONS: [(&str, &str); 8] = [
     ("monthly rollup = daily rollup", include_str!("months_to_days.sql")),
     ("month on the page = files that count for it", include_str!("page_to_files.sql")),
     ("what counts = last replacement and later additions", include_str!("visible.sql")),
-    ("ledger sequence = publishes and undos", include_str!("sequence.sql")),
+    ("ledger sequence = steps of its log", include_str!("sequence.sql")),
 ];
 
 /// Runs every equation over the whole ledger, in one snapshot.

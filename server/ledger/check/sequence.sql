@@ -1,4 +1,4 @@
--- Every publish and undo advanced the ledger by one, and nothing else did.
+-- Every publish, undo and change of rates advanced the ledger by one, and nothing else did.
 select
     'ledger' as of,
     (select sequence from ledger)::numeric as left_side,

@@ -5,6 +5,7 @@ mod tests;
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 use std::str::FromStr;
@@ -190,6 +191,13 @@ impl Decimal {
         Self { mantissa: self.mantissa * I256::from(n), scale: self.scale }
     }
 
+    /// Exact product, for rates and shares. The digits of both must fit 76 together, else it panics in debug
+    /// and wraps: amounts that were [parsed](Self::parse) have room for a factor of 12 digits.
+    #[must_use]
+    pub fn multiply(self, factor: Self) -> Self {
+        Self { mantissa: self.mantissa * factor.mantissa, scale: self.scale + factor.scale }
+    }
+
     /// The same value without trailing zeros after the point.
     #[must_use]
     pub fn normalize(mut self) -> Self {
@@ -201,12 +209,16 @@ impl Decimal {
         self
     }
 
-    fn significant(self, digits: u32) -> Self {
-        let mut value = self;
-        while value.scale > 0 && value.mantissa.abs() >= power_of_ten(digits) {
-            value = value.round(value.scale - 1);
+    /// Rounded half-even to at most so many significant digits, of which those before the point are never cut.
+    #[must_use]
+    pub fn significant(self, digits: u32) -> Self {
+        let limit = power_of_ten(digits);
+        let (mut rest, mut dropped) = (self.mantissa.abs(), 0);
+        while rest >= limit && dropped < self.scale {
+            rest /= I256::from(10u8);
+            dropped += 1;
         }
-        value
+        self.round(self.scale - dropped)
     }
 
     fn rescale(self, scale: u8) -> Self {
@@ -335,6 +347,14 @@ impl PartialEq for Decimal {
 }
 
 impl Eq for Decimal {}
+
+impl Hash for Decimal {
+    /// By value, as [`Eq`] compares.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let value = self.normalize();
+        (value.mantissa, value.scale).hash(state);
+    }
+}
 
 impl PartialOrd for Decimal {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {

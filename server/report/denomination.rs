@@ -1,0 +1,214 @@
+//! What the amounts of an answer are counted in: one currency alone, or several converted into one.
+
+use serde::Serialize;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+
+use super::sql::{Source, push_filters, push_from, push_where};
+use super::sums::source_of;
+use super::visible::Visible;
+use super::{CostBasis, Grouping, Question};
+use crate::accounts::Viewer;
+use crate::exchange::{Rates, Used};
+use crate::money::{Currency, Money};
+use crate::period::BillingMonth;
+
+/// How amounts become amounts of one currency.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Denomination {
+    /// Only charges in this currency, as they are.
+    Only(Currency),
+    /// Each month's charges at that month's rate, which is 1 for the currency itself. Never empty.
+    Into(Currency, Vec<Used>),
+}
+
+/// What no rate converts: it is in no converted figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Unconverted {
+    pub month: BillingMonth,
+    pub cost: Money,
+}
+
+/// The currencies of a question's period and what its answer is counted in; `None` where nothing was billed.
+pub(super) struct Denominated {
+    pub denomination: Option<Denomination>,
+    /// Currencies of the period that are not in the total.
+    pub others: Vec<Currency>,
+}
+
+impl Denomination {
+    pub fn currency(&self) -> &Currency {
+        match self {
+            Self::Only(currency) | Self::Into(currency, _) => currency,
+        }
+    }
+
+    /// The rates of other currencies than its own.
+    pub fn used(&self) -> Vec<Used> {
+        match self {
+            Self::Only(_) => Vec::new(),
+            Self::Into(into, rates) => rates.iter().filter(|used| used.currency != *into).cloned().collect(),
+        }
+    }
+
+    /// A row's amount in the currency of the answer.
+    pub fn amount(&self, cost: CostBasis) -> String {
+        match self {
+            Self::Only(_) => cost.column().to_owned(),
+            Self::Into(..) => format!("{} * r.rate", cost.column()),
+        }
+    }
+
+    /// `join …` after the rows and keys: rows without a rate fall out, and are reported by [`unconverted`].
+    pub fn push_join(&self, query: &mut QueryBuilder<Postgres>) {
+        let Self::Into(_, rates) = self else { return };
+        query.push(" join (values ");
+        for (i, used) in rates.iter().enumerate() {
+            query.push(if i == 0 { "(" } else { ", (" });
+            query.push_bind(used.month.first_day());
+            query.push("::date, ");
+            query.push_bind(used.currency.as_str().to_owned());
+            query.push("::text, ");
+            query.push_bind(used.rate);
+            query.push("::numeric)");
+        }
+        query.push(
+            ") r (billing_month, currency, rate) on r.billing_month = c.billing_month and r.currency = k.currency",
+        );
+    }
+
+    /// `and …`: the rows that it counts.
+    /// Those converted are joined with their rates, of which there are none for currencies not asked for.
+    pub fn push_where(&self, query: &mut QueryBuilder<Postgres>) {
+        if let Self::Only(currency) = self {
+            query.push(" and k.currency = ");
+            query.push_bind(currency.as_str().to_owned());
+        }
+    }
+}
+
+/// Looks at the currencies of the months that are compared, and settles what the answer is counted in.
+pub(super) async fn denominate(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+    rates: &Rates,
+    sequence: i64,
+) -> sqlx::Result<Denominated> {
+    let billed = if question.viewer == Viewer::Everything && question.filters.is_empty() {
+        every_currency(db, question, sequence).await?
+    } else {
+        currencies(db, question, visible).await?
+    };
+    let most_used = most_used(billed.iter().filter(|(month, ..)| *month >= question.period.first()));
+    let Some(into) = question.convert_into.clone() else {
+        let chosen = question.currency.clone().filter(|chosen| most_used.contains(chosen));
+        let chosen = chosen.or_else(|| question.currency.is_none().then(|| most_used.first().cloned())?);
+        let others = most_used.into_iter().filter(|other| Some(other) != chosen.as_ref()).collect();
+        return Ok(Denominated { denomination: chosen.map(Denomination::Only), others });
+    };
+    if most_used.is_empty() {
+        return Ok(Denominated { denomination: None, others: most_used });
+    }
+    let is_asked = |currency: &Currency| question.currency.as_ref().is_none_or(|asked| asked == currency);
+    let asked = billed.iter().filter(|(_, currency, _)| is_asked(currency));
+    let mut used: Vec<Used> =
+        asked.filter_map(|(month, currency, _)| rates.find(*month, currency, &into)).collect();
+    // A converted answer has a total even where no rate converts any of it: nothing, and what is missing.
+    if used.is_empty() {
+        used.extend(rates.find(question.period.first(), &into, &into));
+    }
+    Ok(Denominated { denomination: Some(Denomination::Into(into, used)), others: Vec::new() })
+}
+
+fn most_used<'a>(billed: impl Iterator<Item = &'a (BillingMonth, Currency, i64)>) -> Vec<Currency> {
+    let mut charges: Vec<(i64, &Currency)> = Vec::new();
+    for (_, currency, count) in billed {
+        match charges.iter_mut().find(|(_, known)| *known == currency) {
+            Some((sum, _)) => *sum += count,
+            None => charges.push((*count, currency)),
+        }
+    }
+    charges.sort_by_key(|(count, currency)| (std::cmp::Reverse(*count), *currency));
+    charges.into_iter().map(|(_, currency)| currency.clone()).collect()
+}
+
+/// The currencies that the viewer and the filters leave in each month of a period and the one before, with
+/// how many rows have them.
+async fn currencies(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+) -> sqlx::Result<Vec<(BillingMonth, Currency, i64)>> {
+    let filtered = Question { by: Grouping::Provider, then: None, ..question.clone() };
+    let source = source_of(db, &filtered, visible).await?;
+    let mut query = QueryBuilder::<Postgres>::new("select c.billing_month, k.currency, count(*) as charges");
+    push_from(&mut query, source);
+    push_where(&mut query, question.period.previous().first(), question.period.last(), visible);
+    push_filters(&mut query, &question.filters, &question.viewer, source);
+    query.push(" group by 1, 2 order by 1, 2");
+    let rows = query.build().fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            let month = BillingMonth::of(row.try_get("billing_month")?);
+            Ok((month, Currency::exactly(row.try_get("currency")?), row.try_get("charges")?))
+        })
+        .collect()
+}
+
+/// The same where nothing is left out, from the deliveries' totals instead of a look at every key.
+async fn every_currency(
+    db: &mut PgConnection,
+    question: &Question,
+    sequence: i64,
+) -> sqlx::Result<Vec<(BillingMonth, Currency, i64)>> {
+    let rows = sqlx::query!(
+        r#"select s.billing_month, t.currency, sum(t.charges)::bigint as "charges!"
+           from delivery_totals t
+           join visibility v using (delivery_id, scope_id)
+           join scopes s using (scope_id)
+           where s.billing_month >= $1 and s.billing_month <= $2
+             and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
+           group by 1, 2
+           order by 1, 2"#,
+        question.period.previous().first().first_day(),
+        question.period.last().first_day(),
+        sequence,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| (BillingMonth::of(row.billing_month), Currency::exactly(&row.currency), row.charges))
+        .collect())
+}
+
+/// What a converted answer leaves out, because its month has no rate.
+pub(super) async fn unconverted(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+    denomination: &Denomination,
+    source: Source,
+) -> sqlx::Result<Vec<Unconverted>> {
+    let Denomination::Into(_, rates) = denomination else { return Ok(Vec::new()) };
+    let mut query = QueryBuilder::<Postgres>::new("select c.billing_month, k.currency, ");
+    query.push(format!("sum({}) as cost", question.cost.column()));
+    push_from(&mut query, source);
+    push_where(&mut query, question.period.first(), question.period.last(), visible);
+    if let Some(currency) = &question.currency {
+        query.push(" and k.currency = ");
+        query.push_bind(currency.as_str().to_owned());
+    }
+    push_filters(&mut query, &question.filters, &question.viewer, source);
+    query.push(" group by 1, 2 order by 1, 2");
+    let rows = query.build().fetch_all(db).await?;
+    let mut left_out = Vec::new();
+    for row in rows {
+        let month = BillingMonth::of(row.try_get("billing_month")?);
+        let currency = Currency::exactly(row.try_get("currency")?);
+        if !rates.iter().any(|used| used.month == month && used.currency == currency) {
+            left_out.push(Unconverted { month, cost: Money { amount: row.try_get("cost")?, currency } });
+        }
+    }
+    Ok(left_out)
+}

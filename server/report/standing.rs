@@ -1,0 +1,144 @@
+//! How far a period's figures can be relied on: what is provisional, what could not be read, what is missing.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::Serialize;
+use sqlx::{PgConnection, Postgres, QueryBuilder};
+
+use super::sql::{Source, push_filters, push_from, push_where};
+use super::visible::Visible;
+use crate::accounts::Viewer;
+use crate::ledger;
+use crate::period::{BillingMonth, Period};
+
+/// An account and month of a provider, and how its figures stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    pub provider: String,
+    pub billing_account: String,
+    pub month: BillingMonth,
+    /// A charge of it has no invoice yet, so figures may still change.
+    pub is_provisional: bool,
+    /// The last usage day that is stated; null where no charge belongs to a day.
+    pub last_day: Option<NaiveDate>,
+    pub delivered_at: Option<DateTime<Utc>>,
+    /// Of the deliveries that count; they are missing from every figure.
+    pub rejected_rows: i64,
+    pub deliveries: Vec<i64>,
+}
+
+/// Every account and month of a period that the viewer sees, by provider.
+pub async fn standing(
+    db: &mut PgConnection,
+    period: Period,
+    viewer: &Viewer,
+    sequence: i64,
+) -> sqlx::Result<Vec<Standing>> {
+    let scopes = match viewer {
+        Viewer::Everything => None,
+        Viewer::Teams(_) => Some(scopes_of(db, period, viewer, sequence).await?),
+    };
+    let rows = sqlx::query!(
+        r#"select s.provider, s.billing_account, s.billing_month,
+               bool_or(ds.is_provisional) as "is_provisional!",
+               max((select max(day) from unnest(ds.days) day)) as last_day,
+               max(l.happened_at) as delivered_at,
+               coalesce(sum(d.rejected), 0)::bigint as "rejected!",
+               array_agg(d.delivery_id order by d.published_sequence) as "deliveries!"
+           from scopes s
+           join visibility v using (scope_id)
+           join delivery_scopes ds on ds.scope_id = v.scope_id and ds.delivery_id = v.delivery_id
+           join deliveries d on d.delivery_id = v.delivery_id
+           left join ledger_log l on l.sequence = d.published_sequence
+           where s.billing_month >= $1 and s.billing_month <= $2
+             and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
+             and ($4::bigint[] is null or s.scope_id = any($4))
+           group by 1, 2, 3
+           order by 1, 2, 3"#,
+        period.first().first_day(),
+        period.last().first_day(),
+        sequence,
+        scopes.as_deref(),
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Standing {
+            provider: row.provider,
+            billing_account: row.billing_account,
+            month: BillingMonth::of(row.billing_month),
+            is_provisional: row.is_provisional,
+            last_day: row.last_day,
+            delivered_at: row.delivered_at,
+            rejected_rows: row.rejected,
+            deliveries: row.deliveries,
+        })
+        .collect())
+}
+
+/// The scopes in which the viewer sees a charge.
+async fn scopes_of(
+    db: &mut PgConnection,
+    period: Period,
+    viewer: &Viewer,
+    sequence: i64,
+) -> sqlx::Result<Vec<i64>> {
+    let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
+    let mut query = QueryBuilder::<Postgres>::new("select distinct c.scope_id");
+    push_from(&mut query, Source::Months);
+    push_where(&mut query, period.first(), period.last(), &visible);
+    push_filters(&mut query, &[], viewer, Source::Months);
+    query.build_query_scalar().fetch_all(db).await
+}
+
+/// The latest month in which the viewer sees a charge that counts now.
+pub async fn latest_month(db: &mut PgConnection, viewer: &Viewer) -> sqlx::Result<Option<BillingMonth>> {
+    let months = sqlx::query_scalar!(
+        "select distinct s.billing_month
+         from scopes s
+         join visibility v using (scope_id)
+         where v.until_sequence is null
+         order by 1 desc"
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    let sequence = ledger::sequence(db).await?;
+    for month in months.into_iter().map(BillingMonth::of) {
+        if *viewer == Viewer::Everything || !scopes_of(db, month.into(), viewer, sequence).await?.is_empty() {
+            return Ok(Some(month));
+        }
+    }
+    Ok(None)
+}
+
+/// Rows of a period's deliveries that could not be read. Whose they would have been nobody knows, so they
+/// count for everyone who sees a charge of the same accounts.
+pub(super) async fn rejected_rows(
+    db: &mut PgConnection,
+    period: Period,
+    viewer: &Viewer,
+    sequence: i64,
+) -> sqlx::Result<i64> {
+    let scopes = match viewer {
+        Viewer::Everything => None,
+        Viewer::Teams(_) => Some(scopes_of(db, period, viewer, sequence).await?),
+    };
+    sqlx::query_scalar!(
+        r#"select coalesce(sum(d.rejected), 0)::bigint as "rejected!"
+           from deliveries d
+           where d.delivery_id in (
+               select v.delivery_id
+               from visibility v
+               join scopes s using (scope_id)
+               where s.billing_month >= $1 and s.billing_month < $2
+                 and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
+                 and ($4::bigint[] is null or s.scope_id = any($4))
+           )"#,
+        period.days().start,
+        period.days().end,
+        sequence,
+        scopes.as_deref(),
+    )
+    .fetch_one(db)
+    .await
+}

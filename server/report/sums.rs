@@ -1,0 +1,189 @@
+//! The sums behind an answer: every group of a question, before some are chosen, folded and ordered.
+
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+
+use super::denomination::{Denomination, Unconverted, denominate, unconverted};
+use super::sql::{Source, push_filters, push_from, push_value, push_where};
+use super::visible::Visible;
+use super::{Grouping, Question};
+use crate::exchange::Rates;
+use crate::money::{Currency, Decimal};
+
+/// What an answer is made from.
+#[derive(Clone, Debug)]
+pub(super) struct Sums {
+    /// `None` where nothing was billed.
+    pub denomination: Option<Denomination>,
+    pub other_currencies: Vec<Currency>,
+    pub unconverted: Vec<Unconverted>,
+    pub groups: Vec<Sum>,
+}
+
+/// A group, and what it is broken down into.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sum {
+    /// `None`: no value.
+    pub key: Option<String>,
+    /// How many groups it was folded from; `None` for one that is itself.
+    pub stands_for: Option<usize>,
+    pub figures: Figures,
+    pub inside: Vec<Sum>,
+}
+
+/// What is summed of a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Figures {
+    pub cost: Decimal,
+    pub previous: Decimal,
+    /// Accelerator time that was paid for, in part-seconds.
+    pub part_seconds: Decimal,
+    /// Of `cost`, what was paid for the use of accelerators.
+    pub accelerator_cost: Decimal,
+}
+
+impl std::ops::AddAssign for Figures {
+    fn add_assign(&mut self, other: Self) {
+        self.cost += other.cost;
+        self.previous += other.previous;
+        self.part_seconds += other.part_seconds;
+        self.accelerator_cost += other.accelerator_cost;
+    }
+}
+
+impl std::iter::Sum for Figures {
+    fn sum<I: Iterator<Item = Self>>(figures: I) -> Self {
+        figures.fold(Self::default(), |mut sum, next| {
+            sum += next;
+            sum
+        })
+    }
+}
+
+/// Sums a question's groups, largest first; time in its order.
+pub(super) async fn sums_of(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+    rates: &Rates,
+    sequence: i64,
+) -> sqlx::Result<Sums> {
+    let found = denominate(db, question, visible, rates, sequence).await?;
+    let Some(denomination) = found.denomination else {
+        return Ok(Sums {
+            denomination: None,
+            other_currencies: found.others,
+            unconverted: Vec::new(),
+            groups: Vec::new(),
+        });
+    };
+    let source = source_of(db, question, visible).await?;
+    let groups = groups(db, question, visible, &denomination, source).await?;
+    let unconverted = unconverted(db, question, visible, &denomination, source).await?;
+    Ok(Sums { denomination: Some(denomination), other_currencies: found.others, unconverted, groups })
+}
+
+async fn groups(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+    denomination: &Denomination,
+    source: Source,
+) -> sqlx::Result<Vec<Sum>> {
+    let (cost, part_seconds) = (denomination.amount(question.cost), source.part_seconds());
+    let first_day = question.period.first().first_day();
+    let mut query = QueryBuilder::<Postgres>::new("select ");
+    push_value(&mut query, &question.by, source);
+    query.push(" as key, ");
+    match &question.then {
+        Some(then) => push_value(&mut query, then, source),
+        None => drop(query.push("null")),
+    }
+    query.push(format!(" as inside, coalesce(sum({cost}) filter (where c.billing_month >= "));
+    query.push_bind(first_day);
+    query.push(format!("), 0) as cost, coalesce(sum({cost}) filter (where c.billing_month < "));
+    query.push_bind(first_day);
+    query.push(format!("), 0) as previous, coalesce(sum({part_seconds}) filter (where c.billing_month >= "));
+    query.push_bind(first_day);
+    query.push(format!("), 0) as part_seconds, coalesce(sum({cost}) filter (where c.billing_month >= "));
+    query.push_bind(first_day);
+    query.push(" and k.accelerator is not null and k.category = 'Usage'), 0) as accelerator_cost");
+    push_from(&mut query, source);
+    denomination.push_join(&mut query);
+    let compared = if question.by.is_time() { question.period } else { question.period.previous() };
+    push_where(&mut query, compared.first(), question.period.last(), visible);
+    denomination.push_where(&mut query);
+    push_filters(&mut query, &question.filters, &question.viewer, source);
+    query.push(" group by 1");
+    if question.then.is_some() {
+        query.push(", 2");
+    }
+    let rows = query.build().fetch_all(db).await?;
+    let mut groups: Vec<Sum> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for row in rows {
+        let key: Option<String> = row.try_get("key")?;
+        let figures = Figures {
+            cost: row.try_get("cost")?,
+            previous: row.try_get("previous")?,
+            part_seconds: row.try_get("part_seconds")?,
+            accelerator_cost: row.try_get("accelerator_cost")?,
+        };
+        let place = *places.entry(key.clone()).or_insert_with(|| {
+            groups.push(Sum { key, ..Sum::default() });
+            groups.len() - 1
+        });
+        groups[place].figures += figures;
+        if question.then.is_some() {
+            let key = row.try_get("inside")?;
+            groups[place].inside.push(Sum { key, figures, ..Sum::default() });
+        }
+    }
+    for group in &mut groups {
+        order(&mut group.inside, question.then.as_ref());
+    }
+    order(&mut groups, Some(&question.by));
+    Ok(groups)
+}
+
+/// Largest first, time in its order.
+fn order(groups: &mut [Sum], by: Option<&Grouping>) {
+    if by.is_some_and(Grouping::is_time) {
+        groups.sort_by(|a, b| a.key.cmp(&b.key));
+    } else {
+        groups.sort_by(|a, b| {
+            let (x, y) = (&a.figures, &b.figures);
+            y.cost.cmp(&x.cost).then(y.previous.cmp(&x.previous)).then_with(|| a.key.cmp(&b.key))
+        });
+    }
+}
+
+/// The coarsest rows that can answer: noisy tags are kept with the charges of the deliveries they are noisy in.
+pub(super) async fn source_of(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+) -> sqlx::Result<Source> {
+    let dimensions = || {
+        let filters = question.filters.iter().map(|filter| &filter.dimension);
+        std::iter::once(&question.by).chain(&question.then).chain(filters)
+    };
+    let tags: Vec<String> = dimensions()
+        .filter_map(|dimension| match dimension {
+            Grouping::Tag(key) => Some(key.clone()),
+            _ => None,
+        })
+        .collect();
+    let is_noisy = !tags.is_empty()
+        && sqlx::query_scalar!(
+            r#"select exists (
+                   select
+                   from deliveries d
+                   where d.noisy_tags && $1 and d.delivery_id = any($2)
+               ) as "noisy!""#,
+            &tags,
+            visible.deliveries(),
+        )
+        .fetch_one(db)
+        .await?;
+    Ok(Source::of(dimensions(), is_noisy))
+}

@@ -1,0 +1,254 @@
+//! `/rates`: exchange rates, and the currency that everything can be converted into.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use serde::Deserialize;
+use sqlx::PgConnection;
+
+use super::error::{Error, Result};
+use super::extract::{CurrentUser, Db, Form, Upload, cookie};
+use super::form::Fields;
+use super::layout::Layout;
+use super::respond::{Cell, Record};
+use super::{filters, paths, respond};
+use crate::clock;
+use crate::config::Settings;
+use crate::exchange::{self, Change, Held, Missing, Rate};
+use crate::money::Currency;
+use crate::period::BillingMonth;
+
+/// The bank's whole history since 1999 is a third of it.
+const LARGEST_FILE: usize = 10 << 20;
+/// Months of the table; a file has them all.
+const MONTHS: usize = 24;
+
+#[derive(Template)]
+#[template(path = "rates.html")]
+struct Page {
+    layout: Layout,
+    rates: Vec<Held>,
+    missing: Vec<Missing>,
+    reporting_currency: Option<Currency>,
+    chosen: Option<Currency>,
+    fields: Fields,
+}
+
+impl Page {
+    async fn find(layout: Layout, db: &mut PgConnection, fields: Fields) -> sqlx::Result<Self> {
+        let rates = exchange::table(db).await?;
+        let reporting_currency = exchange::reporting_currency(db).await?;
+        let missing = match &reporting_currency {
+            Some(currency) => exchange::missing(db, currency).await?,
+            None => Vec::new(),
+        };
+        let chosen = exchange::chosen_reporting_currency(db).await?;
+        Ok(Self { layout, rates, missing, reporting_currency, chosen, fields })
+    }
+
+    /// The rates of the latest months.
+    fn shown(&self) -> &[Held] {
+        let mut months = 0;
+        let mut last = None;
+        let end = self.rates.iter().position(|held| {
+            if last != Some(held.rate.month) {
+                last = Some(held.rate.month);
+                months += 1;
+            }
+            months > MONTHS
+        });
+        &self.rates[..end.unwrap_or(self.rates.len())]
+    }
+}
+
+pub async fn index(_: paths::Rates, layout: Layout, mut db: Db) -> Result {
+    respond::html(Page::find(layout, &mut db, Fields::default()).await?)
+}
+
+pub async fn index_json(_: paths::RatesJson, mut db: Db) -> Result {
+    respond::json(&exchange::table(&mut db).await?)
+}
+
+pub async fn index_csv(_: paths::RatesCsv, mut db: Db) -> Result {
+    respond::csv("exchange-rates", &exchange::table(&mut db).await?)
+}
+
+#[derive(Deserialize)]
+pub struct RateForm {
+    month: String,
+    currency: String,
+    rate: String,
+    quoted_in: String,
+}
+
+pub async fn set(
+    _: paths::Rates,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<RateForm>,
+) -> Result {
+    let mut fields = Fields::new([
+        ("month", &form.month),
+        ("currency", &form.currency),
+        ("rate", &form.rate),
+        ("quoted_in", &form.quoted_in),
+    ]);
+    let Some(rate) = form.read(&mut fields) else {
+        return respond::refused(Page::find(layout, &mut db, fields).await?);
+    };
+    let change = exchange::set(&mut db, std::slice::from_ref(&rate), &person.email, clock::now()).await?;
+    let Rate { month, currency, quoted_in, rate, .. } = rate;
+    let sentence = match change.sequence {
+        Some(_) => format!("In {} one {currency} is {rate} {quoted_in} now.", month.name()),
+        None => format!("Nothing changed: in {} one {currency} was {rate} {quoted_in} before.", month.name()),
+    };
+    Ok(back(&sentence, &settings))
+}
+
+impl RateForm {
+    fn read(&self, fields: &mut Fields) -> Option<Rate> {
+        let month = fields.check(
+            "month",
+            self.month.trim().parse::<BillingMonth>().map_err(|_| "Expected a month such as 2026-09."),
+        );
+        let currency = fields
+            .check("currency", Currency::parse(&self.currency).ok_or("Expected a currency such as EUR."));
+        let rate = fields.check(
+            "rate",
+            exchange::parse_rate(&self.rate)
+                .ok_or("Expected a number above zero, with a point before decimals: 1.0843."),
+        );
+        let quoted_in = fields
+            .check("quoted_in", Currency::parse(&self.quoted_in).ok_or("Expected a currency such as USD."));
+        if currency.is_some() && currency == quoted_in {
+            fields.refuse("quoted_in", "A currency is worth one of itself: choose another one.");
+        }
+        if fields.is_refused() {
+            return None;
+        }
+        let source = "entered".to_owned();
+        Some(Rate { month: month?, currency: currency?, quoted_in: quoted_in?, rate: rate?, source })
+    }
+}
+
+/// A file of the European Central Bank, or one of ours: all of it, or nothing.
+pub async fn load(
+    _: paths::RatesFile,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    mut upload: Upload,
+) -> Result {
+    let mut fields = Fields::default();
+    let mut content = Vec::new();
+    let mut name = String::new();
+    while let Some(mut field) = upload.next_field().await? {
+        if let Some(found) = field.file_name().filter(|found| !found.is_empty()) {
+            name = found.to_owned();
+        }
+        while let Some(chunk) = field.chunk().await.map_err(|error| Upload::broken_off(&error))? {
+            if content.len() + chunk.len() > LARGEST_FILE {
+                return Err(Error::TooLarge);
+            }
+            content.extend_from_slice(&chunk);
+        }
+    }
+    let rates = match exchange::read(&content) {
+        _ if name.is_empty() => Err("No file came along.".to_owned()),
+        Err(refused) => Err(format!("{name}, {refused}. Nothing of it was taken.")),
+        Ok(rates) if rates.is_empty() => Err(format!("{name} holds no rate.")),
+        Ok(rates) => Ok(rates),
+    };
+    let Some(rates) = fields.check("files", rates) else {
+        return respond::refused(Page::find(layout, &mut db, fields).await?);
+    };
+    let Change { changed, unchanged, .. } =
+        exchange::set(&mut db, &rates, &person.email, clock::now()).await?;
+    Ok(back(&format!("{name}: {changed} rates are new or changed, {unchanged} were known."), &settings))
+}
+
+#[derive(Deserialize)]
+pub struct PairForm {
+    month: String,
+    currency: String,
+    quoted_in: String,
+}
+
+pub async fn remove(
+    _: paths::RatesRemove,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<PairForm>,
+) -> Result {
+    let month: BillingMonth = form
+        .month
+        .parse()
+        .map_err(|error: crate::period::ParsePeriodError| Error::BadRequest(error.to_string()))?;
+    let (currency, quoted_in) = (Currency::exactly(&form.currency), Currency::exactly(&form.quoted_in));
+    let removed =
+        exchange::remove(&mut db, month, &currency, &quoted_in, &person.email, clock::now()).await?;
+    let sentence = match removed {
+        Some(_) => format!("The rate from {currency} to {quoted_in} in {} is removed.", month.name()),
+        None => "Nothing changed: there is no such rate.".to_owned(),
+    };
+    Ok(back(&sentence, &settings))
+}
+
+#[derive(Deserialize)]
+pub struct CurrencyForm {
+    reporting_currency: String,
+}
+
+pub async fn set_reporting_currency(
+    _: paths::ReportingCurrency,
+    layout: Layout,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<CurrencyForm>,
+) -> Result {
+    let text = form.reporting_currency.trim();
+    let mut fields = Fields::default();
+    let currency = match text {
+        "" => None,
+        _ => fields
+            .check("reporting_currency", Currency::parse(text).ok_or("Expected a currency such as USD.")),
+    };
+    if fields.is_refused() {
+        return respond::refused(Page::find(layout, &mut db, fields).await?);
+    }
+    exchange::set_reporting_currency(&mut db, currency.as_ref()).await?;
+    let sentence = match &currency {
+        Some(currency) => format!("The overview shows everything in {currency} now."),
+        None => "The overview shows the currency that is used most.".to_owned(),
+    };
+    Ok(back(&sentence, &settings))
+}
+
+fn back(sentence: &str, settings: &Settings) -> axum::response::Response {
+    let mut response = respond::see_other(paths::Rates);
+    cookie::leave_flash(&mut response, sentence, settings);
+    response
+}
+
+impl Record for Held {
+    const COLUMNS: &'static [&'static str] =
+        &["month", "currency", "quoted_in", "rate", "source", "set_at", "set_by"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let Rate { month, currency, quoted_in, rate, source } = &self.rate;
+        vec![
+            Cell::text(month.to_string()),
+            Cell::text(currency.as_str()),
+            Cell::text(quoted_in.as_str()),
+            Cell::Number(*rate),
+            Cell::text(source.as_str()),
+            Cell::text(self.set_at.to_rfc3339()),
+            Cell::text(self.set_by.as_str()),
+        ]
+    }
+}

@@ -1,0 +1,56 @@
+//! Spend over time as stacked columns.
+
+use super::filters;
+use crate::chart;
+use crate::money::Decimal;
+use crate::report::{Bucket, Series, Spend, Step};
+
+pub(super) fn stack(spend: &Spend, step: Step, series: Series) -> chart::Stack {
+    let time = match step {
+        Step::Day => "day",
+        Step::Month => "month",
+    };
+    let what = match &spend.by {
+        by if by.is_time() => String::new(),
+        by => format!(" and {}", by.label().to_lowercase()),
+    };
+    let others = series.groups.len() - usize::from(series.has_others);
+    // Days of several months are told apart by the month's name below its first.
+    let has_months = step == Step::Day && !spend.period.is_one_month();
+    chart::Stack {
+        title: format!("{} by {time}{what}", spend.cost.label()),
+        description: format!(
+            "{}, stacked columns; the same figures stand in the table below.",
+            spend.period.name()
+        ),
+        unit: spend.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
+        buckets: series.buckets.into_iter().map(|it| bucket(it, has_months)).collect(),
+        series: series
+            .groups
+            .into_iter()
+            .enumerate()
+            .map(|(i, (label, values))| chart::Series { label, values, is_other: i == others && i > 0 })
+            .collect(),
+        format: |amount: Decimal| filters::figure(amount, 2),
+    }
+}
+
+fn bucket(bucket: Bucket, has_months: bool) -> chart::Bucket {
+    let (label, name, is_apart) = match bucket {
+        Bucket::Day(day) => {
+            let label = match day.format("%-d").to_string() {
+                first if has_months && first == "1" => day.format("%b").to_string(),
+                _ if has_months => String::new(),
+                number => number,
+            };
+            (label, day.format("%-d %b %Y").to_string(), false)
+        }
+        Bucket::Month(month) => {
+            let first = month.first_day();
+            (first.format("%b").to_string(), first.format("%b %Y").to_string(), false)
+        }
+        Bucket::WholePeriod => ("Month".into(), "Whole period: tax, fees, subscriptions".into(), true),
+        Bucket::Outside => ("Outside".into(), "Outside the month".into(), true),
+    };
+    chart::Bucket { label, name, is_apart }
+}

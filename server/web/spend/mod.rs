@@ -1,0 +1,262 @@
+//! `/spend/2026-09`: what was spent in a period, in groups, over time, against the period before.
+
+mod chart;
+mod file;
+mod table;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use super::error::Result;
+use super::extract::{CurrentUser, Db, Query};
+use super::layout::{Layout, Pages};
+use super::question::Asked;
+use super::respond::{As, Format};
+use super::{Access, Error, filters, paths, respond};
+use crate::chart::Stack;
+use crate::exchange;
+use crate::money::Currency;
+use crate::period::{BillingMonth, Period};
+use crate::report::{self, Answers, CostBasis, Group, Grouping, Spend, Standing, Step};
+
+/// Groups with a color of their own in the chart.
+const COLORED: usize = 7;
+/// Groups within a group on the page; a file has them all.
+const INSIDE: usize = 5;
+/// Tags offered as groupings.
+const TAGS: i64 = 12;
+/// Months whose days still fit into a chart.
+const MONTHS_OF_DAYS: u32 = 4;
+
+#[derive(Template)]
+#[template(path = "spend.html")]
+struct Page {
+    layout: Layout,
+    period: Period,
+    asked: Asked,
+    spend: Spend,
+    chart: Stack,
+    tags: Vec<String>,
+    standing: Vec<Standing>,
+    reporting_currency: Option<Currency>,
+}
+
+pub async fn show(
+    path: paths::Spend,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: period, format } = path.period;
+    let asked = Asked::read(pairs)?;
+    let mut question = asked.question(period, person.viewer());
+    match format {
+        Format::Json => respond::json(&answers.spend(&mut db, &question).await?),
+        Format::Csv => {
+            let spend = answers.spend(&mut db, &question).await?;
+            file::csv(&format!("spend-{period}-by-{}", asked.by), &spend)
+        }
+        Format::Html if asked.is_form => {
+            Ok(respond::see_other(asked.link(paths::Spend { period: As::page(period) })))
+        }
+        Format::Html => {
+            question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
+            let spend = answers.spend(&mut db, &question).await?;
+            let step = asked.over.unwrap_or_else(|| usual_step(period));
+            let series = answers.over_time(&mut db, &question, step, &spend, COLORED).await?;
+            let tags = answers.tag_names(&mut db, period, &question.viewer, spend.sequence, TAGS).await?;
+            let standing = report::standing(&mut db, period, &question.viewer, spend.sequence).await?;
+            let reporting_currency = exchange::reporting_currency(&mut db).await?;
+            let chart = chart::stack(&spend, step, series);
+            respond::html(Page { layout, period, asked, spend, chart, tags, standing, reporting_currency })
+        }
+    }
+}
+
+/// `/spend?from=2026-01&to=2026-09`: where the form of a period leads.
+pub async fn during(_: paths::AnyPeriod, Query(pairs): Query<Vec<(String, String)>>) -> Result {
+    let month = |name: &str| -> Result<BillingMonth, Error> {
+        let found = pairs.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value);
+        found.parse().map_err(|_| {
+            Error::BadRequest(format!("{name}: found “{found}”, expected a month such as 2026-09."))
+        })
+    };
+    let (from, to) = (month("from")?, month("to")?);
+    let period = Period::new(from.min(to), from.max(to))
+        .ok_or_else(|| Error::BadRequest(format!("{from} to {to} is longer than ten years.")))?;
+    let rest = pairs.into_iter().filter(|(name, _)| !matches!(name.as_str(), "from" | "to"));
+    let asked = Asked::read(rest.collect())?;
+    Ok(respond::see_other(asked.link(paths::Spend { period: As::page(period) })))
+}
+
+fn usual_step(period: Period) -> Step {
+    if period.is_one_month() { Step::Day } else { Step::Month }
+}
+
+impl Page {
+    fn at(&self, asked: &Asked) -> String {
+        asked.link(paths::Spend { period: As::page(self.period) })
+    }
+
+    /// Where the forms of the page lead, which carry the question themselves.
+    fn action(&self) -> String {
+        paths::Spend { period: As::page(self.period) }.to_string()
+    }
+
+    /// The currency that was asked for, where the period has others only.
+    fn absent_currency(&self) -> Option<&Currency> {
+        self.asked.currency.as_ref().filter(|_| !self.spend.other_currencies.is_empty())
+    }
+
+    fn of_all(&self) -> String {
+        self.at(&self.asked.find(None))
+    }
+
+    /// The same question for another period.
+    fn during(&self, period: Period) -> String {
+        let asked = Asked { page: 1, over: None, ..self.asked.clone() };
+        asked.link(paths::Spend { period: As::page(period) })
+    }
+
+    /// Periods around this one that people ask for.
+    fn periods(&self) -> Vec<(String, String, bool)> {
+        let offered = self.period.around();
+        let choice = |period: Period| (period.name(), self.during(period), period == self.period);
+        offered.into_iter().map(choice).collect()
+    }
+
+    /// The same figures as a file.
+    fn file(&self, suffix: &str) -> String {
+        let asked = Asked { page: 1, over: None, ..self.asked.clone() };
+        format!("/spend/{}.{suffix}{}", self.period, asked.suffix())
+    }
+
+    fn costs(&self) -> Vec<(String, String, bool)> {
+        let choice =
+            |cost: CostBasis| (cost.label(), self.at(&self.asked.cost(cost)), cost == self.asked.cost);
+        CostBasis::ALL.into_iter().map(choice).collect()
+    }
+
+    /// What one may group by, and the one that is shown: for a select.
+    fn groupings(&self, current: Option<&Grouping>) -> Vec<(String, String, bool)> {
+        let tags = self.tags.iter().map(|tag| Grouping::Tag(tag.clone()));
+        let mut all: Vec<Grouping> = Grouping::FIXED.into_iter().chain(tags).collect();
+        all.extend(current.filter(|current| !all.contains(current)).cloned());
+        all.into_iter().map(|by| (by.to_string(), by.label(), Some(&by) == current)).collect()
+    }
+
+    /// The columns of the chart, where there is a choice.
+    fn steps(&self) -> Vec<(String, String, bool)> {
+        if self.period.is_one_month() || self.period.length() > MONTHS_OF_DAYS {
+            return Vec::new();
+        }
+        let (usual, current) = (usual_step(self.period), self.asked.over.unwrap_or(usual_step(self.period)));
+        let choice = |(label, step): (&str, Step)| {
+            let over = Some(step).filter(|step| *step != usual);
+            (label.to_owned(), self.at(&self.asked.over(over)), step == current)
+        };
+        [("Month", Step::Month), ("Day", Step::Day)].into_iter().map(choice).collect()
+    }
+
+    /// Each currency of the period alone, and all in one, where there are several.
+    fn currencies(&self) -> Vec<(String, String, bool)> {
+        let mut present: Vec<&Currency> = self.spend.other_currencies.iter().collect();
+        present.extend(self.spend.rates.iter().map(|used| &used.currency));
+        present.extend(self.spend.unconverted.iter().map(|left_out| &left_out.cost.currency));
+        present.extend(&self.spend.currency);
+        present.sort_unstable();
+        present.dedup();
+        if present.len() < 2 && self.asked.convert_into.is_none() {
+            return Vec::new();
+        }
+        let converted = &self.asked.convert_into;
+        let alone = |currency: &&Currency| {
+            let is_current = converted.is_none() && Some(*currency) == self.spend.currency.as_ref();
+            (currency.to_string(), self.at(&self.asked.currency(currency)), is_current)
+        };
+        let all_in = |currency: &Currency| {
+            let is_current = converted.as_ref() == Some(currency);
+            (format!("All in {currency}"), self.at(&self.asked.convert_into(currency)), is_current)
+        };
+        let mut into: Vec<&Currency> = self.reporting_currency.iter().chain(converted).collect();
+        if into.is_empty() {
+            into.extend(&present);
+        }
+        into.dedup();
+        present.iter().map(alone).chain(into.into_iter().map(all_in)).collect()
+    }
+
+    fn chips(&self) -> Vec<(String, String)> {
+        self.asked.chips(|asked| self.at(asked))
+    }
+
+    /// Where a group leads: what it is made of. Nowhere for what was folded.
+    fn inside(&self, group: &Group) -> Option<String> {
+        let narrowed = self.narrowed(group)?;
+        Some(self.at(&narrowed.by(finer(&narrowed, &self.asked.by))))
+    }
+
+    fn to_charges(&self, group: &Group) -> Option<String> {
+        Some(self.charges_of(self.narrowed(group)?))
+    }
+
+    /// The charges of a group within a group.
+    fn to_charges_inside(&self, group: &Group, inside: &Group) -> Option<String> {
+        let then = self.asked.then.as_ref().filter(|_| !inside.is_folded)?;
+        Some(self.charges_of(self.narrowed(group)?.only(then, inside.key.as_deref())))
+    }
+
+    fn charges_of(&self, asked: Asked) -> String {
+        let asked = Asked {
+            by: Grouping::Service,
+            then: None,
+            convert_into: None,
+            limit: None,
+            find: None,
+            sort: None,
+            over: None,
+            ..asked
+        };
+        asked.link(paths::Charges { period: As::page(self.period) })
+    }
+
+    fn narrowed(&self, group: &Group) -> Option<Asked> {
+        (!group.is_folded).then(|| self.asked.only(&self.asked.by, group.key.as_deref()))
+    }
+
+    /// Who bills this, told apart by whether it may still change.
+    fn publishers(&self, is_provisional: bool) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for provider in self.standing.chunk_by(|a, b| a.provider == b.provider) {
+            let matching = provider.iter().filter(|scope| scope.is_provisional == is_provisional).count();
+            if matching == provider.len() {
+                names.push(provider[0].provider.clone());
+            } else if matching > 0 {
+                names.push(format!("{} ({matching} of {})", provider[0].provider, provider.len()));
+            }
+        }
+        names
+    }
+
+    fn may_import(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+}
+
+/// What one looks at next within a group.
+fn finer(asked: &Asked, by: &Grouping) -> Grouping {
+    let is_narrowed = |finer: &Grouping| {
+        finer == by || asked.filters.iter().any(|f| f.dimension == *finer && !f.leaves_out)
+    };
+    if let Some(then) = asked.then.clone().filter(|then| !is_narrowed(then)) {
+        return then;
+    }
+    [Grouping::Service, Grouping::Account, Grouping::Sku, Grouping::Resource]
+        .into_iter()
+        .find(|finer| !is_narrowed(finer))
+        .unwrap_or(Grouping::Day)
+}

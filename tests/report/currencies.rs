@@ -1,0 +1,148 @@
+//! Currencies are never added up unless a page is asked to, and then by rates that it names.
+
+use gpuledger::accounts::Viewer;
+use gpuledger::clock;
+use gpuledger::exchange::{self, Rate};
+use gpuledger::money::{Currency, Decimal};
+use gpuledger::report::{self, Grouping, Question, Spend, Step};
+use sqlx::PgPool;
+
+use crate::support::{Focus, TestLedger};
+
+fn question(period: &str) -> Question {
+    let by = Grouping::Tag("team".into());
+    Question { by, ..Question::of(period.parse().unwrap(), Viewer::Everything) }
+}
+
+fn in_usd(period: &str) -> Question {
+    Question { convert_into: Some(Currency::exactly("USD")), ..question(period) }
+}
+
+async fn spend(ledger: &TestLedger, question: &Question) -> Spend {
+    let mut db = ledger.db.acquire().await.unwrap();
+    let spend = report::spend(&mut db, question).await.unwrap();
+    let sum: Decimal = spend.groups.iter().map(|group| group.cost.amount).sum();
+    assert_eq!(Some(sum), spend.total.as_ref().map(|total| total.amount), "groups sum to the total");
+    let series = report::over_time(&mut db, question, Step::Month, &spend, 3).await.unwrap();
+    let drawn: Decimal = series.groups.iter().flat_map(|(_, costs)| costs).copied().sum();
+    assert_eq!(drawn, sum, "the chart sums to the total");
+    spend
+}
+
+async fn set(ledger: &TestLedger, month: &str, rate: &str) -> i64 {
+    let mut db = ledger.db.acquire().await.unwrap();
+    let rate = Rate {
+        month: month.parse().unwrap(),
+        currency: Currency::exactly("EUR"),
+        quoted_in: Currency::exactly("USD"),
+        rate: rate.parse().unwrap(),
+        source: "test".into(),
+    };
+    exchange::set(&mut db, &[rate], "test", clock::now()).await.unwrap().sequence.unwrap()
+}
+
+fn total(spend: &Spend) -> (String, String) {
+    let total = spend.total.as_ref().unwrap();
+    (total.amount.normalize().to_string(), total.currency.to_string())
+}
+
+/// Two accounts, one of them billed in euros, over two months.
+async fn ledger(db: PgPool) -> TestLedger {
+    let ledger = TestLedger::new(db);
+    for month in ["2026-08", "2026-09"] {
+        let at = format!("{month}-05T10");
+        let dollars =
+            Focus::new().hour("acme", "a1", &at, "10.01", "vision").hour("acme", "a2", &at, "1", "nlp");
+        ledger.deliver(&format!("usd-{month}.csv"), &dollars).await;
+        let euros = Focus::new().hour("beta", "b1", &at, "100.000000000001", "vision").billed_in("EUR");
+        ledger.deliver(&format!("eur-{month}.csv"), &euros).await;
+    }
+    ledger
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn each_month_is_converted_at_its_own_rate(db: PgPool) {
+    let ledger = ledger(db).await;
+    set(&ledger, "2026-08", "1.1").await;
+    set(&ledger, "2026-09", "1.25").await;
+
+    let alone = spend(&ledger, &question("2026-09")).await;
+    assert_eq!(total(&alone), ("11.01".into(), "USD".into()));
+    assert_eq!(alone.other_currencies, [Currency::exactly("EUR")]);
+
+    let september = spend(&ledger, &in_usd("2026-09")).await;
+    assert_eq!(total(&september), ("136.01000000000125".into(), "USD".into()));
+    assert_eq!(september.previous.as_ref().unwrap().amount.to_string(), "121.0100000000011");
+    let used: Vec<_> = september
+        .rates
+        .iter()
+        .map(|used| format!("{} {} {}", used.month, used.currency, used.rate))
+        .collect();
+    assert_eq!(used, ["2026-08 EUR 1.1", "2026-09 EUR 1.25"]);
+    assert!(september.unconverted.is_empty() && september.other_currencies.is_empty());
+
+    let both = spend(&ledger, &in_usd("2026-08..2026-09")).await;
+    assert_eq!(total(&both).0, "257.02000000000235");
+
+    // The other way round: one over the rate, with ten digits that count.
+    let euros = Question { convert_into: Some(Currency::exactly("EUR")), ..question("2026-09") };
+    let september = spend(&ledger, &euros).await;
+    assert_eq!(total(&september), ("108.808000000001".into(), "EUR".into()));
+    assert_eq!(september.rates.last().unwrap().source, "1 ÷ 1.25 (test)");
+
+    // Only what is billed in euros, in dollars.
+    let filtered = Question { currency: Some(Currency::exactly("EUR")), ..in_usd("2026-09") };
+    assert_eq!(total(&spend(&ledger, &filtered).await).0, "125.00000000000125");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_month_without_a_rate_is_named_and_not_guessed(db: PgPool) {
+    let ledger = ledger(db).await;
+    set(&ledger, "2026-09", "1.25").await;
+
+    let both = spend(&ledger, &in_usd("2026-08..2026-09")).await;
+    assert_eq!(total(&both).0, "147.02000000000125");
+    let left_out: Vec<_> = both
+        .unconverted
+        .iter()
+        .map(|it| format!("{} {} {}", it.month, it.cost.amount, it.cost.currency))
+        .collect();
+    assert_eq!(left_out, ["2026-08 100.000000000001 EUR"]);
+
+    let yen = Question { convert_into: Some(Currency::exactly("JPY")), ..question("2026-09") };
+    let nothing = spend(&ledger, &yen).await;
+    assert_eq!(total(&nothing), ("0".into(), "JPY".into()));
+    assert_eq!(nothing.unconverted.len(), 2);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_page_as_of_a_sequence_converts_as_it_did_then(db: PgPool) {
+    let ledger = ledger(db).await;
+    let before = set(&ledger, "2026-09", "1.25").await;
+    let after = set(&ledger, "2026-09", "1.5").await;
+    assert_eq!(after, before + 1);
+
+    let as_of = |sequence| Question { sequence, ..in_usd("2026-09") };
+    assert_eq!(total(&spend(&ledger, &as_of(Some(before))).await).0, "136.01000000000125");
+    assert_eq!(total(&spend(&ledger, &as_of(None)).await).0, "161.0100000000015");
+    assert_eq!(spend(&ledger, &as_of(Some(before - 1))).await.unconverted.len(), 1);
+
+    let mut db = ledger.db.acquire().await.unwrap();
+    let (eur, usd) = (Currency::exactly("EUR"), Currency::exactly("USD"));
+    let month = "2026-09".parse().unwrap();
+    let removed = exchange::remove(&mut db, month, &eur, &usd, "test", clock::now()).await.unwrap();
+    assert_eq!(removed, Some(after + 1));
+    assert_eq!(exchange::remove(&mut db, month, &eur, &usd, "test", clock::now()).await.unwrap(), None);
+    drop(db);
+    assert_eq!(spend(&ledger, &as_of(None)).await.unconverted.len(), 1);
+    assert_eq!(total(&spend(&ledger, &as_of(Some(after))).await).0, "161.0100000000015");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_filter_that_leaves_another_currency_shows_that_one(db: PgPool) {
+    let ledger = ledger(db).await;
+    let beta = report::Filter::keep(Grouping::Account, vec!["b1".into()]);
+    let answer = spend(&ledger, &Question { filters: vec![beta], ..question("2026-09") }).await;
+    assert_eq!(total(&answer), ("100.000000000001".into(), "EUR".into()));
+}

@@ -1,0 +1,159 @@
+//! The spend page: what one chooses stands in the address, and whatever is shown sums to the total.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::money::Decimal;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+async fn finance(db: PgPool) -> (TestLedger, TestApp) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("august.csv", Focus::new().hour("acme", "s1", "2026-08-05T10", "40", "vision")).await;
+    let september = Focus::new()
+        .hour("acme", "s1", "2026-09-05T10", "30", "vision")
+        .hour("acme", "s2", "2026-09-06T11", "20", "vision")
+        .hour("acme", "s2", "2026-09-06T12", "25", "nlp")
+        .hour("acme", "s3", "2026-09-07T12", "5", "Visionary");
+    ledger.deliver("september.csv", &september).await;
+    let app = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    (ledger, app)
+}
+
+async fn json(app: &mut TestApp, address: &str) -> Value {
+    let answer = app.get(address).await;
+    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn labels(answer: &Value) -> Vec<&str> {
+    answer["groups"].as_array().unwrap().iter().map(|group| group["label"].as_str().unwrap()).collect()
+}
+
+fn amount(value: &Value) -> Decimal {
+    value["amount"].as_str().unwrap().parse().unwrap()
+}
+
+fn sum(groups: &Value) -> Decimal {
+    groups.as_array().unwrap().iter().map(|group| amount(&group["cost"])).sum()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn groups_are_broken_down_and_sum_at_both_levels(db: PgPool) {
+    let (_ledger, mut finance) = finance(db).await;
+    let answer = json(&mut finance, "/spend/2026-09.json?by=tag:team&then=account").await;
+    assert_eq!(answer["then"], "account");
+    assert_eq!(sum(&answer["groups"]), amount(&answer["total"]));
+    for group in answer["groups"].as_array().unwrap() {
+        assert_eq!(sum(&group["groups"]), amount(&group["cost"]), "{}", group["label"]);
+    }
+    insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=tag:team&then=account").await.body, @r"
+    key,label,then_key,then_label,cost,currency,accelerator_hours,share,previous,cost_per_accelerator_hour
+    vision,vision,s1,s1,30,USD,8,0.375000,40,3.750000
+    vision,vision,s2,s2,20,USD,8,0.250000,0,2.500000
+    nlp,nlp,s2,s2,25,USD,8,0.312500,0,3.125000
+    Visionary,Visionary,s3,s3,5,USD,8,0.062500,0,0.625000
+    ");
+    let page = finance.get("/spend/2026-09?by=tag:team&then=account").await;
+    assert_eq!(html::texts(&page.body, "tr.inside th"), ["s1", "s2", "s2", "s3"]);
+    assert!(json(&mut finance, "/spend/2026-09.json?by=account&then=account").await["then"].is_null());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_was_not_looked_for_is_one_line_and_the_total_stays(db: PgPool) {
+    let (_ledger, mut finance) = finance(db).await;
+    let answer = json(&mut finance, "/spend/2026-09.json?by=tag:team&find=VISION").await;
+    assert_eq!(labels(&answer), ["vision", "Visionary", "1 other"]);
+    assert_eq!((amount(&answer["total"]), sum(&answer["groups"])), (80.into(), 80.into()));
+    let none = finance.get("/spend/2026-09?by=tag:team&find=nobody").await;
+    assert_eq!(html::texts(&none.body, "tbody tr.rest th"), ["3 others"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn groups_are_sorted_by_any_column(db: PgPool) {
+    let (_ledger, mut finance) = finance(db).await;
+    for (sort, expected) in [
+        ("cost", ["vision", "nlp", "Visionary"]),
+        ("-cost", ["Visionary", "nlp", "vision"]),
+        ("name", ["nlp", "vision", "Visionary"]),
+        ("previous", ["vision", "nlp", "Visionary"]),
+        ("change", ["nlp", "vision", "Visionary"]),
+        ("price", ["vision", "nlp", "Visionary"]),
+    ] {
+        let answer = json(&mut finance, &format!("/spend/2026-09.json?by=tag:team&sort={sort}")).await;
+        assert_eq!(labels(&answer), expected, "{sort}");
+    }
+    let page = finance.get("/spend/2026-09?by=tag:team&sort=-name").await.body;
+    assert_eq!(html::attributes(&page, "th[aria-sort]", "aria-sort"), ["descending"]);
+    assert_eq!(finance.get("/spend/2026-09?sort=color").await.status, StatusCode::BAD_REQUEST);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn ticked_groups_are_kept_or_left_out(db: PgPool) {
+    let (_ledger, mut finance) = finance(db).await;
+    let kept = finance.get("/spend/2026-09?by=tag%3Ateam&pick=vision&pick=nlp&do=keep").await;
+    assert_eq!(kept.status, StatusCode::SEE_OTHER);
+    assert_eq!(kept.location(), "/spend/2026-09?by=tag%3Ateam&tag%3Ateam=vision&tag%3Ateam=nlp");
+    let answer = json(&mut finance, "/spend/2026-09.json?by=tag:team&tag:team=vision&tag:team=nlp").await;
+    assert_eq!(amount(&answer["total"]), 75.into());
+
+    let left = finance.get("/spend/2026-09?by=tag%3Ateam&pick=vision&do=leave-out").await;
+    assert_eq!(left.location(), "/spend/2026-09?by=tag%3Ateam&not%3Atag%3Ateam=vision");
+    let page = finance.get(left.location()).await.body;
+    assert!(page.contains("Tag team: not vision"));
+    assert_eq!(
+        amount(&json(&mut finance, "/spend/2026-09.json?not:tag:team=vision").await["total"]),
+        30.into()
+    );
+    // What has no value is left out by that, and only by that.
+    assert_eq!(
+        amount(&json(&mut finance, "/spend/2026-09.json?not:tag:project=x").await["total"]),
+        80.into()
+    );
+    assert!(json(&mut finance, "/spend/2026-09.json?not:tag:project=").await["total"].is_null());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_long_table_has_pages_and_every_page_the_total(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut many = Focus::new();
+    for i in 0..230 {
+        many = many.hour("acme", &format!("s{i:03}"), "2026-09-05T10", "1.000000000001", "vision");
+    }
+    ledger.deliver("many.csv", &many).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let mut rows = 0;
+    for (page, expected) in [(1, 100), (2, 100), (3, 30)] {
+        let body = finance.get(&format!("/spend/2026-09?by=account&page={page}")).await.body;
+        let here = html::texts(&body, "#groups tbody th").len();
+        assert_eq!(here, expected);
+        rows += here;
+        assert!(body.contains(&format!("Page {page} of 3")));
+        assert!(html::texts(&body, "#groups tfoot td").contains(&"230.00".to_owned()));
+    }
+    assert_eq!(rows, 230);
+    assert_eq!(finance.get("/spend/2026-09?by=account&page=99").await.status, StatusCode::OK);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_period_is_chosen_by_its_months(db: PgPool) {
+    let (_ledger, mut finance) = finance(db).await;
+    let answer = finance.get("/spend?by=account&from=2026-07&to=2026-09").await;
+    assert_eq!(answer.location(), "/spend/2026-07..2026-09?by=account");
+    let quarter = finance.get("/spend/2026-Q3?by=account").await.body;
+    assert!(quarter.contains("<h1>Q3 2026</h1>"));
+    assert!(
+        finance.get("/spend/2026-Q3?by=account&over=day").await.body.contains("5 Aug 2026, s1: 40.00 USD")
+    );
+    assert_eq!(finance.get("/spend?from=2026-09&to=2026-08").await.location(), "/spend/2026-08..2026-09");
+    assert_eq!(finance.get("/spend?from=soon&to=2026-08").await.status, StatusCode::BAD_REQUEST);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_page_says_what_may_still_change(db: PgPool) {
+    let (_ledger, mut finance) = finance(db).await;
+    let page = finance.get("/spend/2026-09").await.body;
+    assert!(page.contains("Provisional") && page.contains("NeoCloud"));
+    assert!(page.contains("7 Sep 2026"), "the last day that is stated");
+}
