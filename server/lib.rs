@@ -16,7 +16,9 @@ pub mod cli;
 pub mod clock;
 /// Settings: flags, environment, defaults.
 pub mod config;
-/// Demonstration exports of any size. Pure.
+/// What marks a data folder as a demonstration.
+pub mod demonstration;
+/// Demonstration exports: of any size, and thirteen months that tell a story. Pure.
 pub mod generate;
 /// Background work: a queue in PostgreSQL, with progress.
 pub mod jobs;
