@@ -7,7 +7,7 @@ use chrono::Datelike;
 
 use super::Sums;
 use super::organization::{Bill, ORGANIZATION, PLAN_RATE, Reservation, Store, Team, Term, list};
-use super::schedule::{Run, runs};
+use super::schedule::{Run, lasting_id, runs};
 use crate::generate::amount::Amount;
 use crate::generate::aws_cur::AwsCur;
 use crate::generate::focus::Focus;
@@ -208,7 +208,7 @@ impl<W: Writer> Books<W> {
                     to: from + 24,
                     account: store.account,
                     goods: store.goods,
-                    resource: at as u64 + 1,
+                    resource: lasting_id(self.bill.provider, store.goods.usage_type, at),
                     owner: store.team.map(owner_of_data),
                     quantity,
                     list_rate,

@@ -32,6 +32,13 @@ pub(super) fn runs(bill: &'static Bill, month: &Statement) -> Vec<Run> {
     runs
 }
 
+/// The id of what stays from month to month.
+pub(super) fn lasting_id(of: &str, name: &str, at: usize) -> u64 {
+    of.bytes()
+        .chain(name.bytes())
+        .fold(at as u64 + 1, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
 struct Schedule<'a> {
     work: &'static Work,
     month: &'a Statement,
@@ -60,10 +67,7 @@ impl Schedule<'_> {
     /// The same machines month after month: their ids follow from the work alone.
     fn always(&mut self, nodes: std::ops::Range<usize>) {
         for node in nodes {
-            let texts = [self.work.project, self.work.machine.name];
-            let resource = texts.iter().flat_map(|text| text.bytes()).fold(node as u64 + 1, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            });
+            let resource = lasting_id(self.work.project, self.work.machine.name, node);
             let owner = self.owner();
             self.push(0, self.month.hours, resource, owner);
         }
