@@ -16,9 +16,11 @@ pub mod cli;
 pub mod clock;
 /// Settings: flags, environment, defaults.
 pub mod config;
+/// What marks a data folder as a demonstration.
+pub mod demonstration;
 /// Exchange rates: what was entered or read, and what follows from it.
 pub mod exchange;
-/// Demonstration exports of any size. Pure.
+/// Demonstration exports: of any size, and thirteen months that tell a story. Pure.
 pub mod generate;
 /// Background work: a queue in PostgreSQL, with progress.
 pub mod jobs;

@@ -145,7 +145,7 @@ fn it_writes_the_same_bytes_in_every_version() {
         let digest = Sha256::digest(generated(&plan(format, 20_000)).0);
         format!("{:02x}{:02x}{:02x}{:02x}", digest[0], digest[1], digest[2], digest[3])
     };
-    assert_eq!((sha(Format::AwsCur), sha(Format::Focus)), ("f4e3772d".to_owned(), "5d32f95e".to_owned()));
+    assert_eq!((sha(Format::AwsCur), sha(Format::Focus)), ("ecb7f7c0".to_owned(), "3095f297".to_owned()));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn it_writes_a_cur_with_something_of_everything() {
         "Usage",
     ];
     assert_eq!(kinds, BTreeSet::from(expected));
-    assert_eq!(csv::Reader::from_reader(&*bytes).headers().unwrap().len(), 135);
+    assert_eq!(csv::Reader::from_reader(&*bytes).headers().unwrap().len(), 137);
     let mean = bytes.len() / rows.len();
     assert!((600..=780).contains(&mean), "{mean} bytes a row");
 
@@ -333,4 +333,182 @@ fn it_writes_focus_with_something_of_everything() {
         }
     }
     assert!(rows.iter().any(|row| row["Tags"].contains("diffusion")));
+}
+
+mod demonstration {
+    use std::io::Read as _;
+
+    use flate2::read::GzDecoder;
+    use gpuledger::generate::demo::{Delivery, Demonstration, What};
+
+    use super::*;
+
+    fn demonstration() -> Demonstration {
+        Demonstration::new(1, "2026-11-21".parse().unwrap())
+    }
+
+    fn csv_of(delivery: &Delivery) -> Vec<u8> {
+        let package = delivery.package().unwrap();
+        let mut csv = Vec::new();
+        GzDecoder::new(&*package.files.last().unwrap().bytes).read_to_end(&mut csv).unwrap();
+        csv
+    }
+
+    fn rows_of(provider: &str, month: &str, what: What) -> Vec<Row> {
+        let is = |delivery: &&Delivery| {
+            (delivery.provider, delivery.month.to_string().as_str(), delivery.what) == (provider, month, what)
+        };
+        rows(&csv_of(demonstration().deliveries().iter().find(is).unwrap()))
+    }
+
+    #[test]
+    fn it_is_the_same_for_the_same_seed_and_day() {
+        let packages = |demonstration: Demonstration| -> Vec<_> {
+            demonstration.last(2).deliveries().iter().map(|delivery| delivery.package().unwrap()).collect()
+        };
+        assert!(packages(demonstration()) == packages(demonstration()));
+        let other = Demonstration::new(2, "2026-11-21".parse().unwrap());
+        assert!(packages(demonstration()) != packages(other));
+        // A day later only the open month has grown.
+        let tomorrow = Demonstration::new(1, "2026-11-22".parse().unwrap());
+        assert!(packages(demonstration())[..3] == packages(tomorrow)[..3]);
+    }
+
+    #[test]
+    fn it_tells_thirteen_months_in_the_order_of_their_arrival() {
+        for today in ["2026-11-21", "2026-11-01", "2026-11-02", "2026-03-01"] {
+            let demonstration = Demonstration::new(1, today.parse().unwrap());
+            let deliveries = demonstration.deliveries();
+            let months: BTreeSet<_> = deliveries.iter().map(|delivery| delivery.month).collect();
+            assert_eq!(months.len(), 13);
+            assert_eq!(months.last(), Some(&demonstration.months().1), "{today}");
+            assert!(deliveries.iter().all(|delivery| delivery.at.date_naive() <= today.parse().unwrap()));
+            assert!(deliveries.is_sorted_by_key(|delivery| delivery.at), "{today}");
+            let counting = deliveries.iter().filter(|delivery| delivery.counts()).count();
+            assert_eq!(counting, 39, "each provider's month counts once, {today}");
+        }
+        let yesterday = Demonstration::new(1, "2026-11-01".parse().unwrap()).months().1;
+        assert_eq!(yesterday.to_string(), "2026-10");
+    }
+
+    #[test]
+    fn its_files_sum_to_what_it_says() {
+        for delivery in demonstration().last(2).deliveries().iter().filter(|delivery| delivery.counts()) {
+            let sums = delivery.package().unwrap().sums.unwrap();
+            let rows = rows(&csv_of(delivery));
+            let found = if delivery.provider == "AWS" { sums_of_cur(&rows) } else { sums_of_focus(&rows) };
+            assert_eq!((found.rows, found.billed, found.effective), (sums.rows, sums.billed, sums.effective));
+            assert_eq!(found.accelerator_hours, sums.accelerator_hours);
+            let mut teams: BTreeMap<String, Decimal> = BTreeMap::new();
+            for row in &rows {
+                let (team, cost) = if delivery.provider == "AWS" {
+                    (row["resourceTags/user:team"].to_owned(), amortized(row))
+                } else {
+                    let tags: HashMap<String, String> = serde_json::from_str(&row["Tags"]).unwrap();
+                    (tags.get("team").cloned().unwrap_or_default(), number(row, "EffectiveCost"))
+                };
+                *teams.entry(team).or_insert(Decimal::ZERO) += cost;
+            }
+            let stated: BTreeMap<String, Decimal> =
+                sums.teams.iter().map(|(team, cost)| ((*team).to_owned(), *cost)).collect();
+            assert_eq!(teams, stated, "{} {}", delivery.provider, delivery.month);
+        }
+    }
+
+    #[test]
+    fn nobody_stops_a_cluster_of_eight_over_a_weekend() {
+        let rows = rows_of("AWS", "2026-10", What::Final);
+        let mut hours: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for row in rows.iter().filter(|row| row["resourceTags/user:experiment"].starts_with("seg-scaleup")) {
+            assert_eq!(&row["product/instanceType"], "p5.48xlarge");
+            hours.entry(&row["lineItem/ResourceId"]).or_default().push(&row["lineItem/UsageStartDate"]);
+        }
+        assert_eq!(hours.len(), 8);
+        for run in hours.values() {
+            assert_eq!((run[0], run[run.len() - 1]), ("2026-10-08T08:00:00Z", "2026-10-12T08:00:00Z"));
+            assert_eq!(run.len(), 97);
+        }
+    }
+
+    #[test]
+    fn teams_are_misspelt_and_left_out() {
+        let rows = rows_of("AWS", "2026-10", What::Final);
+        let teams: BTreeSet<&str> = rows.iter().map(|row| &row["resourceTags/user:team"]).collect();
+        let capital = |row: &&Row| !row["resourceTags/user:Team"].is_empty();
+        assert!(teams.len() > 8 && teams.contains(""), "{teams:?}");
+        assert!(rows.iter().any(|row| capital(&row)));
+        let all: BTreeSet<&str> = demonstration()
+            .last(2)
+            .deliveries()
+            .iter()
+            .filter_map(|delivery| delivery.package().unwrap().sums)
+            .flat_map(|sums| sums.teams.into_keys())
+            .collect();
+        assert!(all.is_superset(&BTreeSet::from(["vision", "Vision", "vision ", "CV"])), "{all:?}");
+    }
+
+    #[test]
+    fn a_month_arrives_twice_and_the_open_one_has_no_invoice() {
+        let first = rows_of("AWS", "2026-09", What::Provisional);
+        let second = rows_of("AWS", "2026-09", What::Final);
+        let kinds = |rows: &[Row]| -> BTreeSet<String> {
+            rows.iter().map(|row| row["lineItem/LineItemType"].to_owned()).collect()
+        };
+        assert!(first.iter().all(|row| row["bill/InvoiceId"].is_empty()));
+        assert!(second.iter().all(|row| !row["bill/InvoiceId"].is_empty()));
+        let added: Vec<String> = kinds(&second).difference(&kinds(&first)).cloned().collect();
+        assert_eq!(added, ["EdpDiscount", "Fee", "Refund", "Tax"]);
+        for provider in ["AWS", "Microsoft", "Nordlicht Cloud"] {
+            let open = rows_of(provider, "2026-11", What::Provisional);
+            let (invoice, start) = match provider {
+                "AWS" => ("bill/InvoiceId", "lineItem/UsageStartDate"),
+                _ => ("InvoiceId", "ChargePeriodStart"),
+            };
+            assert!(
+                open.iter().all(|row| row[invoice].is_empty() && &row[start] < "2026-11-21"),
+                "{provider}"
+            );
+        }
+    }
+
+    #[test]
+    fn accelerators_cost_what_the_market_asks() {
+        let package = |provider: &str| {
+            let deliveries = demonstration().deliveries();
+            let is = |delivery: &&Delivery| {
+                delivery.provider == provider && delivery.month.to_string() == "2026-10" && delivery.counts()
+            };
+            deliveries.iter().find(is).unwrap().package().unwrap().sums.unwrap()
+        };
+        let mut all = Decimal::ZERO;
+        for provider in ["AWS", "Microsoft", "Nordlicht Cloud"] {
+            let sums = package(provider);
+            let hours: Decimal = sums.accelerator_hours.values().copied().sum();
+            let rate = sums.effective.divide(hours, 2).unwrap();
+            let within =
+                |low: &str, high: &str| rate >= low.parse().unwrap() && rate <= high.parse().unwrap();
+            assert!(within("2", "9"), "{provider}: {rate} an hour");
+            all += sums.effective;
+        }
+        let million = |text: &str| text.parse::<Decimal>().unwrap();
+        assert!(all > million("1000000") && all < million("2000000"), "{all} in a month");
+    }
+
+    #[test]
+    fn its_exchange_rates_cover_its_months() {
+        let file = demonstration().exchange_rates();
+        assert!(file.name.contains("invented"));
+        let text = String::from_utf8(file.bytes).unwrap();
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("Date,USD,"));
+        let days: Vec<(String, Decimal)> = lines
+            .map(|line| {
+                let mut cells = line.split(',');
+                (cells.next().unwrap().to_owned(), cells.next().unwrap().parse().unwrap())
+            })
+            .collect();
+        assert_eq!((days[0].0.as_str(), days[days.len() - 1].0.as_str()), ("2026-11-20", "2025-11-03"));
+        let within = |rate: Decimal| rate > "1".parse().unwrap() && rate < "1.2".parse().unwrap();
+        assert!(days.iter().all(|(_, rate)| within(*rate)));
+    }
 }

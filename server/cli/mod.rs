@@ -3,6 +3,7 @@
 //! Exit status: 0 done, 1 failed (nothing changed), 2 usage, 3 done but rows were rejected.
 
 mod check;
+mod demo;
 mod generate;
 mod import;
 mod report;
@@ -13,7 +14,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use sqlx::PgPool;
 
 use crate::config::{DatabaseUrl, Settings};
@@ -48,6 +50,8 @@ struct Cli {
 enum Command {
     /// Answer in the browser (the default).
     Serve,
+    /// Answer in the browser with an invented organization's bills, in a folder of their own (`demo`).
+    Demo(demo::Arguments),
     /// Load billing exports: each file is a delivery, or each manifest with the files it names.
     Import(import::Arguments),
     /// Print the figures of a page.
@@ -87,7 +91,14 @@ struct Session {
 
 /// Runs the program.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let is_default = matches.value_source("data_dir") == Some(ValueSource::DefaultValue);
+    if let Some(Command::Demo(_)) = cli.command
+        && is_default
+    {
+        cli.settings.data_dir = demo::default_data_dir(&cli.settings.data_dir);
+    }
     if let Some(Command::KeepPostgres { postgres }) = &cli.command {
         return keep_postgres(&cli.settings.data_dir, postgres);
     }
@@ -117,6 +128,10 @@ fn exit_code(outcome: anyhow::Result<Done>) -> ExitCode {
 
 async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let Cli { settings, json, command } = cli;
+    if let Some(Command::Demo(arguments)) = &command {
+        let url = settings.database_url.as_ref().map(DatabaseUrl::expose);
+        demo::claim(arguments, &settings.data_dir, url).await?;
+    }
     private::make_directory(&settings.data_dir)?;
     let store = Store::open(&database(&settings)?).await?;
     let originals = Originals::new(&settings.data_dir);
@@ -125,6 +140,10 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
     ledger::recognize_again(&mut *pool.acquire().await?).await?;
     let done = match command.unwrap_or(Command::Serve) {
         Command::Serve => serve(settings, &store, &pool).await,
+        Command::Demo(_) => match demo::prepare(&session, &settings.data_dir).await {
+            Ok(()) => serve(settings, &store, &pool).await,
+            Err(error) => Err(error),
+        },
         Command::Import(arguments) => import::run(session, arguments).await,
         Command::Report(report) => report::run(session, report).await,
         Command::Check(arguments) => check::run(session, arguments).await,

@@ -169,11 +169,13 @@ impl<'a, W: Write> AwsCur<'a, W> {
             | Cell::Experiment
             | Cell::Project
             | Cell::Team
+            | Cell::Workload
+            | Cell::CostCenterTag
                 if is_main =>
             {
                 tag_cell(out, cell, line);
             }
-            Cell::CostCentre if is_main => {
+            Cell::CostCenter if is_main => {
                 text("cc-10");
                 write_number(out, line.account as u64);
             }
@@ -322,7 +324,7 @@ fn description(out: &mut Vec<u8>, line: &Line, row: Row) {
         }
         Kind::ReservationUpfront { .. } => text("Sign up charge for subscription: reservation"),
         Kind::Support => text("AWS Support (Enterprise)"),
-        Kind::Credit => text("AWS credit: EDP migration programme"),
+        Kind::Credit => text("AWS credit: EDP migration program"),
         Kind::Refund => text("Refund for service disruption"),
         Kind::Discount => text("Enterprise Program Discount"),
         Kind::Tax => text("Tax for product code AmazonEC2"),

@@ -93,6 +93,8 @@ pub(super) fn tag_cell(out: &mut Vec<u8>, cell: Cell, line: &Line) {
         Cell::Team if !owner.is_capital => write_cell(out, owner.team),
         Cell::CapitalTeam if owner.is_capital => write_cell(out, owner.team),
         Cell::Environment => write_cell(out, owner.environment),
+        Cell::Workload => write_cell(out, owner.workload),
+        Cell::CostCenterTag => write_cell(out, owner.cost_center),
         Cell::Project => write_cell(out, owner.project),
         Cell::Experiment if owner.experiment > 0 => owner.write_experiment(out),
         Cell::CreatedBy if runs(line.kind) && line.resource.is_multiple_of(4) => {

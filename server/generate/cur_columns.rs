@@ -76,17 +76,19 @@ pub(super) enum Cell {
     PlanPayment,
     PlanTerm,
     CreatedBy,
+    CostCenterTag,
+    Workload,
     CapitalTeam,
     Environment,
     Experiment,
     Project,
     Team,
-    CostCentre,
+    CostCenter,
 }
 
 use Cell as C;
 
-pub(super) static COLUMNS: [(&str, Cell); 135] = [
+pub(super) static COLUMNS: [(&str, Cell); 137] = [
     ("identity/LineItemId", C::LineItemId),
     ("identity/TimeInterval", C::TimeInterval),
     ("bill/InvoiceId", C::InvoiceId),
@@ -217,9 +219,11 @@ pub(super) static COLUMNS: [(&str, Cell); 135] = [
     ("savingsPlan/PurchaseTerm", C::PlanTerm),
     ("resourceTags/aws:createdBy", C::CreatedBy),
     ("resourceTags/user:Team", C::CapitalTeam),
+    ("resourceTags/user:cost-center", C::CostCenterTag),
     ("resourceTags/user:environment", C::Environment),
     ("resourceTags/user:experiment", C::Experiment),
     ("resourceTags/user:project", C::Project),
     ("resourceTags/user:team", C::Team),
-    ("costCategory/CostCentre", C::CostCentre),
+    ("resourceTags/user:workload", C::Workload),
+    ("costCategory/CostCenter", C::CostCenter),
 ];

@@ -79,10 +79,12 @@ impl<'a, W: Write> Focus<'a, W> {
         out.extend_from_slice(output.invoice_id.as_bytes());
         out.push(b',');
         out.extend_from_slice(output.billing_account.as_bytes());
-        out.extend_from_slice(b",Demonstration Organisation,Billing Account,");
+        out.push(b',');
+        out.extend_from_slice(output.billing_account_name.as_bytes());
+        out.extend_from_slice(b",Billing Account,");
         out.extend_from_slice(output.accounts[line.account].as_bytes());
-        out.extend_from_slice(b",account-");
-        write_number(out, line.account as u64 + 1);
+        out.push(b',');
+        out.extend_from_slice(output.account_names[line.account].as_bytes());
         out.extend_from_slice(b",Account,");
         let last = output.stamps.len() - 1;
         for at in [0, last, line.from, line.to] {
@@ -218,7 +220,8 @@ impl<'a, W: Write> Focus<'a, W> {
         let has_resource = row == Row::Main && line.resource != 0 && is_usage(line.kind);
         for _ in 0..2 {
             if has_resource {
-                out.extend_from_slice(if line.machine.is_some() { b"i-0" } else { b"res" });
+                let prefix = if line.machine.is_some() { self.offer.machine_id } else { line.goods.resource };
+                out.extend_from_slice(prefix.as_bytes());
                 write_hex(out, line.resource);
             }
             out.push(b',');
@@ -309,6 +312,8 @@ impl<'a, W: Write> Focus<'a, W> {
         };
         tag(out, "environment", &|out| json_escaped(out, owner.environment));
         tag(out, "project", &|out| json_escaped(out, owner.project));
+        tag(out, "workload", &|out| json_escaped(out, owner.workload));
+        tag(out, "cost-center", &|out| json_escaped(out, owner.cost_center));
         if owner.experiment > 0 {
             tag(out, "experiment", &|out| owner.write_experiment(out));
         }

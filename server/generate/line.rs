@@ -1,9 +1,9 @@
-//! What happens in the organisation's month, before it is a row of any format.
+//! What happens in the organization's month, before it is a row of any format.
 
 use std::io;
 
 use super::amount::Amount;
-use super::world::{GOODS, Goods, Machine, Region};
+use super::world::{AWS_GOODS, Goods, Machine, Region};
 
 /// What a row is about. The formats write some of these as two rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,14 @@ pub(super) struct Owner {
     pub(super) team: &'static str,
     /// Tagged `Team` instead of `team`.
     pub(super) is_capital: bool,
+    /// What the name of its experiment begins with.
+    pub(super) series: &'static str,
     /// From 1; 0 for none.
     pub(super) experiment: u32,
     pub(super) project: &'static str,
     pub(super) environment: &'static str,
+    pub(super) workload: &'static str,
+    pub(super) cost_center: &'static str,
 }
 
 /// One event, to be written as one row or two.
@@ -93,7 +97,7 @@ impl Line {
             region,
             zone: 0,
             machine: None,
-            goods: &GOODS[0],
+            goods: &AWS_GOODS[0],
             resource: 0,
             owner: None,
             quantity: Amount::ONE,

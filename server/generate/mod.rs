@@ -1,4 +1,4 @@
-//! Demonstration exports: billing files of an invented organisation, of any size, for trying the product
+//! Demonstration exports: billing files of an invented organization, of any size, for trying the product
 //! and for measuring it.
 //!
 //! The same [`Plan`] gives the same bytes, always: no clock, no randomness but the seed's. What is in the
@@ -11,6 +11,7 @@ mod amount;
 mod aws_cur;
 mod cur_cells;
 mod cur_columns;
+pub mod demo;
 mod focus;
 mod line;
 mod output;

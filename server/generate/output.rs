@@ -26,6 +26,8 @@ pub(super) struct Output<'a, W: Write> {
     pub(super) currency: String,
     pub(super) billing_account: String,
     pub(super) accounts: Vec<String>,
+    pub(super) account_names: Vec<String>,
+    pub(super) billing_account_name: String,
     pub(super) invoice_id: String,
     pub(super) plan_arn: String,
     /// Ends where the machine's name follows.
@@ -34,7 +36,8 @@ pub(super) struct Output<'a, W: Write> {
     billed: Amount,
     effective: Amount,
     list: Amount,
-    hours: BTreeMap<&'static str, u64>,
+    /// Quantity of each machine, in hours.
+    hours: BTreeMap<&'static str, Amount>,
 }
 
 impl<'a, W: Write> Output<'a, W> {
@@ -50,17 +53,30 @@ impl<'a, W: Write> Output<'a, W> {
             currency: cell(plan.currency.as_str()),
             billing_account: cell(&plan.billing_account),
             accounts: (0..ACCOUNTS).map(|at| cell(&sub_account(&plan.billing_account, at))).collect(),
+            account_names: (0..ACCOUNTS).map(|at| format!("account-{}", at + 1)).collect(),
+            billing_account_name: "Demonstration Organization".to_owned(),
             invoice_id: cell(plan.invoice_id.as_deref().unwrap_or_default()),
             plan_arn: format!(
                 "arn:aws:savingsplans::{account}:savingsplan/6a0c3f52-91d4-4a7e-8d10-2c7c9e0b41f7"
             ),
-            reservation_arn: format!("arn:aws:ec2:{region}:{account}:reserved-instances/5d0e1f7a-"),
+            reservation_arn: match canonical_provider(provider) {
+                "Microsoft" => "/providers/Microsoft.Capacity/reservationOrders/5d0e1f7a-".to_owned(),
+                _ => format!("arn:aws:ec2:{region}:{account}:reserved-instances/5d0e1f7a-"),
+            },
             rows: 0,
             billed: Amount::ZERO,
             effective: Amount::ZERO,
             list: Amount::ZERO,
             hours: BTreeMap::new(),
         }
+    }
+
+    /// Gives the accounts other ids and names.
+    pub(super) fn with_accounts(mut self, name: &str, accounts: &[(&str, &str)]) -> Self {
+        self.billing_account_name = cell(name);
+        self.accounts = accounts.iter().map(|(id, _)| cell(id)).collect();
+        self.account_names = accounts.iter().map(|(_, name)| cell(name)).collect();
+        self
     }
 
     /// Adds a written row to the sums. `counts`: whether its quantity is time of its machine.
@@ -80,7 +96,7 @@ impl<'a, W: Write> Output<'a, W> {
         if let Some(machine) =
             line.machine.filter(|machine| counts && runs && !machine.accelerators.is_empty())
         {
-            *self.hours.entry(machine.name).or_default() += 1;
+            self.hours.entry(machine.name).or_default().add(line.quantity);
         }
     }
 
@@ -96,7 +112,7 @@ impl<'a, W: Write> Output<'a, W> {
         self.out.write_all(&self.row)?;
         self.row.clear();
         self.out.flush()?;
-        let mut part_hours: BTreeMap<&'static str, i64> = BTreeMap::new();
+        let mut part_hours: BTreeMap<&'static str, Decimal> = BTreeMap::new();
         for (machine, hours) in &self.hours {
             let key = ChargeKey {
                 provider: canonical_provider(&self.provider).to_owned(),
@@ -105,11 +121,11 @@ impl<'a, W: Write> Output<'a, W> {
                 ..ChargeKey::default()
             };
             if let Some(found) = recognize(&key) {
-                *part_hours.entry(found.model.name).or_default() += found.per_unit.parts() * *hours as i64;
+                *part_hours.entry(found.model.name).or_insert(Decimal::ZERO) +=
+                    hours.to_decimal().times(found.per_unit.parts());
             }
         }
-        let exact =
-            |parts: i64| Decimal::from(parts).divide(Decimal::from(PARTS), 12).unwrap_or(Decimal::ZERO);
+        let exact = |parts: Decimal| parts.divide(Decimal::from(PARTS), 12).unwrap_or(Decimal::ZERO);
         Ok(Totals {
             rows: self.rows,
             billed: self.billed.to_decimal(),
@@ -123,7 +139,8 @@ impl<'a, W: Write> Output<'a, W> {
 impl Owner {
     /// `exp-0042`.
     pub(super) fn write_experiment(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"exp-");
+        out.extend_from_slice(self.series.as_bytes());
+        out.push(b'-');
         write_padded(out, u64::from(self.experiment), if self.experiment > 9999 { 7 } else { 4 });
     }
 }

@@ -1,4 +1,4 @@
-//! The organisation's month, hour by hour: a fleet of machines that run for consecutive hours, what
+//! The organization's month, hour by hour: a fleet of machines that run for consecutive hours, what
 //! is stored and transferred beside them, and the charges that come once a month.
 //!
 //! Memory is bounded by the machines that run at once: rows / hours of the month.
@@ -9,7 +9,9 @@ use super::amount::Amount;
 use super::line::{Kind, Line, Owner, Writer};
 use super::random::Random;
 use super::settle::{Books, reserved_rates};
-use super::world::{ACCOUNTS, ENVIRONMENTS, GOODS, Goods, MISSPELT, Machine, Offer, PROJECTS, Region, TEAMS};
+use super::world::{
+    ACCOUNTS, COST_CENTERS, ENVIRONMENTS, Goods, MISSPELT, Machine, Offer, PROJECTS, Region, TEAMS, WORKLOADS,
+};
 
 pub(super) struct Month {
     pub(super) rows: u64,
@@ -113,7 +115,7 @@ impl Month {
             Use::Plain | Use::PlainSpot => Some(self.any_of(offer.plain)),
             Use::Goods => None,
         };
-        let goods = self.random.pick(&GOODS);
+        let goods = self.random.pick(self.offer.goods);
         let region = match used {
             Use::Reserved => &offer.regions[0],
             _ => self.random.pick(offer.regions),
@@ -190,9 +192,12 @@ impl Month {
                 TEAMS[team]
             },
             is_capital: self.random.chance(25),
+            series: "exp",
             experiment: if self.random.chance(950) { experiment } else { 0 },
             project: PROJECTS[experiment as usize / TEAMS.len() % PROJECTS.len()],
             environment: ENVIRONMENTS[self.random.weighted(&[6, 3, 1])],
+            workload: WORKLOADS[experiment as usize % WORKLOADS.len()],
+            cost_center: COST_CENTERS[team],
         })
     }
 
@@ -253,12 +258,7 @@ impl Month {
             books.take::<W>(&line, writer)?;
         }
         while books.rows < until {
-            self.filler(
-                hour,
-                self.offer.regions.first().unwrap_or(&super::world::AWS.regions[0]),
-                books,
-                writer,
-            )?;
+            self.filler(hour, &self.offer.regions[0], books, writer)?;
         }
         Ok(())
     }
@@ -270,7 +270,7 @@ impl Month {
         books: &mut Books,
         writer: &mut W,
     ) -> io::Result<()> {
-        let goods = self.random.pick(&GOODS);
+        let goods = self.random.pick(self.offer.goods);
         let account = self.random.below(ACCOUNTS as u64) as usize;
         let line = Line { kind: Kind::Goods, goods, account, ..Line::empty(region) };
         self.goods(hour, line, books, writer)

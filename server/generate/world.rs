@@ -1,4 +1,4 @@
-//! What the demonstration organisation rents, where, and for whom. Prices are near list, and invented
+//! What the invented organization rents, where, and for whom. Prices are near list, and invented
 //! where that is simpler: nobody should plan with them.
 
 use super::amount::Amount;
@@ -21,7 +21,7 @@ impl Machine {
     }
 }
 
-const fn machine(
+pub(super) const fn machine(
     name: &'static str,
     accelerators: &'static str,
     vcpu: u32,
@@ -53,6 +53,10 @@ pub(super) struct Offer {
     pub(super) accelerated: &'static [Machine],
     pub(super) plain: &'static [Machine],
     pub(super) regions: &'static [Region],
+    /// What it rents out beside machines.
+    pub(super) goods: &'static [Goods],
+    /// What the id of a machine begins with.
+    pub(super) machine_id: &'static str,
 }
 
 pub(super) static AWS: Offer = Offer {
@@ -83,9 +87,11 @@ pub(super) static AWS: Offer = Offer {
         region("eu-west-1", "EU (Ireland)", "EU-", 1080),
         region("ap-northeast-1", "Asia Pacific (Tokyo)", "APN1-", 1250),
     ],
+    goods: &AWS_GOODS,
+    machine_id: "i-0",
 };
 
-static AZURE: Offer = Offer {
+pub(super) static AZURE: Offer = Offer {
     provider: "Microsoft",
     service: "Virtual Machines",
     accelerated: &[
@@ -100,6 +106,8 @@ static AZURE: Offer = Offer {
         machine("Standard_E16s_v5", "", 16, 128, 10_080, 3),
     ],
     regions: &[region("westus3", "West US 3", "", 1000), region("westeurope", "West Europe", "", 1150)],
+    goods: &AZURE_GOODS,
+    machine_id: "vm-gpu-",
 };
 
 static GOOGLE: Offer = Offer {
@@ -112,6 +120,8 @@ static GOOGLE: Offer = Offer {
     ],
     plain: &[machine("n2-standard-8", "", 8, 32, 3_885, 5)],
     regions: &[region("us-central1", "Iowa", "", 1000), region("europe-west4", "Netherlands", "", 1100)],
+    goods: &GOODS,
+    machine_id: "gce-",
 };
 
 static ORACLE: Offer = Offer {
@@ -124,10 +134,12 @@ static ORACLE: Offer = Offer {
     ],
     plain: &[machine("VM.Standard.E5.Flex", "", 16, 128, 7_360, 5)],
     regions: &[region("us-chicago-1", "US Midwest (Chicago)", "", 1000)],
+    goods: &GOODS,
+    machine_id: "ocid1.instance.",
 };
 
 /// Any other name: a specialty cloud that says how many of what in the machine's name.
-static SPECIALTY: Offer = Offer {
+pub(super) static SPECIALTY: Offer = Offer {
     provider: "",
     service: "GPU Instances",
     accelerated: &[
@@ -138,6 +150,8 @@ static SPECIALTY: Offer = Offer {
     ],
     plain: &[machine("cpu-16", "", 16, 64, 4_800, 5)],
     regions: &[region("us-east", "US East", "", 1000), region("eu-north", "EU North", "", 1000)],
+    goods: &GOODS,
+    machine_id: "node-",
 };
 
 /// The offer of a provider, by its canonical name.
@@ -171,7 +185,7 @@ impl Goods {
     }
 }
 
-pub(super) static GOODS: [Goods; 7] = [
+pub(super) static AWS_GOODS: [Goods; 8] = [
     Goods {
         code: "AmazonEC2",
         service: "Amazon Elastic Compute Cloud",
@@ -256,6 +270,63 @@ pub(super) static GOODS: [Goods; 7] = [
         most: 4_000,
         resource: "",
     },
+    Goods {
+        code: "AmazonEKS",
+        service: "Amazon Elastic Container Service for Kubernetes",
+        category: "Compute",
+        family: "Compute",
+        usage_type: "AmazonEKS-Hours:perCluster",
+        operation: "CreateOperation",
+        unit: "Hours",
+        price: 100_000,
+        most: 1_000,
+        resource: "cluster/ml-",
+    },
+];
+
+/// Storage, transfer and the like of a cloud that is not AWS: no product code, family or operation.
+const fn goods(
+    service: &'static str,
+    category: &'static str,
+    usage_type: &'static str,
+    unit: &'static str,
+    price: i64,
+    most: u64,
+    resource: &'static str,
+) -> Goods {
+    Goods {
+        code: "",
+        service,
+        category,
+        family: "",
+        usage_type,
+        operation: usage_type,
+        unit,
+        price,
+        most,
+        resource,
+    }
+}
+
+pub(super) static AZURE_GOODS: [Goods; 4] = [
+    goods("Storage Accounts", "Storage", "Hot LRS Data Stored", "GB-Month", 18_400, 90_000, "stdata"),
+    goods("Virtual Machines", "Storage", "P30 LRS Disk", "GB-Month", 132_000, 2_000, "disk-"),
+    goods("Virtual Network", "Networking", "Standard Data Transfer Out", "GB", 87_000, 40_000, ""),
+    goods(
+        "Azure Monitor",
+        "Management and Governance",
+        "Analytics Logs Data Ingestion",
+        "GB",
+        2_300_000,
+        900,
+        "",
+    ),
+];
+
+pub(super) static GOODS: [Goods; 3] = [
+    goods("Block Storage", "Storage", "NVMe volume", "GB-Month", 70_000, 4_000, "volume-"),
+    goods("Shared File System", "Storage", "Shared file system", "GB-Month", 90_000, 30_000, "fs-"),
+    goods("Network", "Networking", "Egress", "GB", 20_000, 90_000, ""),
 ];
 
 pub(super) static TEAMS: [&str; 6] = ["research", "vision", "language", "inference", "robotics", "platform"];
@@ -273,6 +344,10 @@ pub(super) static PROJECTS: [&str; 8] = [
     "tooling",
 ];
 pub(super) static ENVIRONMENTS: [&str; 3] = ["prod", "dev", "staging"];
+pub(super) static WORKLOADS: [&str; 3] = ["training", "serving", "batch"];
+/// Where finance books the teams.
+pub(super) static COST_CENTERS: [&str; 6] =
+    ["CC-4100", "CC-4210", "CC-4220", "CC-5100", "CC-4300", "CC-6000"];
 /// Accounts under the billing account; their numbers follow from it.
 pub(super) const ACCOUNTS: usize = 8;
 
@@ -283,7 +358,7 @@ mod tests {
     use crate::billing::ChargeKey;
 
     #[test]
-    fn it_rents_machines_that_are_recognised() {
+    fn it_rents_machines_that_are_recognized() {
         for offer in [&AWS, &AZURE, &GOOGLE, &ORACLE, &SPECIALTY] {
             assert!(offer.accelerated.len() >= 3, "one for the plan, two to reserve");
             for machine in offer.accelerated.iter().chain(offer.plain) {

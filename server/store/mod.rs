@@ -41,6 +41,22 @@ pub struct Store {
     private: Option<Private>,
 }
 
+impl Database {
+    /// Whether there is nothing in it yet, as far as one can see without changing it.
+    pub async fn is_blank(url: &str) -> Result<bool, Error> {
+        let mut db = PgConnectOptions::from_str(url)
+            .map_err(Error::Address)?
+            .connect()
+            .await
+            .map_err(Error::Connect)?;
+        let tables = "select not exists (select from pg_catalog.pg_tables
+                      where schemaname not in ('pg_catalog', 'information_schema'))";
+        let is_blank = sqlx::query_scalar(tables).fetch_one(&mut db).await.map_err(Error::Connect)?;
+        db.close().await.map_err(Error::Connect)?;
+        Ok(is_blank)
+    }
+}
+
 impl Store {
     /// Finds or starts the database and runs the migrations that it lacks. One process at a time runs them; others
     /// wait.

@@ -21,6 +21,8 @@ pub struct Layout {
     pub csrf: String,
     /// What the last action had to say.
     pub flash: Option<String>,
+    /// The figures are invented.
+    pub is_demonstration: bool,
     /// `None` follows the system.
     pub theme: Option<&'static str>,
     path: String,
@@ -39,6 +41,7 @@ impl Layout {
             person: visitor.person.clone(),
             csrf: visitor.secret().csrf(),
             flash: visitor.flash.clone(),
+            is_demonstration: visitor.is_demonstration,
             theme: visitor.theme,
             path: path.to_owned(),
         }

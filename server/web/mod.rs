@@ -40,6 +40,7 @@ use axum::extract::FromRef;
 use sqlx::PgPool;
 
 use crate::config::Settings;
+use crate::demonstration::Mark;
 use crate::jobs::{Bell, Inbox};
 use crate::ledger::Originals;
 use crate::report::Answers;
@@ -55,6 +56,8 @@ pub struct App {
     pub originals: Originals,
     pub answers: Arc<Answers>,
     pub inbox: Inbox,
+    /// Its figures are invented, and every page says so.
+    pub is_demonstration: bool,
 }
 
 impl App {
@@ -66,6 +69,7 @@ impl App {
             answers: Arc::default(),
             originals: Originals::new(&settings.data_dir),
             inbox: Inbox::new(&settings.data_dir),
+            is_demonstration: Mark::is_in(&settings.data_dir),
             settings: Arc::new(settings),
         }
     }

@@ -1,5 +1,6 @@
 //! What people do, from the first page to the last, over HTTP against a real PostgreSQL.
 
 mod admin;
+mod demo;
 mod finance;
 mod team_lead;

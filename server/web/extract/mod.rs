@@ -31,13 +31,23 @@ pub struct Visitor {
     pub(super) is_new: bool,
     pub(super) theme: Option<&'static str>,
     pub(super) flash: Option<String>,
+    /// They look at a demonstration.
+    pub(super) is_demonstration: bool,
 }
 
 impl Default for Visitor {
     /// Someone of whom nothing is known, not even a cookie.
     fn default() -> Self {
         let visit = Secret::random(&mut clock::dice());
-        Self { person: None, session: None, visit, is_new: false, theme: None, flash: None }
+        Self {
+            person: None,
+            session: None,
+            visit,
+            is_new: false,
+            theme: None,
+            flash: None,
+            is_demonstration: false,
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn stand_before(router: Router<App>, stated: Vec<Stated>, app: App) -
 async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let is_get = matches!(*request.method(), Method::GET | Method::HEAD);
     let asked = Asked::of(request.uri(), request.headers(), is_get);
-    let mut visitor = Visitor::default();
+    let mut visitor = Visitor { is_demonstration: guard.app.is_demonstration, ..Visitor::default() };
     let answer = match guard.admit(request, &mut visitor).await {
         Ok(request) => next.run(request).await,
         Err(error) => axum::response::IntoResponse::into_response(error),
@@ -84,8 +84,12 @@ impl Guard {
     async fn recognize(&self, headers: &HeaderMap) -> Result<Visitor> {
         let jar = CookieJar::from_headers(headers);
         let settings = &self.app.settings;
-        let mut visitor =
-            Visitor { theme: cookie::theme(&jar), flash: cookie::flash(&jar), ..Visitor::default() };
+        let mut visitor = Visitor {
+            theme: cookie::theme(&jar),
+            flash: cookie::flash(&jar),
+            is_demonstration: self.app.is_demonstration,
+            ..Visitor::default()
+        };
         if let Some(token) = cookie::session(&jar, settings) {
             let mut db = self.app.db.acquire().await?;
             visitor.person = session::find(&mut db, &token, clock::now()).await?;

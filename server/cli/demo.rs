@@ -1,0 +1,213 @@
+//! `gpuledger demo`.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use chrono::NaiveDate;
+use rand::Rng;
+use rand::seq::IndexedRandom as _;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::Session;
+use crate::accounts::people::{self, Added};
+use crate::accounts::{Email, NewPerson, Password, Role};
+use crate::clock;
+use crate::demonstration::{Holds, Mark};
+use crate::generate::demo::{Delivery, Demonstration, File, LEADS, What};
+use crate::ledger::{self, Import, LookIn, Report, Source, Status, WhenUnsure};
+use crate::store::{Database, private};
+
+/// Who brings the bills.
+const FINANCE: &str = "finance@example.org";
+/// Without letters and digits that look alike.
+const LETTERS: &[u8] = b"abcdefghjkmnpqrstuvwxyz23456789";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Another organization of the same kind. Default: that of the folder, else 1.
+    #[arg(long)]
+    seed: Option<u64>,
+
+    /// Only the last so many months.
+    #[arg(long, default_value_t = 13, hide = true)]
+    months: usize,
+
+    /// As it would have been made on this day.
+    #[arg(long, hide = true)]
+    today: Option<NaiveDate>,
+}
+
+/// Someone who can sign in, until the next start.
+#[derive(serde::Serialize)]
+struct Account {
+    role: Role,
+    teams: Vec<String>,
+    email: String,
+    password: String,
+}
+
+/// Where a demonstration lies unless it is told otherwise: never where real data lies.
+pub fn default_data_dir(of_others: &Path) -> PathBuf {
+    if of_others.is_absolute() { of_others.with_file_name("gpuledger-demo") } else { PathBuf::from("demo") }
+}
+
+/// Makes the folder a demonstration's, or refuses one that holds something else. Changes nothing in a folder
+/// or database that it refuses.
+pub async fn claim(arguments: &Arguments, data_dir: &Path, url: Option<&str>) -> anyhow::Result<()> {
+    let folder = data_dir.display();
+    match Holds::of(data_dir).with_context(|| format!("{folder} cannot be read"))? {
+        Holds::Demonstration(mark) => match arguments.seed {
+            Some(seed) if seed != mark.seed => bail!(
+                "{folder} holds the demonstration of seed {}; nothing was changed. Remove it, or choose another folder \
+                 with --data-dir.",
+                mark.seed
+            ),
+            _ => return Ok(()),
+        },
+        Holds::SomethingElse => {
+            bail!(
+                "{folder} is not a demonstration; nothing was changed. Choose another folder with --data-dir."
+            )
+        }
+        Holds::Nothing => {}
+    }
+    if let Some(url) = url
+        && !Database::is_blank(url).await?
+    {
+        bail!("the database is not a demonstration; nothing was changed. Give an empty one, or none.");
+    }
+    let today = arguments.today.unwrap_or_else(|| clock::now().date_naive());
+    let mark = Mark { seed: arguments.seed.unwrap_or(1), today, months: arguments.months, loaded: 0 };
+    private::make_directory(data_dir)?;
+    mark.write(data_dir).with_context(|| format!("{folder} cannot be written to"))
+}
+
+/// Loads what is not loaded yet, and makes the accounts anew. The server can start then.
+pub async fn prepare(session: &Session, data_dir: &Path) -> anyhow::Result<()> {
+    let Holds::Demonstration(mark) = Holds::of(data_dir)? else {
+        bail!("the mark of the demonstration is gone")
+    };
+    let accounts = accounts(&mut *session.pool.acquire().await?).await?;
+    load(session, data_dir, mark).await?;
+    if session.json {
+        println!("{}", serde_json::json!({ "accounts": accounts }));
+        return Ok(());
+    }
+    println!("Sign in as one of these. Their passwords are new at every start.");
+    println!();
+    for account in accounts {
+        let role = match account.teams.first() {
+            Some(team) => format!("{} of {team}", account.role),
+            None => account.role.to_string(),
+        };
+        println!("  {role:<18} {:<28} {}", account.email, account.password);
+    }
+    println!();
+    Ok(())
+}
+
+async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Result<()> {
+    let deliveries = Demonstration::new(mark.seed, mark.today).last(mark.months).deliveries();
+    if mark.loaded >= deliveries.len() {
+        return Ok(());
+    }
+    let began = Instant::now();
+    eprintln!("Loading {} months of an invented organization's bills.", mark.months);
+    let mut rows = 0;
+    for delivery in deliveries.iter().skip(mark.loaded) {
+        let report = import(session, delivery).await?;
+        rows += report.rows_read;
+        mark.loaded += 1;
+        mark.write(data_dir).context("the folder cannot be written to")?;
+        eprintln!("{:>4} of {}  {}", mark.loaded, deliveries.len(), told(delivery, &report));
+    }
+    eprintln!("{rows} rows in {:.0} s.", began.elapsed().as_secs_f32());
+    eprintln!();
+    Ok(())
+}
+
+/// Uploads a delivery's files, as finance would have done on its day.
+async fn import(session: &Session, delivery: &Delivery) -> anyhow::Result<Report> {
+    let package = delivery.package().context("the demonstration could not be made")?;
+    let folder = tempfile::tempdir().context("there is no place for the demonstration's files")?;
+    let mut files = Vec::new();
+    for File { name, bytes } in package.files {
+        let path = folder.path().join(&name);
+        std::fs::write(&path, bytes).context("the demonstration's files cannot be written")?;
+        files.push(Source { name, path });
+    }
+    let import = Import {
+        deliveries: ledger::gather(files, LookIn::Given),
+        as_format: None,
+        decision: None,
+        when_unsure: WhenUnsure::Wait,
+        batch_id: Uuid::new_v4(),
+        by: FINANCE,
+        now: delivery.at,
+        progress: ledger::Progress::default(),
+    };
+    let reports = ledger::import(&session.pool, &session.originals, import)
+        .await
+        .map_err(|interrupted| interrupted.error)
+        .context("the demonstration could not be loaded")?;
+    let report = reports.into_iter().next().context("a delivery without files")?;
+    let is_as_told = match delivery.what {
+        What::PriceSheet => report.status == Status::Refused,
+        What::Partial => matches!(report.status, Status::Waiting | Status::Duplicate),
+        _ => matches!(report.status, Status::Loaded | Status::Duplicate),
+    };
+    if !is_as_told {
+        bail!("{} was not loaded: {}", name(&report), report.message.as_deref().unwrap_or_default());
+    }
+    Ok(report)
+}
+
+fn told(delivery: &Delivery, report: &Report) -> String {
+    let what = match delivery.what {
+        What::Final => "",
+        What::Provisional => ", provisional",
+        What::Damaged => ", damaged",
+        What::PriceSheet => ", refused: no bill",
+        What::Partial => ", waits for a decision",
+    };
+    format!("{}: {} rows{what}", name(report), report.rows_read)
+}
+
+fn name(report: &Report) -> &str {
+    report.files.first().map_or("a delivery", |file| &file.file)
+}
+
+/// Everyone of the demonstration, with a new password: a fixed one would let anyone in who can reach the server.
+async fn accounts(db: &mut PgConnection) -> anyhow::Result<Vec<Account>> {
+    let mut people = vec![("admin@example.org".to_owned(), Role::Admin, None)];
+    people.push((FINANCE.to_owned(), Role::Finance, None));
+    people.extend(LEADS.map(|team| (format!("{team}@example.org"), Role::Lead, Some(team))));
+    let mut accounts = Vec::new();
+    for (email, role, team) in people {
+        let mut dice = clock::dice();
+        let text = password(&mut dice);
+        let teams: Vec<String> = team.into_iter().map(str::to_owned).collect();
+        let hash =
+            Password::choose(&text, &email).map_err(|why| anyhow::anyhow!("{why}"))?.hash(&mut dice).await?;
+        let email = Email::parse(&email).context("that is no e-mail address")?;
+        let person = NewPerson { email, name: None, role, teams };
+        if people::add(db, &person, &hash, clock::now()).await? == Added::EmailTaken {
+            let known = people::list(db).await?;
+            let known = known.iter().find(|known| known.email.eq_ignore_ascii_case(person.email.as_str()));
+            let known = known.context("an account was removed just now")?;
+            people::change_password(db, known.user_id, &hash).await?;
+        }
+        accounts.push(Account { role, teams: person.teams, email: person.email.to_string(), password: text });
+    }
+    Ok(accounts)
+}
+
+/// Four groups of four: 79 bits, and easy to type.
+fn password(dice: &mut impl Rng) -> String {
+    let group = |dice: &mut _| -> String {
+        (0..4).filter_map(|_| LETTERS.choose(dice)).map(|letter| char::from(*letter)).collect()
+    };
+    [group(dice), group(dice), group(dice), group(dice)].join("-")
+}
