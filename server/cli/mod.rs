@@ -145,10 +145,12 @@ fn database(settings: &Settings) -> anyhow::Result<Database> {
         .with_context(|| format!("the database of {} is not known", settings.data_dir.display()))
 }
 
-async fn serve(settings: Settings, store: &Store, jobs: &PgPool) -> anyhow::Result<Done> {
+async fn serve(mut settings: Settings, store: &Store, jobs: &PgPool) -> anyhow::Result<Done> {
     let listener = tokio::net::TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
+    // Port 0 is any that is free.
+    settings.listen = listener.local_addr()?;
     let pool = store.pool(PAGE_CONNECTIONS, Some(PAGE_TIMEOUT));
     web::serve(settings, pool.clone(), jobs.clone(), listener).await?;
     pool.close().await;
