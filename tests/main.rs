@@ -8,6 +8,7 @@ mod generate;
 mod journeys;
 mod layering;
 mod ledger;
+mod operations;
 mod report;
 mod store;
 mod support;

@@ -16,7 +16,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 use sqlx::PgPool;
 
-use crate::config::{DatabaseUrl, Settings};
+use crate::config::{DatabaseUrl, LogFormat, Settings};
 use crate::ledger::{self, Originals};
 use crate::store::{Database, Store, private};
 use crate::web;
@@ -91,7 +91,7 @@ pub fn run() -> ExitCode {
     if let Some(Command::KeepPostgres { postgres }) = &cli.command {
         return keep_postgres(&cli.settings.data_dir, postgres);
     }
-    start_logging();
+    start_logging(cli.settings.log_format);
     if let Some(Command::Generate(arguments)) = cli.command {
         return exit_code(generate::run(&arguments, cli.json));
     }
@@ -168,10 +168,14 @@ fn keep_postgres(data_dir: &Path, postgres: &Path) -> ExitCode {
     }
 }
 
-fn start_logging() {
+fn start_logging(format: LogFormat) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("GPULEDGER_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,sqlx=warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).init(),
+    }
 }
 
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {

@@ -13,7 +13,7 @@ pub use error::Error;
 use private::Private;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, PgPool};
+use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -24,6 +24,16 @@ pub static MIGRATOR: Migrator = sqlx::migrate!();
 /// of a query that takes a tenth of a second, and a plan for the values that are asked.
 const SESSION: [(&str, &str); 3] =
     [("work_mem", "32MB"), ("jit", "off"), ("plan_cache_mode", "force_custom_plan")];
+
+/// Whether a database has the tables of this version: neither fewer steps nor others.
+pub async fn is_migrated(db: &mut PgConnection) -> sqlx::Result<bool> {
+    let run: Vec<(i64, Vec<u8>)> =
+        sqlx::query_as("select version, checksum from _sqlx_migrations where success order by version")
+            .fetch_all(db)
+            .await?;
+    let ours = MIGRATOR.iter().map(|step| (step.version, step.checksum.to_vec()));
+    Ok(ours.eq(run))
+}
 
 /// Where the ledger is kept.
 #[derive(Clone, Debug)]

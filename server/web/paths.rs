@@ -115,6 +115,14 @@ pub struct Asset {
 #[typed_path("/healthz", rejection(Error))]
 pub struct Health;
 
+#[derive(TypedPath)]
+#[typed_path("/readyz", rejection(Error))]
+pub struct Ready;
+
+#[derive(TypedPath)]
+#[typed_path("/metrics", rejection(Error))]
+pub struct Metrics;
+
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/spend/{period}", rejection(Error))]
 pub struct Spend {

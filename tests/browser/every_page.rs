@@ -39,6 +39,8 @@ const NO_PAGES: &[&str] = &[
     "/imports/{delivery}/files/{file}",
     "/assets/{file}",
     "/healthz",
+    "/readyz",
+    "/metrics",
 ];
 
 #[test]
@@ -65,7 +67,7 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     let found: String = std::mem::take(&mut problems).join("\n");
     assert!(found.contains("image-alt") && found.contains("sideways"), "axe finds what is wrong: {found}");
 
-    let setup = site.setup_link.clone().unwrap();
+    let setup = site.server.setup_link.clone().unwrap();
     look_at(&mut page, &setup, &mut problems).await;
     site.person("ada@example.org", Role::Admin, &[]).await;
     for (_, path) in OUTSIDE {

@@ -10,7 +10,7 @@ async fn the_first_visitor_becomes_the_first_administrator(db: PgPool) {
     page.go("/").await;
     page.arrive("/sign-in").await;
 
-    let link = site.setup_link.clone().expect("nobody has an account yet");
+    let link = site.server.setup_link.clone().expect("nobody has an account yet");
     page.go(&link).await;
     page.fill("E-mail", "ada@example.org").await;
     page.fill("Name", "Ada").await;

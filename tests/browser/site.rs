@@ -1,27 +1,22 @@
 //! The program, serving a database of the test's own, and chromium in front of it.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 
 use gpuledger::accounts::{Email, NewPerson, Password, Role, people};
 use gpuledger::clock;
-use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{ConnectOptions as _, PgPool};
 use tempfile::TempDir;
 
 use super::cdp::Cdp;
 use super::page::Page;
 use crate::support::app::PASSWORD;
+use crate::support::{Server, gpuledger};
 
 pub struct Site {
-    pub address: String,
-    /// The link that makes the first administrator.
-    pub setup_link: Option<String>,
+    pub server: Server,
     db: PgPool,
     /// For the server's data and for files to upload.
     folder: TempDir,
-    server: Child,
 }
 
 impl Site {
@@ -29,20 +24,10 @@ impl Site {
     pub async fn start(db: &PgPool) -> Option<(Self, Page)> {
         let chromium = chromium()?;
         let folder = tempfile::tempdir().unwrap();
-        let mut server = Command::new(env!("CARGO_BIN_EXE_gpuledger"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
-            .arg(folder.path().join("data"))
-            .env("DATABASE_URL", db.connect_options().to_url_lossy().as_str())
-            .env("GPULEDGER_LOG", "warn")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let address = said.find_map(|line| Some(line.strip_prefix("gpuledger answers at ")?.to_owned()));
-        let address = address.expect("the server starts").trim_end_matches('/').to_owned();
-        let setup_link = said.next().and_then(|line| Some(line.split_once("opens ")?.1.trim().to_owned()));
-        let site = Self { address, setup_link, db: db.clone(), folder, server };
-        let page = Page::open(Cdp::launch(chromium), &site.address).await;
+        let url = db.connect_options().to_url_lossy();
+        let server = Server::start(gpuledger(&folder.path().join("data"), Some(url.as_str()), &[]));
+        let site = Self { db: db.clone(), folder, server };
+        let page = Page::open(Cdp::launch(chromium), &site.server.address).await;
         Some((site, page))
     }
 
@@ -67,23 +52,10 @@ impl Site {
 
     /// Loads files on the command line, beside the server.
     pub fn import(&self, paths: &[PathBuf]) {
-        let output = Command::new(env!("CARGO_BIN_EXE_gpuledger"))
-            .arg("import")
-            .args(paths)
-            .arg("--data-dir")
-            .arg(self.folder.path().join("data"))
-            .env_remove("DATABASE_URL")
-            .output()
-            .unwrap();
+        let output =
+            gpuledger(&self.folder.path().join("data"), None, &["import"]).args(paths).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(matches!(output.status.code(), Some(0 | 3)), "{said}");
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        let _ = kill_process(Pid::from_child(&self.server), Signal::TERM);
-        let _ = self.server.wait();
     }
 }
 

@@ -1,0 +1,4 @@
+//! What whoever runs gpuledger relies on, seen from outside the process.
+
+mod log;
+mod stop;
