@@ -2,10 +2,12 @@
 //!
 //! Exit status: 0 done, 1 failed (nothing changed), 2 usage, 3 done but rows were rejected.
 
+mod backup;
 mod check;
 mod generate;
 mod import;
 mod report;
+mod restore;
 mod user;
 
 use std::path::{Path, PathBuf};
@@ -55,6 +57,10 @@ enum Command {
     Report(report::Report),
     /// Print the conservation equations with both sides; status 1 where one fails.
     Check(check::Arguments),
+    /// Write everything into a new folder, beside a running server: the database, the originals, a manifest.
+    Backup(backup::Arguments),
+    /// Fill a new data folder or an empty database from a backup.
+    Restore(restore::Arguments),
     /// Write a demonstration export; the same options always write the same bytes.
     Generate(generate::Arguments),
     /// Accounts.
@@ -117,6 +123,9 @@ fn exit_code(outcome: anyhow::Result<Done>) -> ExitCode {
 
 async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let Cli { settings, json, command } = cli;
+    if let Some(Command::Restore(arguments)) = command {
+        return restore::run(&settings, json, arguments).await;
+    }
     private::make_directory(&settings.data_dir)?;
     let store = Store::open(&database(&settings)?).await?;
     let originals = Originals::new(&settings.data_dir);
@@ -129,8 +138,9 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
         Command::Report(report) => report::run(session, report).await,
         Command::Check(arguments) => check::run(session, arguments).await,
         Command::User(user) => user::run(session, user).await,
-        Command::Generate(_) | Command::KeepPostgres { .. } => {
-            unreachable!("need no database: run() answers them")
+        Command::Backup(arguments) => backup::run(session, &store, arguments).await,
+        Command::Generate(_) | Command::KeepPostgres { .. } | Command::Restore(_) => {
+            unreachable!("are answered before a database is opened")
         }
     };
     // Rows of an import that was cut off may be on their way still.

@@ -3,10 +3,12 @@
 /// The private PostgreSQL in a data directory.
 pub mod private;
 
+mod client;
 mod copy;
 mod error;
 mod remembered;
 
+pub use client::Client;
 pub use copy::{CopyRows, send as copy_rows};
 pub use error::Error;
 
@@ -55,7 +57,14 @@ impl Store {
     /// Finds or starts the database and runs the migrations that it lacks. One process at a time runs them; others
     /// wait.
     pub async fn open(database: &Database) -> Result<Store, Error> {
-        let store = match database {
+        let store = Store::find(database).await?;
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    /// Finds or starts the database, and leaves its tables as they are.
+    pub async fn find(database: &Database) -> Result<Store, Error> {
+        Ok(match database {
             Database::Url(url) => {
                 Store { options: PgConnectOptions::from_str(url).map_err(Error::Address)?, private: None }
             }
@@ -63,9 +72,17 @@ impl Store {
                 let private = private::join(setup).await?;
                 Store { options: private.connect_options(), private: Some(private) }
             }
-        };
-        store.migrate().await?;
-        Ok(store)
+        })
+    }
+
+    /// A connection of its own.
+    pub async fn connect(&self) -> Result<PgConnection, Error> {
+        self.options.connect().await.map_err(Error::Connect)
+    }
+
+    /// PostgreSQL's own tools for this database.
+    pub async fn client(&self) -> Result<Client, Error> {
+        Client::find(&self.options).await
     }
 
     /// Connections for one kind of work. Each kind has its own, so that imports cannot starve pages. A statement that
@@ -86,8 +103,9 @@ impl Store {
         }
     }
 
-    async fn migrate(&self) -> Result<(), Error> {
-        let mut db = self.options.connect().await.map_err(Error::Connect)?;
+    /// Brings the tables to this version.
+    pub async fn migrate(&self) -> Result<(), Error> {
+        let mut db = self.connect().await?;
         MIGRATOR.run(&mut db).await?;
         db.close().await.map_err(Error::Connect)
     }
