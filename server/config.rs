@@ -28,6 +28,17 @@ pub struct Settings {
     /// A PostgreSQL server to use. Default: a private one in the data folder.
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
     pub database_url: Option<DatabaseUrl>,
+
+    /// How the log on standard error is written: as text for people, or a JSON object a line for machines.
+    #[arg(long, env = "GPULEDGER_LOG_FORMAT", value_enum, default_value_t, global = true)]
+    pub log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
 }
 
 /// Scheme and host, without a path: links begin at its root.
@@ -52,7 +63,13 @@ pub enum SettingError {
 impl Settings {
     /// For tests and tools that have no command line.
     pub fn new(data_dir: impl Into<PathBuf>, listen: SocketAddr, base_url: Option<BaseUrl>) -> Self {
-        Self { data_dir: data_dir.into(), listen, base_url, database_url: None }
+        Self {
+            data_dir: data_dir.into(),
+            listen,
+            base_url,
+            database_url: None,
+            log_format: LogFormat::default(),
+        }
     }
 
     pub fn base_url(&self) -> BaseUrl {

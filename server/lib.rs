@@ -6,6 +6,8 @@
 pub mod accelerator;
 /// People: passwords, sessions, roles.
 pub mod accounts;
+/// Everything in one folder, and back.
+pub mod backup;
 /// Billing exports: bytes to charges. Pure.
 pub mod billing;
 /// Figures to SVG: themable, readable, accessible. Pure.

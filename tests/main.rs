@@ -2,11 +2,13 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod accelerator;
+mod browser;
 mod formats;
 mod generate;
 mod journeys;
 mod layering;
 mod ledger;
+mod operations;
 mod report;
 mod store;
 mod support;

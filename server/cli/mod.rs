@@ -2,11 +2,13 @@
 //!
 //! Exit status: 0 done, 1 failed (nothing changed), 2 usage, 3 done but rows were rejected.
 
+mod backup;
 mod check;
 mod demo;
 mod generate;
 mod import;
 mod report;
+mod restore;
 mod user;
 
 use std::path::{Path, PathBuf};
@@ -18,7 +20,7 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use sqlx::PgPool;
 
-use crate::config::{DatabaseUrl, Settings};
+use crate::config::{DatabaseUrl, LogFormat, Settings};
 use crate::ledger::{self, Originals};
 use crate::store::{Database, Store, private};
 use crate::web;
@@ -59,6 +61,10 @@ enum Command {
     Report(report::Report),
     /// Print the conservation equations with both sides; status 1 where one fails.
     Check(check::Arguments),
+    /// Write everything into a new folder, beside a running server: the database, the originals, a manifest.
+    Backup(backup::Arguments),
+    /// Fill a new data folder or an empty database from a backup.
+    Restore(restore::Arguments),
     /// Write a demonstration export; the same options always write the same bytes.
     Generate(generate::Arguments),
     /// Accounts.
@@ -102,7 +108,7 @@ pub fn run() -> ExitCode {
     if let Some(Command::KeepPostgres { postgres }) = &cli.command {
         return keep_postgres(&cli.settings.data_dir, postgres);
     }
-    start_logging();
+    start_logging(cli.settings.log_format);
     if let Some(Command::Generate(arguments)) = cli.command {
         return exit_code(generate::run(&arguments, cli.json));
     }
@@ -132,6 +138,9 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
         let url = settings.database_url.as_ref().map(DatabaseUrl::expose);
         demo::claim(arguments, &settings.data_dir, url).await?;
     }
+    if let Some(Command::Restore(arguments)) = command {
+        return restore::run(&settings, json, arguments).await;
+    }
     private::make_directory(&settings.data_dir)?;
     let store = Store::open(&database(&settings)?).await?;
     let originals = Originals::new(&settings.data_dir);
@@ -148,8 +157,9 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
         Command::Report(report) => report::run(session, report).await,
         Command::Check(arguments) => check::run(session, arguments).await,
         Command::User(user) => user::run(session, user).await,
-        Command::Generate(_) | Command::KeepPostgres { .. } => {
-            unreachable!("need no database: run() answers them")
+        Command::Backup(arguments) => backup::run(session, &store, arguments).await,
+        Command::Generate(_) | Command::KeepPostgres { .. } | Command::Restore(_) => {
+            unreachable!("are answered before a database is opened")
         }
     };
     // Rows of an import that was cut off may be on their way still.
@@ -164,10 +174,12 @@ fn database(settings: &Settings) -> anyhow::Result<Database> {
         .with_context(|| format!("the database of {} is not known", settings.data_dir.display()))
 }
 
-async fn serve(settings: Settings, store: &Store, jobs: &PgPool) -> anyhow::Result<Done> {
+async fn serve(mut settings: Settings, store: &Store, jobs: &PgPool) -> anyhow::Result<Done> {
     let listener = tokio::net::TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("{} cannot be listened on", settings.listen))?;
+    // Port 0 is any that is free.
+    settings.listen = listener.local_addr()?;
     let pool = store.pool(PAGE_CONNECTIONS, Some(PAGE_TIMEOUT));
     web::serve(settings, pool.clone(), jobs.clone(), listener).await?;
     pool.close().await;
@@ -185,10 +197,14 @@ fn keep_postgres(data_dir: &Path, postgres: &Path) -> ExitCode {
     }
 }
 
-fn start_logging() {
+fn start_logging(format: LogFormat) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("GPULEDGER_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,sqlx=warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).init(),
+    }
 }
 
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {

@@ -4,8 +4,10 @@
 //! was killed is known as such and started again; an import that broke off left nothing behind.
 
 mod inbox;
+mod stop;
 
 pub use inbox::{Arriving, ArrivingFile, Inbox};
+pub use stop::put_back;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -51,6 +51,22 @@ impl Originals {
         Ok(Writer::new(file))
     }
 
+    /// Where all of them lie.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The files of an original, below the folder.
+    pub fn files(&self, sha256: &Sha256) -> io::Result<Vec<PathBuf>> {
+        let paths = [self.content_path(sha256), self.path(sha256, "index.json"), self.received_path(sha256)];
+        // Only what was packed has the third.
+        if let Some(missing) = paths[..2].iter().find(|path| !path.exists()) {
+            return Err(not_found(&format!("{} is missing", missing.display())));
+        }
+        let below = paths.iter().filter(|path| path.exists());
+        Ok(below.filter_map(|path| path.strip_prefix(&self.folder).ok().map(Path::to_owned)).collect())
+    }
+
     pub fn contains(&self, sha256: &Sha256) -> bool {
         self.content_path(sha256).exists()
     }

@@ -3,6 +3,7 @@
 //! Every figure on every page, in every file and on the command line comes from here, so that two of
 //! them never disagree.
 
+mod activity;
 mod batches;
 mod cache;
 mod charges;
@@ -19,6 +20,7 @@ mod tags;
 mod trace;
 mod visible;
 
+pub use activity::{Activity, activity};
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use cache::Answers;
 pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};

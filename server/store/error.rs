@@ -10,6 +10,12 @@ pub enum Error {
     #[error("the database that DATABASE_URL names does not answer: {0}")]
     Connect(#[source] sqlx::Error),
 
+    #[error(
+        "pg_dump and pg_restore of PostgreSQL {0} are missing, the version of the server. \
+         Install them (postgresql-client-{0}), or name their folder in GPULEDGER_PG_BIN"
+    )]
+    NoTools(u32),
+
     #[error(transparent)]
     Private(#[from] private::Error),
 

@@ -3,17 +3,19 @@
 /// The private PostgreSQL in a data directory.
 pub mod private;
 
+mod client;
 mod copy;
 mod error;
 mod remembered;
 
+pub use client::Client;
 pub use copy::{CopyRows, send as copy_rows};
 pub use error::Error;
 
 use private::Private;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, PgPool};
+use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -24,6 +26,16 @@ pub static MIGRATOR: Migrator = sqlx::migrate!();
 /// of a query that takes a tenth of a second, and a plan for the values that are asked.
 const SESSION: [(&str, &str); 3] =
     [("work_mem", "32MB"), ("jit", "off"), ("plan_cache_mode", "force_custom_plan")];
+
+/// Whether a database has the tables of this version: neither fewer steps nor others.
+pub async fn is_migrated(db: &mut PgConnection) -> sqlx::Result<bool> {
+    let run: Vec<(i64, Vec<u8>)> =
+        sqlx::query_as("select version, checksum from _sqlx_migrations where success order by version")
+            .fetch_all(db)
+            .await?;
+    let ours = MIGRATOR.iter().map(|step| (step.version, step.checksum.to_vec()));
+    Ok(ours.eq(run))
+}
 
 /// Where the ledger is kept.
 #[derive(Clone, Debug)]
@@ -61,7 +73,14 @@ impl Store {
     /// Finds or starts the database and runs the migrations that it lacks. One process at a time runs them; others
     /// wait.
     pub async fn open(database: &Database) -> Result<Store, Error> {
-        let store = match database {
+        let store = Store::find(database).await?;
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    /// Finds or starts the database, and leaves its tables as they are.
+    pub async fn find(database: &Database) -> Result<Store, Error> {
+        Ok(match database {
             Database::Url(url) => {
                 Store { options: PgConnectOptions::from_str(url).map_err(Error::Address)?, private: None }
             }
@@ -69,9 +88,17 @@ impl Store {
                 let private = private::join(setup).await?;
                 Store { options: private.connect_options(), private: Some(private) }
             }
-        };
-        store.migrate().await?;
-        Ok(store)
+        })
+    }
+
+    /// A connection of its own.
+    pub async fn connect(&self) -> Result<PgConnection, Error> {
+        self.options.connect().await.map_err(Error::Connect)
+    }
+
+    /// PostgreSQL's own tools for this database.
+    pub async fn client(&self) -> Result<Client, Error> {
+        Client::find(&self.options).await
     }
 
     /// Connections for one kind of work. Each kind has its own, so that imports cannot starve pages. A statement that
@@ -92,8 +119,9 @@ impl Store {
         }
     }
 
-    async fn migrate(&self) -> Result<(), Error> {
-        let mut db = self.options.connect().await.map_err(Error::Connect)?;
+    /// Brings the tables to this version.
+    pub async fn migrate(&self) -> Result<(), Error> {
+        let mut db = self.connect().await?;
         MIGRATOR.run(&mut db).await?;
         db.close().await.map_err(Error::Connect)
     }

@@ -1,6 +1,6 @@
 //! Pages. Each is one file here and one template: extract, ask, render.
 //!
-//! A request meets, in this order: [`guard`] (who is it, may they, does the form come from us), its handler,
+//! A request meets, in this order: [`observe`] (a line in the log, counts), [`guard`] (who is it, may they, does the form come from us), its handler,
 //! [`error`] (a refusal becomes a page, JSON or a line of text) and [`headers`]. Adding a page is a path in
 //! `paths.rs`, a file with its handler, a template, and one line below.
 
@@ -22,6 +22,8 @@ mod charges;
 mod health;
 mod home;
 mod imports;
+mod metrics;
+mod observe;
 mod people;
 mod question;
 mod rates;
@@ -30,6 +32,7 @@ mod sign_in;
 mod spend;
 
 pub use error::{Error, Result};
+pub use metrics::Metrics;
 pub use routes::{Access, Routes};
 pub use serve::serve;
 
@@ -37,6 +40,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::FromRef;
+use axum::middleware;
 use sqlx::PgPool;
 
 use crate::config::Settings;
@@ -58,6 +62,7 @@ pub struct App {
     pub inbox: Inbox,
     /// Its figures are invented, and every page says so.
     pub is_demonstration: bool,
+    pub metrics: Arc<Metrics>,
 }
 
 impl App {
@@ -70,6 +75,7 @@ impl App {
             originals: Originals::new(&settings.data_dir),
             inbox: Inbox::new(&settings.data_dir),
             is_demonstration: Mark::is_in(&settings.data_dir),
+            metrics: Arc::new(Metrics::new()),
             settings: Arc::new(settings),
         }
     }
@@ -114,11 +120,13 @@ pub fn routes() -> Routes {
         .post(Admin, people::create)
         .get(Static, assets::show)
         .get(Static, health::show)
+        .get(Static, health::ready)
+        .get(Admin, metrics::show)
 }
 
 /// The whole site.
 pub fn router(app: App) -> Router {
-    routes().into_router(app)
+    routes().into_router(app.clone()).layer(middleware::from_fn_with_state(app, observe::observe))
 }
 
 impl FromRef<App> for PgPool {

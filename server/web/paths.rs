@@ -119,6 +119,13 @@ pub struct Health;
 #[derive(TypedPath)]
 #[typed_path("/spend", rejection(Error))]
 pub struct AnyPeriod;
+#[derive(TypedPath)]
+#[typed_path("/readyz", rejection(Error))]
+pub struct Ready;
+
+#[derive(TypedPath)]
+#[typed_path("/metrics", rejection(Error))]
+pub struct Metrics;
 
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/spend/{period}", rejection(Error))]

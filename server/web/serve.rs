@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::PgPool;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::{App, paths, router};
@@ -16,11 +16,13 @@ use crate::config::Settings;
 use crate::jobs;
 
 /// How long requests under way may take once the server was told to stop.
-const LAST_REQUESTS: Duration = Duration::from_secs(20);
+const LAST_REQUESTS: Duration = Duration::from_secs(10);
+/// How long a stop waits for connections that an import holds.
+const LAST_ROWS: Duration = Duration::from_secs(3);
 
-/// Answers requests until SIGTERM or Ctrl-C, then lets those under way finish. The database is migrated by
-/// now. Imports run beside, on connections of their own; one that the stop cuts off starts again with the next
-/// server. Prints where to go, and, while nobody has an account, the link that makes the first one.
+/// Answers requests until SIGTERM or Ctrl-C, then lets those under way finish and puts imports back in the queue,
+/// which the next server starts with. A second signal ends the process at once. The database is migrated by now.
+/// Prints where to go, and, while nobody has an account, the link that makes the first one.
 pub async fn serve(
     settings: Settings,
     db: PgPool,
@@ -28,21 +30,37 @@ pub async fn serve(
     listener: TcpListener,
 ) -> anyhow::Result<()> {
     announce(&settings, &db).await?;
-    let app = App::new(settings, db, jobs);
+    let app = App::new(settings, db.clone(), jobs);
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
+    let jobs = app.jobs.clone();
     let site = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let stopping = Arc::new(Notify::new());
     let told = Arc::clone(&stopping);
+    let mut signals = Signals::listen()?;
     let serving = axum::serve(listener, site).with_graceful_shutdown(async move {
-        told_to_stop().await;
+        signals.next().await;
+        tracing::info!("stopping: requests under way may finish");
         told.notify_one();
+        tokio::spawn(end_at_the_second(signals));
     });
     tokio::select! {
         ended = serving => ended?,
         () = patience(&stopping) => tracing::warn!("stopped with requests under way"),
     }
     worker.abort();
+    let _ = worker.await;
+    put_back(&db, &jobs).await
+}
+
+/// A job is free once the connection that locks it is closed. One that is not free in time is taken up by the next
+/// server all the same.
+async fn put_back(db: &PgPool, jobs: &PgPool) -> anyhow::Result<()> {
+    let _ = tokio::time::timeout(LAST_ROWS, jobs.close()).await;
+    let count = jobs::put_back(&mut *db.acquire().await?).await?;
+    if count > 0 {
+        tracing::info!(count, "imports are put back in the queue");
+    }
     Ok(())
 }
 
@@ -58,19 +76,30 @@ async fn announce(settings: &Settings, db: &PgPool) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn told_to_stop() {
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signals) => {
-                signals.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
+/// What asks us to stop.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Nothing is lost: what breaks off counts nowhere, and the private PostgreSQL sees that we are gone.
+async fn end_at_the_second(mut signals: Signals) {
+    signals.next().await;
+    tracing::warn!("stopped at once");
+    std::process::exit(1);
 }
 
 async fn patience(stopping: &Notify) {

@@ -187,6 +187,11 @@ impl TestApp {
         jobs::run_pending(&self.app.jobs, &self.app.originals).await.unwrap();
     }
 
+    /// As when a disk is gone.
+    pub fn lose_folder(&self) {
+        std::fs::remove_dir_all(self.folder.path()).unwrap();
+    }
+
     /// What arrived and was not imported yet.
     pub fn incoming(&self) -> Vec<PathBuf> {
         let folder = self.folder.path().join("incoming");

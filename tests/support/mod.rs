@@ -2,7 +2,11 @@
 
 pub mod app;
 pub mod html;
+pub mod http;
 pub mod ledger;
+pub mod server;
 
 pub use app::TestApp;
+pub use http::Http;
 pub use ledger::{Focus, TestLedger};
+pub use server::{Server, gpuledger};

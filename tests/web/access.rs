@@ -50,6 +50,8 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/people", "/people", ADMINS),
     ("GET", "/assets/{file}", "/assets/app.css", NOBODY),
     ("GET", "/healthz", "/healthz", NOBODY),
+    ("GET", "/readyz", "/readyz", NOBODY),
+    ("GET", "/metrics", "/metrics", ADMINS),
 ];
 
 #[test]

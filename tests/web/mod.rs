@@ -2,6 +2,7 @@ mod access;
 mod account;
 mod forgery;
 mod headers;
+mod health;
 mod imports;
 mod people;
 mod rates;

@@ -25,6 +25,7 @@ mod tenants;
 pub use error::Error;
 pub use keeper::{SUBCOMMAND, keep};
 pub use place::make_directory;
+pub(super) use programs::{DEBIAN, parse_major};
 
 use account::Account;
 use error::Result;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where Debian and its descendants put PostgreSQL: `<here>/<major>/bin`.
-const DEBIAN: &str = "/usr/lib/postgresql";
+pub const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// A directory with `postgres` and `initdb` of one major version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ fn debian() -> Vec<Programs> {
 }
 
 /// `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)` → 15; `postgres (PostgreSQL) 18beta1` → 18.
-fn parse_major(answer: &str) -> Option<u32> {
+pub fn parse_major(answer: &str) -> Option<u32> {
     let version =
         answer.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
     version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

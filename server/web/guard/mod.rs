@@ -16,6 +16,7 @@ use axum_extra::extract::CookieJar;
 
 use super::error::{Asked, Error, Result, present};
 use super::extract::{Visitor, cookie};
+use super::observe::Who;
 use super::routes::{Access, Stated};
 use super::{App, headers};
 use crate::accounts::session;
@@ -50,6 +51,7 @@ async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Resp
     let mut response = present(answer, &asked, &visitor);
     cookie::hand_out(&mut response, &visitor, &guard.app.settings);
     headers::set(&mut response, &guard.app.settings);
+    response.extensions_mut().insert(Who(visitor.person.as_ref().map(|person| person.user_id)));
     response
 }
 

@@ -1,0 +1,137 @@
+//! Every page that the route table names, in both themes and on a narrow and a wide screen: nothing for axe to find,
+//! nothing that scrolls sideways, nothing that the browser complains about.
+
+use gpuledger::accounts::Role;
+use gpuledger::web;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use sqlx::PgPool;
+
+use super::{Page, Site};
+use crate::support::Focus;
+
+const AXE: &str = include_str!("axe.min.js");
+
+/// An address of each route that answers a page. A route that is added stands here or in [`NO_PAGES`].
+const PAGES: &[(&str, &str)] = &[
+    ("/", "/"),
+    ("/spend/{period}", "/spend/2026-09"),
+    ("/spend/{period}", "/spend/2026-09?by=tag:team&provider=NeoCloud"),
+    ("/spend/{period}", "/spend/2026-08..2026-09?by=day"),
+    ("/spend/{period}", "/spend/2020-01"),
+    ("/charges/{period}", "/charges/2026-09"),
+    ("/charges/{delivery}/{file}/{row}", "/charges/1/0/1"),
+    ("/charges/{delivery}/{file}/{row}", "/charges/1/0/999"),
+    ("/account", "/account"),
+    ("/imports", "/imports"),
+    ("/imports/{delivery}", "/imports/1"),
+    ("/people", "/people"),
+];
+
+/// Pages for who is not signed in.
+const OUTSIDE: &[(&str, &str)] = &[("/sign-in", "/sign-in"), ("/setup/{token}", "/setup/0")];
+
+/// What answers files, JSON or text; the batch has a test of its own, since its address is not known before.
+const NO_PAGES: &[&str] = &[
+    "/imports.json",
+    "/imports/batches/{batch}",
+    "/imports/{delivery}/rejections.csv",
+    "/imports/{delivery}/files/{file}",
+    "/assets/{file}",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+];
+
+#[test]
+fn every_route_is_looked_at_or_is_no_page() {
+    let looked_at = |path| PAGES.iter().chain(OUTSIDE).any(|(route, _)| *route == path);
+    for line in web::routes().stated().iter().filter(|line| line.method == "GET") {
+        let path = line.path;
+        assert!(looked_at(path) != NO_PAGES.contains(&path), "{path} is in one of the lists of this file");
+    }
+}
+
+#[test]
+fn axe_is_what_the_note_says() {
+    let hash = Sha256::digest(AXE);
+    assert!(include_str!("VENDORED.md").contains(&format!("{hash:x}")), "{hash:x}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
+    let Some((site, mut page)) = Site::start(&db).await else { return };
+    let mut problems = Vec::new();
+    look_at(&mut page, "data:text/html,<!doctype html><img src=x><p style=width:900px>x", &mut problems)
+        .await;
+    let found: String = std::mem::take(&mut problems).join("\n");
+    assert!(found.contains("image-alt") && found.contains("sideways"), "axe finds what is wrong: {found}");
+
+    let setup = site.server.setup_link.clone().unwrap();
+    look_at(&mut page, &setup, &mut problems).await;
+    site.person("ada@example.org", Role::Admin, &[]).await;
+    for (_, path) in OUTSIDE {
+        look_at(&mut page, path, &mut problems).await;
+    }
+    page.sign_in("ada@example.org").await;
+    page.complaints().await;
+    look_at(&mut page, "/imports", &mut problems).await;
+    load_bills(&site);
+    for (_, path) in PAGES {
+        look_at(&mut page, path, &mut problems).await;
+    }
+    page.go("/imports").await;
+    page.choose_file(&site.file("october.csv", Focus::new().line("not,a,row"))).await;
+    page.click("button", "Load").await;
+    page.arrive("/imports/batches/").await;
+    page.see("october.csv").await;
+    let batch = page.path().await;
+    look_at(&mut page, &batch, &mut problems).await;
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Two months with a chart worth the name, a credit, a rejected row, and a delivery that waits.
+fn load_bills(site: &Site) {
+    let mut month = Focus::new();
+    for (day, team) in (1..=28).zip(["vision", "nlp", "research", ""].into_iter().cycle()) {
+        month = month.hour("acme", "s1", &format!("2026-09-{day:02}T10"), "120.25", team);
+        month = month.hour("acme", "s2", &format!("2026-08-{day:02}T10"), "98.5", team);
+    }
+    month = month.hour("acme", "s1", "2026-09-03T11", "-20", "vision");
+    let broken = month.text().lines().nth(1).unwrap().replace("120.25", "a lot");
+    let month = month.line(&broken);
+    site.import(&[site.file("months.csv", month)]);
+}
+
+async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {
+    page.set_width(1280).await;
+    page.set_theme("light").await;
+    page.go(path).await;
+    let is_error =
+        page.ask("performance.getEntriesByType('navigation')[0].responseStatus >= 400").await == true;
+    // That the page itself is an error is said in the console too.
+    let complaints = page.complaints().await;
+    let own = |said: &String| is_error && said.contains("Failed to load resource");
+    problems.extend(complaints.into_iter().filter(|said| !own(said)).map(|said| format!("{path}: {said}")));
+    page.ask(&format!("{{ {AXE}\n }} true")).await;
+    for width in [1280, 360] {
+        page.set_width(width).await;
+        let wide = page.ask("document.documentElement.scrollWidth").await;
+        if wide.as_u64() > Some(width.into()) {
+            problems.push(format!("{path} at {width} px: scrolls sideways, {wide} px wide"));
+        }
+        for theme in ["light", "dark"] {
+            page.set_theme(theme).await;
+            let found = page.ask(RUN_AXE).await;
+            for violation in found.as_array().into_iter().flatten() {
+                let said = violation.as_str().map_or_else(|| Value::to_string(violation), str::to_owned);
+                problems.push(format!("{path} at {width} px, {theme}: {said}"));
+            }
+        }
+    }
+}
+
+const RUN_AXE: &str = r#"
+axe.run(document, { resultTypes: ["violations"], elementRef: false }).then(({ violations }) => violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`))
+"#;

@@ -1,0 +1,15 @@
+//! Stories in a real browser: Debian's chromium before the program as it runs. Each test has a database, a server
+//! and a browser of its own.
+
+mod cdp;
+mod page;
+mod site;
+
+mod bills;
+mod every_page;
+mod first_visit;
+mod team_lead;
+mod without_javascript;
+
+use page::Page;
+use site::Site;

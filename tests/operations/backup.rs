@@ -1,0 +1,192 @@
+//! One command takes everything away, and one brings it back, somewhere else.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use sqlx::{ConnectOptions as _, PgPool};
+
+use crate::store::sandbox::Sandbox;
+use crate::support::{Focus, Http, Server, TestLedger, gpuledger};
+
+const PASSWORD: &str = "seven+blue+herons+again";
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{command:?}: {said}");
+    output
+}
+
+/// How a command ended that must fail, and what it said.
+fn refusal(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{command:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn add_person(data_dir: &Path) {
+    let person = ["user", "add", "--email", "ada@example.org", "--role", "admin", "--password-stdin"];
+    let mut command = gpuledger(data_dir, None, &person);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), PASSWORD.replace('+', " ").as_bytes())
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+fn page(server: &Server, path: &str) -> String {
+    let mut browser = Http::new(&server.address);
+    let fields = format!("email=ada%40example.org&password={PASSWORD}");
+    assert_eq!(browser.submit("/sign-in", "/sign-in", &fields).status, 303);
+    let reply = browser.get(path);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    reply.body
+}
+
+#[test]
+fn a_backup_made_during_an_import_is_restored_elsewhere() {
+    let (here, there) = (Sandbox::new(), Sandbox::new());
+    let file = |name: &str| here.root().join(name);
+    let month = Focus::new().hour("acme", "s1", "2026-09-05T10", "120.123456789012", "vision").hour(
+        "acme",
+        "s2",
+        "2026-09-06T11",
+        "30.5",
+        "nlp",
+    );
+    fs::write(file("september.csv"), month).unwrap();
+    let large = ["generate", "--rows", "20000", "--seed", "7", "--month", "2026-08", "--output"];
+    run(gpuledger(here.data_dir(), None, &large).arg(file("august.csv")));
+
+    add_person(here.data_dir());
+    let server = Server::start(gpuledger(here.data_dir(), None, &[]));
+    run(gpuledger(here.data_dir(), None, &["import"]).arg(file("september.csv")));
+    let mut import = gpuledger(here.data_dir(), None, &["import"]).arg(file("august.csv")).spawn().unwrap();
+    let is_arriving = || {
+        let entries = fs::read_dir(here.data_dir().join("originals")).unwrap();
+        entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("arriving-"))
+    };
+    while !is_arriving() {
+        assert_eq!(import.try_wait().unwrap(), None, "the import was too fast to be seen");
+    }
+    let made = run(gpuledger(here.data_dir(), None, &["backup", "--json"]).arg(file("backup")));
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    assert!(made["sequence"] == 1 || made["sequence"] == 2, "{made}");
+    assert!(import.wait().unwrap().success());
+
+    let mut restore = gpuledger(there.data_dir(), None, &["restore", "--json"]);
+    let restored = run(restore.arg(file("backup")));
+    let restored: Value = serde_json::from_slice(&restored.stdout).unwrap();
+    assert_eq!((&restored["sequence"], &restored["broken"]), (&made["sequence"], &Value::from(0)));
+    run(&mut gpuledger(there.data_dir(), None, &["check", "--deep"]));
+
+    let copy = Server::start(gpuledger(there.data_dir(), None, &[]));
+    for path in [
+        "/spend/2026-09.json?by=tag:team&sequence=1",
+        "/charges/2026-09.csv?sequence=1",
+        "/charges/1/0/1.json",
+    ] {
+        assert_eq!(page(&copy, path), page(&server, path), "{path}");
+    }
+
+    // Nothing is written over.
+    let mut again = gpuledger(there.data_dir(), None, &["restore"]);
+    assert!(refusal(again.arg(file("backup"))).contains("not empty"));
+    let mut again = gpuledger(here.data_dir(), None, &["backup"]);
+    assert!(refusal(again.arg(file("backup"))).contains("is there already"));
+}
+
+/// A backup of one delivery, beside its ledger.
+async fn backup_of(db: &PgPool) -> (TestLedger, std::path::PathBuf) {
+    let ledger = TestLedger::new(db.clone());
+    let month = Focus::new().hour("acme", "s1", "2026-09-05T10", "120.25", "vision");
+    ledger.deliver("september.csv", &month).await;
+    let folder = ledger.folder.path().join("backup");
+    run(gpuledger(ledger.folder.path(), Some(&url(db)), &["backup"]).arg(&folder));
+    (ledger, folder)
+}
+
+fn url(db: &PgPool) -> String {
+    db.connect_options().to_url_lossy().to_string()
+}
+
+async fn empty_database(db: &PgPool) {
+    sqlx::query("drop schema public cascade").execute(db).await.unwrap();
+    sqlx::query("create schema public").execute(db).await.unwrap();
+}
+
+async fn tables(db: &PgPool) -> i64 {
+    sqlx::query_scalar("select count(*) from pg_tables where schemaname = 'public'")
+        .fetch_one(db)
+        .await
+        .unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_database_of_ones_own_is_restored_into_an_empty_one(db: PgPool) {
+    let (_ledger, backup) = backup_of(&db).await;
+    empty_database(&db).await;
+    let there = tempfile::tempdir().unwrap();
+    run(gpuledger(there.path(), Some(&url(&db)), &["restore"]).arg(&backup));
+    let check = run(&mut gpuledger(there.path(), None, &["check", "--deep", "--json"]));
+    let equations: Value = serde_json::from_slice(&check.stdout).unwrap();
+    assert!(equations.as_array().unwrap().iter().any(|line| line["name"] == "rows in the file = rows read"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_damaged_backup_changes_nothing(db: PgPool) {
+    let (_ledger, backup) = backup_of(&db).await;
+    empty_database(&db).await;
+    let there = tempfile::tempdir().unwrap();
+    let data_dir = there.path().join("data");
+    let restore = || refusal(gpuledger(&data_dir, Some(&url(&db)), &["restore"]).arg(&backup));
+
+    let dump = backup.join("database.dump");
+    let whole = fs::read(&dump).unwrap();
+    fs::write(&dump, &whole[..whole.len() - 1]).unwrap();
+    assert!(restore().contains("database.dump is damaged"));
+    fs::remove_file(&dump).unwrap();
+    assert!(restore().contains("database.dump"));
+    fs::write(&dump, &whole).unwrap();
+
+    let manifest = fs::read_to_string(backup.join("manifest.json")).unwrap();
+    fs::write(backup.join("manifest.json"), manifest.replace("originals/", "originals/../../")).unwrap();
+    assert!(restore().contains("no file of a backup"));
+    fs::remove_file(backup.join("manifest.json")).unwrap();
+    assert!(restore().contains("is no backup"));
+    assert!(!data_dir.exists());
+    assert_eq!(tables(&db).await, 0);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn where_the_dump_cannot_be_read_back_nothing_is_left_of_it(db: PgPool) {
+    let (_ledger, backup) = backup_of(&db).await;
+    empty_database(&db).await;
+    // A table that the dump makes, too, in a schema that is looked at last: pg_restore fails in the middle.
+    sqlx::query("create type public.deliveries as enum ()").execute(&db).await.unwrap();
+    let there = tempfile::tempdir().unwrap();
+    let said = refusal(gpuledger(there.path(), Some(&url(&db)), &["restore"]).arg(&backup));
+    assert!(said.contains("is as before"), "{said}");
+    assert_eq!(tables(&db).await, 0);
+    let left: Vec<_> = fs::read_dir(there.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["database-url"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_backup_that_is_broken_off_leaves_nothing(db: PgPool) {
+    let ledger = TestLedger::new(db.clone());
+    // pg_dump waits for this.
+    let mut hold = db.begin().await.unwrap();
+    sqlx::query("lock table charges in access exclusive mode").execute(&mut *hold).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = gpuledger(ledger.folder.path(), Some(&url(&db)), &["backup"]);
+    let mut child = command.arg(folder.path().join("backup")).stderr(Stdio::null()).spawn().unwrap();
+    while fs::read_dir(folder.path()).unwrap().next().is_none() {
+        assert_eq!(child.try_wait().unwrap(), None);
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,5 @@
+//! What whoever runs gpuledger relies on, seen from outside the process.
+
+mod backup;
+mod log;
+mod stop;
