@@ -9,7 +9,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use gpuledger::accounts::session::Browser;
+use gpuledger::accounts::token::{self, Made};
 use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
+use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::config::Settings;
 use gpuledger::jobs;
@@ -83,7 +86,7 @@ impl TestApp {
         let mut app = self.stranger();
         let token = Secret::random(&mut clock::dice());
         let mut db = self.db.acquire().await.unwrap();
-        session::open(&mut db, user, &token, None, clock::now()).await.unwrap();
+        session::open(&mut db, user, &token, Browser::default(), clock::now()).await.unwrap();
         app.cookies.insert(app.session_cookie().to_owned(), token.as_str().to_owned());
         app
     }
@@ -93,10 +96,30 @@ impl TestApp {
         let teams = if role == Role::Lead { vec!["research".to_owned()] } else { Vec::new() };
         let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
         let mut db = self.db.acquire().await.unwrap();
-        match people::add(&mut db, &person, hash, clock::now()).await.unwrap() {
+        let by = Actor::command_line(Some("test"));
+        match people::add(&mut db, &person, Some(hash), &by, clock::now()).await.unwrap() {
             people::Added::As(id) => id,
             people::Added::EmailTaken => panic!("{email} twice"),
         }
+    }
+
+    /// A token by which a script of this person reads.
+    pub async fn token_of(&self, user: UserId) -> String {
+        let mut db = self.db.acquire().await.unwrap();
+        let person = people::find(&mut db, user).await.unwrap().unwrap();
+        let by = Actor::command_line(Some("test"));
+        let (year, now) = (chrono::TimeDelta::days(365), clock::now());
+        let made = token::make(&mut db, &person, "script", year, &mut clock::dice(), &by, now).await.unwrap();
+        match made {
+            Made::Token(token) => token,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What a script gets that sends this token and accepts anything.
+    pub async fn read(&mut self, token: &str, path: &str) -> Answer {
+        let request = Request::get(path).header(header::AUTHORIZATION, format!("Bearer {token}"));
+        self.send(request.body(Body::empty()).unwrap()).await
     }
 
     /// An account that signs in with [`PASSWORD`].

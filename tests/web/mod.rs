@@ -1,8 +1,10 @@
 mod access;
 mod account;
+mod audit;
 mod forgery;
 mod headers;
 mod imports;
 mod people;
 mod setup;
 mod sign_in;
+mod tokens;

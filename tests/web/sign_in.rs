@@ -1,4 +1,5 @@
 use axum::http::StatusCode;
+use gpuledger::accounts::session::Browser;
 use gpuledger::accounts::sign_in::{self, Begun};
 use gpuledger::accounts::{Role, Secret, session};
 use gpuledger::clock;
@@ -58,6 +59,7 @@ async fn it_slows_down_who_guesses(db: PgPool) {
     let answer = app.submit("/sign-in", "/sign-in", &right).await;
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
     assert!((1..=15).contains(&answer.header("retry-after").parse::<i64>().unwrap()));
+    assert!(html::text(&answer.body, "main").contains("Try again in 1"), "{}", answer.body);
 
     // A minute later, or from elsewhere, the owner gets in.
     let later = clock::now() + chrono::TimeDelta::minutes(1);
@@ -70,7 +72,7 @@ async fn it_slows_down_who_guesses(db: PgPool) {
         panic!("still waiting");
     };
     assert!(attempt.verify(PASSWORD.to_owned()).await.unwrap().is_some());
-    sign_in::succeed(&mut db, &attempt).await.unwrap();
+    sign_in::succeed(&mut db, &attempt, later).await.unwrap();
     assert_eq!(app.submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
 }
 
@@ -96,7 +98,9 @@ async fn it_forgets_sessions_that_are_old_or_idle_and_people_who_are_disabled(db
     let opened = clock::now();
     let days = chrono::TimeDelta::days;
     let mut db = app.db.acquire().await.unwrap();
-    session::open(&mut db, user, &token, Some("test"), opened).await.unwrap();
+    session::open(&mut db, user, &token, Browser { user_agent: Some("test"), address: None }, opened)
+        .await
+        .unwrap();
     // Used every six days it lives, until a month is over.
     for day in [6, 12, 18, 24, 29] {
         assert!(session::find(&mut db, &token, opened + days(day)).await.unwrap().is_some(), "day {day}");
@@ -104,7 +108,7 @@ async fn it_forgets_sessions_that_are_old_or_idle_and_people_who_are_disabled(db
     assert!(session::find(&mut db, &token, opened + days(30)).await.unwrap().is_none());
 
     let other = Secret::random(&mut clock::dice());
-    session::open(&mut db, user, &other, None, opened).await.unwrap();
+    session::open(&mut db, user, &other, Browser::default(), opened).await.unwrap();
     assert!(session::find(&mut db, &other, opened + days(7)).await.unwrap().is_none(), "idle");
     assert!(session::find(&mut db, &other, opened).await.unwrap().is_some());
     sqlx::query("update users set disabled_at = now()").execute(&mut *db).await.unwrap();
