@@ -70,7 +70,7 @@ pub(super) async fn spend_of(
 ) -> sqlx::Result<Spend> {
     let currencies = currencies(db, question, visible, sequence).await?;
     let currency = question.currency.clone().or_else(|| currencies.first().cloned());
-    let rejected_rows = rejected_rows(db, question.period, sequence).await?;
+    let rejected_rows = rejected_rows(db, question, visible, sequence).await?;
     let other_currencies = currencies.into_iter().filter(|c| Some(c) != currency.as_ref()).collect();
     let mut answer = Spend {
         period: question.period,
@@ -265,21 +265,64 @@ pub(super) async fn tag_names_of(
     query.build_query_scalar().fetch_all(db).await
 }
 
-/// The latest month that the ledger counts anything for.
-pub async fn latest_month(db: &mut PgConnection) -> sqlx::Result<Option<BillingMonth>> {
-    let month = sqlx::query_scalar!(
-        "select max(s.billing_month) from scopes s join visibility v using (scope_id) where v.until_sequence is null"
+/// The latest month that the ledger counts anything for that the viewer may see.
+pub async fn latest_month(db: &mut PgConnection, viewer: &Viewer) -> sqlx::Result<Option<BillingMonth>> {
+    let months = sqlx::query_scalar!(
+        r#"select distinct s.billing_month as "month!"
+           from scopes s join visibility v using (scope_id)
+           where v.until_sequence is null
+           order by 1 desc"#
     )
-    .fetch_one(db)
+    .fetch_all(&mut *db)
     .await?;
-    Ok(month.map(BillingMonth::of))
+    if *viewer == Viewer::Everything {
+        return Ok(months.first().copied().map(BillingMonth::of));
+    }
+    // One after the other, since the first nearly always is the one; all at once would read every month.
+    let sequence = ledger::sequence(db).await?;
+    for month in months.into_iter().map(BillingMonth::of) {
+        let visible = Visible::find(db, month, month, sequence).await?;
+        if !deliveries_of(db, month, month, &visible, viewer).await?.is_empty() {
+            return Ok(Some(month));
+        }
+    }
+    Ok(None)
 }
 
-async fn rejected_rows(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::Result<i64> {
+/// The deliveries that hold rows in these months which the viewer may see.
+async fn deliveries_of(
+    db: &mut PgConnection,
+    first: BillingMonth,
+    last: BillingMonth,
+    visible: &Visible,
+    viewer: &Viewer,
+) -> sqlx::Result<Vec<i64>> {
+    let mut query = QueryBuilder::<Postgres>::new("select distinct c.delivery_id");
+    push_from(&mut query, Source::Months);
+    push_where(&mut query, first, last, visible);
+    push_filters(&mut query, &[], viewer, Source::Months);
+    query.build_query_scalar().fetch_all(db).await
+}
+
+/// Rows that could not be read, of deliveries in which the viewer sees others.
+async fn rejected_rows(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+    sequence: i64,
+) -> sqlx::Result<i64> {
+    let period = question.period;
+    let seen = match &question.viewer {
+        Viewer::Everything => None,
+        viewer @ Viewer::Teams(_) => {
+            Some(deliveries_of(db, period.first(), period.last(), visible, viewer).await?)
+        }
+    };
     sqlx::query_scalar!(
         r#"select coalesce(sum(d.rejected), 0)::bigint as "rejected!"
            from deliveries d
-           where d.delivery_id in (
+           where ($4::bigint[] is null or d.delivery_id = any($4))
+             and d.delivery_id in (
                select v.delivery_id
                from visibility v
                join scopes s using (scope_id)
@@ -289,6 +332,7 @@ async fn rejected_rows(db: &mut PgConnection, period: Period, sequence: i64) -> 
         period.days().start,
         period.days().end,
         sequence,
+        seen.as_deref(),
     )
     .fetch_one(db)
     .await

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::error::Result;
-use super::extract::Db;
+use super::extract::{CurrentUser, Db};
 use super::layout::Layout;
 use super::respond::As;
 use super::{Access, paths, respond};
@@ -15,8 +15,8 @@ struct Page {
     layout: Layout,
 }
 
-pub async fn show(_: paths::Home, layout: Layout, mut db: Db) -> Result {
-    match report::latest_month(&mut db).await? {
+pub async fn show(_: paths::Home, layout: Layout, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
+    match report::latest_month(&mut db, &person.viewer()).await? {
         Some(month) => Ok(respond::see_other(paths::Spend { period: As::page(month.into()) })),
         None => respond::html(Page { layout }),
     }

@@ -49,9 +49,21 @@ impl TestApp {
     }
 
     pub fn at(db: PgPool, base_url: &str) -> Self {
-        let base_url = base_url.parse().unwrap();
+        let settings =
+            Settings::new("data", "127.0.0.1:8080".parse().unwrap(), Some(base_url.parse().unwrap()));
+        Self::with(db, settings)
+    }
+
+    /// Behind the proxy that every request of these browsers comes through.
+    pub fn behind_proxy(db: PgPool) -> Self {
+        let mut settings = Settings::new("data", "127.0.0.1:8080".parse().unwrap(), None);
+        settings.trusted_proxies = vec!["192.0.2.0/24".parse().unwrap()];
+        Self::with(db, settings)
+    }
+
+    fn with(db: PgPool, mut settings: Settings) -> Self {
         let folder = Arc::new(tempfile::tempdir().unwrap());
-        let settings = Settings::new(folder.path(), "127.0.0.1:8080".parse().unwrap(), Some(base_url));
+        folder.path().clone_into(&mut settings.data_dir);
         let is_https = settings.base_url().is_https();
         // An import needs more connections than the pool of a test has.
         let jobs = PgPoolOptions::new().max_connections(8).connect_lazy_with((*db.connect_options()).clone());

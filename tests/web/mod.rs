@@ -4,6 +4,7 @@ mod audit;
 mod forgery;
 mod headers;
 mod imports;
+mod lead_scope;
 mod people;
 mod setup;
 mod sign_in;

@@ -1,4 +1,5 @@
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
 use gpuledger::accounts::session::Browser;
 use gpuledger::accounts::sign_in::{self, Begun};
 use gpuledger::accounts::{Role, Secret, session};
@@ -136,4 +137,67 @@ async fn over_https_its_cookies_are_secure_and_of_this_host_only(db: PgPool) {
     let answer = app.submit("/sign-in", "/sign-in", &fields).await;
     let cookie = answer.header("set-cookie");
     assert!(cookie.starts_with("__Host-gpuledger_session=") && cookie.contains("Secure"), "{cookie}");
+}
+
+/// Fails so often for this account, each time from elsewhere.
+async fn fail_from_everywhere(app: &TestApp, email: &str, times: u8) {
+    let mut db = app.db.acquire().await.unwrap();
+    for n in 0..times {
+        let address = format!("198.51.100.{n}");
+        sign_in::begin(&mut db, email, &address, clock::now()).await.unwrap();
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn strangers_lock_nobody_out_for_long_and_not_at_all_where_they_were_before(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("Ada@example.org", Role::Finance).await;
+    let right = [("email", "ada@example.org"), ("password", PASSWORD)];
+    assert_eq!(app.submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
+    fail_from_everywhere(&app, "ada@example.org", 40).await;
+
+    let mut db = app.db.acquire().await.unwrap();
+    let now = clock::now();
+    let elsewhere = sign_in::begin(&mut db, "ada@example.org", "203.0.113.9", now).await.unwrap();
+    let Begun::Wait { until } = elsewhere else { panic!("guessing from many places is slowed down") };
+    assert!(until <= now + chrono::TimeDelta::minutes(1));
+    // From where she signed in before.
+    assert_eq!(app.stranger().submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn one_place_does_not_try_everybody(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut db = app.db.acquire().await.unwrap();
+    let mut waits = 0;
+    for n in 0..60_u8 {
+        // Of IPv6 a machine has as many addresses as it likes, all of one network.
+        let address = format!("2001:db8:1:2::{n:x}");
+        let email = format!("person{n}@example.org");
+        let begun = sign_in::begin(&mut db, &email, &address, clock::now()).await.unwrap();
+        waits += u8::from(matches!(begun, Begun::Wait { .. }));
+    }
+    assert_eq!(waits, 10);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn behind_a_proxy_that_is_trusted_each_has_their_own_address(db: PgPool) {
+    let mut app = TestApp::behind_proxy(db);
+    app.person_with_password("ada@example.org", Role::Finance).await;
+    let token = app.token("/sign-in").await;
+    let mut attempt = async |from: &str, password: &str| {
+        let body = format!("csrf={token}&email=ada%40example.org&password={}", password.replace(' ', "+"));
+        let request = Request::post("/sign-in")
+            .header("x-forwarded-for", format!("10.6.6.6, {from}"))
+            .header("content-type", "application/x-www-form-urlencoded");
+        app.send(request.body(Body::from(body)).unwrap()).await.status
+    };
+    for _ in 0..5 {
+        assert_eq!(attempt("198.51.100.1", "wrong one").await, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    assert_eq!(attempt("198.51.100.1", PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(attempt("198.51.100.2", PASSWORD).await, StatusCode::SEE_OTHER);
+    let address: String =
+        sqlx::query_scalar("select address from sessions").fetch_one(&app.db).await.unwrap();
+    assert_eq!(address, "198.51.100.2");
 }
