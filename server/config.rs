@@ -32,6 +32,17 @@ pub struct Settings {
     /// How the log on standard error is written: as text for people, or a JSON object a line for machines.
     #[arg(long, env = "GPULEDGER_LOG_FORMAT", value_enum, default_value_t, global = true)]
     pub log_format: LogFormat,
+
+    /// Address or network of a reverse proxy, such as 10.0.0.0/8, whose X-Forwarded-For is believed. May be
+    /// repeated, or separated by commas. Default: none is.
+    #[arg(
+        long = "trusted-proxy",
+        env = "GPULEDGER_TRUSTED_PROXY",
+        value_name = "ADDRESS",
+        value_delimiter = ',',
+        global = true
+    )]
+    pub trusted_proxies: Vec<Network>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -48,6 +59,13 @@ pub struct BaseUrl {
     authority: String,
 }
 
+/// An address, or all that begin with the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    bits: u8,
+}
+
 /// A PostgreSQL connection string. Printing it hides the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(String);
@@ -58,6 +76,8 @@ pub enum SettingError {
     BaseUrl,
     #[error("expected postgres://user:password@host/database")]
     DatabaseUrl,
+    #[error("expected an address such as 10.0.0.7 or a network such as 10.0.0.0/8")]
+    Network,
 }
 
 impl Settings {
@@ -69,6 +89,7 @@ impl Settings {
             base_url,
             database_url: None,
             log_format: LogFormat::default(),
+            trusted_proxies: Vec::new(),
         }
     }
 
@@ -120,6 +141,30 @@ impl FromStr for BaseUrl {
     }
 }
 
+impl Network {
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let bits = |address: IpAddr| match address.to_canonical() {
+            IpAddr::V4(address) => (u128::from(address.to_bits()) << 96, true),
+            IpAddr::V6(address) => (address.to_bits(), false),
+        };
+        let ((own, own_kind), (other, other_kind)) = (bits(self.address), bits(address));
+        let differing = (own ^ other).leading_zeros();
+        own_kind == other_kind && differing >= u32::from(self.bits)
+    }
+}
+
+impl FromStr for Network {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (address, bits) = text.trim().split_once('/').map_or((text.trim(), None), |(a, b)| (a, Some(b)));
+        let address = address.parse::<IpAddr>().map_err(|_| SettingError::Network)?.to_canonical();
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(most), str::parse).map_err(|_| SettingError::Network)?;
+        if bits <= most { Ok(Self { address, bits }) } else { Err(SettingError::Network) }
+    }
+}
+
 impl DatabaseUrl {
     /// With the password: for connecting, never for printing.
     pub fn expose(&self) -> &str {
@@ -163,6 +208,27 @@ mod tests {
         assert_eq!(settings("127.0.0.1:8080"), "http://127.0.0.1:8080");
         assert_eq!(settings("0.0.0.0:80"), "http://localhost:80");
         assert_eq!(settings("[::1]:8080"), "http://[::1]:8080");
+    }
+
+    #[test]
+    fn it_knows_which_addresses_are_in_a_network() {
+        for (network, address, is_in) in [
+            ("10.0.0.0/8", "10.255.0.1", true),
+            ("10.0.0.0/8", "11.0.0.1", false),
+            ("10.0.0.7", "10.0.0.7", true),
+            ("10.0.0.7", "10.0.0.6", false),
+            ("10.0.0.7", "::ffff:10.0.0.7", true),
+            ("0.0.0.0/0", "192.0.2.1", true),
+            ("0.0.0.0/0", "2001:db8::1", false),
+            ("fd00::/8", "fd12::1", true),
+            ("::1", "::1", true),
+        ] {
+            let network: Network = network.parse().unwrap();
+            assert_eq!(network.contains(address.parse().unwrap()), is_in, "{network:?} {address}");
+        }
+        for text in ["", "localhost", "10.0.0.0/33", "10.0.0.0/", "fd00::/129", "10.0.0.0/-1"] {
+            assert_eq!(text.parse::<Network>(), Err(SettingError::Network), "{text}");
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@
 pub mod accelerator;
 /// People: passwords, sessions, roles.
 pub mod accounts;
+/// The trail of everything that writes: who did what, when, from where.
+pub mod audit;
 /// Everything in one folder, and back.
 pub mod backup;
 /// Billing exports: bytes to charges. Pure.

@@ -33,6 +33,14 @@ document.addEventListener("change", (event) => {
   const form = event.target.form;
   if (form?.matches("[data-submit-on-change]")) form.requestSubmit();
 });
+// What is shown once can be copied, where the browser lets us.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  });
+}
 
 // Files dropped on a form are chosen in it.
 for (const form of document.querySelectorAll("form[data-upload]")) {

@@ -1,12 +1,14 @@
-//! Accounts: adding people, finding them, changing their password.
+//! Accounts: adding people and finding them. What administrators change later is in `manage.rs`.
 
 use std::fmt;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::{Role, Viewer};
+use crate::audit::{self, Actor, Object, Verb};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
 #[serde(transparent)]
@@ -23,8 +25,12 @@ pub struct Person {
     /// In normalised spelling, sorted. Meaningful for leads only.
     pub teams: Vec<String>,
     pub created_at: DateTime<Utc>,
+    /// When they last opened a page.
+    pub seen_at: Option<DateTime<Utc>>,
     /// Since when they may no longer sign in.
     pub disabled_at: Option<DateTime<Utc>>,
+    /// False for someone who was invited and has not chosen a password yet.
+    pub has_password: bool,
 }
 
 /// Someone about to get an account.
@@ -85,6 +91,11 @@ impl Person {
     pub fn is_disabled(&self) -> bool {
         self.disabled_at.is_some()
     }
+
+    /// How the trail names them.
+    pub fn object(&self) -> Object {
+        Object::Person { id: self.user_id.0, email: self.email.clone() }
+    }
 }
 
 /// The spelling under which a team's tag is compared.
@@ -103,6 +114,20 @@ pub fn parse_teams(text: &str) -> Vec<String> {
 
 /// Everyone, in the order of their addresses.
 pub async fn list(db: &mut PgConnection) -> sqlx::Result<Vec<Person>> {
+    which(db, None, None).await
+}
+
+/// One person. `None` where nobody has this number.
+pub async fn find(db: &mut PgConnection, id: UserId) -> sqlx::Result<Option<Person>> {
+    Ok(which(db, Some(id), None).await?.pop())
+}
+
+/// Whoever has this address, however it is capitalised.
+pub async fn find_by_email(db: &mut PgConnection, email: &str) -> sqlx::Result<Option<Person>> {
+    Ok(which(db, None, Some(email)).await?.pop())
+}
+
+async fn which(db: &mut PgConnection, id: Option<UserId>, email: Option<&str>) -> sqlx::Result<Vec<Person>> {
     sqlx::query_as!(
         Person,
         r#"
@@ -110,15 +135,17 @@ pub async fn list(db: &mut PgConnection) -> sqlx::Result<Vec<Person>> {
                u.email,
                u.name,
                u.role as "role: Role",
-               -- A person without teams has one joined row without a team.
-               coalesce(array_agg(t.team order by t.team) filter (where t.team is not null), '{}') as "teams!",
+               array(select team from user_teams t where t.user_id = u.user_id order by team) as "teams!",
                u.created_at,
-               u.disabled_at
+               u.seen_at,
+               u.disabled_at,
+               u.password_hash is not null as "has_password!"
         from users u
-        left join user_teams t using (user_id)
-        group by u.user_id
+        where ($1::bigint is null or u.user_id = $1) and ($2::text is null or lower(u.email) = lower($2))
         order by lower(u.email)
-        "#
+        "#,
+        id.map(|id| id.0),
+        email,
     )
     .fetch_all(db)
     .await
@@ -129,11 +156,12 @@ pub async fn is_empty(db: &mut PgConnection) -> sqlx::Result<bool> {
     sqlx::query_scalar!(r#"select not exists (select from users) as "is_empty!""#).fetch_one(db).await
 }
 
-/// Adds a person with their teams, whole or not at all. Only leads keep teams.
+/// Adds a person with their teams, whole or not at all. Without a password they choose one through a link.
 pub async fn add(
     db: &mut PgConnection,
     person: &NewPerson,
-    password_hash: &str,
+    password_hash: Option<&str>,
+    by: &Actor,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Added> {
     let mut tx = db.begin().await?;
@@ -153,29 +181,56 @@ pub async fn add(
     .fetch_optional(&mut *tx)
     .await?;
     let Some(id) = id else { return Ok(Added::EmailTaken) };
-    let teams = if person.role == Role::Lead { person.teams.as_slice() } else { &[] };
-    sqlx::query!("insert into user_teams (user_id, team) select $1, unnest($2::text[])", id, teams)
-        .execute(&mut *tx)
-        .await?;
+    let teams = person.role.keeps(&person.teams);
+    set_teams(&mut tx, UserId(id), teams).await?;
+    let object = Object::Person { id, email: person.email.to_string() };
+    let details = json!({ "role": person.role, "teams": teams, "has_password": password_hash.is_some() });
+    audit::record(&mut tx, by, Verb::PersonAdded, &object, details, now).await?;
     tx.commit().await?;
     Ok(Added::As(UserId(id)))
 }
 
-/// The stored hash. `None` for someone who does not exist or may not sign in.
-pub async fn password_hash(db: &mut PgConnection, id: UserId) -> sqlx::Result<Option<String>> {
-    sqlx::query_scalar!("select password_hash from users where user_id = $1 and disabled_at is null", id.0)
-        .fetch_optional(db)
-        .await
+pub(super) async fn set_teams(db: &mut PgConnection, id: UserId, teams: &[String]) -> sqlx::Result<()> {
+    sqlx::query!("delete from user_teams where user_id = $1", id.0).execute(&mut *db).await?;
+    sqlx::query!("insert into user_teams (user_id, team) select $1, unnest($2::text[])", id.0, teams)
+        .execute(db)
+        .await?;
+    Ok(())
 }
 
-/// Sets a new password and signs the person out everywhere.
-pub async fn change_password(db: &mut PgConnection, id: UserId, password_hash: &str) -> sqlx::Result<()> {
+/// The stored hash. `None` for someone who does not exist, has no password yet or may not sign in.
+pub async fn password_hash(db: &mut PgConnection, id: UserId) -> sqlx::Result<Option<String>> {
+    let hash = sqlx::query_scalar!(
+        "select password_hash from users where user_id = $1 and disabled_at is null",
+        id.0
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(hash.flatten())
+}
+
+/// The owner's new password. It signs them out everywhere.
+pub async fn change_password(
+    db: &mut PgConnection,
+    person: &Person,
+    password_hash: &str,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
-    sqlx::query!("update users set password_hash = $2 where user_id = $1", id.0, password_hash)
-        .execute(&mut *tx)
-        .await?;
-    sqlx::query!("delete from sessions where user_id = $1", id.0).execute(&mut *tx).await?;
+    set_password(&mut tx, person.user_id, password_hash).await?;
+    audit::record(&mut tx, by, Verb::PasswordChanged, &person.object(), json!(null), now).await?;
     tx.commit().await
+}
+
+/// Sets the hash and ends every session; links that would set another are over.
+pub(super) async fn set_password(db: &mut PgConnection, id: UserId, hash: &str) -> sqlx::Result<()> {
+    sqlx::query!("update users set password_hash = $2 where user_id = $1", id.0, hash)
+        .execute(&mut *db)
+        .await?;
+    sqlx::query!("delete from password_links where user_id = $1", id.0).execute(&mut *db).await?;
+    sqlx::query!("delete from sessions where user_id = $1", id.0).execute(db).await?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// The three kinds of people. Stored, printed and typed in lower case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum Role {
@@ -53,6 +53,11 @@ impl Role {
             Self::Finance => "all spend, and imports",
             Self::Lead => "the spend of their teams",
         }
+    }
+
+    /// The teams that mean anything for this role: only a lead's.
+    pub fn keeps(self, teams: &[String]) -> &[String] {
+        if self == Self::Lead { teams } else { &[] }
     }
 
     /// What a person of this role sees, given their teams.

@@ -2,10 +2,12 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use rand::CryptoRng;
+use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::people::{self, Added};
 use super::{NewPerson, Secret, UserId};
+use crate::audit::{self, Actor, Object, Verb};
 
 /// Long enough to go and find the terminal; a restart prints a new one.
 const VALID_FOR: TimeDelta = TimeDelta::hours(24);
@@ -61,6 +63,7 @@ pub async fn complete(
     token: &Secret,
     person: &NewPerson,
     password_hash: &str,
+    by: &Actor,
     now: DateTime<Utc>,
 ) -> sqlx::Result<SetUp> {
     let mut tx = db.begin().await?;
@@ -68,9 +71,11 @@ pub async fn complete(
     if !is_open(&mut tx, token, now).await? {
         return Ok(SetUp::LinkIsOver);
     }
-    let Added::As(id) = people::add(&mut tx, person, password_hash, now).await? else {
+    let Added::As(id) = people::add(&mut tx, person, Some(password_hash), by, now).await? else {
         return Ok(SetUp::LinkIsOver);
     };
+    let object = Object::Person { id: id.0, email: person.email.to_string() };
+    audit::record(&mut tx, by, Verb::FirstAdmin, &object, json!(null), now).await?;
     sqlx::query!("delete from setup_links").execute(&mut *tx).await?;
     tx.commit().await?;
     Ok(SetUp::Done(id))

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::Session;
 use crate::accounts::people::{self, Added};
 use crate::accounts::{Email, NewPerson, Password, Role};
+use crate::audit::Actor;
 use crate::clock;
 use crate::demonstration::{Holds, Mark};
 use crate::generate::demo::{Delivery, Demonstration, File, LEADS, What};
@@ -184,6 +185,7 @@ async fn accounts(db: &mut PgConnection) -> anyhow::Result<Vec<Account>> {
     let mut people = vec![("admin@example.org".to_owned(), Role::Admin, None)];
     people.push((FINANCE.to_owned(), Role::Finance, None));
     people.extend(LEADS.map(|team| (format!("{team}@example.org"), Role::Lead, Some(team))));
+    let by = Actor::command_line(None);
     let mut accounts = Vec::new();
     for (email, role, team) in people {
         let mut dice = clock::dice();
@@ -193,11 +195,11 @@ async fn accounts(db: &mut PgConnection) -> anyhow::Result<Vec<Account>> {
             Password::choose(&text, &email).map_err(|why| anyhow::anyhow!("{why}"))?.hash(&mut dice).await?;
         let email = Email::parse(&email).context("that is no e-mail address")?;
         let person = NewPerson { email, name: None, role, teams };
-        if people::add(db, &person, &hash, clock::now()).await? == Added::EmailTaken {
+        if people::add(db, &person, Some(&hash), &by, clock::now()).await? == Added::EmailTaken {
             let known = people::list(db).await?;
             let known = known.iter().find(|known| known.email.eq_ignore_ascii_case(person.email.as_str()));
             let known = known.context("an account was removed just now")?;
-            people::change_password(db, known.user_id, &hash).await?;
+            people::change_password(db, known, &hash, &by, clock::now()).await?;
         }
         accounts.push(Account { role, teams: person.teams, email: person.email.to_string(), password: text });
     }

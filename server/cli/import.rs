@@ -36,13 +36,14 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         (_, true) => Some(Decision::Add),
         _ => None,
     };
+    let by = session.by.name.clone();
     let import = Import {
         deliveries,
         as_format: arguments.as_format.as_deref(),
         decision,
         when_unsure: WhenUnsure::Discard,
         batch_id: Uuid::new_v4(),
-        by: "command line",
+        by: &by,
         now: clock::now(),
         progress: ledger::Progress::default(),
     };

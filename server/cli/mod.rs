@@ -20,7 +20,8 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use sqlx::PgPool;
 
-use crate::config::{DatabaseUrl, LogFormat, Settings};
+use crate::audit::Actor;
+use crate::config::{BaseUrl, DatabaseUrl, LogFormat, Settings};
 use crate::ledger::{self, Originals};
 use crate::store::{Database, Store, private};
 use crate::web;
@@ -93,6 +94,16 @@ struct Session {
     pool: PgPool,
     originals: Originals,
     json: bool,
+    /// Where people reach the server.
+    base_url: BaseUrl,
+    /// Who does it, for the audit trail.
+    by: Actor,
+}
+
+/// Whoever runs the command, by the name of the machine's user.
+fn whoever_runs_this() -> Actor {
+    let user = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    Actor::command_line(user.filter(|user| !user.is_empty()).as_deref())
 }
 
 /// Runs the program.
@@ -144,7 +155,13 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
     private::make_directory(&settings.data_dir)?;
     let store = Store::open(&database(&settings)?).await?;
     let originals = Originals::new(&settings.data_dir);
-    let session = Session { pool: store.pool(JOB_CONNECTIONS, None), originals, json };
+    let session = Session {
+        pool: store.pool(JOB_CONNECTIONS, None),
+        originals,
+        json,
+        base_url: settings.base_url(),
+        by: whoever_runs_this(),
+    };
     let pool = session.pool.clone();
     ledger::recognize_again(&mut *pool.acquire().await?).await?;
     let done = match command.unwrap_or(Command::Serve) {

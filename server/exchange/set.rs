@@ -2,9 +2,11 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
+use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::{Rate, Rates};
+use crate::audit::{self, Actor, Object, Verb};
 use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -41,7 +43,7 @@ pub struct Missing {
 pub async fn set(
     db: &mut PgConnection,
     rates: &[Rate],
-    by: &str,
+    by: &Actor,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Change> {
     let mut tx = db.begin().await?;
@@ -80,7 +82,7 @@ pub async fn set(
         &values as &[Decimal],
         &sources as &[&str],
         now,
-        by,
+        by.name,
     )
     .execute(&mut *tx)
     .await?;
@@ -89,7 +91,14 @@ pub async fn set(
     if changed == 0 {
         return Ok(Change { sequence: None, changed, unchanged });
     }
-    ledger::end_step(&mut tx, sequence, None, "rates", by, now).await?;
+    ledger::end_step(&mut tx, sequence, None, "rates", &by.name, now).await?;
+    let details = match rates {
+        [only] => {
+            json!({ "month": only.month, "currency": only.currency, "quoted_in": only.quoted_in, "rate": only.rate })
+        }
+        _ => json!({ "changed": changed, "unchanged": unchanged }),
+    };
+    audit::record(&mut tx, by, Verb::RatesSet, &Object::Other("exchange rates"), details, now).await?;
     tx.commit().await?;
     Ok(Change { sequence: Some(sequence), changed, unchanged })
 }
@@ -100,7 +109,7 @@ pub async fn remove(
     month: BillingMonth,
     currency: &Currency,
     quoted_in: &Currency,
-    by: &str,
+    by: &Actor,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Option<i64>> {
     let mut tx = db.begin().await?;
@@ -118,7 +127,9 @@ pub async fn remove(
     if removed.rows_affected() == 0 {
         return Ok(None);
     }
-    ledger::end_step(&mut tx, sequence, None, "rates", by, now).await?;
+    ledger::end_step(&mut tx, sequence, None, "rates", &by.name, now).await?;
+    let details = json!({ "month": month, "currency": currency, "quoted_in": quoted_in });
+    audit::record(&mut tx, by, Verb::RateRemoved, &Object::Other("exchange rates"), details, now).await?;
     tx.commit().await?;
     Ok(Some(sequence))
 }
@@ -237,9 +248,19 @@ pub async fn chosen_reporting_currency(db: &mut PgConnection) -> sqlx::Result<Op
 }
 
 /// `None`: the one most used.
-pub async fn set_reporting_currency(db: &mut PgConnection, currency: Option<&Currency>) -> sqlx::Result<()> {
+pub async fn set_reporting_currency(
+    db: &mut PgConnection,
+    currency: Option<&Currency>,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    let before = chosen_reporting_currency(&mut tx).await?;
     sqlx::query!("update organization set reporting_currency = $1", currency.map(Currency::as_str))
-        .execute(db)
+        .execute(&mut *tx)
         .await?;
-    Ok(())
+    let details = json!({ "before": before, "after": currency });
+    let object = Object::Other("reporting currency");
+    audit::record(&mut tx, by, Verb::ReportingCurrencySet, &object, details, now).await?;
+    tx.commit().await
 }

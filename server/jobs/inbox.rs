@@ -9,11 +9,13 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
-use sqlx::PgConnection;
+use serde_json::json;
+use sqlx::{Connection as _, PgConnection};
 use tokio::io::{AsyncWriteExt as _, BufWriter};
 use uuid::Uuid;
 
 use super::{Incoming, enqueue};
+use crate::audit::{self, Actor, Object, Verb};
 
 /// Bytes written at once.
 const BLOCK: usize = 1 << 18;
@@ -105,8 +107,18 @@ impl Arriving {
     }
 
     /// Hands the batch over to the queue. From here on its files belong to the import.
-    pub async fn enqueue(mut self, db: &mut PgConnection, by: &str, now: DateTime<Utc>) -> sqlx::Result<()> {
-        enqueue(db, self.batch_id, &self.files, self.bytes, by, now).await?;
+    pub async fn enqueue(
+        mut self,
+        db: &mut PgConnection,
+        by: &Actor,
+        now: DateTime<Utc>,
+    ) -> sqlx::Result<()> {
+        let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        let (object, details) = (Object::Batch(self.batch_id), json!({ "files": names }));
+        let mut tx = db.begin().await?;
+        enqueue(&mut tx, self.batch_id, &self.files, self.bytes, &by.name, now).await?;
+        audit::record(&mut tx, by, Verb::ImportUploaded, &object, details, now).await?;
+        tx.commit().await?;
         self.is_kept = true;
         Ok(())
     }

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use sqlx::{PgConnection, PgPool};
+use serde_json::json;
+use sqlx::{Connection as _, PgConnection, PgPool};
 use uuid::Uuid;
 
+use crate::audit::{self, Actor, Object, Verb};
 use crate::billing::Rejection;
 use crate::money::{Currency, Money};
 
@@ -288,7 +290,7 @@ async fn settle(
     };
     let question = match question {
         Some(question) => Some(question),
-        None => match publish::publish(db, delivery_id, import.decision, import.by, import.now).await? {
+        None => match publish_and_record(db, import, delivery_id).await? {
             Published::Asks(shortfalls) => {
                 Some(shortfalls.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
             }
@@ -327,6 +329,22 @@ async fn settle(
     };
     delivery::release(db, delivery_id).await?;
     Ok(report)
+}
+
+async fn publish_and_record(
+    db: &mut PgConnection,
+    import: &Import<'_>,
+    delivery_id: i64,
+) -> sqlx::Result<Published> {
+    let mut tx = db.begin().await?;
+    let published = publish::publish(&mut tx, delivery_id, import.decision, import.by, import.now).await?;
+    if let Published::At(sequence) = published {
+        let (by, object) = (Actor::on_behalf_of(import.by), Object::Delivery(delivery_id));
+        let details = json!({ "sequence": sequence });
+        audit::record(&mut tx, &by, Verb::DeliveryPublished, &object, details, import.now).await?;
+    }
+    tx.commit().await?;
+    Ok(published)
 }
 
 /// The question that two deliveries of one month, handed in together, raise.

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
 
-use super::extract::Visitor;
+use super::extract::{Visitor, bearer};
 use super::filters;
 use super::layout::Layout;
 use super::paths;
@@ -27,6 +27,13 @@ pub enum Error {
     BadRequest(String),
     #[error("Sign in to see this page.")]
     SignedOut,
+    /// Of a script's token.
+    #[error("{0}")]
+    BadToken(String),
+    #[error(
+        "A token only reads, and only pages that show figures and their files. Sign in with a browser for this one."
+    )]
+    NotForTokens,
     #[error("Your account does not open this page. An administrator can change that.")]
     Forbidden,
     #[error(
@@ -39,7 +46,11 @@ pub enum Error {
     TooLarge,
     #[error("The server's disk is full. Nothing was loaded; make room and send the files again.")]
     DiskFull,
-    #[error("Too many attempts. Try again after {}.", filters::clock_time(until))]
+    #[error(
+        "Too many attempts. Try again {}, after {}. The password was not looked at.",
+        filters::wait(until, now),
+        filters::clock_time(until)
+    )]
     TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
     Unavailable(#[source] sqlx::Error),
@@ -54,8 +65,8 @@ impl Error {
         match self {
             Self::NotFound | Self::NoSuchPage(_) => StatusCode::NOT_FOUND,
             Self::BadRequest(_) => StatusCode::BAD_REQUEST,
-            Self::SignedOut => StatusCode::UNAUTHORIZED,
-            Self::Forbidden | Self::Forged => StatusCode::FORBIDDEN,
+            Self::SignedOut | Self::BadToken(_) => StatusCode::UNAUTHORIZED,
+            Self::Forbidden | Self::NotForTokens | Self::Forged => StatusCode::FORBIDDEN,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
@@ -69,8 +80,8 @@ impl Error {
         match self {
             Self::NotFound | Self::NoSuchPage(_) => "Not here",
             Self::BadRequest(_) => "That does not fit",
-            Self::SignedOut => "Not signed in",
-            Self::Forbidden => "Not for this account",
+            Self::SignedOut | Self::BadToken(_) => "Not signed in",
+            Self::Forbidden | Self::NotForTokens => "Not for this account",
             Self::Forged => "Not accepted",
             Self::MethodNotAllowed => "Not possible here",
             Self::TooLarge => "Too large",
@@ -157,6 +168,15 @@ impl IntoResponse for Error {
             let seconds = (until - now).num_seconds().max(1);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let is_bad = matches!(self, Self::BadToken(_));
+            let how = if is_bad {
+                r#"Bearer realm="gpuledger", error="invalid_token""#
+            } else {
+                r#"Bearer realm="gpuledger""#
+            };
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(how));
+        }
         response.extensions_mut().insert(refusal);
         response
     }
@@ -187,7 +207,7 @@ impl Asked {
         let ends = |suffix: &str| uri.path().ends_with(suffix);
         let form = if ends(".json") || (accepts("application/json") && !accepts("text/html")) {
             Form::Json
-        } else if ends(".csv") {
+        } else if ends(".csv") || bearer(headers).is_some() {
             Form::Plain
         } else if headers.contains_key("hx-request") {
             Form::Htmx

@@ -119,6 +119,12 @@ pub fn moment(at: impl Bare<DateTime<Utc>>, _: &dyn Values) -> Result<String> {
     Ok(at.bare().format("%-d %b %Y, %H:%M UTC").to_string())
 }
 
+/// `30 Sep 2026, 14:05:30 UTC`.
+#[askama::filter_fn]
+pub fn moment_exact(at: impl Bare<DateTime<Utc>>, _: &dyn Values) -> Result<String> {
+    Ok(at.bare().format("%-d %b %Y, %H:%M:%S UTC").to_string())
+}
+
 /// The width of a share's bar out of 100.
 #[askama::filter_fn]
 pub fn bar(share: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
@@ -162,6 +168,16 @@ impl Delta {
             Some(ratio) => format!("{sign}{amount} ({sign}{}{THIN}%)", grouped(ratio.times(100).round(1))),
             None => format!("{sign}{amount}"),
         }
+    }
+}
+
+/// `in 15 seconds`, `in 3 minutes`: rounded up, so that it is true.
+pub fn wait(until: &DateTime<Utc>, now: &DateTime<Utc>) -> String {
+    let milliseconds = (*until - *now).num_milliseconds().max(1);
+    let counted = |n: i64, unit: &str| format!("in {n} {unit}{}", if n == 1 { "" } else { "s" });
+    match (milliseconds + 999) / 1000 {
+        seconds @ ..=90 => counted(seconds, "second"),
+        seconds => counted((seconds + 59) / 60, "minute"),
     }
 }
 

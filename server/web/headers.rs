@@ -32,5 +32,5 @@ pub(super) fn set(response: &mut Response, settings: &Settings) {
     // Figures are for the person who asked: no proxy and no shared computer keeps them.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     // The same address answers a whole page or, to htmx, a part of it.
-    headers.append(header::VARY, HeaderValue::from_static("HX-Request, Cookie"));
+    headers.append(header::VARY, HeaderValue::from_static("HX-Request, Cookie, Authorization"));
 }

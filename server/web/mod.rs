@@ -17,13 +17,16 @@ pub mod respond;
 pub mod routes;
 mod serve;
 
+mod access;
 mod account;
+mod audit;
 mod charges;
 mod health;
 mod home;
 mod imports;
 mod metrics;
 mod observe;
+mod password;
 mod people;
 mod question;
 mod rates;
@@ -85,11 +88,11 @@ impl App {
 pub fn routes() -> Routes {
     use Access::{Admin, Finance, Public, SignedIn, Static};
     Routes::default()
-        .get(SignedIn, home::show)
+        .figures(SignedIn, home::show)
         .get(SignedIn, spend::during)
-        .get(SignedIn, spend::show)
-        .get(SignedIn, charges::list)
-        .get(SignedIn, charges::show)
+        .figures(SignedIn, spend::show)
+        .figures(SignedIn, charges::list)
+        .figures(SignedIn, charges::show)
         .get(Public, sign_in::show)
         .post(Public, sign_in::create)
         .post(Public, sign_in::destroy)
@@ -98,30 +101,47 @@ pub fn routes() -> Routes {
         .get(SignedIn, account::show)
         .post(SignedIn, account::change_password)
         .post(SignedIn, account::change_appearance)
-        .get(Finance, imports::index)
-        .get(Finance, imports::index_json)
+        .post(SignedIn, account::sessions::end)
+        .post(SignedIn, account::sessions::end_others)
+        .post(SignedIn, account::tokens::create)
+        .post(SignedIn, account::tokens::revoke)
+        .get(Public, password::show)
+        .post(Public, password::create)
+        .get(SignedIn, access::show)
+        .figures(Finance, imports::index)
+        .figures(Finance, imports::index_json)
         .upload(Finance, imports::receive::create)
-        .get(Finance, imports::batch::show)
-        .get(Finance, imports::delivery::show)
-        .get(Finance, imports::download::rejections)
-        .get(Finance, imports::download::original)
+        .figures(Finance, imports::batch::show)
+        .figures(Finance, imports::delivery::show)
+        .figures(Finance, imports::download::rejections)
+        .figures(Finance, imports::download::original)
         .post(Finance, imports::decide::replace)
         .post(Finance, imports::decide::add)
         .post(Finance, imports::decide::discard)
         .post(Finance, imports::decide::undo)
-        .get(Finance, rates::index)
-        .get(Finance, rates::index_json)
-        .get(Finance, rates::index_csv)
+        .figures(Finance, rates::index)
+        .figures(Finance, rates::index_json)
+        .figures(Finance, rates::index_csv)
         .post(Finance, rates::set)
         .upload(Finance, rates::load)
         .post(Finance, rates::remove)
         .post(Finance, rates::set_reporting_currency)
         .get(Admin, people::index)
         .post(Admin, people::create)
+        .get(Admin, people::person::show)
+        .post(Admin, people::person::change)
+        .post(Admin, people::person::disable)
+        .post(Admin, people::person::enable)
+        .post(Admin, people::person::sign_out)
+        .post(Admin, people::person::make_link)
+        .post(Admin, people::person::revoke_token)
+        .get(Admin, audit::show)
+        .get(Admin, audit::json)
+        .get(Admin, audit::csv)
         .get(Static, assets::show)
         .get(Static, health::show)
         .get(Static, health::ready)
-        .get(Admin, metrics::show)
+        .figures(Admin, metrics::show)
 }
 
 /// The whole site.

@@ -44,8 +44,88 @@ pub struct AccountPassword;
 pub struct AccountAppearance;
 
 #[derive(TypedPath)]
+#[typed_path("/account/sessions/end-others", rejection(Error))]
+pub struct AccountOtherSessions;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/account/sessions/{session}/end", rejection(Error))]
+pub struct AccountSession {
+    pub session: i64,
+}
+
+#[derive(TypedPath)]
+#[typed_path("/account/tokens", rejection(Error))]
+pub struct AccountTokens;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/account/tokens/{token}/revoke", rejection(Error))]
+pub struct AccountToken {
+    pub token: i64,
+}
+
+/// Where someone with a link chooses a password.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/password/{token}", rejection(Error))]
+pub struct PasswordLink {
+    pub token: String,
+}
+
+#[derive(TypedPath)]
+#[typed_path("/access", rejection(Error))]
+pub struct WhoMay;
+
+#[derive(TypedPath)]
 #[typed_path("/people", rejection(Error))]
 pub struct People;
+
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/people/{person}", rejection(Error))]
+pub struct Person {
+    pub person: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/people/{person}/disable", rejection(Error))]
+pub struct PersonDisable {
+    pub person: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/people/{person}/enable", rejection(Error))]
+pub struct PersonEnable {
+    pub person: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/people/{person}/sign-out", rejection(Error))]
+pub struct PersonSignOut {
+    pub person: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/people/{person}/link", rejection(Error))]
+pub struct PersonLink {
+    pub person: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/people/{person}/tokens/{token}/revoke", rejection(Error))]
+pub struct PersonToken {
+    pub person: i64,
+    pub token: i64,
+}
+
+#[derive(TypedPath)]
+#[typed_path("/audit", rejection(Error))]
+pub struct Audit;
+
+#[derive(TypedPath)]
+#[typed_path("/audit.json", rejection(Error))]
+pub struct AuditJson;
+
+#[derive(TypedPath)]
+#[typed_path("/audit.csv", rejection(Error))]
+pub struct AuditCsv;
 
 #[derive(TypedPath)]
 #[typed_path("/imports", rejection(Error))]

@@ -8,11 +8,12 @@ use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::error::{Error, Result};
-use super::extract::{CurrentUser, Db, Form, Upload, cookie};
+use super::extract::{Db, Form, Upload, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::respond::{Cell, Record};
 use super::{filters, paths, respond};
+use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
 use crate::exchange::{self, Change, Held, Missing, Rate};
@@ -85,7 +86,7 @@ pub struct RateForm {
 pub async fn set(
     _: paths::Rates,
     layout: Layout,
-    CurrentUser(person): CurrentUser,
+    by: Actor,
     State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(form): Form<RateForm>,
@@ -99,7 +100,7 @@ pub async fn set(
     let Some(rate) = form.read(&mut fields) else {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     };
-    let change = exchange::set(&mut db, std::slice::from_ref(&rate), &person.email, clock::now()).await?;
+    let change = exchange::set(&mut db, std::slice::from_ref(&rate), &by, clock::now()).await?;
     let Rate { month, currency, quoted_in, rate, .. } = rate;
     let sentence = match change.sequence {
         Some(_) => format!("In {} one {currency} is {rate} {quoted_in} now.", month.name()),
@@ -138,7 +139,7 @@ impl RateForm {
 pub async fn load(
     _: paths::RatesFile,
     layout: Layout,
-    CurrentUser(person): CurrentUser,
+    by: Actor,
     State(settings): State<Arc<Settings>>,
     mut db: Db,
     mut upload: Upload,
@@ -166,8 +167,7 @@ pub async fn load(
     let Some(rates) = fields.check("files", rates) else {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     };
-    let Change { changed, unchanged, .. } =
-        exchange::set(&mut db, &rates, &person.email, clock::now()).await?;
+    let Change { changed, unchanged, .. } = exchange::set(&mut db, &rates, &by, clock::now()).await?;
     Ok(back(&format!("{name}: {changed} rates are new or changed, {unchanged} were known."), &settings))
 }
 
@@ -180,7 +180,7 @@ pub struct PairForm {
 
 pub async fn remove(
     _: paths::RatesRemove,
-    CurrentUser(person): CurrentUser,
+    by: Actor,
     State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(form): Form<PairForm>,
@@ -190,8 +190,7 @@ pub async fn remove(
         .parse()
         .map_err(|error: crate::period::ParsePeriodError| Error::BadRequest(error.to_string()))?;
     let (currency, quoted_in) = (Currency::exactly(&form.currency), Currency::exactly(&form.quoted_in));
-    let removed =
-        exchange::remove(&mut db, month, &currency, &quoted_in, &person.email, clock::now()).await?;
+    let removed = exchange::remove(&mut db, month, &currency, &quoted_in, &by, clock::now()).await?;
     let sentence = match removed {
         Some(_) => format!("The rate from {currency} to {quoted_in} in {} is removed.", month.name()),
         None => "Nothing changed: there is no such rate.".to_owned(),
@@ -207,6 +206,7 @@ pub struct CurrencyForm {
 pub async fn set_reporting_currency(
     _: paths::ReportingCurrency,
     layout: Layout,
+    by: Actor,
     State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(form): Form<CurrencyForm>,
@@ -221,7 +221,7 @@ pub async fn set_reporting_currency(
     if fields.is_refused() {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     }
-    exchange::set_reporting_currency(&mut db, currency.as_ref()).await?;
+    exchange::set_reporting_currency(&mut db, currency.as_ref(), &by, clock::now()).await?;
     let sentence = match &currency {
         Some(currency) => format!("The overview shows everything in {currency} now."),
         None => "The overview shows the currency that is used most.".to_owned(),

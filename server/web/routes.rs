@@ -42,6 +42,8 @@ pub struct Stated {
     pub method: Method,
     pub path: &'static str,
     pub access: Access,
+    /// Whether scripts may read it with a token: it shows figures, or is a file of them.
+    pub is_for_scripts: bool,
 }
 
 /// Routes under construction: a route cannot be added without saying for whom it is. The path is the type
@@ -61,6 +63,21 @@ impl Routes {
         T: SecondElementIs<P> + 'static,
     {
         self.add::<P>(Method::GET, access, axum::routing::get(handler))
+    }
+
+    /// A page that shows figures, with its files: scripts read it with a token, too, as their owner would.
+    #[must_use]
+    pub fn figures<P, H, T>(self, access: Access, handler: H) -> Self
+    where
+        P: TypedPath,
+        H: Handler<T, App>,
+        T: SecondElementIs<P> + 'static,
+    {
+        let mut routes = self.get(access, handler);
+        if let Some(line) = routes.stated.last_mut() {
+            line.is_for_scripts = true;
+        }
+        routes
     }
 
     #[must_use]
@@ -86,7 +103,7 @@ impl Routes {
     }
 
     fn add<P: TypedPath>(mut self, method: Method, access: Access, handler: MethodRouter<App>) -> Self {
-        self.stated.push(Stated { method, path: P::PATH, access });
+        self.stated.push(Stated { method, path: P::PATH, access, is_for_scripts: false });
         self.router = self.router.route(P::PATH, handler);
         self
     }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use serde::Deserialize;
 
 use super::error::{Error, Result};
-use super::extract::{Db, Form};
+use super::extract::{Client, Db, Form};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond, sign_in};
 use crate::accounts::setup::{self, SetUp};
 use crate::accounts::{Email, NewPerson, Password, Role, Secret};
+use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
 
@@ -45,7 +45,7 @@ pub async fn create(
     path: paths::Setup,
     layout: Layout,
     State(settings): State<Arc<Settings>>,
-    headers: HeaderMap,
+    client: Client,
     mut db: Db,
     Form(form): Form<SetupForm>,
 ) -> Result {
@@ -62,8 +62,9 @@ pub async fn create(
     let hash = password.hash(&mut clock::dice()).await?;
     let name = Some(form.name.trim().to_owned()).filter(|name| !name.is_empty());
     let person = NewPerson { email, name, role: Role::Admin, teams: Vec::new() };
-    match setup::complete(&mut db, &token, &person, &hash, clock::now()).await? {
-        SetUp::Done(user) => sign_in::start(&mut db, user, &headers, &settings, "/").await,
+    let by = Actor::person(person.email.as_str(), &client.address);
+    match setup::complete(&mut db, &token, &person, &hash, &by, clock::now()).await? {
+        SetUp::Done(user) => sign_in::start(&mut db, user, &client, &settings, "/").await,
         SetUp::LinkIsOver => Err(over()),
     }
 }

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 
 use super::error::{Error, Result};
-use super::extract::{Address, Db, Form, Query, Visitor, cookie, user_agent};
+use super::extract::{Client, Db, Form, Query, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond};
 use crate::accounts::sign_in::{self, Begun};
 use crate::accounts::{Secret, UserId, session};
+use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
 
@@ -52,36 +52,39 @@ pub async fn create(
     _: paths::SignIn,
     layout: Layout,
     State(settings): State<Arc<Settings>>,
-    Address(address): Address,
-    headers: HeaderMap,
+    client: Client,
     State(pool): State<PgPool>,
     Form(form): Form<SignInForm>,
 ) -> Result {
     let now = clock::now();
     let next = Next { next: form.next }.local();
-    let begun = sign_in::begin(&mut *pool.acquire().await?, &form.email, &address, now).await?;
+    let begun = sign_in::begin(&mut *pool.acquire().await?, &form.email, &client.address, now).await?;
     let mut attempt = match begun {
         Begun::Checking(attempt) => attempt,
         Begun::Wait { until } => return Err(Error::TooMany { until, now }),
     };
-    let Some(user) = attempt.verify(form.password).await? else {
+    let user = attempt.verify(form.password).await?;
+    let mut db = pool.acquire().await?;
+    let Some(user) = user else {
+        sign_in::refuse(&mut db, &attempt, now).await?;
         let mut fields = Fields::new([("email", &form.email)]);
         fields.refuse("password", "No account has this address and password.");
         return respond::refused(Page { layout, fields, next });
     };
-    let mut db = pool.acquire().await?;
-    sign_in::succeed(&mut db, &attempt).await?;
-    start(&mut db, user, &headers, &settings, &next).await
+    sign_in::succeed(&mut db, &attempt, now).await?;
+    start(&mut db, user, &client, &settings, &next).await
 }
 
 pub async fn destroy(
     _: paths::SignOut,
     visitor: Visitor,
     State(settings): State<Arc<Settings>>,
+    client: Client,
     mut db: Db,
 ) -> Result {
-    if let Some(token) = &visitor.session {
-        session::close(&mut db, token).await?;
+    if let (Some(token), Some(person)) = (&visitor.session, &visitor.person) {
+        let by = Actor::person(&person.email, &client.address);
+        session::close(&mut db, person, token, &by, clock::now()).await?;
     }
     let mut response = respond::see_other(paths::SignIn);
     cookie::close_session(&mut response, &settings);
@@ -92,12 +95,12 @@ pub async fn destroy(
 pub(super) async fn start(
     db: &mut PgConnection,
     user: UserId,
-    headers: &HeaderMap,
+    client: &Client,
     settings: &Settings,
     next: &str,
 ) -> Result<Response> {
     let token = Secret::random(&mut clock::dice());
-    session::open(db, user, &token, user_agent(headers), clock::now()).await?;
+    session::open(db, user, &token, client.browser(), clock::now()).await?;
     let mut response = respond::see_other(next);
     cookie::open_session(&mut response, &token, settings);
     Ok(response)

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use gpuledger::accounts::{Email, NewPerson, Password, Role, people};
+use gpuledger::audit::Actor;
 use gpuledger::clock;
 use sqlx::{ConnectOptions as _, PgPool};
 use tempfile::TempDir;
@@ -38,7 +39,9 @@ impl Site {
         let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
         let mut db = self.db.acquire().await.unwrap();
         assert!(matches!(
-            people::add(&mut db, &person, &hash, clock::now()).await.unwrap(),
+            people::add(&mut db, &person, Some(&hash), &Actor::command_line(None), clock::now())
+                .await
+                .unwrap(),
             people::Added::As(_)
         ));
     }

@@ -1,6 +1,7 @@
 //! Currencies are never added up unless a page is asked to, and then by rates that it names.
 
 use gpuledger::accounts::Viewer;
+use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::{Currency, Decimal};
@@ -29,6 +30,10 @@ async fn spend(ledger: &TestLedger, question: &Question) -> Spend {
     spend
 }
 
+fn by() -> Actor {
+    Actor::command_line(None)
+}
+
 async fn set(ledger: &TestLedger, month: &str, rate: &str) -> i64 {
     let mut db = ledger.db.acquire().await.unwrap();
     let rate = Rate {
@@ -38,7 +43,7 @@ async fn set(ledger: &TestLedger, month: &str, rate: &str) -> i64 {
         rate: rate.parse().unwrap(),
         source: "test".into(),
     };
-    exchange::set(&mut db, &[rate], "test", clock::now()).await.unwrap().sequence.unwrap()
+    exchange::set(&mut db, &[rate], &by(), clock::now()).await.unwrap().sequence.unwrap()
 }
 
 fn total(spend: &Spend) -> (String, String) {
@@ -130,9 +135,9 @@ async fn a_page_as_of_a_sequence_converts_as_it_did_then(db: PgPool) {
     let mut db = ledger.db.acquire().await.unwrap();
     let (eur, usd) = (Currency::exactly("EUR"), Currency::exactly("USD"));
     let month = "2026-09".parse().unwrap();
-    let removed = exchange::remove(&mut db, month, &eur, &usd, "test", clock::now()).await.unwrap();
+    let removed = exchange::remove(&mut db, month, &eur, &usd, &by(), clock::now()).await.unwrap();
     assert_eq!(removed, Some(after + 1));
-    assert_eq!(exchange::remove(&mut db, month, &eur, &usd, "test", clock::now()).await.unwrap(), None);
+    assert_eq!(exchange::remove(&mut db, month, &eur, &usd, &by(), clock::now()).await.unwrap(), None);
     drop(db);
     assert_eq!(spend(&ledger, &as_of(None)).await.unconverted.len(), 1);
     assert_eq!(total(&spend(&ledger, &as_of(Some(after))).await).0, "161.0100000000015");

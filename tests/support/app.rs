@@ -9,7 +9,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use gpuledger::accounts::session::Browser;
+use gpuledger::accounts::token::{self, Made};
 use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
+use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::config::Settings;
 use gpuledger::jobs;
@@ -46,9 +49,21 @@ impl TestApp {
     }
 
     pub fn at(db: PgPool, base_url: &str) -> Self {
-        let base_url = base_url.parse().unwrap();
+        let settings =
+            Settings::new("data", "127.0.0.1:8080".parse().unwrap(), Some(base_url.parse().unwrap()));
+        Self::with(db, settings)
+    }
+
+    /// Behind the proxy that every request of these browsers comes through.
+    pub fn behind_proxy(db: PgPool) -> Self {
+        let mut settings = Settings::new("data", "127.0.0.1:8080".parse().unwrap(), None);
+        settings.trusted_proxies = vec!["192.0.2.0/24".parse().unwrap()];
+        Self::with(db, settings)
+    }
+
+    fn with(db: PgPool, mut settings: Settings) -> Self {
         let folder = Arc::new(tempfile::tempdir().unwrap());
-        let settings = Settings::new(folder.path(), "127.0.0.1:8080".parse().unwrap(), Some(base_url));
+        folder.path().clone_into(&mut settings.data_dir);
         let is_https = settings.base_url().is_https();
         // An import needs more connections than the pool of a test has.
         let jobs = PgPoolOptions::new().max_connections(8).connect_lazy_with((*db.connect_options()).clone());
@@ -83,7 +98,7 @@ impl TestApp {
         let mut app = self.stranger();
         let token = Secret::random(&mut clock::dice());
         let mut db = self.db.acquire().await.unwrap();
-        session::open(&mut db, user, &token, None, clock::now()).await.unwrap();
+        session::open(&mut db, user, &token, Browser::default(), clock::now()).await.unwrap();
         app.cookies.insert(app.session_cookie().to_owned(), token.as_str().to_owned());
         app
     }
@@ -93,10 +108,30 @@ impl TestApp {
         let teams = if role == Role::Lead { vec!["research".to_owned()] } else { Vec::new() };
         let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
         let mut db = self.db.acquire().await.unwrap();
-        match people::add(&mut db, &person, hash, clock::now()).await.unwrap() {
+        let by = Actor::command_line(Some("test"));
+        match people::add(&mut db, &person, Some(hash), &by, clock::now()).await.unwrap() {
             people::Added::As(id) => id,
             people::Added::EmailTaken => panic!("{email} twice"),
         }
+    }
+
+    /// A token by which a script of this person reads.
+    pub async fn token_of(&self, user: UserId) -> String {
+        let mut db = self.db.acquire().await.unwrap();
+        let person = people::find(&mut db, user).await.unwrap().unwrap();
+        let by = Actor::command_line(Some("test"));
+        let (year, now) = (chrono::TimeDelta::days(365), clock::now());
+        let made = token::make(&mut db, &person, "script", year, &mut clock::dice(), &by, now).await.unwrap();
+        match made {
+            Made::Token(token) => token,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What a script gets that sends this token and accepts anything.
+    pub async fn read(&mut self, token: &str, path: &str) -> Answer {
+        let request = Request::get(path).header(header::AUTHORIZATION, format!("Bearer {token}"));
+        self.send(request.body(Body::empty()).unwrap()).await
     }
 
     /// An account that signs in with [`PASSWORD`].

@@ -48,3 +48,37 @@ async fn it_remembers_how_pages_look(db: PgPool) {
     app.submit("/account", "/account/appearance", &[("theme", "\"><script>")]).await;
     assert!(html::attributes(&app.get("/account").await.body, "html", "data-theme").is_empty());
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_shows_sessions_and_ends_them(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("ada@example.org", Role::Finance).await;
+    let fields = [("email", "ada@example.org"), ("password", PASSWORD)];
+    app.submit("/sign-in", "/sign-in", &fields).await;
+    let mut others = [app.stranger(), app.stranger(), app.stranger()];
+    for other in &mut others {
+        other.submit("/sign-in", "/sign-in", &fields).await;
+    }
+    let page = app.get("/account").await;
+    assert_eq!(html::texts(&page.body, "#sessions tbody tr").len(), 4);
+    assert_eq!(html::texts(&page.body, "#sessions tbody tr:last-child td:last-child"), ["this one"]);
+    assert_eq!(html::texts(&page.body, "#sessions tbody td:nth-child(2)")[0], "192.0.2.7");
+
+    app.submit("/account", "/account/sessions/2/end", &[]).await;
+    assert_eq!(others[0].get("/account").await.status, StatusCode::SEE_OTHER);
+    assert_eq!(others[1].get("/account").await.status, StatusCode::OK);
+    app.submit("/account", "/account/sessions/end-others", &[]).await;
+    assert_eq!(html::text(&app.get("/account").await.body, ".flash"), "The 2 other sessions ended.");
+    assert_eq!(others[1].get("/account").await.status, StatusCode::SEE_OTHER);
+    assert_eq!(html::texts(&app.get("/account").await.body, "#sessions tbody tr").len(), 1);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn nobody_ends_a_session_of_somebody_else(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut lead = app.signed_in(Role::Lead).await;
+    let mut admin = app.signed_in(Role::Admin).await;
+    lead.submit("/account", "/account/sessions/2/end", &[]).await;
+    assert!(html::text(&lead.get("/account").await.body, ".flash").starts_with("Nothing changed"));
+    assert_eq!(admin.get("/account").await.status, StatusCode::OK);
+}

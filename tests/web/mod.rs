@@ -1,11 +1,14 @@
 mod access;
 mod account;
+mod audit;
 mod forgery;
 mod headers;
 mod health;
 mod imports;
+mod lead_scope;
 mod people;
 mod rates;
 mod setup;
 mod sign_in;
 mod spend;
+mod tokens;

@@ -1,5 +1,8 @@
 use axum::http::StatusCode;
-use gpuledger::accounts::{Role, Viewer, people};
+use gpuledger::accounts::manage::{self, Managed};
+use gpuledger::accounts::{Role, Viewer, link, people};
+use gpuledger::audit::Actor;
+use gpuledger::clock;
 use sqlx::PgPool;
 
 use crate::support::{TestApp, html};
@@ -9,16 +12,11 @@ const HOSTILE: &str = "\"><script>alert(1)</script>{{7*7}}";
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn an_admin_adds_a_lead_with_teams(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Admin).await;
-    let fields = [
-        ("email", "lena@example.org"),
-        ("role", "lead"),
-        ("teams", "Research, NLP ,research"),
-        ("password", "correct horse battery"),
-    ];
+    let fields = [("email", "lena@example.org"), ("role", "lead"), ("teams", "Research, NLP ,research")];
     let answer = app.submit("/people", "/people", &fields).await;
-    assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/people"));
+    assert_eq!(answer.status, StatusCode::OK);
+    assert!(html::text(&answer.body, "#secret").starts_with("http://127.0.0.1:8080/password/"));
     let page = app.get("/people").await;
-    assert_eq!(html::text(&page.body, ".flash"), "lena@example.org can sign in now.");
     assert_eq!(html::texts(&page.body, "tbody th"), ["admin@example.org", "lena@example.org"]);
 
     let mut db = app.db.acquire().await.unwrap();
@@ -30,52 +28,185 @@ async fn an_admin_adds_a_lead_with_teams(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn it_refuses_with_a_sentence_at_each_field(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Admin).await;
-    let fields = [("email", "ADMIN@example.org"), ("role", "lead"), ("teams", " , "), ("password", "short")];
+    let fields = [("email", "ADMIN@example.org"), ("role", "lead"), ("teams", " , ")];
     let answer = app.submit("/people", "/people", &fields).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(html::texts(&answer.body, ".problem").len(), 2);
     assert_eq!(html::attributes(&answer.body, "option[selected]", "value"), ["lead"]);
 
-    let fields = [("email", "ADMIN@example.org"), ("role", "admin"), ("password", "correct horse battery")];
-    let answer = app.submit("/people", "/people", &fields).await;
-    assert_eq!(html::texts(&answer.body, ".problem"), ["Somebody has this address already."]);
+    let problems = html::texts(&answer.body, ".problem");
+    assert_eq!(problems[0], "Somebody has this address already: admin@example.org.");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn it_escapes_what_people_type(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Admin).await;
-    let fields = [
-        ("email", "eve@example.org"),
-        ("name", HOSTILE),
-        ("role", "lead"),
-        ("teams", HOSTILE),
-        ("password", "correct horse battery"),
-    ];
-    assert_eq!(app.submit("/people", "/people", &fields).await.status, StatusCode::SEE_OTHER);
-    let refused = app
-        .submit(
-            "/people",
-            "/people",
-            &[("email", HOSTILE), ("name", HOSTILE), ("role", HOSTILE), ("password", "")],
-        )
-        .await;
+    let fields = [("email", "eve@example.org"), ("name", HOSTILE), ("role", "lead"), ("teams", HOSTILE)];
+    let added = app.submit("/people", "/people", &fields).await;
+    assert_eq!(added.status, StatusCode::OK);
+    let refused =
+        app.submit("/people", "/people", &[("email", HOSTILE), ("name", HOSTILE), ("role", HOSTILE)]).await;
     let missing = app.get("/nowhere/%22%3E%3Cscript%3Ealert(1)%3C/script%3E").await;
-    for page in [app.get("/people").await, refused, missing] {
+    let person = app.get("/people/2").await;
+    let trail = app.get("/audit").await;
+    for page in [app.get("/people").await, added, person, trail, refused, missing] {
         assert!(!page.body.contains("<script>"), "{}", page.body);
         assert!(html::texts(&page.body, "script").iter().all(String::is_empty));
     }
     assert_eq!(
         html::attributes(
-            &app.submit(
-                "/people",
-                "/people",
-                &[("email", ""), ("name", HOSTILE), ("role", ""), ("password", "")]
-            )
-            .await
-            .body,
+            &app.submit("/people", "/people", &[("email", ""), ("name", HOSTILE), ("role", "")]).await.body,
             "#name",
             "value"
         ),
         [HOSTILE]
     );
+}
+
+/// Adds someone through the page and answers where their link leads.
+async fn invite(admin: &mut TestApp, email: &str, role: &str) -> String {
+    let fields = [("email", email), ("role", role), ("teams", "nlp")];
+    let answer = admin.submit("/people", "/people", &fields).await;
+    html::text(&answer.body, "#secret").strip_prefix("http://127.0.0.1:8080").unwrap().to_owned()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn who_is_invited_chooses_a_password_once(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let link = invite(&mut admin, "lena@example.org", "finance").await;
+    assert_eq!(html::texts(&admin.get("/people").await.body, ".badge"), ["active", "invited"]);
+
+    let mut lena = app.stranger();
+    assert!(html::text(&lena.get(&link).await.body, "h1").starts_with("Welcome"));
+    let weak = lena.submit(&link, &link, &[("password", "lena@example.org")]).await;
+    assert_eq!(html::texts(&weak.body, ".problem"), ["Choose something that is not the e-mail address."]);
+    let set = lena.submit(&link, &link, &[("password", "correct horse battery")]).await;
+    assert_eq!((set.status, set.location()), (StatusCode::SEE_OTHER, "/"));
+    assert_eq!(html::text(&lena.get("/account").await.body, ".who"), "lena@example.org");
+    assert_eq!(html::texts(&admin.get("/people").await.body, ".badge"), ["active", "active"]);
+
+    let over = app.stranger().get(&link).await;
+    assert_eq!(over.status, StatusCode::NOT_FOUND);
+    assert!(over.body.contains("This link is over"));
+    assert_eq!(app.stranger().get("/password/nonsense").await.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lost_password_is_replaced_through_the_newest_link_only(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let lena = app.person_with_password("lena@example.org", Role::Finance).await;
+    let page = format!("/people/{}", lena.0);
+    let mut links = Vec::new();
+    for _ in 0..2 {
+        let answer = admin.submit(&page, &format!("{page}/link"), &[]).await;
+        let link = html::text(&answer.body, "#secret");
+        links.push(link.strip_prefix("http://127.0.0.1:8080").unwrap().to_owned());
+    }
+    let mut stranger = app.stranger();
+    assert_eq!(stranger.get(&links[0]).await.status, StatusCode::NOT_FOUND);
+
+    let mut device = app.stranger();
+    let old = [("email", "lena@example.org"), ("password", "correct horse battery")];
+    assert_eq!(device.submit("/sign-in", "/sign-in", &old).await.status, StatusCode::SEE_OTHER);
+    stranger.submit(&links[1], &links[1], &[("password", "another horse battery")]).await;
+    assert_eq!(device.get("/account").await.status, StatusCode::SEE_OTHER, "signed out elsewhere");
+    assert_eq!(device.submit("/sign-in", "/sign-in", &old).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_link_is_over_after_three_days_and_when_its_owner_is_disabled(db: PgPool) {
+    let app = TestApp::new(db);
+    app.person_with_password("ada@example.org", Role::Admin).await;
+    let id = app.person("lena@example.org", Role::Finance, "none").await;
+    let by = Actor::command_line(None);
+    let mut db = app.db.acquire().await.unwrap();
+    let lena = people::find(&mut db, id).await.unwrap().unwrap();
+    let now = clock::now();
+    let token = link::make(&mut db, &lena, &mut clock::dice(), &by, now).await.unwrap().unwrap();
+    let hours = chrono::TimeDelta::hours;
+    assert!(link::find(&mut db, &token, now + hours(71)).await.unwrap().is_some());
+    assert!(link::find(&mut db, &token, now + hours(73)).await.unwrap().is_none());
+    assert!(link::complete(&mut db, &token, "hash", "x", now + hours(73)).await.unwrap().is_none());
+    manage::disable(&mut db, id, &by, now).await.unwrap();
+    assert!(link::find(&mut db, &token, now).await.unwrap().is_none());
+    assert!(link::make(&mut db, &lena, &mut clock::dice(), &by, now).await.unwrap().is_none());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn another_role_holds_from_the_next_click_on(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let mut lead = app.signed_in(Role::Lead).await;
+    assert_eq!(lead.get("/imports").await.status, StatusCode::FORBIDDEN);
+    let fields = [("name", " Li "), ("role", "finance"), ("teams", "research")];
+    let answer = admin.submit("/people/2", "/people/2", &fields).await;
+    assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/people/2"));
+    assert_eq!(lead.get("/imports").await.status, StatusCode::OK);
+    assert_eq!(html::text(&lead.get("/account").await.body, ".who"), "Li");
+    let refused = admin.submit("/people/2", "/people/2", &[("role", "lead"), ("teams", "")]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(html::attributes(&refused.body, "option[selected]", "value"), ["lead"]);
+    assert_eq!(admin.get("/people/99").await.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn disabling_ends_everything_at_once(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let mut finance = app.signed_in(Role::Finance).await;
+    assert_eq!(finance.get("/account").await.status, StatusCode::OK);
+    admin.submit("/people/2", "/people/2/disable", &[]).await;
+    let page = admin.get("/people/2").await;
+    assert_eq!(html::text(&page.body, "h1 .badge"), "disabled");
+    assert_eq!(finance.get("/account").await.status, StatusCode::SEE_OTHER);
+    let fields = [("email", "FINANCE@example.org"), ("role", "admin")];
+    let again = admin.submit("/people", "/people", &fields).await;
+    assert!(html::text(&again.body, ".problem").contains("finance@example.org, and is disabled"));
+    admin.submit("/people/2", "/people/2/enable", &[]).await;
+    assert_eq!(html::text(&admin.get("/people/2").await.body, "h1 .badge"), "active");
+    assert_eq!(finance.get("/account").await.status, StatusCode::SEE_OTHER, "sessions stay ended");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn signing_somebody_out_leaves_the_account(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let mut finance = app.signed_in(Role::Finance).await;
+    admin.submit("/people/2", "/people/2/sign-out", &[]).await;
+    assert_eq!(html::text(&admin.get("/people/2").await.body, ".flash"), "One session ended.");
+    assert_eq!(finance.get("/account").await.status, StatusCode::SEE_OTHER);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_last_administrator_stays(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    // Who was invited and never came is no administrator yet.
+    invite(&mut admin, "ada@example.org", "admin").await;
+    for (action, fields) in [("/people/1", &[("role", "finance")][..]), ("/people/1/disable", &[])] {
+        let answer = admin.submit("/people/1", action, fields).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{action}");
+        assert!(answer.body.contains("the last administrator who can sign in"), "{action}");
+        assert_eq!(admin.get("/people").await.status, StatusCode::OK, "{action}");
+    }
+    app.person_with_password("grace@example.org", Role::Admin).await;
+    let answer = admin.submit("/people/1", "/people/1", &[("role", "finance")]).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER);
+    assert_eq!(admin.get("/people").await.status, StatusCode::FORBIDDEN);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn of_two_administrators_who_disable_each_other_one_remains(db: PgPool) {
+    let app = TestApp::new(db);
+    let one = app.person("a@example.org", Role::Admin, "none").await;
+    let other = app.person("b@example.org", Role::Admin, "none").await;
+    let by = Actor::command_line(None);
+    let disable = async |id| {
+        let mut db = app.db.acquire().await.unwrap();
+        manage::disable(&mut db, id, &by, clock::now()).await.unwrap()
+    };
+    let outcomes = tokio::join!(disable(one), disable(other));
+    assert!(matches!(outcomes, (Managed::Done, Managed::LastAdmin) | (Managed::LastAdmin, Managed::Done)));
 }

@@ -27,7 +27,7 @@ async fn app(db: PgPool) -> (TestLedger, TestApp) {
     (ledger, finance)
 }
 
-async fn load(app: &mut TestApp, content: &str) -> crate::support::app::Answer {
+pub async fn load(app: &mut TestApp, content: &str) -> crate::support::app::Answer {
     let mut body = app.upload_head("/rates").await;
     body.extend(b"--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"rates.csv\"\r\n\r\n");
     body.extend(content.bytes());

@@ -1,6 +1,7 @@
 use axum::http::StatusCode;
 use gpuledger::accounts::setup::{self, SetUp};
 use gpuledger::accounts::{Email, NewPerson, Role, Secret, people};
+use gpuledger::audit::Actor;
 use gpuledger::clock;
 use sqlx::PgPool;
 
@@ -60,8 +61,9 @@ async fn of_two_at_once_one_gets_in(db: PgPool) {
     let complete = async |token: &Secret, email: &str| {
         let mut db = app.db.acquire().await.unwrap();
         let email = Email::parse(email).unwrap();
+        let by = Actor::person(email.as_str(), "192.0.2.7");
         let person = NewPerson { email, name: None, role: Role::Admin, teams: Vec::new() };
-        setup::complete(&mut db, token, &person, "none", clock::now()).await.unwrap()
+        setup::complete(&mut db, token, &person, "none", &by, clock::now()).await.unwrap()
     };
     let (one, other) =
         tokio::join!(complete(&tokens[0], "a@example.org"), complete(&tokens[1], "b@example.org"));

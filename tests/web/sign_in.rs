@@ -1,4 +1,6 @@
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use gpuledger::accounts::session::Browser;
 use gpuledger::accounts::sign_in::{self, Begun};
 use gpuledger::accounts::{Role, Secret, session};
 use gpuledger::clock;
@@ -58,6 +60,7 @@ async fn it_slows_down_who_guesses(db: PgPool) {
     let answer = app.submit("/sign-in", "/sign-in", &right).await;
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
     assert!((1..=15).contains(&answer.header("retry-after").parse::<i64>().unwrap()));
+    assert!(html::text(&answer.body, "main").contains("Try again in 1"), "{}", answer.body);
 
     // A minute later, or from elsewhere, the owner gets in.
     let later = clock::now() + chrono::TimeDelta::minutes(1);
@@ -70,7 +73,7 @@ async fn it_slows_down_who_guesses(db: PgPool) {
         panic!("still waiting");
     };
     assert!(attempt.verify(PASSWORD.to_owned()).await.unwrap().is_some());
-    sign_in::succeed(&mut db, &attempt).await.unwrap();
+    sign_in::succeed(&mut db, &attempt, later).await.unwrap();
     assert_eq!(app.submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
 }
 
@@ -96,7 +99,9 @@ async fn it_forgets_sessions_that_are_old_or_idle_and_people_who_are_disabled(db
     let opened = clock::now();
     let days = chrono::TimeDelta::days;
     let mut db = app.db.acquire().await.unwrap();
-    session::open(&mut db, user, &token, Some("test"), opened).await.unwrap();
+    session::open(&mut db, user, &token, Browser { user_agent: Some("test"), address: None }, opened)
+        .await
+        .unwrap();
     // Used every six days it lives, until a month is over.
     for day in [6, 12, 18, 24, 29] {
         assert!(session::find(&mut db, &token, opened + days(day)).await.unwrap().is_some(), "day {day}");
@@ -104,7 +109,7 @@ async fn it_forgets_sessions_that_are_old_or_idle_and_people_who_are_disabled(db
     assert!(session::find(&mut db, &token, opened + days(30)).await.unwrap().is_none());
 
     let other = Secret::random(&mut clock::dice());
-    session::open(&mut db, user, &other, None, opened).await.unwrap();
+    session::open(&mut db, user, &other, Browser::default(), opened).await.unwrap();
     assert!(session::find(&mut db, &other, opened + days(7)).await.unwrap().is_none(), "idle");
     assert!(session::find(&mut db, &other, opened).await.unwrap().is_some());
     sqlx::query("update users set disabled_at = now()").execute(&mut *db).await.unwrap();
@@ -132,4 +137,67 @@ async fn over_https_its_cookies_are_secure_and_of_this_host_only(db: PgPool) {
     let answer = app.submit("/sign-in", "/sign-in", &fields).await;
     let cookie = answer.header("set-cookie");
     assert!(cookie.starts_with("__Host-gpuledger_session=") && cookie.contains("Secure"), "{cookie}");
+}
+
+/// Fails so often for this account, each time from elsewhere.
+async fn fail_from_everywhere(app: &TestApp, email: &str, times: u8) {
+    let mut db = app.db.acquire().await.unwrap();
+    for n in 0..times {
+        let address = format!("198.51.100.{n}");
+        sign_in::begin(&mut db, email, &address, clock::now()).await.unwrap();
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn strangers_lock_nobody_out_for_long_and_not_at_all_where_they_were_before(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("Ada@example.org", Role::Finance).await;
+    let right = [("email", "ada@example.org"), ("password", PASSWORD)];
+    assert_eq!(app.submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
+    fail_from_everywhere(&app, "ada@example.org", 40).await;
+
+    let mut db = app.db.acquire().await.unwrap();
+    let now = clock::now();
+    let elsewhere = sign_in::begin(&mut db, "ada@example.org", "203.0.113.9", now).await.unwrap();
+    let Begun::Wait { until } = elsewhere else { panic!("guessing from many places is slowed down") };
+    assert!(until <= now + chrono::TimeDelta::minutes(1));
+    // From where she signed in before.
+    assert_eq!(app.stranger().submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn one_place_does_not_try_everybody(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut db = app.db.acquire().await.unwrap();
+    let mut waits = 0;
+    for n in 0..60_u8 {
+        // Of IPv6 a machine has as many addresses as it likes, all of one network.
+        let address = format!("2001:db8:1:2::{n:x}");
+        let email = format!("person{n}@example.org");
+        let begun = sign_in::begin(&mut db, &email, &address, clock::now()).await.unwrap();
+        waits += u8::from(matches!(begun, Begun::Wait { .. }));
+    }
+    assert_eq!(waits, 10);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn behind_a_proxy_that_is_trusted_each_has_their_own_address(db: PgPool) {
+    let mut app = TestApp::behind_proxy(db);
+    app.person_with_password("ada@example.org", Role::Finance).await;
+    let token = app.token("/sign-in").await;
+    let mut attempt = async |from: &str, password: &str| {
+        let body = format!("csrf={token}&email=ada%40example.org&password={}", password.replace(' ', "+"));
+        let request = Request::post("/sign-in")
+            .header("x-forwarded-for", format!("10.6.6.6, {from}"))
+            .header("content-type", "application/x-www-form-urlencoded");
+        app.send(request.body(Body::from(body)).unwrap()).await.status
+    };
+    for _ in 0..5 {
+        assert_eq!(attempt("198.51.100.1", "wrong one").await, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    assert_eq!(attempt("198.51.100.1", PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(attempt("198.51.100.2", PASSWORD).await, StatusCode::SEE_OTHER);
+    let address: String =
+        sqlx::query_scalar("select address from sessions").fetch_one(&app.db).await.unwrap();
+    assert_eq!(address, "198.51.100.2");
 }

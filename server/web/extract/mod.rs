@@ -1,15 +1,17 @@
 //! What handlers take from a request.
 
+mod client;
 pub mod cookie;
 
+pub use client::Client;
+
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
 
 use axum::extract::multipart::{Field, Multipart, MultipartError};
-use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
-use axum::http::HeaderMap;
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, Postgres};
@@ -17,6 +19,7 @@ use sqlx::{PgConnection, Postgres};
 use super::layout::Layout;
 use super::{App, Error, Result};
 use crate::accounts::{Person, Role, Secret};
+use crate::audit::Actor;
 use crate::clock;
 
 /// Whoever asks, as the guard recognised them.
@@ -25,6 +28,8 @@ pub struct Visitor {
     pub person: Option<Person>,
     /// The token of their session.
     pub session: Option<Secret>,
+    /// A script with a token of theirs, which only reads.
+    pub(super) is_script: bool,
     /// What their forms are signed with before they sign in.
     pub(super) visit: Secret,
     /// The browser does not have `visit` yet.
@@ -42,6 +47,7 @@ impl Default for Visitor {
         Self {
             person: None,
             session: None,
+            is_script: false,
             visit,
             is_new: false,
             theme: None,
@@ -54,6 +60,11 @@ impl Default for Visitor {
 impl Visitor {
     pub fn role(&self) -> Option<Role> {
         self.person.as_ref().map(|person| person.role)
+    }
+
+    /// The person in a browser and the token of their session.
+    pub fn in_browser(&self) -> Result<(Person, Secret)> {
+        self.person.clone().zip(self.session.clone()).ok_or(Error::SignedOut)
     }
 
     /// What their forms' tokens are made from.
@@ -80,6 +91,22 @@ impl<S: Sync> FromRequestParts<S> for CurrentUser {
         let visitor = Visitor::from_request_parts(parts, state).await?;
         visitor.person.map(Self).ok_or(Error::SignedOut)
     }
+}
+
+/// The person who is signed in, as the audit trail names them.
+impl FromRequestParts<App> for Actor {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let CurrentUser(person) = CurrentUser::from_request_parts(parts, app).await?;
+        Ok(Self::person(&person.email, &Client::of(parts, &app.settings).address))
+    }
+}
+
+/// The token that a script sends. `Some` of anything that claims to be one.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 impl<S: Sync> FromRequestParts<S> for Layout {
@@ -191,23 +218,6 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
         }
         Ok(upload)
     }
-}
-
-/// Where the request came from, for limiting and for the record.
-pub struct Address(pub String);
-
-impl<S: Sync> FromRequestParts<S> for Address {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        Ok(Self(peer.map_or_else(|| "unknown".to_owned(), |ConnectInfo(peer)| peer.ip().to_string())))
-    }
-}
-
-/// What the browser calls itself.
-pub fn user_agent(headers: &HeaderMap) -> Option<&str> {
-    headers.get(axum::http::header::USER_AGENT)?.to_str().ok()
 }
 
 #[cfg(test)]

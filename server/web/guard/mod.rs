@@ -15,11 +15,12 @@ use axum::response::Response;
 use axum_extra::extract::CookieJar;
 
 use super::error::{Asked, Error, Result, present};
-use super::extract::{Visitor, cookie};
+use super::extract::{Visitor, bearer, cookie};
 use super::observe::Who;
 use super::routes::{Access, Stated};
 use super::{App, headers};
 use crate::accounts::session;
+use crate::accounts::token::{self, Sent};
 use crate::clock;
 
 mod csrf;
@@ -27,12 +28,12 @@ mod csrf;
 #[derive(Clone)]
 struct Guard {
     app: App,
-    table: Arc<HashMap<(Method, &'static str), Access>>,
+    table: Arc<HashMap<(Method, &'static str), Stated>>,
 }
 
 /// Puts the guard before every route and before what no route matches.
 pub(super) fn stand_before(router: Router<App>, stated: Vec<Stated>, app: App) -> Router {
-    let table = stated.into_iter().map(|line| ((line.method, line.path), line.access)).collect();
+    let table = stated.into_iter().map(|line| ((line.method.clone(), line.path), line)).collect();
     let guard = Guard { app: app.clone(), table: Arc::new(table) };
     router
         .fallback(|| async { Error::NotFound })
@@ -58,13 +59,19 @@ async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Resp
 impl Guard {
     /// Lets the request pass, with its visitor attached, or says why not.
     async fn admit(&self, mut request: Request, visitor: &mut Visitor) -> Result<Request> {
-        let access = self.access(&request);
-        if !matches!(access, Ok(Access::Static)) {
-            *visitor = self.recognize(request.headers()).await?;
+        let stated = self.stated(&request);
+        if !stated.as_ref().is_ok_and(|line| line.access == Access::Static) {
+            *visitor = match bearer(request.headers()) {
+                Some(token) => self.recognize_script(token).await?,
+                None => self.recognize(request.headers()).await?,
+            };
         }
-        let access = access?;
-        if !access.admits(visitor.role()) {
+        let stated = stated?;
+        if !stated.access.admits(visitor.role()) {
             return Err(if visitor.person.is_none() { Error::SignedOut } else { Error::Forbidden });
+        }
+        if visitor.is_script && !(stated.is_for_scripts && request.method().is_safe()) {
+            return Err(Error::NotForTokens);
         }
         if !request.method().is_safe() {
             request = csrf::check(request, visitor, &self.app.settings).await?;
@@ -73,14 +80,33 @@ impl Guard {
         Ok(request)
     }
 
-    fn access(&self, request: &Request) -> Result<Access> {
+    fn stated(&self, request: &Request) -> Result<Stated> {
         let path = request.extensions().get::<MatchedPath>().ok_or(Error::NotFound)?.as_str();
         // The router answers HEAD with what it answers to GET.
         let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
-        let mut of_path = self.table.iter().filter(|((_, stated), _)| *stated == path).peekable();
+        let mut of_path = self.table.values().filter(|line| line.path == path).peekable();
         let is_stated = of_path.peek().is_some();
-        let found = of_path.find(|((stated, _), _)| stated == method).map(|(_, access)| *access);
+        let found = of_path.find(|line| line.method == *method).cloned();
         found.ok_or(if is_stated { Error::MethodNotAllowed } else { Error::NotFound })
+    }
+
+    /// Whose token a script sent. One that came along with a cookie decides: a script says who it is.
+    async fn recognize_script(&self, sent: &str) -> Result<Visitor> {
+        let now = clock::now();
+        let mut db = self.app.db.acquire().await?;
+        let sentence = match token::find(&mut db, sent, now).await? {
+            Sent::By(person) => {
+                return Ok(Visitor { person: Some(*person), is_script: true, ..Visitor::default() });
+            }
+            Sent::Expired(at) => format!(
+                "This token expired on {}. Make a new one on your account page.",
+                at.format("%-d %b %Y")
+            ),
+            Sent::Unknown => {
+                "This token is not known here: it was mistyped or revoked. Make a new one on your account page.".to_owned()
+            }
+        };
+        Err(Error::BadToken(sentence))
     }
 
     async fn recognize(&self, headers: &HeaderMap) -> Result<Visitor> {
@@ -125,7 +151,8 @@ mod tests {
         let app = App::new(settings, db.clone(), db);
         let router =
             Router::new().route("/stated", get(async || "yes")).route("/unstated", get(async || "no"));
-        let line = Stated { method: Method::GET, path: "/stated", access: Access::Static };
+        let line =
+            Stated { method: Method::GET, path: "/stated", access: Access::Static, is_for_scripts: false };
         let site = stand_before(router, vec![line], app);
         for (path, status) in [
             ("/stated", StatusCode::OK),

@@ -2,47 +2,41 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use sqlx::PgConnection;
+use serde_json::json;
+use sqlx::{Connection as _, PgConnection};
 
 use super::at;
+use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
 use crate::ledger::{self, Decision, Ended, Published};
 use crate::report;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{CurrentUser, Db, cookie};
+use crate::web::extract::{Db, cookie};
 use crate::web::{App, paths, respond};
 
-pub async fn replace(
-    path: paths::DeliveryReplace,
-    CurrentUser(person): CurrentUser,
-    State(app): State<App>,
-    mut db: Db,
-) -> Result {
-    let sentence = publish(&mut db, path.delivery, Decision::Replace, &person.email).await?;
+pub async fn replace(path: paths::DeliveryReplace, by: Actor, State(app): State<App>, mut db: Db) -> Result {
+    let sentence = publish(&mut db, path.delivery, Decision::Replace, &by).await?;
     Ok(back_to(path.delivery, &sentence, &app))
 }
 
-pub async fn add(
-    path: paths::DeliveryAdd,
-    CurrentUser(person): CurrentUser,
-    State(app): State<App>,
-    mut db: Db,
-) -> Result {
-    let sentence = publish(&mut db, path.delivery, Decision::Add, &person.email).await?;
+pub async fn add(path: paths::DeliveryAdd, by: Actor, State(app): State<App>, mut db: Db) -> Result {
+    let sentence = publish(&mut db, path.delivery, Decision::Add, &by).await?;
     Ok(back_to(path.delivery, &sentence, &app))
 }
 
 /// Removing millions of rows may take longer than a page: it has the connections of imports.
-pub async fn discard(
-    path: paths::DeliveryDiscard,
-    CurrentUser(person): CurrentUser,
-    State(app): State<App>,
-) -> Result {
+pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
-    let reason = format!("Discarded by {}; nothing of it ever counted.", person.email);
-    let is_discarded = status(&mut db, delivery).await? == "waiting"
-        && ledger::discard(&mut db, delivery, Ended::Refused, &reason).await?;
+    let reason = format!("Discarded by {}; nothing of it ever counted.", by.name);
+    let mut tx = db.begin().await?;
+    let is_discarded = status(&mut tx, delivery).await? == "waiting"
+        && ledger::discard(&mut tx, delivery, Ended::Refused, &reason).await?;
+    if is_discarded {
+        let (verb, object) = (Verb::DeliveryDiscarded, Object::Delivery(delivery));
+        audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;
+    }
+    tx.commit().await?;
     let sentence = if is_discarded {
         format!("Delivery {delivery} is discarded. Nothing of it ever counted.")
     } else {
@@ -51,29 +45,39 @@ pub async fn discard(
     Ok(back_to(delivery, &sentence, &app))
 }
 
-pub async fn undo(
-    path: paths::DeliveryUndo,
-    CurrentUser(person): CurrentUser,
-    State(app): State<App>,
-    mut db: Db,
-) -> Result {
+pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>, mut db: Db) -> Result {
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
-    let sentence = match ledger::undo(&mut db, delivery, &person.email, clock::now()).await? {
-        Some(_) => {
+    let mut tx = db.begin().await?;
+    let sentence = match ledger::undo(&mut tx, delivery, &by.name, clock::now()).await? {
+        Some(sequence) => {
+            let (verb, object) = (Verb::DeliveryUndone, Object::Delivery(delivery));
+            let details = json!({ "sequence": sequence });
+            audit::record(&mut tx, &by, verb, &object, details, clock::now()).await?;
             format!("Delivery {delivery} is undone and counts no longer. Its file is kept, and loads again.")
         }
         None => already(delivery),
     };
+    tx.commit().await?;
     Ok(back_to(delivery, &sentence, &app))
 }
 
-async fn publish(db: &mut PgConnection, delivery: i64, decision: Decision, by: &str) -> Result<String> {
+async fn publish(db: &mut PgConnection, delivery: i64, decision: Decision, by: &Actor) -> Result<String> {
     // One that is still being loaded is nobody's to decide about; none begins to load again.
     if status(db, delivery).await? != "waiting" {
         return Ok(already(delivery));
     }
-    let published = ledger::publish(db, delivery, Some(decision), by, clock::now()).await?;
+    let mut tx = db.begin().await?;
+    let published = ledger::publish(&mut tx, delivery, Some(decision), &by.name, clock::now()).await?;
+    if let Published::At(sequence) = published {
+        let verb = match decision {
+            Decision::Replace => Verb::DeliveryReplaced,
+            Decision::Add => Verb::DeliveryAdded,
+        };
+        let details = json!({ "sequence": sequence });
+        audit::record(&mut tx, by, verb, &Object::Delivery(delivery), details, clock::now()).await?;
+    }
+    tx.commit().await?;
     Ok(match (published, decision) {
         (Published::At(_), Decision::Replace) => {
             format!("Delivery {delivery} counts now, in place of what its months held.")

@@ -5,10 +5,11 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{HistoryQuery, Page};
+use crate::audit::Actor;
 use crate::clock;
 use crate::jobs::Arriving;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{CurrentUser, Upload};
+use crate::web::extract::Upload;
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::respond::{self, As};
@@ -17,7 +18,7 @@ use crate::web::{App, paths};
 pub async fn create(
     _: paths::Imports,
     layout: Layout,
-    CurrentUser(person): CurrentUser,
+    by: Actor,
     State(app): State<App>,
     upload: Upload,
 ) -> Result {
@@ -29,7 +30,7 @@ pub async fn create(
     // On a task of its own: a browser that leaves now must not take the files from under the import.
     let handing_over = async move {
         let mut db = app.db.acquire().await?;
-        arriving.enqueue(&mut db, &person.email, clock::now()).await?;
+        arriving.enqueue(&mut db, &by, clock::now()).await?;
         app.bell.ring();
         Ok::<_, sqlx::Error>(())
     };

@@ -1,0 +1,151 @@
+//! What administrators do with accounts. Whatever they do, somebody who can administer remains.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::{Connection, PgConnection};
+
+use super::{Person, Role, UserId, people, session};
+use crate::audit::{self, Actor, Verb};
+
+/// What an administrator changes about somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub name: Option<String>,
+    pub role: Role,
+    pub teams: Vec<String>,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Managed {
+    Done,
+    /// It is so already.
+    Unchanged,
+    /// Nobody could administer the server any more. Nothing changed.
+    LastAdmin,
+    /// Nobody has this number.
+    Nobody,
+}
+
+/// Changes name, role and teams. It holds from the person's next click on.
+pub async fn change(
+    db: &mut PgConnection,
+    id: UserId,
+    change: &Change,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Managed> {
+    let mut tx = lock(db).await?;
+    let Some(person) = people::find(&mut tx, id).await? else { return Ok(Managed::Nobody) };
+    let teams = change.role.keeps(&change.teams);
+    let mut changes = serde_json::Map::new();
+    if person.name != change.name {
+        changes.insert("name".into(), json!({ "from": person.name, "to": change.name }));
+    }
+    if person.role != change.role {
+        changes.insert("role".into(), json!({ "from": person.role, "to": change.role }));
+    }
+    if person.teams != teams {
+        changes.insert("teams".into(), json!({ "from": person.teams, "to": teams }));
+    }
+    if changes.is_empty() {
+        return Ok(Managed::Unchanged);
+    }
+    sqlx::query!(
+        "update users set name = $2, role = $3 where user_id = $1",
+        id.0,
+        change.name,
+        change.role.as_str()
+    )
+    .execute(&mut *tx)
+    .await?;
+    people::set_teams(&mut tx, id, teams).await?;
+    if is_last_admin(&mut tx, &person).await? {
+        return Ok(Managed::LastAdmin);
+    }
+    audit::record(&mut tx, by, Verb::PersonChanged, &person.object(), changes.into(), now).await?;
+    tx.commit().await?;
+    Ok(Managed::Done)
+}
+
+/// Lets somebody in no longer: their sessions, tokens and links end at once.
+pub async fn disable(
+    db: &mut PgConnection,
+    id: UserId,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Managed> {
+    let mut tx = lock(db).await?;
+    let Some(person) = people::find(&mut tx, id).await? else { return Ok(Managed::Nobody) };
+    if person.is_disabled() {
+        return Ok(Managed::Unchanged);
+    }
+    sqlx::query!("update users set disabled_at = $2 where user_id = $1", id.0, now).execute(&mut *tx).await?;
+    if is_last_admin(&mut tx, &person).await? {
+        return Ok(Managed::LastAdmin);
+    }
+    let sessions = session::end_all(&mut tx, id).await?;
+    let tokens = sqlx::query!("delete from api_tokens where user_id = $1", id.0)
+        .execute(&mut *tx)
+        .await?
+        .rows_affected();
+    sqlx::query!("delete from password_links where user_id = $1", id.0).execute(&mut *tx).await?;
+    let details = json!({ "sessions_ended": sessions, "tokens_revoked": tokens });
+    audit::record(&mut tx, by, Verb::PersonDisabled, &person.object(), details, now).await?;
+    tx.commit().await?;
+    Ok(Managed::Done)
+}
+
+/// Lets somebody in again, with the password they had.
+pub async fn enable(
+    db: &mut PgConnection,
+    id: UserId,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Managed> {
+    let mut tx = lock(db).await?;
+    let Some(person) = people::find(&mut tx, id).await? else { return Ok(Managed::Nobody) };
+    if !person.is_disabled() {
+        return Ok(Managed::Unchanged);
+    }
+    sqlx::query!("update users set disabled_at = null where user_id = $1", id.0).execute(&mut *tx).await?;
+    audit::record(&mut tx, by, Verb::PersonEnabled, &person.object(), json!(null), now).await?;
+    tx.commit().await?;
+    Ok(Managed::Done)
+}
+
+/// Ends every session of somebody, and says how many.
+pub async fn sign_out(
+    db: &mut PgConnection,
+    person: &Person,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<u64> {
+    let mut tx = db.begin().await?;
+    let ended = session::end_all(&mut tx, person.user_id).await?;
+    let details = json!({ "sessions_ended": ended });
+    audit::record(&mut tx, by, Verb::PersonSignedOut, &person.object(), details, now).await?;
+    tx.commit().await?;
+    Ok(ended)
+}
+
+/// Two administrators who demote each other at the same moment do it one after the other.
+async fn lock(db: &mut PgConnection) -> sqlx::Result<sqlx::Transaction<'_, sqlx::Postgres>> {
+    let mut tx = db.begin().await?;
+    sqlx::query!("lock table users in share row exclusive mode").execute(&mut *tx).await?;
+    Ok(tx)
+}
+
+/// Whether the person, as they were, could administer, and now nobody can. Who never chose a password cannot.
+async fn is_last_admin(db: &mut PgConnection, person: &Person) -> sqlx::Result<bool> {
+    if person.role != Role::Admin || person.is_disabled() || !person.has_password {
+        return Ok(false);
+    }
+    sqlx::query_scalar!(
+        r#"select not exists (
+               select from users where role = 'admin' and disabled_at is null and password_hash is not null
+           ) as "none_left!""#
+    )
+    .fetch_one(db)
+    .await
+}

@@ -1,0 +1,29 @@
+//! What something was done to.
+
+use uuid::Uuid;
+
+/// A thing that a page can lead to, as it was called then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Object {
+    Delivery(i64),
+    /// What was uploaded together.
+    Batch(Uuid),
+    Person {
+        id: i64,
+        email: String,
+    },
+    /// Nothing that has a page: the name says what it was.
+    Other(&'static str),
+}
+
+impl Object {
+    /// Kind, number and name, as they are stored.
+    pub(super) fn parts(&self) -> (&'static str, String, String) {
+        match self {
+            Self::Delivery(id) => ("delivery", id.to_string(), format!("delivery {id}")),
+            Self::Batch(id) => ("batch", id.to_string(), "upload".to_owned()),
+            Self::Person { id, email } => ("person", id.to_string(), email.clone()),
+            Self::Other(name) => ("", String::new(), (*name).to_owned()),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What can be done. The words are stored and filtered by: they stay as they are.
+
+macro_rules! verbs {
+    ($($name:ident = $word:literal, $sentence:literal;)+) => {
+        /// Something that writes. What stands before the dot is its kind.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Verb {
+            $(#[doc = $sentence] $name,)+
+        }
+
+        impl Verb {
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// The stored word.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $word),+ }
+            }
+
+            /// What it means, for a person.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$name => $sentence),+ }
+            }
+        }
+    };
+}
+
+verbs! {
+    SignedIn = "sign_in.accepted", "signed in";
+    SignInRefused = "sign_in.refused", "sign-in refused";
+    SignedOut = "sign_in.ended", "signed out";
+    FirstAdmin = "person.first_admin", "first administrator";
+    PersonAdded = "person.added", "added";
+    PersonChanged = "person.changed", "changed";
+    PersonDisabled = "person.disabled", "disabled";
+    PersonEnabled = "person.enabled", "enabled";
+    PersonSignedOut = "person.signed_out", "signed out everywhere";
+    LinkMade = "person.link_made", "password link made";
+    PasswordSet = "person.password_set", "password chosen through a link";
+    PasswordChanged = "person.password_changed", "password changed";
+    SessionEnded = "person.session_ended", "session ended";
+    TokenMade = "token.made", "token made";
+    TokenRevoked = "token.revoked", "token revoked";
+    ImportUploaded = "import.uploaded", "files uploaded";
+    DeliveryPublished = "delivery.published", "published";
+    DeliveryReplaced = "delivery.replaced", "told to replace";
+    DeliveryAdded = "delivery.added", "told to add";
+    DeliveryDiscarded = "delivery.discarded", "discarded";
+    RatesSet = "rates.set", "exchange rates set";
+    RateRemoved = "rates.removed", "exchange rate removed";
+    ReportingCurrencySet = "rates.reporting_currency_set", "reporting currency chosen";
+    DeliveryUndone = "delivery.undone", "undone";
+}
+
+impl Verb {
+    /// The verb of a stored word. `None` for one of a version that knew more.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|verb| verb.as_str() == word)
+    }
+
+    /// `delivery` of `delivery.undone`.
+    pub fn kind(self) -> &'static str {
+        self.as_str().split('.').next().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_words_are_a_kind_and_a_past_tense_and_each_stands_once() {
+        let mut words: Vec<_> = Verb::ALL.iter().map(|verb| verb.as_str()).collect();
+        for word in &words {
+            assert_eq!(word.matches('.').count(), 1, "{word}");
+            assert!(word.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'.' | b'_')), "{word}");
+        }
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), Verb::ALL.len());
+        assert_eq!(Verb::parse("delivery.undone"), Some(Verb::DeliveryUndone));
+        assert_eq!(Verb::DeliveryUndone.kind(), "delivery");
+    }
+}

@@ -1,0 +1,156 @@
+//! `/access`: who may do what, read from the table that the guard reads.
+
+use askama::Template;
+use axum::http::Method;
+
+use super::error::Result;
+use super::layout::Layout;
+use super::routes::Stated;
+use super::{paths, respond};
+use crate::accounts::Role;
+
+/// A part of the site as people know it. Which routes it is made of decides who may use it.
+struct Area {
+    what: &'static str,
+    /// Addresses at, or below, these.
+    below: &'static [&'static str],
+    /// Only what reads, only what writes, or both.
+    writes: Option<bool>,
+    /// What a lead gets to see where they may look at all.
+    lead: &'static str,
+}
+
+const AREAS: &[Area] = &[
+    Area {
+        what: "Spend, charges down to the row of the file, and their CSV and JSON",
+        below: &["/", "/spend", "/charges"],
+        writes: None,
+        lead: "rows of their teams only",
+    },
+    Area {
+        what: "Imports: load, preview, decide, undo; rejected rows and original files",
+        below: &["/imports", "/imports.json"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
+        what: "Exchange rates and the reporting currency",
+        below: &["/rates", "/rates.json", "/rates.csv"],
+        writes: None,
+        lead: "yes",
+    },
+    Area { what: "The state of the server, for monitoring", below: &["/metrics"], writes: None, lead: "yes" },
+    Area {
+        what: "Their own account: password, sessions, tokens for scripts, look; and this page",
+        below: &["/account", "/access"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
+        what: "People: accounts, roles, teams, password links, others’ sessions and tokens",
+        below: &["/people"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
+        what: "The audit trail",
+        below: &["/audit", "/audit.json", "/audit.csv"],
+        writes: None,
+        lead: "yes",
+    },
+];
+
+/// A line of the page: what each role may, and whether scripts may read it with a token.
+struct Line {
+    what: &'static str,
+    cells: [&'static str; 3],
+    scripts: bool,
+}
+
+#[derive(Template)]
+#[template(path = "people/access.html")]
+struct Page {
+    layout: Layout,
+    lines: Vec<Line>,
+}
+
+pub async fn show(_: paths::WhoMay, layout: Layout) -> Result {
+    let routes = super::routes();
+    let lines = AREAS.iter().map(|area| area.line(routes.stated())).collect();
+    respond::html(Page { layout, lines })
+}
+
+impl Area {
+    fn holds(&self, line: &Stated) -> bool {
+        let is_below = |prefix: &&str| {
+            let rest = line.path.strip_prefix(*prefix);
+            rest.is_some_and(|rest| rest.is_empty() || (*prefix != "/" && rest.starts_with('/')))
+        };
+        let is_writing = line.method != Method::GET;
+        self.below.iter().any(is_below) && self.writes.is_none_or(|writes| writes == is_writing)
+    }
+
+    /// A role may what all of the area's routes admit it to.
+    fn line(&self, stated: &[Stated]) -> Line {
+        let own: Vec<_> = stated.iter().filter(|line| self.holds(line)).collect();
+        let may = |role: Role| !own.is_empty() && own.iter().all(|line| line.access.admits(Some(role)));
+        let cell = |role: Role| match (may(role), role) {
+            (false, _) => "no",
+            (true, Role::Lead) => self.lead,
+            (true, _) => "yes",
+        };
+        Line {
+            what: self.what,
+            cells: Role::ALL.map(cell),
+            scripts: own.iter().any(|line| line.is_for_scripts),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::Access;
+
+    /// What the page says is what the guard does: every route that asks who it is belongs to one line, and a
+    /// line has no route that answers others than it says.
+    #[test]
+    fn the_page_tells_of_every_route_and_of_each_the_truth() {
+        let routes = crate::web::routes();
+        for line in routes.stated() {
+            let areas: Vec<_> = AREAS.iter().filter(|area| area.holds(line)).collect();
+            let is_open = matches!(line.access, Access::Static | Access::Public);
+            assert_eq!(
+                areas.len(),
+                usize::from(!is_open),
+                "{} {} stands in one area",
+                line.method,
+                line.path
+            );
+            for area in areas {
+                let cells = area.line(routes.stated()).cells;
+                let said = Role::ALL.iter().zip(cells).map(|(role, cell)| (*role, cell != "no"));
+                for (role, may) in said {
+                    assert_eq!(
+                        line.access.admits(Some(role)),
+                        may,
+                        "{} {} for {role}",
+                        line.method,
+                        line.path
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_lead_is_never_told_that_they_see_everything_where_figures_are() {
+        let routes = crate::web::routes();
+        for area in AREAS {
+            let line = area.line(routes.stated());
+            if line.scripts && line.cells[2] != "no" {
+                assert_eq!(line.cells[2], "rows of their teams only", "{}", area.what);
+            }
+        }
+    }
+}

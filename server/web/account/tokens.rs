@@ -1,0 +1,87 @@
+//! Tokens for one's scripts: made, shown once, revoked.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+
+use super::Page;
+use crate::accounts::token::{self, Made};
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+use crate::web::error::Result;
+use crate::web::extract::{CurrentUser, Db, Form, Visitor, cookie};
+use crate::web::form::Fields;
+use crate::web::layout::Layout;
+use crate::web::{filters, paths, respond};
+
+#[derive(Deserialize)]
+pub struct TokenForm {
+    #[serde(default)]
+    label: String,
+    #[serde(default)]
+    days: String,
+}
+
+/// The only time that a token is shown.
+#[derive(Template)]
+#[template(path = "people/token.html")]
+struct TokenPage {
+    layout: Layout,
+    label: String,
+    token: String,
+    expires_at: DateTime<Utc>,
+    /// An address to try it with.
+    example: String,
+}
+
+pub async fn create(
+    _: paths::AccountTokens,
+    layout: Layout,
+    visitor: Visitor,
+    State(settings): State<Arc<Settings>>,
+    by: Actor,
+    mut db: Db,
+    Form(form): Form<TokenForm>,
+) -> Result {
+    let (person, _) = visitor.in_browser()?;
+    let now = clock::now();
+    let mut fields = Fields::new([("label", &form.label), ("days", &form.days)]);
+    let label = fields.check("label", token::label(&form.label));
+    let valid_for = fields.check("days", token::lifetime(&form.days));
+    if let (Some(label), Some(valid_for)) = (label, valid_for) {
+        match token::make(&mut db, &person, &label, valid_for, &mut clock::dice(), &by, now).await? {
+            Made::Token(token) => {
+                let example = format!("{}/spend/{}.json", settings.base_url(), now.format("%Y-%m"));
+                let expires_at = now + valid_for;
+                return respond::html(TokenPage { layout, label, token, expires_at, example });
+            }
+            Made::LabelTaken => {
+                fields.refuse("label", "You have a token of this name. Choose another, or revoke that one.");
+            }
+            Made::TooMany => fields
+                .refuse("label", "You have as many tokens as one can have. Revoke those that nothing uses."),
+        }
+    }
+    respond::refused(Page::find(&mut db, layout, &visitor, fields).await?)
+}
+
+pub async fn revoke(
+    path: paths::AccountToken,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    by: Actor,
+    mut db: Db,
+) -> Result {
+    let label = token::revoke(&mut db, &person, path.token, &by, clock::now()).await?;
+    let sentence = label.map_or_else(
+        || "Nothing changed: that token was revoked before.".to_owned(),
+        |label| format!("The token “{label}” is revoked and opens nothing any more."),
+    );
+    let mut response = respond::see_other(paths::Account);
+    cookie::leave_flash(&mut response, &sentence, &settings);
+    Ok(response)
+}

@@ -1,0 +1,187 @@
+//! `/audit`: everything that writes, newest first.
+
+use askama::Template;
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::error::{Error, Result};
+use super::extract::{Db, Query};
+use super::form::Fields;
+use super::layout::Layout;
+use super::respond::{Cell, Record};
+use super::{filters, paths, respond};
+use crate::audit::{self, Found, Line, Search, Verb};
+use crate::money::Decimal;
+
+/// Lines in one file.
+const LARGEST_FILE: i64 = 100_000;
+
+/// What the address narrows to. A field of the form that was left empty does not.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Asked {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    who: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    what: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    from: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<i64>,
+}
+
+#[derive(Template)]
+#[template(path = "audit.html")]
+struct Page {
+    layout: Layout,
+    asked: Asked,
+    found: Found,
+    actors: Vec<String>,
+    fields: Fields,
+}
+
+pub async fn show(_: paths::Audit, layout: Layout, Query(asked): Query<Asked>, mut db: Db) -> Result {
+    let found = audit::find(&mut db, &asked.search(audit::PAGE)?).await?;
+    let actors = audit::actors(&mut db).await?;
+    let fields =
+        Fields::new([("who", &asked.who), ("what", &asked.what), ("from", &asked.from), ("to", &asked.to)]);
+    respond::html(Page { layout, asked, found, actors, fields })
+}
+
+pub async fn json(_: paths::AuditJson, Query(asked): Query<Asked>, mut db: Db) -> Result {
+    respond::json(&audit::find(&mut db, &asked.search(audit::PAGE)?).await?)
+}
+
+pub async fn csv(_: paths::AuditCsv, Query(asked): Query<Asked>, mut db: Db) -> Result {
+    let found = audit::find(&mut db, &asked.search(LARGEST_FILE)?).await?;
+    if found.older.is_some() {
+        return Err(Error::BadRequest(
+            "These are more lines than one file holds. Narrow them by date.".into(),
+        ));
+    }
+    respond::csv("audit", &found.lines)
+}
+
+impl Asked {
+    fn search(&self, limit: i64) -> Result<Search> {
+        let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let date = |name: &str, text: &str| -> Result<Option<NaiveDate>> {
+            let read =
+                || text.trim().parse().map_err(|_| format!("{name}: expected a date such as 2026-09-30."));
+            if text.trim().is_empty() { Ok(None) } else { read().map(Some).map_err(Error::BadRequest) }
+        };
+        Ok(Search {
+            who: text(&self.who),
+            what: text(&self.what),
+            from: date("from", &self.from)?,
+            to: date("to", &self.to)?,
+            before: self.before,
+            limit,
+        })
+    }
+
+    fn is_narrowed(&self) -> bool {
+        [&self.who, &self.what, &self.from, &self.to].iter().any(|text| !text.is_empty())
+    }
+}
+
+impl Page {
+    fn older(&self) -> Option<String> {
+        let before = Some(self.found.older?);
+        Some(paths::with_query(paths::Audit, &Asked { before, ..self.asked.clone() }))
+    }
+
+    fn newest(&self) -> String {
+        paths::with_query(paths::Audit, &Asked { before: None, ..self.asked.clone() })
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        let asked = Asked { before: None, ..self.asked.clone() };
+        match suffix {
+            "csv" => paths::with_query(paths::AuditCsv, &asked),
+            _ => paths::with_query(paths::AuditJson, &self.asked),
+        }
+    }
+}
+
+/// Kinds of verbs with the verbs of each.
+fn kinds() -> Vec<(&'static str, Vec<Verb>)> {
+    let mut kinds: Vec<(&'static str, Vec<Verb>)> = Vec::new();
+    for verb in Verb::ALL {
+        match kinds.iter_mut().find(|(kind, _)| *kind == verb.kind()) {
+            Some((_, verbs)) => verbs.push(*verb),
+            None => kinds.push((verb.kind(), vec![*verb])),
+        }
+    }
+    kinds
+}
+
+impl Line {
+    /// What was done in words.
+    fn what(&self) -> &str {
+        Verb::parse(&self.verb).map_or(self.verb.as_str(), |verb| verb.meaning())
+    }
+
+    /// The page of what it was done to.
+    fn href(&self) -> Option<String> {
+        let id = &self.object_id;
+        match self.object_kind.as_str() {
+            "delivery" => Some(format!("/imports/{id}")),
+            "batch" => Some(format!("/imports/batches/{id}")),
+            "person" => Some(format!("/people/{id}")),
+            _ => None,
+        }
+    }
+
+    /// `role: lead → finance`, `token: nightly`.
+    fn notes(&self) -> Vec<(String, String)> {
+        let pairs = self.details.as_object().into_iter().flatten();
+        pairs.map(|(name, value)| (name.replace('_', " "), written(value))).collect()
+    }
+}
+
+fn written(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) if values.is_empty() => "none".to_owned(),
+        Value::Array(values) => values.iter().map(written).collect::<Vec<_>>().join(", "),
+        Value::Object(pair) => match (pair.get("from"), pair.get("to")) {
+            (Some(from), Some(to)) => format!("{} → {}", written(from), written(to)),
+            _ => value.to_string(),
+        },
+        Value::Number(number) => number.to_string(),
+    }
+}
+
+impl Record for Line {
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "happened_at",
+        "actor",
+        "address",
+        "verb",
+        "object_kind",
+        "object_id",
+        "object_name",
+        "details",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::Number(Decimal::from(self.audit_id)),
+            Cell::text(self.happened_at.to_rfc3339()),
+            Cell::text(&self.actor),
+            self.address.as_deref().map_or(Cell::Empty, Cell::text),
+            Cell::text(&self.verb),
+            Cell::text(&self.object_kind),
+            Cell::text(&self.object_id),
+            Cell::text(&self.object_name),
+            Cell::text(self.details.to_string()),
+        ]
+    }
+}

@@ -1,0 +1,71 @@
+//! Choosing a password through a link that an administrator passed on.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use serde::Deserialize;
+
+use super::error::{Error, Result};
+use super::extract::{Client, Db, Form};
+use super::form::Fields;
+use super::layout::Layout;
+use super::{paths, respond, sign_in};
+use crate::accounts::link::{self, Open};
+use crate::accounts::{Password, Secret};
+use crate::clock;
+use crate::config::Settings;
+
+#[derive(Deserialize)]
+pub struct PasswordForm {
+    #[serde(default)]
+    password: String,
+}
+
+#[derive(Template)]
+#[template(path = "people/password.html")]
+struct Page {
+    layout: Layout,
+    path: paths::PasswordLink,
+    open: Open,
+    fields: Fields,
+}
+
+pub async fn show(path: paths::PasswordLink, layout: Layout, mut db: Db) -> Result {
+    let open = link::find(&mut db, &path.token()?, clock::now()).await?.ok_or_else(over)?;
+    respond::html(Page { layout, path, open, fields: Fields::default() })
+}
+
+pub async fn create(
+    path: paths::PasswordLink,
+    layout: Layout,
+    State(settings): State<Arc<Settings>>,
+    client: Client,
+    mut db: Db,
+    Form(form): Form<PasswordForm>,
+) -> Result {
+    let token = path.token()?;
+    let open = link::find(&mut db, &token, clock::now()).await?.ok_or_else(over)?;
+    let mut fields = Fields::default();
+    let Some(password) = fields.check("password", Password::choose(&form.password, &open.email)) else {
+        return respond::refused(Page { layout, path, open, fields });
+    };
+    let hash = password.hash(&mut clock::dice()).await?;
+    let done = link::complete(&mut db, &token, &hash, &client.address, clock::now()).await?;
+    let user = done.ok_or_else(over)?;
+    sign_in::start(&mut db, user, &client, &settings, "/").await
+}
+
+impl paths::PasswordLink {
+    fn token(&self) -> Result<Secret> {
+        Secret::parse(&self.token).ok_or_else(over)
+    }
+}
+
+fn over() -> Error {
+    Error::NoSuchPage(
+        "This link is over: it was used, a newer one was made, or it is older than three days. \
+         Ask whoever administers this server for another."
+            .to_owned(),
+    )
+}

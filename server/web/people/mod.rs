@@ -1,0 +1,145 @@
+//! Who has an account, and inviting someone.
+
+pub mod person;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+
+use super::error::{Error, Result};
+use super::extract::{Db, Form};
+use super::form::Fields;
+use super::layout::Layout;
+use super::{filters, paths, respond};
+use crate::accounts::people::{self, Added, parse_teams};
+use crate::accounts::{Email, NewPerson, Person, Role, Secret, link};
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+
+#[derive(Deserialize)]
+pub struct PersonForm {
+    #[serde(default)]
+    email: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    role: String,
+    #[serde(default)]
+    teams: String,
+}
+
+#[derive(Template)]
+#[template(path = "people/index.html")]
+struct Page {
+    layout: Layout,
+    people: Vec<Person>,
+    fields: Fields,
+}
+
+/// The only time that a link is shown.
+#[derive(Template)]
+#[template(path = "people/link.html")]
+struct LinkPage {
+    layout: Layout,
+    person: Person,
+    link: String,
+    expires_at: DateTime<Utc>,
+}
+
+pub async fn index(_: paths::People, layout: Layout, mut db: Db) -> Result {
+    let people = people::list(&mut db).await?;
+    respond::html(Page { layout, people, fields: Fields::default() })
+}
+
+/// Adds someone and shows the link by which they choose a password.
+pub async fn create(
+    _: paths::People,
+    layout: Layout,
+    State(settings): State<Arc<Settings>>,
+    by: Actor,
+    mut db: Db,
+    Form(form): Form<PersonForm>,
+) -> Result {
+    let mut fields = form.fields();
+    let email = fields.check("email", Email::parse(&form.email).ok_or("That is no e-mail address."));
+    if let Some(email) = &email
+        && let Some(known) = people::find_by_email(&mut db, email.as_str()).await?
+    {
+        let state = if known.is_disabled() { ", and is disabled" } else { "" };
+        fields
+            .refuse("email", format!("Somebody has this address already: {}{state}.", known.display_name()));
+    }
+    if let (Some((role, teams)), Some(email)) = (form.role(&mut fields), email)
+        && !fields.is_refused()
+    {
+        let person = NewPerson { email, name: form.name(), role, teams };
+        match people::add(&mut db, &person, None, &by, clock::now()).await? {
+            Added::As(id) => {
+                let person = people::find(&mut db, id).await?.ok_or(Error::NotFound)?;
+                return show_link(layout, &mut db, person, &by, &settings).await;
+            }
+            Added::EmailTaken => fields.refuse("email", "Somebody has this address already."),
+        }
+    }
+    let people = people::list(&mut db).await?;
+    respond::refused(Page { layout, people, fields })
+}
+
+/// Makes a link for someone and shows it.
+async fn show_link(layout: Layout, db: &mut Db, person: Person, by: &Actor, settings: &Settings) -> Result {
+    let now = clock::now();
+    let made = link::make(db, &person, &mut clock::dice(), by, now).await?;
+    let token = made.ok_or_else(|| Error::BadRequest(format!("{} is disabled.", person.display_name())))?;
+    let link = address_of(&token, settings);
+    respond::html(LinkPage { layout, person, link, expires_at: now + link::VALID_FOR })
+}
+
+/// What is passed on.
+pub fn address_of(token: &Secret, settings: &Settings) -> String {
+    let path = paths::PasswordLink { token: token.as_str().to_owned() };
+    format!("{}{path}", settings.base_url())
+}
+
+impl PersonForm {
+    fn fields(&self) -> Fields {
+        Fields::new([
+            ("email", &self.email),
+            ("name", &self.name),
+            ("role", &self.role),
+            ("teams", &self.teams),
+        ])
+    }
+
+    fn name(&self) -> Option<String> {
+        Some(self.name.trim().to_owned()).filter(|name| !name.is_empty())
+    }
+
+    /// Role and teams, or what is wrong with them.
+    fn role(&self, fields: &mut Fields) -> Option<(Role, Vec<String>)> {
+        let role = fields.check("role", self.role.parse::<Role>().map_err(|_| "Choose a role."))?;
+        let teams = parse_teams(&self.teams);
+        if role == Role::Lead && teams.is_empty() {
+            fields.refuse("teams", "A lead sees the spend of their teams: name at least one.");
+            return None;
+        }
+        Some((role, teams))
+    }
+}
+
+/// The page of someone.
+pub fn at(person: &Person) -> paths::Person {
+    paths::Person { person: person.user_id.0 }
+}
+
+/// Whether somebody can sign in: a word, and the kind of its badge.
+pub fn state(person: &Person) -> (&'static str, &'static str) {
+    match (person.is_disabled(), person.has_password) {
+        (true, _) => ("disabled", "bad"),
+        (false, false) => ("invited", "wait"),
+        (false, true) => ("active", "good"),
+    }
+}

@@ -1,0 +1,206 @@
+//! One person, as administrators see them: what they may do, and how to end it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+
+use super::{PersonForm, show_link};
+use crate::accounts::manage::{self, Change, Managed};
+use crate::accounts::session::{self, Session};
+use crate::accounts::{ApiToken, Person, Role, UserId, people, token};
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+use crate::web::error::{Error, Result};
+use crate::web::extract::{Db, Form, cookie};
+use crate::web::form::Fields;
+use crate::web::layout::Layout;
+use crate::web::{filters, paths, respond};
+
+const LAST_ADMIN: &str =
+    "This is the last administrator who can sign in. Give somebody else the role first; nothing was changed.";
+
+#[derive(Template)]
+#[template(path = "people/person.html")]
+struct Page {
+    layout: Layout,
+    path: paths::Person,
+    person: Person,
+    sessions: Vec<Session>,
+    tokens: Vec<ApiToken>,
+    fields: Fields,
+    /// Why nothing was done.
+    problem: Option<&'static str>,
+    now: DateTime<Utc>,
+}
+
+pub async fn show(path: paths::Person, layout: Layout, mut db: Db) -> Result {
+    respond::html(Page::find(&mut db, path, layout).await?)
+}
+
+pub async fn change(
+    path: paths::Person,
+    layout: Layout,
+    State(settings): State<Arc<Settings>>,
+    by: Actor,
+    mut db: Db,
+    Form(form): Form<PersonForm>,
+) -> Result {
+    let mut fields = form.fields();
+    if let Some((role, teams)) = form.role(&mut fields) {
+        let change = Change { name: form.name(), role, teams };
+        match manage::change(&mut db, UserId(path.person), &change, &by, clock::now()).await? {
+            Managed::Done => {
+                return Ok(back_to(path, "Changed. It holds from their next click on.", &settings));
+            }
+            Managed::Unchanged => return Ok(back_to(path, "Nothing changed: it was so already.", &settings)),
+            Managed::LastAdmin => fields.refuse("role", LAST_ADMIN),
+            Managed::Nobody => return Err(Error::NotFound),
+        }
+    }
+    let page = Page::find(&mut db, path, layout).await?;
+    respond::refused(Page { fields, ..page })
+}
+
+pub async fn disable(
+    path: paths::PersonDisable,
+    layout: Layout,
+    State(settings): State<Arc<Settings>>,
+    by: Actor,
+    mut db: Db,
+) -> Result {
+    let managed = manage::disable(&mut db, UserId(path.person), &by, clock::now()).await?;
+    let sentence = "Disabled. Their sessions and tokens ended just now.";
+    settle(managed, path.person, sentence, layout, &mut db, &settings).await
+}
+
+pub async fn enable(
+    path: paths::PersonEnable,
+    layout: Layout,
+    State(settings): State<Arc<Settings>>,
+    by: Actor,
+    mut db: Db,
+) -> Result {
+    let managed = manage::enable(&mut db, UserId(path.person), &by, clock::now()).await?;
+    let sentence = "Enabled. They sign in with the password they had; tokens have to be made anew.";
+    settle(managed, path.person, sentence, layout, &mut db, &settings).await
+}
+
+pub async fn sign_out(
+    path: paths::PersonSignOut,
+    State(settings): State<Arc<Settings>>,
+    by: Actor,
+    mut db: Db,
+) -> Result {
+    let person = find(&mut db, path.person).await?;
+    let sentence = match manage::sign_out(&mut db, &person, &by, clock::now()).await? {
+        0 => "They were signed in nowhere.".to_owned(),
+        1 => "One session ended.".to_owned(),
+        n => format!("{n} sessions ended."),
+    };
+    Ok(back_to(paths::Person { person: path.person }, &sentence, &settings))
+}
+
+pub async fn make_link(
+    path: paths::PersonLink,
+    layout: Layout,
+    State(settings): State<Arc<Settings>>,
+    by: Actor,
+    mut db: Db,
+) -> Result {
+    let person = find(&mut db, path.person).await?;
+    show_link(layout, &mut db, person, &by, &settings).await
+}
+
+pub async fn revoke_token(
+    path: paths::PersonToken,
+    State(settings): State<Arc<Settings>>,
+    by: Actor,
+    mut db: Db,
+) -> Result {
+    let person = find(&mut db, path.person).await?;
+    let label = token::revoke(&mut db, &person, path.token, &by, clock::now()).await?;
+    let sentence = label.map_or_else(
+        || "Nothing changed: this token was revoked before.".to_owned(),
+        |label| format!("The token “{label}” is revoked and opens nothing any more."),
+    );
+    Ok(back_to(paths::Person { person: path.person }, &sentence, &settings))
+}
+
+async fn settle(
+    managed: Managed,
+    person: i64,
+    sentence: &str,
+    layout: Layout,
+    db: &mut PgConnection,
+    settings: &Settings,
+) -> Result {
+    let path = paths::Person { person };
+    match managed {
+        Managed::Done => Ok(back_to(path, sentence, settings)),
+        Managed::Unchanged => Ok(back_to(path, "Nothing changed: it was so already.", settings)),
+        Managed::Nobody => Err(Error::NotFound),
+        Managed::LastAdmin => {
+            let page = Page::find(db, path, layout).await?;
+            respond::refused(Page { problem: Some(LAST_ADMIN), ..page })
+        }
+    }
+}
+
+async fn find(db: &mut PgConnection, person: i64) -> Result<Person> {
+    people::find(db, UserId(person)).await?.ok_or(Error::NotFound)
+}
+
+fn back_to(path: paths::Person, sentence: &str, settings: &Settings) -> Response {
+    let mut response = respond::see_other(path);
+    cookie::leave_flash(&mut response, sentence, settings);
+    response
+}
+
+impl Page {
+    async fn find(db: &mut PgConnection, path: paths::Person, layout: Layout) -> Result<Self> {
+        let person = find(db, path.person).await?;
+        let now = clock::now();
+        let sessions = session::list(db, person.user_id, None, now).await?;
+        let tokens = token::list(db, person.user_id).await?;
+        let fields = Fields::new([
+            ("name", person.name.as_deref().unwrap_or_default()),
+            ("role", person.role.as_str()),
+            ("teams", &person.teams.join(", ")),
+        ]);
+        Ok(Self { layout, path, person, sessions, tokens, fields, problem: None, now })
+    }
+
+    fn is_self(&self) -> bool {
+        self.layout.person.as_ref().is_some_and(|own| own.user_id == self.person.user_id)
+    }
+
+    fn disable(&self) -> paths::PersonDisable {
+        paths::PersonDisable { person: self.path.person }
+    }
+
+    fn enable(&self) -> paths::PersonEnable {
+        paths::PersonEnable { person: self.path.person }
+    }
+
+    fn sign_out(&self) -> paths::PersonSignOut {
+        paths::PersonSignOut { person: self.path.person }
+    }
+
+    fn make_link(&self) -> paths::PersonLink {
+        paths::PersonLink { person: self.path.person }
+    }
+
+    fn revoke(&self, token: &ApiToken) -> paths::PersonToken {
+        paths::PersonToken { person: self.path.person, token: token.api_token_id }
+    }
+
+    /// Their lines of the trail.
+    fn trail(&self) -> String {
+        paths::with_query(paths::Audit, &[("who", &self.person.email)])
+    }
+}

@@ -1,0 +1,278 @@
+//! Everything that writes leaves a line in the audit trail.
+
+use axum::http::{Method, StatusCode};
+use gpuledger::accounts::{Role, setup};
+use gpuledger::{clock, web};
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::app::PASSWORD;
+use crate::support::{Focus, TestApp, html};
+
+/// How a writing route is used with success.
+enum Use {
+    /// With these fields, from a form of this page. An empty page: the one it is sent to.
+    Form(&'static str, &'static [(&'static str, &'static str)]),
+    Upload,
+    /// A file of exchange rates.
+    Rates,
+    /// Used by the test itself, which has the link.
+    Link,
+    /// Why it leaves no line.
+    Nothing(&'static str),
+}
+
+/// By hand, in an order in which each can succeed: a route that writes has to be added here.
+const WRITING: &[(&str, &str, Use)] = &[
+    ("/setup/{token}", "", Use::Link),
+    ("/imports", "/imports", Use::Upload),
+    ("/imports/{delivery}/replace", "/imports/2/replace", Use::Form("/imports", &[])),
+    ("/imports/{delivery}/add", "/imports/3/add", Use::Form("/imports", &[])),
+    ("/imports/{delivery}/discard", "/imports/4/discard", Use::Form("/imports", &[])),
+    ("/imports/{delivery}/undo", "/imports/2/undo", Use::Form("/imports", &[])),
+    (
+        "/rates",
+        "/rates",
+        Use::Form(
+            "/rates",
+            &[("month", "2026-10"), ("currency", "EUR"), ("rate", "1.1"), ("quoted_in", "USD")],
+        ),
+    ),
+    (
+        "/rates/remove",
+        "/rates/remove",
+        Use::Form("/rates", &[("month", "2026-10"), ("currency", "EUR"), ("quoted_in", "USD")]),
+    ),
+    ("/rates/file", "", Use::Rates),
+    (
+        "/rates/reporting-currency",
+        "/rates/reporting-currency",
+        Use::Form("/rates", &[("reporting_currency", "USD")]),
+    ),
+    (
+        "/people",
+        "/people",
+        Use::Form("/people", &[("email", "lena@example.org"), ("role", "lead"), ("teams", "nlp")]),
+    ),
+    ("/people/{person}", "/people/2", Use::Form("/people", &[("name", "Lena"), ("role", "finance")])),
+    ("/people/{person}/link", "/people/2/link", Use::Form("/people", &[])),
+    ("/password/{token}", "", Use::Link),
+    ("/people/{person}/sign-out", "/people/2/sign-out", Use::Form("/people", &[])),
+    ("/people/{person}/tokens/{token}/revoke", "/people/2/tokens/1/revoke", Use::Form("/people", &[])),
+    ("/people/{person}/disable", "/people/2/disable", Use::Form("/people", &[])),
+    ("/people/{person}/enable", "/people/2/enable", Use::Form("/people", &[])),
+    ("/account/tokens", "/account/tokens", Use::Form("/account", &[("label", "nightly"), ("days", "30")])),
+    ("/account/tokens/{token}/revoke", "/account/tokens/2/revoke", Use::Form("/account", &[])),
+    ("/account/sessions/{session}/end", "/account/sessions/SESSION/end", Use::Form("/account", &[])),
+    ("/account/sessions/end-others", "/account/sessions/end-others", Use::Form("/account", &[])),
+    (
+        "/account/password",
+        "/account/password",
+        Use::Form("/account", &[("current", PASSWORD), ("new", "another horse battery")]),
+    ),
+    ("/account/appearance", "", Use::Nothing("sets a cookie of the browser, and nothing here")),
+    ("/sign-out", "/sign-out", Use::Form("/account", &[])),
+    (
+        "/sign-in",
+        "/sign-in",
+        Use::Form("/sign-in", &[("email", "ada@example.org"), ("password", "another horse battery")]),
+    ),
+];
+
+async fn lines(app: &TestApp) -> Vec<(String, String, String)> {
+    sqlx::query_as("select verb, actor, coalesce(address, '') from audit_log order by audit_id")
+        .fetch_all(&app.db)
+        .await
+        .unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_route_that_writes_leaves_a_line(db: PgPool) {
+    let routes = web::routes();
+    let mut stated: Vec<_> =
+        routes.stated().iter().filter(|line| line.method != Method::GET).map(|line| line.path).collect();
+    let mut listed: Vec<_> = WRITING.iter().map(|(path, ..)| *path).collect();
+    stated.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(stated, listed, "a route that writes is tried here, or is listed with the reason why not");
+
+    let mut ada = TestApp::new(db);
+    let mut other = ada.stranger();
+    let mut link = String::new();
+    for (path, address, usage) in WRITING {
+        let before = lines(&ada).await.len();
+        let answer = match usage {
+            Use::Nothing(reason) => {
+                assert!(!reason.is_empty());
+                continue;
+            }
+            Use::Form(page, fields) => {
+                let mut address = (*address).to_owned();
+                if address.contains("SESSION") {
+                    let fields = [("email", "ada@example.org"), ("password", PASSWORD)];
+                    other.submit("/sign-in", "/sign-in", &fields).await;
+                    let newest: i64 = sqlx::query_scalar("select max(session_id) from sessions")
+                        .fetch_one(&ada.db)
+                        .await
+                        .unwrap();
+                    address = address.replace("SESSION", &newest.to_string());
+                }
+                ada.submit(page, &address, fields).await
+            }
+            Use::Upload => {
+                let whole = Focus::new().hour("acme", "s1", "2026-10-05T10", "10", "vision").hour(
+                    "acme",
+                    "s2",
+                    "2026-10-05T10",
+                    "20",
+                    "nlp",
+                );
+                ada.import("whole.csv", &whole).await;
+                for cost in ["1", "2", "3"] {
+                    let part = Focus::new().hour("acme", "s1", "2026-10-05T10", cost, "vision");
+                    let answer = ada.upload(&[("part.csv", part.as_ref())]).await;
+                    assert_eq!(answer.status, StatusCode::SEE_OTHER);
+                    ada.run_jobs().await;
+                }
+                ada.get("/imports").await
+            }
+            Use::Rates => {
+                super::rates::load(&mut ada, "month,currency,quoted_in,rate\n2026-10,EUR,USD,1.2\n").await
+            }
+            Use::Link if *path == "/setup/{token}" => {
+                let mut db = ada.db.acquire().await.unwrap();
+                let token = setup::ensure(&mut db, &mut clock::dice(), clock::now()).await.unwrap().unwrap();
+                let address = format!("/setup/{}", token.as_str());
+                ada.submit(&address, &address, &[("email", "ada@example.org"), ("password", PASSWORD)]).await
+            }
+            Use::Link => {
+                let address = link.strip_prefix("http://127.0.0.1:8080").unwrap().to_owned();
+                let answer = other.submit(&address, &address, &[("password", "lena's long password")]).await;
+                let lena = gpuledger::accounts::UserId(2);
+                ada.token_of(lena).await;
+                answer
+            }
+        };
+        assert!(
+            answer.status.is_success() || answer.status == StatusCode::SEE_OTHER,
+            "{path}: {}",
+            answer.body
+        );
+        assert!(lines(&ada).await.len() > before, "{path} left no line");
+        let shown = html::text(&answer.body, "#secret");
+        if shown.contains("/password/") {
+            link = shown;
+        }
+    }
+
+    let lines = lines(&ada).await;
+    let mut verbs: Vec<_> = lines.iter().map(|(verb, ..)| verb.as_str()).collect();
+    assert!(lines.iter().all(|(verb, actor, address)| {
+        let is_of_a_job = verb == "delivery.published";
+        let is_of_this_test = actor == "command line (test)";
+        is_of_a_job || is_of_this_test || address == "192.0.2.7"
+    }));
+    verbs.sort_unstable();
+    verbs.dedup();
+    assert_eq!(
+        verbs,
+        [
+            "delivery.added",
+            "delivery.discarded",
+            "delivery.published",
+            "delivery.replaced",
+            "delivery.undone",
+            "import.uploaded",
+            "person.added",
+            "person.changed",
+            "person.disabled",
+            "person.enabled",
+            "person.first_admin",
+            "person.link_made",
+            "person.password_changed",
+            "person.password_set",
+            "person.session_ended",
+            "person.signed_out",
+            "sign_in.accepted",
+            "sign_in.ended",
+            "token.made",
+            "token.revoked",
+        ]
+    );
+    // Nothing that opens anything is in it.
+    let all: Vec<String> =
+        sqlx::query_scalar("select a::text from audit_log a").fetch_all(&ada.db).await.unwrap();
+    for secret in
+        [PASSWORD, "another horse battery", "lena's long password", link.rsplit('/').next().unwrap()]
+    {
+        assert!(all.iter().all(|line| !line.contains(secret)), "{secret}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_is_read_by_who_what_and_when_as_page_json_and_csv(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let fields = [("email", "lena@example.org"), ("name", "=1+1"), ("role", "lead"), ("teams", "nlp")];
+    admin.submit("/people", "/people", &fields).await;
+    admin.submit("/people/2", "/people/2", &[("role", "finance"), ("name", "=1+1")]).await;
+
+    let page = admin.get("/audit?who=LENA@example.org").await;
+    assert_eq!(html::texts(&page.body, "tbody td:nth-child(3)"), ["changed", "password link made", "added"]);
+    assert_eq!(html::texts(&page.body, "tbody td:nth-child(2)")[0], "admin@example.org");
+    assert_eq!(html::attributes(&page.body, "tbody td:nth-child(4) a", "href")[0], "/people/2");
+    let details = &html::texts(&page.body, "tbody td:nth-child(5)")[0];
+    assert_eq!(details, "role lead → finance; teams nlp → none");
+
+    let json: Value = serde_json::from_str(&admin.get("/audit.json?what=person.changed").await.body).unwrap();
+    assert_eq!(json["lines"].as_array().unwrap().len(), 1);
+    assert_eq!(json["lines"][0]["details"]["role"]["to"], "finance");
+    assert_eq!(json["lines"][0]["address"], "192.0.2.7");
+    let csv = admin.get("/audit.csv?what=person").await;
+    assert_eq!(csv.body.lines().count(), 5, "{}", csv.body);
+    assert!(csv.header("content-disposition").contains("audit.csv"));
+
+    let empty = admin.get("/audit?what=delivery&from=2026-01-01&to=2026-01-31&who=").await;
+    assert!(html::text(&empty.body, ".empty").contains("Nothing that was written fits"));
+    let refused = admin.get("/audit?from=yesterday").await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.body.contains("expected a date such as 2026-09-30"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_goes_back_page_by_page(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    sqlx::query(
+        "insert into audit_log (happened_at, actor, verb, object_kind, object_id, object_name, details)
+         select now(), 'x', 'token.made', '', '', 'n' || n, '{}' from generate_series(1, 230) n",
+    )
+    .execute(&app.db)
+    .await
+    .unwrap();
+    let mut address = "/audit?who=x".to_owned();
+    let mut seen = 0;
+    for count in [100, 100, 30] {
+        let page = admin.get(&address).await;
+        assert_eq!(html::texts(&page.body, "tbody tr").len(), count);
+        seen += count;
+        address = html::attributes(&page.body, "a[rel=next]", "href").pop().unwrap_or_default();
+    }
+    assert_eq!((seen, address.as_str()), (230, ""));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_refused_sign_in_keeps_no_address_that_may_be_a_password(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("ada@example.org", Role::Admin).await;
+    for email in ["ada@example.org", "hunter2@my-bank"] {
+        app.submit("/sign-in", "/sign-in", &[("email", email), ("password", "wrong one")]).await;
+    }
+    let refused: Vec<String> = sqlx::query_scalar(
+        "select object_name from audit_log where verb = 'sign_in.refused' order by audit_id",
+    )
+    .fetch_all(&app.db)
+    .await
+    .unwrap();
+    assert_eq!(refused, ["ada@example.org", "an address without account"]);
+}

@@ -1,0 +1,282 @@
+//! A lead sees the rows of their teams and nothing of any other, on every page and in every file that shows
+//! figures, whatever the address asks for, in a browser and by a script alike.
+
+use axum::http::{Method, StatusCode};
+use gpuledger::accounts::{Role, UserId};
+use gpuledger::web;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::app::Answer;
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+/// What stands only in rows of others, and in sums with them: costs are told by these digits.
+const FOREIGN: &[&str] = &[
+    "31337",
+    "31,337",
+    "94134",
+    "94,134",
+    "94011",
+    "94,011",
+    "62674",
+    "62,674",
+    "secretcorp",
+    "s-secret",
+    "EUR",
+    "nebula",
+];
+
+/// Routes that show figures to leads, each with addresses by which somebody else sees what is foreign.
+/// By hand: a page of figures that is added is tried here.
+const ADDRESSES: &[(&str, &[&str])] = &[
+    (
+        "/spend/{period}",
+        &[
+            "/spend/2026-09",
+            "/spend/2026-Q3",
+            "/spend/2026",
+            "/spend/2026-08..2026-09",
+            "/spend/2026-09?by=account",
+            "/spend/2026-09?by=resource",
+            "/spend/2026-09?by=tag:team",
+            "/spend/2026-09?by=tag:project",
+            "/spend/2026-09?by=day",
+            "/spend/2026-09?by=month",
+            "/spend/2026-09?by=accelerator&cost=billed",
+            "/spend/2026-09?by=sku&limit=1",
+            "/spend/2026-09?by=account&limit=0",
+            "/spend/2026-09?by=account&sequence=1",
+            "/spend/2026-09?by=account&sequence=99",
+            "/spend/2026-09?tag:team=nlp",
+            "/spend/2026-09?tag:team=nlp&tag:team=research",
+            "/spend/2026-09?tag:team=research&tag:team=",
+            "/spend/2026-09?account=s-secret",
+            "/spend/2026-09?resource=node-s-secret&by=resource",
+            "/spend/2026-09?currency=EUR",
+            "/spend/2026-10?by=account",
+        ],
+    ),
+    (
+        "/charges/{period}",
+        &[
+            "/charges/2026-09",
+            "/charges/2026-Q3",
+            "/charges/2026-09?tag:team=nlp",
+            "/charges/2026-09?tag:team=",
+            "/charges/2026-09?account=s-secret",
+            "/charges/2026-09?resource=node-s-secret",
+            "/charges/2026-09?sequence=1",
+            "/charges/2026-09?currency=EUR",
+            "/charges/2026-10",
+        ],
+    ),
+    // Tried row by row, and with a ledger of its own, below.
+    ("/charges/{delivery}/{file}/{row}", &[]),
+    ("/", &[]),
+];
+
+/// Delivery 1: rows 1 and 5 are of research, whatever the spelling; the others are not. Delivery 2 is another
+/// team's alone, of a later month, with a row that could not be read.
+async fn ledger(db: PgPool) -> TestLedger {
+    let ledger = TestLedger::new(db);
+    let month = Focus::new()
+        .hour("acme", "s1", "2026-09-05T10", "120", " Research ")
+        .hour("acme", "s-secret", "2026-09-06T11", "31337.5", "nlp")
+        .hour("secretcorp", "s-secret", "2026-09-06T12", "31337.25", "research2")
+        .hour("secretcorp", "s-secret", "2026-09-07T11", "31337.125", "")
+        .hour("acme", "s1", "2026-09-08T10", "3", "RESEARCH");
+    let euros = Focus::new().hour("nebula", "s-secret", "2026-09-09T10", "31337", "nlp");
+    let euros = euros.text().lines().nth(1).unwrap().replace(",USD,", ",EUR,");
+    let month = month.line(&euros);
+    ledger.deliver("month.csv", &month).await;
+    let later = Focus::new().hour("secretcorp", "s-secret", "2026-10-06T11", "31337.5", "nlp");
+    let broken = later.text().lines().nth(1).unwrap().replace("31337.5", "much");
+    ledger.deliver("later.csv", later.line(&broken)).await;
+    ledger
+}
+
+fn foreign(answer: &Answer, address: &str) -> Vec<&'static str> {
+    // What was asked for is said again on the page: that is nobody's secret.
+    let found = FOREIGN.iter().filter(|word| answer.body.contains(**word) && !address.contains(**word));
+    found.copied().collect()
+}
+
+fn with_suffix(address: &str, suffix: &str) -> String {
+    let (path, query) =
+        address.split_once('?').map_or((address, String::new()), |(path, query)| (path, format!("?{query}")));
+    format!("{path}{suffix}{query}")
+}
+
+async fn lead_and_token(app: &TestApp) -> (TestApp, String) {
+    let lead = app.signed_in(Role::Lead).await;
+    let id: i64 =
+        sqlx::query_scalar("select user_id from users where role = 'lead'").fetch_one(&app.db).await.unwrap();
+    let token = app.token_of(UserId(id)).await;
+    (lead, token)
+}
+
+#[test]
+fn every_page_of_figures_that_leads_see_is_tried() {
+    let routes = web::routes();
+    let figures =
+        routes.stated().iter().filter(|line| line.is_for_scripts && line.access.admits(Some(Role::Lead)));
+    for line in figures {
+        assert!(ADDRESSES.iter().any(|(path, _)| *path == line.path), "{} is not tried here", line.path);
+        assert_eq!(line.method, Method::GET);
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn no_address_shows_a_row_of_another_team(db: PgPool) {
+    let ledger = ledger(db).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, token) = lead_and_token(&app).await;
+    let mut script = app.stranger();
+    let mut finance = app.signed_in(Role::Finance).await;
+    for address in ADDRESSES.iter().flat_map(|(_, addresses)| *addresses) {
+        for suffix in ["", ".json", ".csv"] {
+            let address = with_suffix(address, suffix);
+            let whole = finance.get(&address).await;
+            assert_eq!(whole.status, StatusCode::OK, "{address}");
+            for (who, answer) in
+                [("browser", lead.get(&address).await), ("script", script.read(&token, &address).await)]
+            {
+                assert_eq!(answer.status, StatusCode::OK, "{who} {address}");
+                assert!(foreign(&answer, &address).is_empty(), "{who} {address}: {}", answer.body);
+                assert_ne!(answer.body, whole.body, "{who} {address}");
+            }
+        }
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn figures_are_those_of_the_team_alone(db: PgPool) {
+    let ledger = ledger(db).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, token) = lead_and_token(&app).await;
+    let mut script = app.stranger();
+    for (query, total) in [
+        ("", "123"),
+        ("?by=resource", "123"),
+        ("?by=tag:team", "123"),
+        ("?by=day", "123"),
+        ("?by=account&limit=1", "123"),
+        ("?tag:team=nlp&tag:team=RESEARCH", "3"),
+        ("?tag:team=nlp", "0"),
+        ("?tag:team=", "0"),
+        ("?account=s-secret", "0"),
+    ] {
+        let address = format!("/spend/2026-09.json{query}");
+        for answer in [lead.get(&address).await, script.read(&token, &address).await] {
+            let json: Value = serde_json::from_str(&answer.body).unwrap();
+            assert_eq!(json["total"]["amount"], total, "{address}");
+            assert_eq!(json["currency"], "USD", "{address}");
+            assert_eq!(json["other_currencies"], serde_json::json!([]), "{address}");
+            let sum: gpuledger::money::Decimal = json["groups"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|group| {
+                    group["cost"]["amount"].as_str().unwrap().parse::<gpuledger::money::Decimal>().unwrap()
+                })
+                .sum();
+            assert_eq!(sum.to_string(), total, "{address}");
+        }
+    }
+    let json: Value = serde_json::from_str(&lead.get("/charges/2026-09.json").await.body).unwrap();
+    assert_eq!((&json["count"], &json["total"]), (&2.into(), &"123".into()));
+    let page = lead.get("/spend/2026-09").await;
+    assert_eq!(html::texts(&page.body, ".figure tbody tr th").len(), 30, "the chart's own table");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_charge_of_another_team_is_not_there_by_its_address_either(db: PgPool) {
+    let ledger = ledger(db).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, token) = lead_and_token(&app).await;
+    let mut script = app.stranger();
+    let mut finance = app.signed_in(Role::Finance).await;
+    let mut nowhere = lead.get("/charges/1/0/99").await;
+    for (delivery, row) in [(1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (2, 1)] {
+        let is_own = delivery == 1 && matches!(row, 1 | 5);
+        for suffix in ["", ".json"] {
+            let address = format!("/charges/{delivery}/0/{row}{suffix}");
+            assert_eq!(finance.get(&address).await.status, StatusCode::OK, "{address}");
+            for answer in [lead.get(&address).await, script.read(&token, &address).await] {
+                let expected = if is_own { StatusCode::OK } else { StatusCode::NOT_FOUND };
+                assert_eq!(answer.status, expected, "{address}");
+                assert!(foreign(&answer, "").is_empty(), "{address}");
+            }
+        }
+        // Not even whether there is such a row.
+        if !is_own {
+            let hidden = lead.get(&format!("/charges/{delivery}/0/{row}")).await;
+            let words = |answer: &Answer| html::text(&answer.body, "main");
+            assert_eq!(words(&hidden), words(&nowhere));
+            nowhere = hidden;
+        }
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_begins_at_the_latest_month_of_their_teams(db: PgPool) {
+    let ledger = ledger(db).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, token) = lead_and_token(&app).await;
+    let mut finance = app.signed_in(Role::Finance).await;
+    let leads_to = |answer: &Answer| (answer.status, answer.location().to_owned());
+    assert_eq!(leads_to(&finance.get("/").await), (StatusCode::SEE_OTHER, "/spend/2026-10".into()));
+    for answer in [lead.get("/").await, app.stranger().read(&token, "/").await] {
+        assert!(foreign(&answer, "").is_empty());
+        assert_eq!(leads_to(&answer), (StatusCode::SEE_OTHER, "/spend/2026-09".into()));
+    }
+    ledger.undo(1).await;
+    let page = lead.get("/").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(
+        html::text(&page.body, ".empty").contains("your teams' charges appear here then"),
+        "{}",
+        page.body
+    );
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rejected_rows_are_told_where_the_team_s_own_figures_may_lack_them(db: PgPool) {
+    let ledger = ledger(db).await;
+    let own = Focus::new().hour("acme", "s1", "2026-11-05T10", "5", "research");
+    let broken = own.text().lines().nth(1).unwrap().replace(",5,", ",much,");
+    ledger.deliver("own.csv", own.line(&broken)).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, _) = lead_and_token(&app).await;
+    let mut finance = app.signed_in(Role::Finance).await;
+    for (month, of_finance, of_lead) in [("2026-09", 0, 0), ("2026-10", 1, 0), ("2026-11", 1, 1)] {
+        for (browser, expected) in [(&mut finance, of_finance), (&mut lead, of_lead)] {
+            let answer = browser.get(&format!("/spend/{month}.json")).await;
+            let json: Value = serde_json::from_str(&answer.body).unwrap();
+            assert_eq!(json["rejected_rows"], expected, "{month}");
+        }
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_of_no_team_sees_nothing_and_imports_stay_closed(db: PgPool) {
+    let ledger = ledger(db).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, token) = lead_and_token(&app).await;
+    for path in [
+        "/imports",
+        "/imports.json",
+        "/imports/1",
+        "/imports/1.json",
+        "/imports/1.csv",
+        "/imports/1/rejections.csv",
+        "/imports/1/files/0",
+    ] {
+        assert_eq!(lead.get(path).await.status, StatusCode::FORBIDDEN, "{path}");
+        assert_eq!(app.stranger().read(&token, path).await.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    sqlx::query("delete from user_teams").execute(&app.db).await.unwrap();
+    let json: Value = serde_json::from_str(&lead.get("/spend/2026-09.json").await.body).unwrap();
+    assert_eq!((&json["total"], &json["currency"]), (&Value::Null, &Value::Null));
+    assert_eq!(lead.get("/charges/2026-09.json").await.body, "null");
+}
