@@ -344,7 +344,7 @@ mod demonstration {
     use super::*;
 
     fn demonstration() -> Demonstration {
-        Demonstration::new(1, "2026-11-21".parse().unwrap())
+        Demonstration::new(1, "2026-11-04".parse().unwrap())
     }
 
     fn csv_of(delivery: &Delivery) -> Vec<u8> {
@@ -363,15 +363,21 @@ mod demonstration {
 
     #[test]
     fn it_is_the_same_for_the_same_seed_and_day() {
-        let packages = |demonstration: Demonstration| -> Vec<_> {
-            demonstration.last(2).deliveries().iter().map(|delivery| delivery.package().unwrap()).collect()
+        let on = |seed: u64, today: &str| Demonstration::new(seed, today.parse().unwrap());
+        let packages = |demonstration: Demonstration, count: usize| -> Vec<_> {
+            demonstration
+                .deliveries()
+                .iter()
+                .take(count)
+                .map(|delivery| delivery.package().unwrap())
+                .collect()
         };
-        assert!(packages(demonstration()) == packages(demonstration()));
-        let other = Demonstration::new(2, "2026-11-21".parse().unwrap());
-        assert!(packages(demonstration()) != packages(other));
-        // A day later only the open month has grown.
-        let tomorrow = Demonstration::new(1, "2026-11-22".parse().unwrap());
-        assert!(packages(demonstration())[..3] == packages(tomorrow)[..3]);
+        let first = packages(on(1, "2026-11-03").last(1), 4);
+        assert!(first == packages(on(1, "2026-11-03").last(1), 4));
+        assert!(first != packages(on(2, "2026-11-03").last(1), 4));
+        // A day later the open month has grown; those before it are the same.
+        assert!(first != packages(on(1, "2026-11-04").last(1), 4));
+        assert!(packages(on(1, "2026-11-10").last(2), 2) == packages(on(1, "2026-11-11").last(2), 2));
     }
 
     #[test]
@@ -465,7 +471,7 @@ mod demonstration {
                 _ => ("InvoiceId", "ChargePeriodStart"),
             };
             assert!(
-                open.iter().all(|row| row[invoice].is_empty() && &row[start] < "2026-11-21"),
+                open.iter().all(|row| row[invoice].is_empty() && &row[start] < "2026-11-04"),
                 "{provider}"
             );
         }
@@ -507,7 +513,7 @@ mod demonstration {
                 (cells.next().unwrap().to_owned(), cells.next().unwrap().parse().unwrap())
             })
             .collect();
-        assert_eq!((days[0].0.as_str(), days[days.len() - 1].0.as_str()), ("2026-11-20", "2025-11-03"));
+        assert_eq!((days[0].0.as_str(), days[days.len() - 1].0.as_str()), ("2026-11-03", "2025-11-03"));
         let within = |rate: Decimal| rate > "1".parse().unwrap() && rate < "1.2".parse().unwrap();
         assert!(days.iter().all(|(_, rate)| within(*rate)));
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use gpuledger::accounts::Role;
-use gpuledger::generate::demo::{Delivery, Demonstration, What};
+use gpuledger::generate::demo::{Delivery, Demonstration, Package, What};
 use gpuledger::ledger::{Report, Status, WhenUnsure};
 use gpuledger::money::Decimal;
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,9 +17,8 @@ use sqlx::PgPool;
 use crate::store::sandbox::Sandbox;
 use crate::support::{TestApp, TestLedger, html};
 
-async fn import(ledger: &TestLedger, delivery: &Delivery) -> Report {
-    let files = delivery.package().unwrap().files;
-    let paths: Vec<_> = files.iter().map(|file| ledger.file(&file.name, &file.bytes)).collect();
+async fn import(ledger: &TestLedger, package: &Package) -> Report {
+    let paths: Vec<_> = package.files.iter().map(|file| ledger.file(&file.name, &file.bytes)).collect();
     ledger.import(&paths, None, WhenUnsure::Wait).await.pop().unwrap()
 }
 
@@ -31,15 +30,16 @@ fn add(teams: &mut BTreeMap<String, Decimal>, team: &str, cost: Decimal) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn the_demonstrations_bills_say_on_pages_what_was_generated(db: PgPool) {
     let ledger = TestLedger::new(db);
-    let demonstration = Demonstration::new(1, "2026-11-05".parse().unwrap()).last(2);
+    let demonstration = Demonstration::new(1, "2026-11-03".parse().unwrap()).last(2);
     let mut billed: BTreeMap<(String, String), Decimal> = BTreeMap::new();
     let mut teams: BTreeMap<(String, String), BTreeMap<String, Decimal>> = BTreeMap::new();
     for delivery in demonstration.deliveries() {
-        let report = import(&ledger, &delivery).await;
+        let package = delivery.package().unwrap();
+        let report = import(&ledger, &package).await;
         let expected = if delivery.what == What::Partial { Status::Waiting } else { Status::Loaded };
         assert_eq!(report.status, expected, "{report:?}");
         assert_eq!((report.rejected, report.skipped), (0, 0), "{report:?}");
-        if let Some(sums) = delivery.package().unwrap().sums.filter(|_| delivery.counts()) {
+        if let Some(sums) = package.sums.filter(|_| delivery.counts()) {
             assert_eq!(report.charges, sums.rows);
             let of = (delivery.month.to_string(), sums.currency.to_string());
             *billed.entry(of.clone()).or_insert(Decimal::ZERO) += sums.billed;
@@ -77,12 +77,12 @@ async fn what_went_wrong_in_the_demonstration_can_be_seen(db: PgPool) {
     let deliveries = Demonstration::new(1, "2026-11-05".parse().unwrap()).deliveries();
     let find = |what: What| deliveries.iter().find(|delivery| delivery.what == what).unwrap();
 
-    let report = import(&ledger, find(What::PriceSheet)).await;
+    let report = import(&ledger, &find(What::PriceSheet).package().unwrap()).await;
     assert_eq!(report.status, Status::Refused);
 
     let damaged = find(What::Damaged);
     let package = damaged.package().unwrap();
-    let report = import(&ledger, damaged).await;
+    let report = import(&ledger, &package).await;
     assert_eq!(report.status, Status::Loaded);
     assert!(package.damaged > 5);
     assert_eq!(report.rejected, package.damaged);
@@ -91,7 +91,8 @@ async fn what_went_wrong_in_the_demonstration_can_be_seen(db: PgPool) {
     let is_good = |delivery: &&Delivery| {
         (delivery.provider, delivery.month) == (damaged.provider, damaged.month) && delivery.counts()
     };
-    let report = import(&ledger, deliveries.iter().find(is_good).unwrap()).await;
+    let good = deliveries.iter().find(is_good).unwrap().package().unwrap();
+    let report = import(&ledger, &good).await;
     assert_eq!((report.status, report.rejected), (Status::Loaded, 0));
     let month = damaged.month.to_string();
     assert_eq!(ledger.billed("NL-20418", &month).await, package.sums.unwrap().billed);
