@@ -198,17 +198,6 @@ pub(super) async fn set_teams(db: &mut PgConnection, id: UserId, teams: &[String
     Ok(())
 }
 
-/// The stored hash. `None` for someone who does not exist, has no password yet or may not sign in.
-pub async fn password_hash(db: &mut PgConnection, id: UserId) -> sqlx::Result<Option<String>> {
-    let hash = sqlx::query_scalar!(
-        "select password_hash from users where user_id = $1 and disabled_at is null",
-        id.0
-    )
-    .fetch_optional(db)
-    .await?;
-    Ok(hash.flatten())
-}
-
 /// The owner's new password. It signs them out everywhere.
 pub async fn change_password(
     db: &mut PgConnection,

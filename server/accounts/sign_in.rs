@@ -24,7 +24,7 @@ const LONGEST_FOR_OTHERS: TimeDelta = TimeDelta::minutes(1);
 const KNOWN_FOR: TimeDelta = TimeDelta::days(90);
 
 /// An attempt that may go on. It comes in three steps, so that nobody holds a connection while a password
-/// is hashed: [`begin`], [`Attempt::verify`], then [`succeed`] or [`refuse`].
+/// is hashed: [`begin`], [`Attempt::verify`], then [`succeed`], [`forgive`] or [`refuse`].
 #[derive(Debug)]
 pub struct Attempt {
     email: String,
@@ -83,16 +83,22 @@ impl Attempt {
     }
 }
 
-/// Takes back the failures of an attempt that went well.
-pub async fn succeed(db: &mut PgConnection, attempt: &Attempt, now: DateTime<Utc>) -> sqlx::Result<()> {
-    let mut tx = db.begin().await?;
+/// Takes back the failures of an attempt that went well, where it opens nothing new.
+pub async fn forgive(db: &mut PgConnection, attempt: &Attempt) -> sqlx::Result<()> {
     sqlx::query!(
         "delete from sign_in_failures where email = $1 and address = $2",
         attempt.email,
         place(&attempt.address),
     )
-    .execute(&mut *tx)
+    .execute(db)
     .await?;
+    Ok(())
+}
+
+/// Takes back the failures of an attempt that went well, and writes down who signed in.
+pub async fn succeed(db: &mut PgConnection, attempt: &Attempt, now: DateTime<Utc>) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    forgive(&mut tx, attempt).await?;
     if let Some(account) = &attempt.account {
         let by = Actor::person(&account.email, &attempt.address);
         audit::record(&mut tx, &by, Verb::SignedIn, &account.object(), json!(null), now).await?;

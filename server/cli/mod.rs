@@ -100,10 +100,12 @@ struct Session {
     by: Actor,
 }
 
-/// Whoever runs the command, by the name of the machine's user.
+/// Whoever runs the command, by the name of the machine's user, or their number where the name is not told.
 fn whoever_runs_this() -> Actor {
-    let user = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-    Actor::command_line(user.filter(|user| !user.is_empty()).as_deref())
+    let told = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    let user = told.filter(|user| !user.is_empty());
+    let user = user.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()));
+    Actor::command_line(Some(&user))
 }
 
 /// Runs the program.

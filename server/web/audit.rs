@@ -1,7 +1,7 @@
 //! `/audit`: everything that writes, newest first.
 
 use askama::Template;
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -82,6 +82,15 @@ impl Asked {
         })
     }
 
+    /// What a printed page would not tell otherwise: `by or about ada@example.org, token made, from 2026-09-01`.
+    fn in_words(&self) -> String {
+        let what = Verb::parse(&self.what)
+            .map_or_else(|| self.what.replace('_', "-"), |verb| verb.meaning().to_owned());
+        let parts = [("by or about ", &self.who), ("", &what), ("from ", &self.from), ("to ", &self.to)];
+        let said = parts.iter().filter(|(_, value)| !value.is_empty());
+        said.map(|(word, value)| format!("{word}{value}")).collect::<Vec<_>>().join(", ")
+    }
+
     fn is_narrowed(&self) -> bool {
         [&self.who, &self.what, &self.from, &self.to].iter().any(|text| !text.is_empty())
     }
@@ -147,7 +156,11 @@ fn written(value: &Value) -> String {
         Value::Null => "none".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
-        Value::String(text) => text.clone(),
+        // Moments are kept to the nanosecond, and read by people.
+        Value::String(text) => match text.parse::<DateTime<Utc>>() {
+            Ok(at) => at.format("%-d %b %Y, %H:%M UTC").to_string(),
+            Err(_) => text.clone(),
+        },
         Value::Array(values) if values.is_empty() => "none".to_owned(),
         Value::Array(values) => values.iter().map(written).collect::<Vec<_>>().join(", "),
         Value::Object(pair) => match (pair.get("from"), pair.get("to")) {

@@ -6,7 +6,7 @@ use gpuledger::accounts::Role;
 use gpuledger::web;
 use sqlx::PgPool;
 
-use crate::support::TestApp;
+use crate::support::{TestApp, html};
 
 const NOBODY: &[Option<Role>] = &[None, Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)];
 const PEOPLE: &[Option<Role>] = &[Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)];
@@ -107,4 +107,18 @@ async fn every_route_answers_whom_it_is_for_and_nobody_else(db: PgPool) {
             );
         }
     }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn everyone_can_read_who_may_do_what(db: PgPool) {
+    let mut lead = TestApp::new(db).signed_in(Role::Lead).await;
+    let page = lead.get("/access").await;
+    assert!(
+        html::text(&page.body, "main > p")
+            .contains("You are lead: the spend of their teams, that is research")
+    );
+    let spend = html::texts(&page.body, "tbody tr:first-child td");
+    assert_eq!(spend, ["yes", "yes", "rows of their teams only", "reads it"]);
+    let audit = html::texts(&page.body, "tbody tr:last-child td");
+    assert_eq!(audit, ["yes", "no", "no", "no"]);
 }

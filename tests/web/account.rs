@@ -37,6 +37,13 @@ async fn it_asks_for_the_password_until_now(db: PgPool) {
         .await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(html::texts(&answer.body, ".problem"), ["This is not your password."]);
+    // Whoever found the browser open does not guess on and on.
+    let guess = [("current", "wrong"), ("new", "another horse battery")];
+    for _ in 0..4 {
+        app.submit("/account", "/account/password", &guess).await;
+    }
+    let answer = app.submit("/account", "/account/password", &guess).await;
+    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

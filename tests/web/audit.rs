@@ -218,8 +218,9 @@ async fn it_is_read_by_who_what_and_when_as_page_json_and_csv(db: PgPool) {
     admin.submit("/people/2", "/people/2", &[("role", "finance"), ("name", "=1+1")]).await;
 
     let page = admin.get("/audit?who=LENA@example.org").await;
+    assert_eq!(html::text(&page.body, "main > .quiet"), "Only by or about LENA@example.org.");
     assert_eq!(html::texts(&page.body, "tbody td:nth-child(3)"), ["changed", "password link made", "added"]);
-    assert_eq!(html::texts(&page.body, "tbody td:nth-child(2)")[0], "admin@example.org");
+    assert_eq!(html::texts(&page.body, "tbody td:nth-child(2)")[0], "admin@example.org 192.0.2.7");
     assert_eq!(html::attributes(&page.body, "tbody td:nth-child(4) a", "href")[0], "/people/2");
     let details = &html::texts(&page.body, "tbody td:nth-child(5)")[0];
     assert_eq!(details, "role lead → finance; teams nlp → none");

@@ -11,13 +11,14 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use super::error::Result;
+use super::error::{Error, Result};
 use super::extract::{Client, Db, Form, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{filters, paths, respond, sign_in};
 use crate::accounts::session::Session;
-use crate::accounts::{ApiToken, Password, Person, password, people, session, token};
+use crate::accounts::sign_in::{self as attempt, Begun};
+use crate::accounts::{ApiToken, Password, Person, people, session, token};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
@@ -61,9 +62,15 @@ pub async fn change_password(
 ) -> Result {
     let (person, _) = visitor.in_browser()?;
     let mut fields = Fields::default();
-    let hash = people::password_hash(&mut db, person.user_id).await?;
-    if !password::verify(hash, form.current).await? {
-        fields.refuse("current", "This is not your password.");
+    // Guessing it from a browser that was left open is slowed down as signing in is.
+    let now = clock::now();
+    let mut attempt = match attempt::begin(&mut db, &person.email, &client.address, now).await? {
+        Begun::Checking(attempt) => attempt,
+        Begun::Wait { until } => return Err(Error::TooMany { until, now }),
+    };
+    match attempt.verify(form.current).await? {
+        Some(_) => attempt::forgive(&mut db, &attempt).await?,
+        None => fields.refuse("current", "This is not your password."),
     }
     let new = fields.check("new", Password::choose(&form.new, &person.email));
     let Some(new) = new.filter(|_| !fields.is_refused()) else {
