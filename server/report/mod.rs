@@ -8,6 +8,7 @@ mod batches;
 mod cache;
 mod charges;
 mod effects;
+mod every_charge;
 mod imports;
 mod over_time;
 mod question;
@@ -21,6 +22,7 @@ pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch,
 pub use cache::Answers;
 pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};
 pub use effects::{Effect, effects};
+pub use every_charge::EveryCharge;
 pub use imports::{
     Delivery, DeliveryFile, History, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file,
     history, lines_of, rejections, waiting,

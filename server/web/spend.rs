@@ -49,7 +49,8 @@ pub async fn show(
         Format::Json => respond::json(&answers.spend(&mut db, &question).await?),
         Format::Csv => {
             let spend = answers.spend(&mut db, &question).await?;
-            respond::csv(&format!("spend-{period}-by-{}", asked.by), &spend.groups)
+            let name = format!("spend-{period}-by-{}", asked.by);
+            Ok(respond::csv_parts(&name, respond::in_parts(spend.groups)))
         }
         Format::Html => {
             question.limit = Some(question.limit.unwrap_or(SHOWN));

@@ -4,6 +4,7 @@ mod forgery;
 mod headers;
 mod health;
 mod imports;
+mod load;
 mod people;
 mod setup;
 mod sign_in;
