@@ -1,8 +1,8 @@
 //! Making a backup.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -34,6 +34,7 @@ pub async fn make(
     // Beside the target, so that it can be renamed; readable by nobody else, since it holds everything.
     let folder = tempfile::Builder::new()
         .prefix(".gpuledger-backup-")
+        .permissions(Permissions::from_mode(0o700))
         .tempdir_in(parent)
         .with_context(|| format!("nothing can be written in {}", parent.display()))?;
 

@@ -1,8 +1,8 @@
 //! Restoring a backup where there is nothing yet.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -88,7 +88,10 @@ async fn copy_originals(
     progress: Progress,
 ) -> anyhow::Result<Option<TempDir>> {
     let copied = tokio::task::spawn_blocking(move || {
-        let folder = tempfile::Builder::new().prefix(".originals-").tempdir_in(&data_dir)?;
+        let folder = tempfile::Builder::new()
+            .prefix(".originals-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(&data_dir)?;
         let parts = manifest.parts.iter().filter_map(|part| {
             Some((part, part.path.strip_prefix(ORIGINALS)?.trim_start_matches('/').to_owned()))
         });

@@ -35,10 +35,9 @@ pub async fn run(session: Session, store: &Store, arguments: Arguments) -> anyho
         }))?;
     } else {
         println!(
-            "{}: the ledger as of sequence {} in {} files, {}",
+            "{}: the ledger as of sequence {} and its originals, {}",
             target.display(),
             manifest.sequence,
-            manifest.parts.len(),
             megabytes(manifest.bytes())
         );
     }

@@ -99,7 +99,14 @@ pub(super) async fn denominate(
     } else {
         currencies(db, question, visible).await?
     };
-    let most_used = most_used(billed.iter().filter(|(month, ..)| *month >= question.period.first()));
+    // Filters that leave nothing leave an amount of zero, in the currency that there would be without them.
+    let in_period = |(month, ..): &(BillingMonth, Currency, i64)| *month >= question.period.first();
+    if !question.filters.is_empty() && !billed.iter().any(in_period) {
+        let unfiltered = Question { filters: Vec::new(), ..question.clone() };
+        let found = Box::pin(denominate(db, &unfiltered, visible, rates, sequence)).await?;
+        return Ok(Denominated { denomination: found.denomination, others: Vec::new() });
+    }
+    let most_used = most_used(billed.iter().filter(|row| in_period(row)));
     let Some(into) = question.convert_into.clone() else {
         let chosen = question.currency.clone().filter(|chosen| most_used.contains(chosen));
         let chosen = chosen.or_else(|| question.currency.is_none().then(|| most_used.first().cloned())?);

@@ -9,6 +9,7 @@ mod cache;
 mod charges;
 mod denomination;
 mod effects;
+mod every_charge;
 mod imports;
 mod over_time;
 mod question;
@@ -26,6 +27,7 @@ pub use cache::Answers;
 pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};
 pub use denomination::Unconverted;
 pub use effects::{Effect, effects};
+pub use every_charge::EveryCharge;
 pub use imports::{
     Delivery, DeliveryFile, History, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file,
     history, lines_of, rejections, waiting,

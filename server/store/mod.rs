@@ -27,6 +27,9 @@ pub static MIGRATOR: Migrator = sqlx::migrate!();
 const SESSION: [(&str, &str); 3] =
     [("work_mem", "32MB"), ("jit", "off"), ("plan_cache_mode", "force_custom_plan")];
 
+/// How long a page waits for a connection.
+const BUSY: Duration = Duration::from_secs(5);
+
 /// Whether a database has the tables of this version: neither fewer steps nor others.
 pub async fn is_migrated(db: &mut PgConnection) -> sqlx::Result<bool> {
     let run: Vec<(i64, Vec<u8>)> =
@@ -108,7 +111,10 @@ impl Store {
     pub fn pool(&self, connections: u32, statement_timeout: Option<Duration>) -> PgPool {
         let millis = statement_timeout.map_or(0, |timeout| timeout.as_millis());
         let options = self.options.clone().options([("statement_timeout", millis)]).options(SESSION);
-        PgPoolOptions::new().max_connections(connections).connect_lazy_with(options)
+        let pool = PgPoolOptions::new().max_connections(connections);
+        // Who waits for a page is told soon that it is too busy; work in the background can wait.
+        let pool = if statement_timeout.is_some() { pool.acquire_timeout(BUSY) } else { pool };
+        pool.connect_lazy_with(options)
     }
 
     /// Leaves; when this was the last use of a private PostgreSQL, waits until that has stopped.

@@ -5,20 +5,18 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use futures_util::{StreamExt as _, stream};
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
-use super::{Access, Error, filters, paths, respond};
+use super::{Access, Error, Files, filters, paths, respond};
 use crate::ledger::Originals;
 use crate::money::Decimal;
 use crate::period::Period;
-use crate::report::{self, Answers, ChargeLine, Charges, Grouping, Trace};
-
-/// Charges in one file; a spreadsheet does not open many more.
-const LARGEST_FILE: i64 = 100_000;
+use crate::report::{self, Answers, ChargeLine, Charges, EveryCharge, Grouping, Question, Spend, Trace};
 
 #[derive(Template)]
 #[template(path = "charges.html")]
@@ -35,6 +33,7 @@ pub async fn list(
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
+    State(files): State<Files>,
     mut db: Db,
 ) -> Result {
     let As { value: period, format } = path.period;
@@ -43,28 +42,35 @@ pub async fn list(
     // Charges keep their currency.
     (question.by, question.then, question.convert_into) = (Grouping::Provider, None, None);
     let spend = answers.spend(&mut db, &question).await?;
-    let page = match format {
-        Format::Csv => report::Page { first: 0, size: LARGEST_FILE },
-        Format::Html | Format::Json => {
-            report::Page { first: (asked.page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE }
-        }
-    };
+    if format == Format::Csv {
+        drop(db);
+        return download(&files, &question, &spend).await;
+    }
+    let page = report::Page { first: (asked.page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE };
     let charges = match &spend.currency {
         Some(currency) => Some(report::charges(&mut db, &question, currency, spend.sequence, page).await?),
         None => None,
     };
     match format {
         Format::Html => respond::html(ListPage { layout, period, asked, charges }),
-        Format::Json => respond::json(&charges),
-        Format::Csv => {
-            if charges.as_ref().is_some_and(|charges| charges.count > LARGEST_FILE) {
-                let sentence =
-                    "These are more charges than one file holds. Narrow them by account, service or day.";
-                return Err(Error::BadRequest(sentence.into()));
-            }
-            respond::csv(&format!("charges-{period}"), charges.iter().flat_map(|charges| &charges.lines))
-        }
+        Format::Json | Format::Csv => respond::json(&charges),
     }
+}
+
+/// All of them, however many, on one of the connections for downloads. Whoever goes away ends the query.
+async fn download(Files(files): &Files, question: &Question, spend: &Spend) -> Result {
+    let name = format!("charges-{}", question.period);
+    let Some(currency) = &spend.currency else { return respond::csv::<ChargeLine>(&name, []) };
+    let mut charges = EveryCharge::open(files, question, currency, spend.sequence).await?;
+    // The first part before the answer begins: what is wrong by then is told as an error. It is written even where
+    // it is empty, for the names of the columns.
+    let first = charges.next().await?;
+    let rest = stream::try_unfold(charges, async |mut charges| {
+        let part = charges.next().await?;
+        Ok((!part.is_empty()).then_some((part, charges)))
+    });
+    let parts = stream::once(async { Ok(first) }).chain(rest);
+    Ok(respond::csv_parts(&name, parts))
 }
 
 impl ListPage {

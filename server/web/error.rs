@@ -13,6 +13,9 @@ use super::layout::Layout;
 use super::paths;
 use crate::accounts::password::HashError;
 
+/// Seconds after which a busy server is asked again.
+const RETRY_AFTER: i64 = 5;
+
 pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +58,11 @@ pub enum Error {
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
     Unavailable(#[source] sqlx::Error),
     #[error(
+        "This would take longer than a page may. Nothing was changed: ask for less, such as a shorter period or one \
+         account or service."
+    )]
+    TooSlow,
+    #[error(
         "Something went wrong on the server. Nothing you sent was kept half-way; the server's log says more."
     )]
     Internal(#[source] anyhow::Error),
@@ -71,7 +79,7 @@ impl Error {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooSlow | Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -86,6 +94,7 @@ impl Error {
             Self::MethodNotAllowed => "Not possible here",
             Self::TooLarge => "Too large",
             Self::TooMany { .. } | Self::Unavailable(_) => "Wait a moment",
+            Self::TooSlow => "Too much at once",
             Self::DiskFull => "No room left",
             Self::Internal(_) => "That did not work",
         }
@@ -107,10 +116,16 @@ impl From<sqlx::Error> for Error {
     fn from(cause: sqlx::Error) -> Self {
         use sqlx::Error::{Io, PoolClosed, PoolTimedOut, Tls};
         match cause {
+            cause if is_cancelled(&cause) => Self::TooSlow,
             Io(_) | PoolClosed | PoolTimedOut | Tls(_) => Self::Unavailable(cause),
             cause => Self::Internal(cause.into()),
         }
     }
+}
+
+/// PostgreSQL gave up by the statement timeout of pages.
+fn is_cancelled(cause: &sqlx::Error) -> bool {
+    cause.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| code == "57014")
 }
 
 impl From<PathRejection> for Error {
@@ -164,8 +179,12 @@ impl IntoResponse for Error {
             is_signed_out: matches!(self, Self::SignedOut),
         };
         let mut response = self.status().into_response();
-        if let Self::TooMany { until, now } = self {
-            let seconds = (until - now).num_seconds().max(1);
+        let wait = match &self {
+            Self::TooMany { until, now } => Some((*until - *now).num_seconds().max(1)),
+            Self::Unavailable(_) => Some(RETRY_AFTER),
+            _ => None,
+        };
+        if let Some(seconds) = wait {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if response.status() == StatusCode::UNAUTHORIZED {

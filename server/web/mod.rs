@@ -40,11 +40,13 @@ pub use routes::{Access, Routes};
 pub use serve::serve;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware;
 use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
 use crate::config::Settings;
 use crate::demonstration::Mark;
@@ -66,12 +68,18 @@ pub struct App {
     /// Its figures are invented, and every page says so.
     pub is_demonstration: bool,
     pub metrics: Arc<Metrics>,
+    pub files: Files,
 }
+
+/// Connections of long downloads: few, so that they leave pages and imports theirs.
+#[derive(Clone, Debug)]
+pub struct Files(pub PgPool);
 
 impl App {
     pub fn new(settings: Settings, db: PgPool, jobs: PgPool) -> Self {
         Self {
             db,
+            files: Files::beside(&jobs),
             jobs,
             bell: Bell::default(),
             answers: Arc::default(),
@@ -81,6 +89,21 @@ impl App {
             metrics: Arc::new(Metrics::new()),
             settings: Arc::new(settings),
         }
+    }
+}
+
+impl Files {
+    const CONNECTIONS: u32 = 4;
+    const TIMEOUT: Duration = Duration::from_mins(5);
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    /// To the same database; each part of a file must come within a time.
+    fn beside(pool: &PgPool) -> Self {
+        let millis = Self::TIMEOUT.as_millis();
+        let options =
+            PgConnectOptions::clone(&pool.connect_options()).options([("statement_timeout", millis)]);
+        let pool = PgPoolOptions::new().max_connections(Self::CONNECTIONS).acquire_timeout(Self::PATIENCE);
+        Self(pool.connect_lazy_with(options))
     }
 }
 
@@ -152,6 +175,12 @@ pub fn router(app: App) -> Router {
 impl FromRef<App> for PgPool {
     fn from_ref(app: &App) -> Self {
         app.db.clone()
+    }
+}
+
+impl FromRef<App> for Files {
+    fn from_ref(app: &App) -> Self {
+        app.files.clone()
     }
 }
 

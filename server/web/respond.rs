@@ -5,13 +5,18 @@ use std::fmt;
 use std::str::FromStr;
 
 use askama::Template;
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use futures_util::{Stream, StreamExt as _, stream};
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 use super::Result;
 use crate::money::Decimal;
+
+/// Rows of a table that are written at once.
+const PART: usize = 1_000;
 
 /// How an address wants its answer: `2026-09`, `2026-09.json`, `2026-09.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,12 +123,43 @@ fn is_formula(text: &str) -> bool {
 pub fn csv<'a, R: Record + 'a>(name: &str, rows: impl IntoIterator<Item = &'a R>) -> Result {
     let body =
         write_csv(rows).map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
+    Ok(csv_file(name, body.into()))
+}
+
+/// The same for more rows than one wants to hold: each part is written when the one before it has been sent. An
+/// error on the way ends the answer before its end, which browsers notice.
+pub fn csv_parts<R: Record + Send + 'static>(
+    name: &str,
+    parts: impl Stream<Item = Result<Vec<R>>> + Send + 'static,
+) -> Response {
+    let mut is_first = true;
+    let written = parts.map(move |rows| {
+        let has_names = std::mem::take(&mut is_first);
+        // The guard logs what a handler answers; nobody else sees what breaks off later.
+        let rows = rows.inspect_err(|error| tracing::error!(?error, "a download broke off"))?;
+        Ok::<_, anyhow::Error>(write_rows(&rows, has_names)?)
+    });
+    csv_file(name, Body::from_stream(written))
+}
+
+/// Rows that are at hand, in parts of which none is large as text. There is one even where there are no rows.
+pub fn in_parts<R: Send + 'static>(rows: Vec<R>) -> impl Stream<Item = Result<Vec<R>>> + Send + 'static {
+    let mut rows = rows.into_iter();
+    let first: Vec<R> = rows.by_ref().take(PART).collect();
+    let rest = std::iter::from_fn(move || {
+        let part: Vec<R> = rows.by_ref().take(PART).collect();
+        (!part.is_empty()).then_some(part)
+    });
+    stream::iter(std::iter::once(first).chain(rest).map(Ok))
+}
+
+fn csv_file(name: &str, body: Body) -> Response {
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let mut response = ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], body).into_response();
     if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}.csv\"")) {
         response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
     }
-    Ok(response)
+    response
 }
 
 /// The table as text, for pages and for the command line.

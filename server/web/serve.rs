@@ -33,7 +33,7 @@ pub async fn serve(
     let app = App::new(settings, db.clone(), jobs);
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
-    let jobs = app.jobs.clone();
+    let (jobs, files) = (app.jobs.clone(), app.files.clone());
     let site = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let stopping = Arc::new(Notify::new());
     let told = Arc::clone(&stopping);
@@ -50,6 +50,7 @@ pub async fn serve(
     }
     worker.abort();
     let _ = worker.await;
+    let _ = tokio::time::timeout(LAST_ROWS, files.0.close()).await;
     put_back(&db, &jobs).await
 }
 

@@ -1,6 +1,7 @@
 //! One command takes everything away, and one brings it back, somewhere else.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -105,6 +106,8 @@ async fn backup_of(db: &PgPool) -> (TestLedger, std::path::PathBuf) {
     ledger.deliver("september.csv", &month).await;
     let folder = ledger.folder.path().join("backup");
     run(gpuledger(ledger.folder.path(), Some(&url(db)), &["backup"]).arg(&folder));
+    let mode = fs::metadata(&folder).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "it holds everything");
     (ledger, folder)
 }
 

@@ -9,6 +9,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use axum::response::Response;
 use gpuledger::accounts::session::Browser;
 use gpuledger::accounts::token::{self, Made};
 use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
@@ -235,7 +236,16 @@ impl TestApp {
     }
 
     /// Sends a request with this browser's cookies and keeps the ones that come back.
-    pub async fn send(&mut self, mut request: Request<Body>) -> Answer {
+    pub async fn send(&mut self, request: Request<Body>) -> Answer {
+        let response = self.open(request).await;
+        let (parts, body) = response.into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        let body = String::from_utf8_lossy(&bytes).into_owned();
+        Answer { status: parts.status, headers: parts.headers, body, bytes: bytes.to_vec() }
+    }
+
+    /// The same, with a body that has not been read.
+    pub async fn open(&mut self, mut request: Request<Body>) -> Response {
         let cookies: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         if !cookies.is_empty() {
             request.headers_mut().insert(header::COOKIE, cookies.join("; ").parse().unwrap());
@@ -243,11 +253,8 @@ impl TestApp {
         let peer: SocketAddr = "192.0.2.7:40000".parse().unwrap();
         request.extensions_mut().insert(ConnectInfo(peer));
         let response = self.router.clone().oneshot(request).await.unwrap();
-        let (parts, body) = response.into_parts();
-        self.keep_cookies(&parts.headers);
-        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
-        let body = String::from_utf8_lossy(&bytes).into_owned();
-        Answer { status: parts.status, headers: parts.headers, body, bytes: bytes.to_vec() }
+        self.keep_cookies(response.headers());
+        response
     }
 
     /// A request by method and path, without a body.

@@ -6,6 +6,7 @@ mod headers;
 mod health;
 mod imports;
 mod lead_scope;
+mod load;
 mod people;
 mod rates;
 mod setup;

@@ -111,7 +111,8 @@ async fn ticked_groups_are_kept_or_left_out(db: PgPool) {
         amount(&json(&mut finance, "/spend/2026-09.json?not:tag:project=x").await["total"]),
         80.into()
     );
-    assert!(json(&mut finance, "/spend/2026-09.json?not:tag:project=").await["total"].is_null());
+    assert_eq!(amount(&json(&mut finance, "/spend/2026-09.json?not:tag:project=").await["total"]), 0.into());
+    assert!(finance.get("/spend/2026-09?not:tag:project=").await.body.contains("left by these filters"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

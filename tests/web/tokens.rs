@@ -20,6 +20,10 @@ const FOR_SCRIPTS: &[&str] = &[
     "/imports/{delivery}",
     "/imports/{delivery}/files/{file}",
     "/imports/{delivery}/rejections.csv",
+    "/metrics",
+    "/rates",
+    "/rates.csv",
+    "/rates.json",
     "/spend/{period}",
 ];
 

@@ -1,16 +1,19 @@
 //! Making the data directory of a new PostgreSQL.
 
-use super::USER;
 use super::account::Account;
 use super::error::{About, Error, Result};
 use super::place::Place;
 use super::programs::Programs;
 use super::tenants;
+use super::{TICK, USER};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
+use std::thread::sleep;
 
 const UNFINISHED: &str = "data.new.";
+/// How often a directory is removed anew into which somebody still writes.
+const TRIES: u32 = 400;
 
 /// Makes `data/` unless it is there.
 ///
@@ -37,11 +40,15 @@ fn remove_unfinished(place: &Place) -> Result<()> {
     let entries = fs::read_dir(place.root()).about("cannot read", place.root())?.flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED)) {
         tenants::evict(&entry.path())?;
-        match fs::remove_dir_all(entry.path()) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(error).about("cannot remove", &entry.path());
+        let mut tries = 0;
+        while let Err(error) = fs::remove_dir_all(entry.path()) {
+            match error.kind() {
+                ErrorKind::NotFound => break,
+                // An initdb that is being killed has just written another file.
+                ErrorKind::DirectoryNotEmpty if tries < TRIES => sleep(TICK),
+                _ => return Err(error).about("cannot remove", &entry.path()),
             }
-            _ => {}
+            tries += 1;
         }
     }
     Ok(())

@@ -1,0 +1,46 @@
+//! All charges behind a figure, however many: a cursor that hands them out in parts.
+
+use sqlx::{PgPool, Postgres, QueryBuilder, Transaction};
+
+use super::Question;
+use super::charges::{ChargeLine, Selection};
+use super::sql::Source;
+use super::visible::Visible;
+use crate::money::Currency;
+
+/// Charges in a part: enough to keep both sides busy, few enough to forget.
+const PART: i64 = 2_000;
+
+/// A place among the charges. Dropping it ends the query, whoever has read how far.
+pub struct EveryCharge {
+    cursor: Transaction<'static, Postgres>,
+}
+
+impl EveryCharge {
+    /// In the order of the ledger, which needs no sorting. Holds a connection until it is dropped.
+    pub async fn open(
+        pool: &PgPool,
+        question: &Question,
+        currency: &Currency,
+        sequence: i64,
+    ) -> sqlx::Result<Self> {
+        let mut cursor = pool.begin().await?;
+        let (first, last) = (question.period.first(), question.period.last());
+        let visible = Visible::find(&mut cursor, first, last, sequence).await?;
+        let selection = Selection { question, currency, visible: &visible };
+        let mut query = QueryBuilder::new("declare every_charge no scroll cursor for ");
+        selection.select(&mut query);
+        selection.push(&mut query, Source::Charges);
+        query.push(" order by c.billing_month, c.delivery_id, c.charge_key_id, c.file_no, c.row_no");
+        query.build().persistent(false).execute(&mut *cursor).await?;
+        Ok(Self { cursor })
+    }
+
+    /// The next ones; none when all have been handed out.
+    pub async fn next(&mut self) -> sqlx::Result<Vec<ChargeLine>> {
+        let fetch = format!("fetch forward {PART} from every_charge");
+        let rows =
+            sqlx::query(sqlx::AssertSqlSafe(fetch)).persistent(false).fetch_all(&mut *self.cursor).await?;
+        rows.iter().map(ChargeLine::read).collect()
+    }
+}
