@@ -36,6 +36,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         (_, true) => Some(Decision::Add),
         _ => None,
     };
+    let now = clock::now();
     let import = Import {
         deliveries,
         as_format: arguments.as_format.as_deref(),
@@ -43,7 +44,8 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         when_unsure: WhenUnsure::Discard,
         batch_id: Uuid::new_v4(),
         by: "command line",
-        now: clock::now(),
+        handed_in: now,
+        now,
         progress: ledger::Progress::default(),
     };
     let bundles = import.deliveries.clone();
@@ -65,8 +67,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
 }
 
 fn outcome(reports: &[Report]) -> Done {
-    let is_bad =
-        |report: &Report| matches!(report.status, Status::Refused | Status::Failed | Status::Waiting);
+    let is_bad = |report: &Report| !matches!(report.status, Status::Loaded | Status::Duplicate);
     if reports.iter().any(is_bad) {
         Done::Failed
     } else if reports.iter().any(|report| report.rejected > 0) {
@@ -84,6 +85,7 @@ fn print(report: &Report) {
         Status::Refused => "refused",
         Status::Failed => "failed",
         Status::Waiting => "waiting",
+        Status::Cancelled => "cancelled",
     };
     println!("{}: {status}", files.join(", "));
     if let Some(message) = &report.message {

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::JoinHandle;
 
@@ -51,8 +52,26 @@ impl Originals {
         Ok(Writer::new(file))
     }
 
-    pub fn contains(&self, sha256: &Sha256) -> bool {
-        self.content_path(sha256).exists()
+    /// Every file in the folder, those that are only half kept included.
+    pub(super) fn files(&self) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.folder.clone()];
+        while let Some(folder) = folders.pop() {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            for entry in entries {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    files.push(entry.path());
+                }
+            }
+        }
+        Ok(files)
     }
 
     /// The unpacked content from the start of `row` (1-based, the header not counted).
@@ -280,6 +299,21 @@ impl Serialize for Sha256 {
     }
 }
 
+impl FromStr for Sha256 {
+    type Err = ();
+
+    fn from_str(hex: &str) -> Result<Self, ()> {
+        if hex.len() != 64 || !hex.is_ascii() {
+            return Err(());
+        }
+        let mut bytes = [0; 32];
+        for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
+            *byte = u8::from_str_radix(&hex[at..at + 2], 16).map_err(|_| ())?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
 impl TryFrom<Vec<u8>> for Sha256 {
     type Error = Vec<u8>;
 
@@ -331,7 +365,7 @@ mod tests {
             offset += line.len() as u64;
         }
         let sha256 = Sha256([7; 32]);
-        assert!(!originals.contains(&sha256));
+        assert!(originals.received(&sha256).is_err());
         writer.finish(&originals, &sha256, None).unwrap();
 
         let (mut content, row) = originals.content_from_row(&sha256, 250_500).unwrap();

@@ -42,6 +42,8 @@ pub struct Shortfall {
     pub currencies: Vec<String>,
     /// Nothing is lacking: a slice meets a statement of the whole month.
     pub is_slice: bool,
+    /// Nothing is lacking: it was handed in after this one, and was ready before.
+    pub came_later: bool,
 }
 
 impl std::fmt::Display for Shortfall {
@@ -51,10 +53,10 @@ impl std::fmt::Display for Shortfall {
             f,
             "{provider} {billing_account} {month}: delivery {} {}",
             self.replaces_delivery,
-            if self.is_slice {
-                "states the whole month, and this file is a slice of it"
-            } else {
-                "holds what this one lacks:"
+            match (self.is_slice, self.came_later) {
+                (true, _) => "states the whole month, and this file is a slice of it",
+                (false, true) => "was handed in later than this one, and counts already",
+                (false, false) => "holds what this one lacks:",
             }
         )?;
         let mut first = true;
@@ -212,6 +214,7 @@ async fn shortfalls(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec
             days: row.days,
             currencies: row.currencies,
             is_slice: row.is_slice,
+            came_later: row.came_later,
         })
         .collect())
 }

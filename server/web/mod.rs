@@ -90,6 +90,8 @@ pub fn routes() -> Routes {
         .get(Finance, imports::index_json)
         .upload(Finance, imports::receive::create)
         .get(Finance, imports::batch::show)
+        .post(Finance, imports::batch::cancel)
+        .post(Finance, imports::batch::retry)
         .get(Finance, imports::delivery::show)
         .get(Finance, imports::download::rejections)
         .get(Finance, imports::download::original)

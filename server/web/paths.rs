@@ -62,6 +62,18 @@ pub struct Batch {
     pub batch: As<Uuid>,
 }
 
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/batches/{batch}/cancel", rejection(Error))]
+pub struct BatchCancel {
+    pub batch: Uuid,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/batches/{batch}/retry", rejection(Error))]
+pub struct BatchRetry {
+    pub batch: Uuid,
+}
+
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/imports/{delivery}", rejection(Error))]
 pub struct Delivery {

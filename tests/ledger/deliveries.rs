@@ -247,3 +247,22 @@ async fn what_an_interrupted_import_left_is_swept_and_never_counted(db: PgPool) 
     assert_eq!(rows, 1);
     ledger.assert_balanced().await;
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_was_handed_in_first_does_not_silently_replace_what_came_later(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let later = Focus::new().hour("acme", "s1", "2026-09-05T10", "11", "vision");
+    let later = ledger.deliver("later.csv", &later).await.delivery.unwrap();
+    // Imports run side by side: the smaller of two uploads was ready first.
+    sqlx::query("update deliveries set created_at = created_at + interval '1 minute'")
+        .execute(&ledger.db)
+        .await
+        .unwrap();
+    let first = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let report = ledger.deliver("first.csv", &first).await;
+    assert_eq!(report.status, Status::Waiting);
+    let message = report.message.unwrap();
+    assert!(message.contains(&format!("delivery {later} was handed in later than this one")), "{message}");
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("11"));
+    ledger.assert_balanced().await;
+}

@@ -31,6 +31,18 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/imports.json", "/imports.json", FINANCE),
     ("POST", "/imports", "/imports", FINANCE),
     ("GET", "/imports/batches/{batch}", "/imports/batches/67e55044-10b1-426f-9247-bb680e5fe0c8", FINANCE),
+    (
+        "POST",
+        "/imports/batches/{batch}/cancel",
+        "/imports/batches/67e55044-10b1-426f-9247-bb680e5fe0c8/cancel",
+        FINANCE,
+    ),
+    (
+        "POST",
+        "/imports/batches/{batch}/retry",
+        "/imports/batches/67e55044-10b1-426f-9247-bb680e5fe0c8/retry",
+        FINANCE,
+    ),
     ("GET", "/imports/{delivery}", "/imports/1", FINANCE),
     ("GET", "/imports/{delivery}/rejections.csv", "/imports/1/rejections.csv", FINANCE),
     ("GET", "/imports/{delivery}/files/{file}", "/imports/1/files/0", FINANCE),

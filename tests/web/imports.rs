@@ -120,9 +120,10 @@ async fn a_browser_that_goes_away_leaves_nothing(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_name_is_only_a_name(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Admin).await;
-    let file = hour("10");
+    let contents = [hour("10"), hour("11"), hour("12"), hour("13")];
     let names = ["../../../../tmp/gpuledger-escaped.csv", "/etc/passwd", "..", &format!("{HOSTILE}.csv")];
-    let files: Vec<_> = names.iter().map(|name| (*name, file.text().as_bytes())).collect();
+    let files: Vec<_> =
+        names.iter().zip(&contents).map(|(name, file)| (*name, file.text().as_bytes())).collect();
     let answer = app.upload(&files).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     let batch = app.incoming().pop().unwrap();

@@ -1,15 +1,21 @@
-//! `/imports/batches/{batch}`: how far an upload is, then what became of each file.
+//! `/imports/batches/{batch}`: how far an upload is, then what became of each file; cancelling it, and trying again
+//! what the machine failed.
 
 use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
+use super::batch_page;
 use crate::clock;
+use crate::jobs::{self, Cancelled};
 use crate::report::{self, Batch, ImportLine, Outcome};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Htmx};
+use crate::web::extract::{CurrentUser, Db, Htmx, cookie};
 use crate::web::layout::Layout;
 use crate::web::respond::{self, Format};
-use crate::web::{filters, paths};
+use crate::web::{App, filters, paths};
 
 #[derive(Template)]
 #[template(path = "imports/batch.html", blocks = ["live"])]
@@ -33,6 +39,38 @@ pub async fn show(path: paths::Batch, layout: Layout, Htmx(is_fragment): Htmx, m
     let lines = report::lines_of(&mut db, &deliveries).await?;
     let page = Page { layout, path, batch, lines, now: clock::now() };
     if is_fragment { respond::html(page.as_live()) } else { respond::html(page) }
+}
+
+pub async fn cancel(
+    path: paths::BatchCancel,
+    CurrentUser(person): CurrentUser,
+    State(app): State<App>,
+    mut db: Db,
+) -> Result {
+    report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
+    let sentence = match jobs::cancel(&mut db, path.batch, &person.email, clock::now()).await? {
+        Cancelled::Now => "The upload is cancelled and its files are removed. Nothing of it was loaded.",
+        Cancelled::Soon => "The import stops at its next rows. Nothing of it will count.",
+        Cancelled::TooLate => "Nothing changed: the upload had ended before.",
+    };
+    Ok(back_to(&path.batch, sentence, &app))
+}
+
+pub async fn retry(path: paths::BatchRetry, State(app): State<App>, mut db: Db) -> Result {
+    report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
+    let sentence = if jobs::retry(&mut db, path.batch).await? {
+        app.bell.ring();
+        "The upload is in the queue again."
+    } else {
+        "Nothing changed: the upload has not failed, or is in the queue again already."
+    };
+    Ok(back_to(&path.batch, sentence, &app))
+}
+
+fn back_to(batch: &Uuid, sentence: &str, app: &App) -> Response {
+    let mut response = respond::see_other(batch_page(batch));
+    cookie::leave_flash(&mut response, sentence, &app.settings);
+    response
 }
 
 impl Page {

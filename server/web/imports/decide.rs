@@ -42,7 +42,7 @@ pub async fn discard(
     let delivery = path.delivery;
     let reason = format!("Discarded by {}; nothing of it ever counted.", person.email);
     let is_discarded = status(&mut db, delivery).await? == "waiting"
-        && ledger::discard(&mut db, delivery, Ended::Refused, &reason).await?;
+        && ledger::discard(&mut db, delivery, Ended::Discarded, &reason).await?;
     let sentence = if is_discarded {
         format!("Delivery {delivery} is discarded. Nothing of it ever counted.")
     } else {

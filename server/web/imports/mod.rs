@@ -128,6 +128,8 @@ pub fn state(line: &ImportLine) -> (&'static str, &'static str) {
         "loading" => ("is being loaded", "wait"),
         "refused" => ("refused", "bad"),
         "failed" => ("failed", "bad"),
+        "discarded" => ("discarded", ""),
+        "cancelled" => ("cancelled", ""),
         _ => ("undone", ""),
     }
 }
