@@ -9,6 +9,8 @@ use crate::ledger::Sha256;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
+use super::RowAddress;
+
 /// Lines of the history on one page.
 const PAGE: i64 = 50;
 /// Rejected rows that a page shows; a file has them all.
@@ -181,6 +183,13 @@ pub async fn rejections(
     )
     .fetch_all(db)
     .await
+}
+
+/// Why a row was rejected; `None` where it was not.
+pub async fn rejection(db: &mut PgConnection, at: RowAddress) -> sqlx::Result<Option<RejectedRow>> {
+    let before = Some((at.file, at.row - 1));
+    let next = rejections(db, at.delivery, before, 1).await?.pop();
+    Ok(next.filter(|row| (row.file_no, row.row) == (at.file, at.row)))
 }
 
 /// Which deliveries; by default all.

@@ -5,6 +5,7 @@
 
 mod batches;
 mod cache;
+mod changes;
 mod charges;
 mod effects;
 mod imports;
@@ -17,13 +18,14 @@ mod visible;
 
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use cache::Answers;
-pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};
+pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
+pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
 pub use effects::{Effect, effects};
 pub use imports::{
     Delivery, DeliveryFile, History, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file,
-    history, lines_of, rejections, waiting,
+    history, lines_of, rejection, rejections, waiting,
 };
 pub use over_time::{Bucket, Series, over_time};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question};
 pub use spend::{Group, Spend, latest_month, spend, tag_names};
-pub use trace::{Trace, trace};
+pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};

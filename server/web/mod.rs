@@ -93,6 +93,7 @@ pub fn routes() -> Routes {
         .post(Finance, imports::batch::cancel)
         .post(Finance, imports::batch::retry)
         .get(Finance, imports::delivery::show)
+        .get(Finance, imports::changes::show)
         .get(Finance, imports::download::rejections)
         .get(Finance, imports::download::original)
         .post(Finance, imports::decide::replace)

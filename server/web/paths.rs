@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::Error;
 use super::respond::As;
 use crate::period::Period;
+use crate::report::ChangesBy;
 
 /// A path with its question: `/sign-in?next=%2Faccount`.
 pub fn with_query(path: impl TypedPath, query: &impl Serialize) -> String {
@@ -78,6 +79,14 @@ pub struct BatchRetry {
 #[typed_path("/imports/{delivery}", rejection(Error))]
 pub struct Delivery {
     pub delivery: As<i64>,
+}
+
+/// What a delivery changed, by account, service or key.
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/changes/{by}", rejection(Error))]
+pub struct DeliveryChanges {
+    pub delivery: i64,
+    pub by: As<ChangesBy>,
 }
 
 #[derive(TypedPath, Deserialize)]

@@ -1,3 +1,5 @@
 //! The questions pages ask.
 
 mod answers;
+mod changes;
+mod charges;

@@ -44,6 +44,7 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
         FINANCE,
     ),
     ("GET", "/imports/{delivery}", "/imports/1", FINANCE),
+    ("GET", "/imports/{delivery}/changes/{by}", "/imports/1/changes/service", FINANCE),
     ("GET", "/imports/{delivery}/rejections.csv", "/imports/1/rejections.csv", FINANCE),
     ("GET", "/imports/{delivery}/files/{file}", "/imports/1/files/0", FINANCE),
     ("POST", "/imports/{delivery}/replace", "/imports/1/replace", FINANCE),

@@ -214,3 +214,42 @@ async fn the_part_that_changes_comes_alone_and_stops_asking(db: PgPool) {
     assert!(polls(&part.body).is_empty() && part.body.contains("id=\"history\""));
     assert!(!app.get(&batch).await.body.contains("http-equiv"));
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_delivery_shows_what_it_changed_and_leads_to_the_charges(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Finance).await;
+    app.import("a.csv", hour("10")).await;
+    app.import("b.csv", hour("12.50")).await;
+    let page = app.get("/imports/2").await;
+    assert_eq!(html::texts(&page.body, "#changes tbody .num"), ["10.00", "12.50", "+2.50"]);
+    assert_eq!(html::texts(&page.body, "#changes tfoot .num"), ["10.00", "12.50", "+2.50"]);
+    let links = html::attributes(&page.body, "#changes tbody td a", "href");
+    assert_eq!(links.len(), 2);
+    for (link, cost) in links.iter().zip(["10.00", "12.50"]) {
+        let charges = app.get(link).await;
+        assert_eq!(charges.status, StatusCode::OK, "{link}");
+        assert_eq!(html::texts(&charges.body, "tbody .num").last().unwrap(), cost, "{link}");
+    }
+    for by in ["account", "service", "key"] {
+        let page = app.get(&format!("/imports/2/changes/{by}?cost=list")).await;
+        assert_eq!(html::texts(&page.body, "tfoot .num"), ["10.00", "12.50", "+2.50"], "{by}");
+        let json = app.get(&format!("/imports/2/changes/{by}.json")).await;
+        let json: serde_json::Value = serde_json::from_str(&json.body).unwrap();
+        assert_eq!(json["lines"][0]["difference"], "2.50");
+        assert_eq!(json["totals"][0]["difference"], "2.50");
+        let csv = app.get(&format!("/imports/2/changes/{by}.csv")).await;
+        assert!(csv.body.lines().nth(1).unwrap().ends_with("USD,10,12.50,2.50,changed"), "{}", csv.body);
+    }
+    // A line leads to exactly the charges of its key.
+    let page = app.get("/imports/2/changes/key").await;
+    let link = html::attributes(&page.body, "tbody td a", "href").remove(1);
+    assert!(link.contains("key="), "{link}");
+    assert_eq!(html::texts(&app.get(&link).await.body, "tbody .num").last().unwrap(), "12.50");
+    assert_eq!(app.get("/charges/2026-09?key=1").await.status, StatusCode::BAD_REQUEST);
+    assert!(
+        html::text(&app.get("/imports/2/changes/key?page=7").await.body, ".empty").contains("ends before")
+    );
+    assert_eq!(app.get("/imports/2/changes/color").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(app.get("/imports/2/changes/key?cost=free").await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(app.get("/imports/9/changes/key").await.status, StatusCode::NOT_FOUND);
+}

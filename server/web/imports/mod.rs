@@ -1,6 +1,7 @@
 //! `/imports`: what waits for a decision, what runs, and the history of what was delivered.
 
 pub mod batch;
+pub mod changes;
 pub mod decide;
 pub mod delivery;
 pub mod download;
