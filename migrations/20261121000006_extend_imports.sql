@@ -35,3 +35,6 @@ as $$
       and held.slice is distinct from mine.slice
       and not exists (select from held whole where whole.slice is null and not whole.is_addition)
 $$;
+
+-- What ended at a step of the ledger: which deliveries another one superseded.
+create index visibility_by_until on visibility (until_sequence);

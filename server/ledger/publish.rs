@@ -44,6 +44,8 @@ pub struct Shortfall {
     pub is_slice: bool,
     /// Nothing is lacking: it was handed in after this one, and was ready before.
     pub came_later: bool,
+    /// More rows of this one were rejected: how many here, and how many there.
+    pub rejected: Option<(i64, i64)>,
 }
 
 impl std::fmt::Display for Shortfall {
@@ -54,11 +56,15 @@ impl std::fmt::Display for Shortfall {
             "{provider} {billing_account} {month}: delivery {} {}",
             self.replaces_delivery,
             match (self.is_slice, self.came_later) {
+                _ if self.rejected.is_some() => "had fewer rows rejected than this one:",
                 (true, _) => "states the whole month, and this file is a slice of it",
                 (false, true) => "was handed in later than this one, and counts already",
                 (false, false) => "holds what this one lacks:",
             }
         )?;
+        if let Some((here, there)) = self.rejected {
+            write!(f, " {there} there, {here} here")?;
+        }
         let mut first = true;
         for (what, values) in [
             ("sub-accounts", self.sub_accounts.clone()),
@@ -215,6 +221,7 @@ async fn shortfalls(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec
             currencies: row.currencies,
             is_slice: row.is_slice,
             came_later: row.came_later,
+            rejected: row.rejected_here.zip(row.rejected_there),
         })
         .collect())
 }

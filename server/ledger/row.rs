@@ -11,7 +11,7 @@ use crate::billing::{self, Charge, Export, Refusal, Step};
 
 use super::key::Keyer;
 use super::noise::NoisyTags;
-use super::original::{Originals, Sha256};
+use super::original::{Content, Originals, Sha256};
 
 /// Bytes at the start of a file in which its header ends.
 const HEADER: u64 = 1 << 20;
@@ -70,6 +70,40 @@ pub fn original_row(
         value,
     });
     Ok(OriginalRow { columns: columns.collect(), charge_key, why })
+}
+
+/// A walk over the rows of a kept file, field by field and uninterpreted. Blank lines are no rows, as for the reader.
+pub struct RowsOf {
+    reader: csv::Reader<Content>,
+    header: csv::ByteRecord,
+    record: csv::ByteRecord,
+    /// The number of the row in `record`.
+    at: u64,
+}
+
+impl RowsOf {
+    pub fn open(originals: &Originals, sha256: &Sha256) -> io::Result<Self> {
+        let content = originals.content(sha256)?;
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
+        let mut header = csv::ByteRecord::new();
+        reader.read_byte_record(&mut header)?;
+        Ok(Self { reader, header, record: csv::ByteRecord::new(), at: 0 })
+    }
+
+    pub fn header(&self) -> &csv::ByteRecord {
+        &self.header
+    }
+
+    /// A row further on (1-based, the header not counted).
+    pub fn row(&mut self, row: u64) -> io::Result<&csv::ByteRecord> {
+        while self.at < row {
+            if !self.reader.read_byte_record(&mut self.record)? {
+                return Err(no_such_row());
+            }
+            self.at += 1;
+        }
+        Ok(&self.record)
+    }
 }
 
 fn open(bytes: Vec<u8>, format: Option<&str>, kept: Kept) -> io::Result<Export> {

@@ -8,6 +8,7 @@ mod cache;
 mod changes;
 mod charges;
 mod effects;
+mod history;
 mod imports;
 mod over_time;
 mod question;
@@ -21,9 +22,13 @@ pub use cache::Answers;
 pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
 pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
 pub use effects::{Effect, effects};
+pub use history::{
+    CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
+    history_choices,
+};
 pub use imports::{
-    Delivery, DeliveryFile, History, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file,
-    history, lines_of, rejection, rejections, waiting,
+    Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file, lines_of,
+    rejection, rejections, waiting,
 };
 pub use over_time::{Bucket, Series, over_time};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question};

@@ -56,6 +56,10 @@ pub struct Imports;
 #[typed_path("/imports.json", rejection(Error))]
 pub struct ImportsJson;
 
+#[derive(TypedPath)]
+#[typed_path("/imports.csv", rejection(Error))]
+pub struct ImportsCsv;
+
 /// What was handed in together.
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/imports/batches/{batch}", rejection(Error))]
@@ -93,6 +97,14 @@ pub struct DeliveryChanges {
 #[typed_path("/imports/{delivery}/rejections.csv", rejection(Error))]
 pub struct DeliveryRejections {
     pub delivery: i64,
+}
+
+/// The rejected rows of a file as the file has them, to be mended.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/files/{file}/rejected", rejection(Error))]
+pub struct DeliveryFileRejected {
+    pub delivery: i64,
+    pub file: i16,
 }
 
 #[derive(TypedPath, Deserialize)]

@@ -48,7 +48,8 @@ async fn she_loads_a_file_and_sees_what_it_holds(db: PgPool) {
     let page = app.get("/imports/1").await;
     assert_eq!(html::text(&page.body, "h1"), "Delivery 1 counts");
     assert_eq!(html::texts(&page.body, ".equation dd"), ["3", "= 2", "+ 1", "+ 0"]);
-    assert_eq!(html::attributes(&page.body, "tbody th a", "href"), ["/spend/2026-09"]);
+    let links = html::attributes(&page.body, "tbody th a", "href");
+    assert_eq!(links, ["/spend/2026-09", "/charges/1/0/3"]);
     assert_eq!(html::texts(&page.body, "#rejected tbody tr").len(), 1);
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
 

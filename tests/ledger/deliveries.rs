@@ -266,3 +266,26 @@ async fn what_was_handed_in_first_does_not_silently_replace_what_came_later(db: 
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("11"));
     ledger.assert_balanced().await;
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn one_with_more_rejected_rows_is_asked_about(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let good = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let line = good.text().lines().nth(1).unwrap().to_owned();
+    let broken = line.replace(",10,10,10,10,", ",ten,10,10,10,");
+    let with = |number: usize, cost: &str| {
+        let file = Focus::new().hour("acme", "s1", "2026-09-05T10", cost, "vision");
+        (0..number).fold(file, |file, _| file.line(&broken))
+    };
+    ledger.deliver("one.csv", with(1, "10")).await;
+    let report = ledger.deliver("two.csv", with(2, "11")).await;
+    assert_eq!(report.status, Status::Waiting);
+    let message = report.message.unwrap();
+    assert!(message.contains("had fewer rows rejected than this one: 1 there, 2 here"), "{message}");
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    // As many or fewer is no loss.
+    assert_eq!(ledger.deliver("same.csv", with(1, "12")).await.status, Status::Loaded);
+    assert_eq!(ledger.deliver("none.csv", with(0, "13")).await.status, Status::Loaded);
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("13"));
+    ledger.assert_balanced().await;
+}

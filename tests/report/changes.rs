@@ -41,7 +41,7 @@ async fn assert_sums(ledger: &TestLedger, delivery: i64) {
         for line in &changes.lines {
             assert_eq!(line.difference, line.after - line.before);
             let sum = sums.entry(&line.currency).or_default();
-            *sum = *sum + line.difference;
+            *sum += line.difference;
         }
         for total in &changes.totals {
             assert_eq!(total.difference, total.after - total.before);

@@ -40,7 +40,7 @@ async fn walk(ledger: &TestLedger, question: &Question) -> Charges {
     let mut sum = Decimal::ZERO;
     for at in (0..first.count).step_by(report::PAGE_SIZE as usize) {
         for line in page(ledger, question, at, report::PAGE_SIZE).await.lines {
-            sum = sum + line.billed_cost;
+            sum += line.billed_cost;
             assert!(seen.insert((line.delivery, line.file_no, line.row)), "row {} twice", line.row);
         }
     }

@@ -29,6 +29,7 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/account/appearance", "/account/appearance", PEOPLE),
     ("GET", "/imports", "/imports", FINANCE),
     ("GET", "/imports.json", "/imports.json", FINANCE),
+    ("GET", "/imports.csv", "/imports.csv", FINANCE),
     ("POST", "/imports", "/imports", FINANCE),
     ("GET", "/imports/batches/{batch}", "/imports/batches/67e55044-10b1-426f-9247-bb680e5fe0c8", FINANCE),
     (
@@ -47,6 +48,7 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/imports/{delivery}/changes/{by}", "/imports/1/changes/service", FINANCE),
     ("GET", "/imports/{delivery}/rejections.csv", "/imports/1/rejections.csv", FINANCE),
     ("GET", "/imports/{delivery}/files/{file}", "/imports/1/files/0", FINANCE),
+    ("GET", "/imports/{delivery}/files/{file}/rejected", "/imports/1/files/0/rejected", FINANCE),
     ("POST", "/imports/{delivery}/replace", "/imports/1/replace", FINANCE),
     ("POST", "/imports/{delivery}/add", "/imports/1/add", FINANCE),
     ("POST", "/imports/{delivery}/discard", "/imports/1/discard", FINANCE),

@@ -4,11 +4,13 @@ use askama::Template;
 
 use super::changes::changes_page;
 use crate::money::Decimal;
-use crate::report::{self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope};
+use crate::report::{
+    self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, RejectedRow,
+};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
-use crate::web::respond::{self, Cell, Format, Record};
+use crate::web::respond::{self, As, Cell, Format, Record};
 use crate::web::{filters, paths};
 
 #[derive(Template)]
@@ -61,6 +63,14 @@ impl Page {
 
     fn original(&self, file: &DeliveryFile) -> paths::DeliveryFile {
         paths::DeliveryFile { delivery: self.delivery.delivery, file: file.file_no }
+    }
+
+    fn rejected_of(&self, file: &DeliveryFile) -> paths::DeliveryFileRejected {
+        paths::DeliveryFileRejected { delivery: self.delivery.delivery, file: file.file_no }
+    }
+
+    fn row(&self, row: &RejectedRow) -> paths::Charge {
+        paths::Charge { delivery: self.delivery.delivery, file: row.file_no, row: As::page(row.row) }
     }
 
     fn rejections(&self) -> paths::DeliveryRejections {
