@@ -20,6 +20,7 @@ use super::load::{self, LoadError, Loaded, Source};
 use super::original::{Originals, Sha256};
 use super::progress::Progress;
 use super::publish::{self, Decision, Published};
+use super::row::MENDED;
 use super::scope::Scope;
 
 /// What to import, and on whose word.
@@ -336,8 +337,10 @@ async fn settle(
         Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
     };
     let question = match import.decision {
-        None => together(&loaded, shared),
-        Some(_) => None,
+        None => together(&loaded, shared).or_else(|| mended(&loaded)),
+        // The last of them would be all that counts.
+        Some(Decision::Replace) => together(&loaded, shared),
+        Some(Decision::Add) => None,
     };
     let question = match question {
         Some(question) => Some(question),
@@ -359,7 +362,12 @@ async fn settle(
             report
         }
         Some(question) => {
-            let message = format!("{question}. Say whether it replaces or adds.");
+            let message = match import.decision {
+                None => format!("{question}. Say whether it replaces or adds."),
+                Some(_) => {
+                    format!("{question}, so only the last would count. Add them, or load one at a time.")
+                }
+            };
             let kept = match import.when_unsure {
                 WhenUnsure::Wait => {
                     delivery::wait(db, delivery_id, &message).await?;
@@ -390,6 +398,17 @@ fn together(loaded: &Loaded, shared: &BTreeSet<Scope>) -> Option<String> {
         "several of these files state {} {} {}, and no manifest says that they belong together",
         scope.provider, scope.billing_account, scope.month
     ))
+}
+
+/// The question that rows raise which were rejected before, and come alone.
+fn mended(loaded: &Loaded) -> Option<String> {
+    let is_mended = loaded.columns.names.iter().any(|name| name == MENDED);
+    is_mended.then(|| {
+        format!(
+            "this file has the column {MENDED}, as rows that were rejected in an earlier delivery have: adding \
+             completes that delivery, replacing would leave only these rows"
+        )
+    })
 }
 
 impl Report {

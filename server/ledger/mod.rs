@@ -38,5 +38,5 @@ pub use original::{Originals, Sha256};
 pub use orphans::remove_orphans;
 pub use progress::Progress;
 pub use publish::{Decision, Published, Shortfall, publish, sequence, undo};
-pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};
+pub use row::{MENDED, OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;

@@ -27,6 +27,18 @@ pub struct OriginalRow {
     pub why: Option<String>,
 }
 
+impl OriginalRow {
+    /// The names of the columns that the row leaves empty.
+    pub fn empty(&self) -> Vec<&str> {
+        let empty = self.columns.iter().filter(|column| column.value.is_empty());
+        empty.map(|column| column.name.as_str()).collect()
+    }
+}
+
+/// A column that stands beside the rejected rows which people take away to mend: a file that has it is no statement of
+/// a month, whatever it covers.
+pub const MENDED: &str = "gpuledger/Row";
+
 /// A column as the file writes it.
 #[derive(Clone, Debug, Serialize)]
 pub struct OriginalColumn {

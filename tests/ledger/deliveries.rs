@@ -289,3 +289,19 @@ async fn one_with_more_rejected_rows_is_asked_about(db: PgPool) {
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("13"));
     ledger.assert_balanced().await;
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn two_halves_are_not_replaced_by_each_other(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let half =
+        |sub_account: &str, cost: &str| Focus::new().hour("acme", sub_account, "2026-09-05T10", cost, "x");
+    let paths = [ledger.file("1.csv", half("s1", "10")), ledger.file("2.csv", half("s2", "20"))];
+    let reports = ledger.import(&paths, Some(Decision::Replace), WhenUnsure::Discard).await;
+    assert!(reports.iter().all(|report| report.status == Status::Waiting && report.delivery.is_none()));
+    assert!(reports[0].message.as_ref().unwrap().contains("only the last would count"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("0"));
+    let reports = ledger.import(&paths, Some(Decision::Add), WhenUnsure::Discard).await;
+    assert!(reports.iter().all(|report| report.status == Status::Loaded));
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("30"));
+    ledger.assert_balanced().await;
+}

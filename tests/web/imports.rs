@@ -291,7 +291,11 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
 
     let mended: Vec<_> = answer.body.lines().take(2).map(|line| line.replace("=seven", "7")).collect();
     let page = app.import("mended.csv", mended.join("\n")).await;
-    assert!(html::text(&page.body, "#live").contains("counts") || page.body.contains("/imports/2/add"));
+    // It covers the day and the sub-account, and still does not quietly take the place of the others.
+    assert!(html::text(&page.body, "#live").contains("adding completes that delivery"), "{}", page.body);
+    app.submit("/imports/2", "/imports/2/add", &[]).await;
+    let spend = app.get("/spend/2026-09.json?cost=billed").await;
+    assert!(spend.body.contains(r#""total":{"amount":"17""#), "{}", spend.body);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

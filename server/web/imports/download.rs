@@ -143,7 +143,7 @@ impl RejectedRows {
 }
 
 /// The columns that say why, behind those of the file. No export has such names, and no reader reads them.
-const REASONS: [&str; 4] = ["gpuledger/Row", "gpuledger/Column", "gpuledger/Found", "gpuledger/Expected"];
+const REASONS: [&str; 4] = [ledger::MENDED, "gpuledger/Column", "gpuledger/Found", "gpuledger/Expected"];
 
 impl RejectedRow {
     fn reasons(&self) -> [Cell<'_>; 4] {
