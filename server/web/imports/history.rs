@@ -26,12 +26,8 @@ pub struct HistoryQuery {
     pub person: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub sort: String,
-    #[serde(skip_serializing_if = "is_first")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<i64>,
-}
-
-fn is_first(page: &Option<i64>) -> bool {
-    page.is_none_or(|page| page <= 1)
 }
 
 /// Pages beyond are empty.
