@@ -24,5 +24,5 @@ mod unit;
 pub use amount::{Accelerators, PARTS, ParseAcceleratorsError, accelerator_hours};
 pub use catalog::{Instance, Model, VERSION, find_instance, find_model, instances, model, models};
 pub use mig::mig_share;
-pub use recognize::{Recognized, recognize};
+pub use recognize::{Recognized, recognize, why};
 pub use unit::seconds_per_unit;

@@ -53,6 +53,40 @@ pub fn recognize(key: &ChargeKey) -> Option<Recognized> {
     Some(Recognized { model, per_unit, seconds_per_unit })
 }
 
+/// Why [`recognize`] answers what it does: a sentence for whoever looks at a charge.
+pub fn why(key: &ChargeKey) -> String {
+    if key.category != ChargeCategory::Usage {
+        return format!("Only usage pays for an accelerator's time; this is {}.", key.category.as_str());
+    }
+    if seconds_per_unit(&key.unit).is_none() {
+        return match key.unit.as_str() {
+            "" => "It states no unit, so no time is known.".to_owned(),
+            unit => format!("Its unit, {unit}, is no span of time."),
+        };
+    }
+    let texts = Texts::of(key);
+    let machine = machine_name(key);
+    match texts.counts(key) {
+        None => "Its meter is billed beside a machine, or is none that counts machines.".to_owned(),
+        Some(Counts::Accelerators) => {
+            format!("One unit of its meter is one accelerator; its texts name {}.", texts.model(key).name)
+        }
+        Some(_) => match texts.machine(key) {
+            None if machine.is_empty() => "It names no machine.".to_owned(),
+            None => format!(
+                "{machine} is no machine with accelerators that is known, and the export states none."
+            ),
+            Some((model, count)) if find_instance(&key.provider, machine).is_some() => {
+                format!("{machine} has {count} {} by the catalog.", model.name)
+            }
+            Some((model, count)) if key.stated_accelerators.is_empty() => {
+                format!("Its name says {count} {}.", model.name)
+            }
+            Some((model, count)) => format!("The export states {count}; the texts name {}.", model.name),
+        },
+    }
+}
+
 /// A key's texts as words, split once.
 struct Texts {
     service: Vec<String>,

@@ -41,6 +41,8 @@ verbs! {
     TokenMade = "token.made", "token made";
     TokenRevoked = "token.revoked", "token revoked";
     ImportUploaded = "import.uploaded", "files uploaded";
+    ImportCancelled = "import.cancelled", "upload cancelled";
+    ImportRetried = "import.retried", "upload tried again";
     DeliveryPublished = "delivery.published", "published";
     DeliveryReplaced = "delivery.replaced", "told to replace";
     DeliveryAdded = "delivery.added", "told to add";

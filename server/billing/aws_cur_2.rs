@@ -37,6 +37,10 @@ impl Format for AwsCur2 {
         aws::columns(header)
     }
 
+    fn feeds(&self, key: &str) -> Option<&'static str> {
+        aws::feeds(key)
+    }
+
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
         Box::new(aws::Reader::new(header))
     }

@@ -64,6 +64,15 @@ pub trait Format: Sync {
     /// Which columns it does not know and which optional ones are not there.
     fn columns(&self, header: &Header) -> Columns;
 
+    /// The column of FOCUS that a column becomes, for people who look at a row. `key` is its name in letters and
+    /// digits alone, as [`Header::find`] wants it.
+    fn feeds(&self, key: &str) -> Option<&'static str>;
+
+    /// The same of a column as a file writes it.
+    fn feeds_by_name(&self, name: &str) -> Option<&'static str> {
+        self.feeds(&header::key_of(name).0)
+    }
+
     /// Resolves the columns once and answers what turns rows into charges.
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send>;
 }

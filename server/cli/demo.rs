@@ -146,6 +146,7 @@ async fn import(session: &Session, delivery: &Delivery) -> anyhow::Result<Report
         when_unsure: WhenUnsure::Wait,
         batch_id: Uuid::new_v4(),
         by: FINANCE,
+        handed_in: delivery.at,
         now: delivery.at,
         progress: ledger::Progress::default(),
     };

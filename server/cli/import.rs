@@ -37,6 +37,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         _ => None,
     };
     let by = session.by.name.clone();
+    let now = clock::now();
     let import = Import {
         deliveries,
         as_format: arguments.as_format.as_deref(),
@@ -44,7 +45,8 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         when_unsure: WhenUnsure::Discard,
         batch_id: Uuid::new_v4(),
         by: &by,
-        now: clock::now(),
+        handed_in: now,
+        now,
         progress: ledger::Progress::default(),
     };
     let bundles = import.deliveries.clone();
@@ -66,8 +68,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
 }
 
 fn outcome(reports: &[Report]) -> Done {
-    let is_bad =
-        |report: &Report| matches!(report.status, Status::Refused | Status::Failed | Status::Waiting);
+    let is_bad = |report: &Report| !matches!(report.status, Status::Loaded | Status::Duplicate);
     if reports.iter().any(is_bad) {
         Done::Failed
     } else if reports.iter().any(|report| report.rejected > 0) {
@@ -85,6 +86,7 @@ fn print(report: &Report) {
         Status::Refused => "refused",
         Status::Failed => "failed",
         Status::Waiting => "waiting",
+        Status::Cancelled => "cancelled",
     };
     println!("{}: {status}", files.join(", "));
     if let Some(message) = &report.message {

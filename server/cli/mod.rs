@@ -27,7 +27,7 @@ use crate::store::{Database, Store, private};
 use crate::web;
 
 /// An import writes on two connections and asks on two more.
-const JOB_CONNECTIONS: u32 = 8;
+const JOB_CONNECTIONS: u32 = 14;
 const PAGE_CONNECTIONS: u32 = 16;
 /// A page that takes longer is of no use to who waits for it.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);

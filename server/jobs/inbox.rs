@@ -74,7 +74,7 @@ impl Inbox {
 async fn is_awaited(db: &mut PgConnection, batch_id: Uuid) -> sqlx::Result<bool> {
     sqlx::query_scalar!(
         r#"select exists (
-               select from jobs where batch_id = $1 and status in ('queued', 'running')
+               select from jobs where batch_id = $1 and status in ('queued', 'running', 'failed')
            ) as "is_awaited!""#,
         batch_id,
     )

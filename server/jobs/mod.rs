@@ -1,7 +1,8 @@
-//! Background work: imports that were handed in through the browser, one after the other.
+//! Background work: imports that were handed in through the browser, two at a time.
 //!
 //! The queue is a table. A worker holds a session lock on what it works on, so that a job whose worker
-//! was killed is known as such and started again; an import that broke off left nothing behind.
+//! was killed is known as such and started again; an import that broke off left nothing behind. What the
+//! machine failed keeps its files, and is started again when someone asks for it.
 
 mod inbox;
 mod stop;
@@ -11,7 +12,6 @@ pub use stop::put_back;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::clock;
-use crate::ledger::{self, Import, LookIn, Originals, Progress, Source, WhenUnsure};
+use crate::ledger::{self, Import, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure};
 
 /// Session locks of running jobs: this plus the job's id.
 const LOCK: i64 = 0x6770_756a_0000_0000;
@@ -31,8 +31,10 @@ const LOCK: i64 = 0x6770_756a_0000_0000;
 const POLL: Duration = Duration::from_secs(2);
 /// How often a running job says how far it is.
 const TELL: Duration = Duration::from_millis(400);
-/// A job that broke off this often is not started again: the machine, not the moment, is the reason.
+/// A job that broke off this often is not started again by itself: the machine, not the moment, is the reason.
 const ATTEMPTS: i32 = 3;
+/// Imports at a time, so that a small file need not wait for a large one.
+const WORKERS: usize = 2;
 
 /// A file that waits in the data directory to be imported.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,8 +75,73 @@ pub async fn enqueue(
     .await
 }
 
-/// Works until the process ends. Errors of the database are logged and waited out.
+/// What became of the wish to cancel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It had not begun, or had broken off; its files are gone.
+    Now,
+    /// It is running and stops at the next rows.
+    Soon,
+    /// It had ended before.
+    TooLate,
+}
+
+/// Cancels what waits, runs or has failed. Nothing of it counts, and its files are removed.
+pub async fn cancel(
+    db: &mut PgConnection,
+    batch_id: Uuid,
+    by: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Cancelled> {
+    let cancelled = sqlx::query!(
+        r#"update jobs
+           set cancelled_by = coalesce(cancelled_by, $2),
+               status = case when status = 'running' then status else 'cancelled' end,
+               finished_at = case when status = 'running' then finished_at else $3::timestamptz end
+           where batch_id = $1 and status in ('queued', 'running', 'failed')
+           returning status, files as "files: Json<Vec<Incoming>>""#,
+        batch_id,
+        by,
+        now,
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(match cancelled {
+        None => Cancelled::TooLate,
+        Some(job) if job.status == "running" => Cancelled::Soon,
+        Some(job) => {
+            remove_incoming(&job.files);
+            Cancelled::Now
+        }
+    })
+}
+
+/// Puts what failed in the queue again, with the files that were kept. False where it had not failed. The caller
+/// rings the bell.
+pub async fn retry(db: &mut PgConnection, batch_id: Uuid) -> sqlx::Result<bool> {
+    let retried = sqlx::query!(
+        "update jobs
+         set status = 'queued', attempts = 0, rows_read = 0, bytes_read = 0, message = null, result = null,
+             started_at = null, finished_at = null
+         where batch_id = $1 and status = 'failed'",
+        batch_id,
+    )
+    .execute(db)
+    .await?;
+    Ok(retried.rows_affected() == 1)
+}
+
+/// Works until it is dropped.
 pub async fn work(pool: PgPool, originals: Originals, bell: Bell) {
+    let mut workers = JoinSet::new();
+    for _ in 0..WORKERS {
+        workers.spawn(work_alone(pool.clone(), originals.clone(), bell.clone()));
+    }
+    workers.join_all().await;
+}
+
+/// Errors of the database are logged and waited out.
+async fn work_alone(pool: PgPool, originals: Originals, bell: Bell) {
     loop {
         match run_next(&pool, &originals).await {
             Ok(true) => {}
@@ -100,6 +167,7 @@ struct Claimed {
     batch_id: Uuid,
     files: Vec<Incoming>,
     by: String,
+    handed_in: DateTime<Utc>,
 }
 
 /// False when nothing waits.
@@ -130,22 +198,30 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
         when_unsure: WhenUnsure::Wait,
         batch_id: job.batch_id,
         by: &job.by,
+        handed_in: job.handed_in,
         now: clock::now(),
         progress: progress.clone(),
     };
     let outcome = ledger::import(pool, originals, import).await;
     telling.abort_all();
     let reports = outcome.map_err(|interrupted| interrupted.error)?;
-    finish(db, &job, &reports, progress.load(Ordering::Relaxed)).await?;
+    let ended = finish(db, &job, &reports, &progress).await?;
     sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + job.job_id).fetch_one(&mut *db).await?;
-    remove_incoming(&job.files);
+    if ended != Ended::Failed {
+        remove_incoming(&job.files);
+    }
+    if ended == Ended::Cancelled
+        && let Err(error) = ledger::remove_orphans(db, originals).await
+    {
+        tracing::warn!(%error, "what was kept of a cancelled upload could not be removed");
+    }
     Ok(true)
 }
 
 /// The oldest job that waits, or whose worker is gone; marked as running and locked by this session.
 async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
     let candidates = sqlx::query!(
-        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", created_by, attempts
+        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", created_by, created_at, attempts
            from jobs where status in ('queued', 'running') order by job_id"#
     )
     .fetch_all(&mut *db)
@@ -159,28 +235,36 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
             continue;
         }
         let is_hopeless = candidate.attempts >= ATTEMPTS;
+        let message =
+            format!("The import was interrupted {ATTEMPTS} times; nothing was loaded. The upload is kept.");
         let claimed = sqlx::query!(
             "update jobs
-             set status = case when $3 then 'failed' else 'running' end,
-                 message = case when $3 then 'The import was interrupted again and again; nothing was loaded.' end,
-                 finished_at = case when $3 then $2::timestamptz end,
-                 started_at = $2, attempts = attempts + 1, rows_read = 0
-             where job_id = $1 and status in ('queued', 'running')",
+             set status = case when cancelled_by is not null then 'cancelled' when $3 then 'failed' else 'running' end,
+                 message = case when $3 then $4 end,
+                 finished_at = case when $3 or cancelled_by is not null then $2::timestamptz end,
+                 started_at = $2, attempts = attempts + 1, rows_read = 0, bytes_read = 0
+             where job_id = $1 and status in ('queued', 'running')
+             returning status",
             candidate.job_id,
             clock::now(),
             is_hopeless,
+            message,
         )
-        .execute(&mut *db)
+        .fetch_optional(&mut *db)
         .await?;
-        if is_hopeless {
-            remove_incoming(&candidate.files);
-        } else if claimed.rows_affected() == 1 {
-            return Ok(Some(Claimed {
-                job_id: candidate.job_id,
-                batch_id: candidate.batch_id,
-                files: candidate.files.0,
-                by: candidate.created_by,
-            }));
+        match claimed.as_ref().map(|job| job.status.as_str()) {
+            Some("running") => {
+                return Ok(Some(Claimed {
+                    job_id: candidate.job_id,
+                    batch_id: candidate.batch_id,
+                    files: candidate.files.0,
+                    by: candidate.created_by,
+                    handed_in: candidate.created_at,
+                }));
+            }
+            // It was cancelled while nobody worked on it.
+            Some("cancelled") => remove_incoming(&candidate.files),
+            _ => {}
         }
         sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + candidate.job_id)
             .fetch_one(&mut *db)
@@ -189,34 +273,63 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
     Ok(None)
 }
 
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Done,
+    /// The machine failed; the files are kept.
+    Failed,
+    Cancelled,
+}
+
 async fn finish(
     db: &mut PgConnection,
     job: &Claimed,
-    reports: &[ledger::Report],
-    rows_read: u64,
-) -> sqlx::Result<()> {
+    reports: &[Report],
+    progress: &Progress,
+) -> sqlx::Result<Ended> {
+    let any = |status: Status| reports.iter().any(|report| report.status == status);
+    let (ended, status, message) = if any(Status::Cancelled) {
+        (Ended::Cancelled, "cancelled", None)
+    } else if any(Status::Failed) {
+        let message = "The machine failed, not the file. The upload is kept: try again once that is mended.";
+        (Ended::Failed, "failed", Some(message))
+    } else {
+        (Ended::Done, "done", None)
+    };
     sqlx::query!(
-        "update jobs set status = 'done', result = $2, rows_read = $3, finished_at = $4 where job_id = $1",
+        "update jobs
+         set status = $2, message = $3, result = $4, rows_read = $5, bytes_read = $6, finished_at = $7
+         where job_id = $1",
         job.job_id,
+        status,
+        message,
         Json(reports) as _,
-        rows_read as i64,
+        progress.rows() as i64,
+        progress.bytes() as i64,
         clock::now(),
     )
     .execute(db)
     .await?;
-    Ok(())
+    Ok(ended)
 }
 
-/// Writes down how far a job is, until aborted.
+/// Writes down how far a job is, and hears whether it should stop, until aborted.
 async fn tell(pool: PgPool, job_id: i64, progress: Progress) {
     loop {
         tokio::time::sleep(TELL).await;
-        let rows = progress.load(Ordering::Relaxed) as i64;
-        let told = sqlx::query!("update jobs set rows_read = $2 where job_id = $1", job_id, rows)
-            .execute(&pool)
-            .await;
-        if let Err(error) = told {
-            tracing::warn!(%error, job_id, "progress was not written");
+        let told = sqlx::query_scalar!(
+            "update jobs set rows_read = $2, bytes_read = $3 where job_id = $1 returning cancelled_by",
+            job_id,
+            progress.rows() as i64,
+            progress.bytes() as i64,
+        )
+        .fetch_one(&pool)
+        .await;
+        match told {
+            Ok(Some(by)) => progress.cancel(&by),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, job_id, "progress was not written"),
         }
     }
 }

@@ -9,30 +9,42 @@ use crate::money::Decimal;
 
 use super::load::{Loaded, Source};
 use super::original::Sha256;
+use super::orphans;
 
 /// Session locks of loading deliveries: this plus the delivery's id.
 const LOCK: i64 = 0x6770_755f_0000_0000;
 
 /// Makes the record of a delivery that is being loaded. The session that calls holds a lock until it
 /// ends or calls [`release`]; that is how others know that someone is still at it.
-pub async fn begin(db: &mut PgConnection, batch_id: Uuid, by: &str, now: DateTime<Utc>) -> sqlx::Result<i64> {
+pub async fn begin(
+    db: &mut PgConnection,
+    batch_id: Uuid,
+    by: &str,
+    handed_in: DateTime<Utc>,
+) -> sqlx::Result<i64> {
     let mut tx = db.begin().await?;
     let delivery_id = sqlx::query_scalar!(
         "insert into deliveries (batch_id, status, created_at, created_by)
          values ($1, 'loading', $2, $3) returning delivery_id",
         batch_id,
-        now,
+        handed_in,
         by,
     )
     .fetch_one(&mut *tx)
     .await?;
     sqlx::query!("select pg_advisory_lock($1)", LOCK + delivery_id).execute(&mut *tx).await?;
+    orphans::hold(&mut tx).await?;
     tx.commit().await?;
     Ok(delivery_id)
 }
 
 /// Lets others know that nobody loads the delivery any more.
 pub async fn release(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
+    orphans::release(db).await?;
+    unlock(db, delivery_id).await
+}
+
+async fn unlock(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
     sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + delivery_id).fetch_one(db).await?;
     Ok(())
 }
@@ -158,8 +170,25 @@ pub async fn wait(db: &mut PgConnection, delivery_id: i64, message: &str) -> sql
 /// How a delivery ended that was never published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
+    /// The file is not what it should be.
     Refused,
+    /// The machine failed, not the file.
     Failed,
+    /// Someone decided that it should not count, or nobody decided that it should.
+    Discarded,
+    /// Its upload was cancelled. Its original is not kept.
+    Cancelled,
+}
+
+impl Ended {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+            Self::Discarded => "discarded",
+            Self::Cancelled => "cancelled",
+        }
+    }
 }
 
 /// Removes what was loaded under a delivery that was never published, and says why. True where it was one.
@@ -170,16 +199,12 @@ pub async fn discard(
     message: &str,
 ) -> sqlx::Result<bool> {
     let mut tx = db.begin().await?;
-    let status = match ended {
-        Ended::Refused => "refused",
-        Ended::Failed => "failed",
-    };
     let discarded = sqlx::query!(
         "update deliveries
          set status = $2, message = $3, charges = 0, rows_read = 0, rejected = 0, skipped = 0
          where delivery_id = $1 and status in ('loading', 'waiting')",
         delivery_id,
-        status,
+        ended.as_str(),
         message,
     )
     .execute(&mut *tx)
@@ -188,6 +213,11 @@ pub async fn discard(
         return Ok(false);
     }
     remove_rows(&mut tx, delivery_id).await?;
+    if ended == Ended::Cancelled {
+        sqlx::query!("update delivery_files set sha256 = null where delivery_id = $1", delivery_id)
+            .execute(&mut *tx)
+            .await?;
+    }
     tx.commit().await?;
     Ok(true)
 }
@@ -226,34 +256,44 @@ pub async fn sweep(db: &mut PgConnection) -> sqlx::Result<u64> {
         if is_abandoned {
             let message = "the import was interrupted; nothing of it was loaded. Import the file again.";
             let discarded = discard(db, delivery_id, Ended::Failed, message).await;
-            release(db, delivery_id).await?;
+            unlock(db, delivery_id).await?;
             swept += u64::from(discarded?);
         }
     }
     Ok(swept)
 }
 
-/// The delivery that consists of exactly these files and counts somewhere, if there is one. One that was undone
-/// or superseded is no reason not to load its files again.
-pub async fn find_same(db: &mut PgConnection, files: &[Sha256]) -> sqlx::Result<Option<i64>> {
+/// The delivery that consists of exactly these files, and its status, if there is one that counts somewhere, waits
+/// for a decision, or was loaded just before in the same batch. One that was undone or superseded is no reason not
+/// to load its files again.
+pub async fn find_same(
+    db: &mut PgConnection,
+    files: &[Sha256],
+    batch_id: Uuid,
+) -> sqlx::Result<Option<(i64, String)>> {
     let mut wanted: Vec<Vec<u8>> = files.iter().map(|sha256| sha256.0.to_vec()).collect();
     wanted.sort_unstable();
-    let found = sqlx::query_scalar!(
-        r#"select max(delivery_id) as delivery_id
-           from (
-               select d.delivery_id
-               from deliveries d
-               join delivery_files f using (delivery_id)
-               where d.status = 'loaded'
-                 and d.delivery_id in (select v.delivery_id from visibility v where v.until_sequence is null)
-               group by d.delivery_id
-               having array_agg(f.sha256 order by f.sha256) = $1
-           ) same"#,
+    let found = sqlx::query!(
+        "select d.delivery_id, d.status
+         from deliveries d
+         join delivery_files f using (delivery_id)
+         where case d.status
+                   when 'loaded' then
+                       d.delivery_id in (select v.delivery_id from visibility v where v.until_sequence is null)
+                   when 'waiting' then true
+                   when 'loading' then d.batch_id = $2
+                   else false
+               end
+         group by d.delivery_id
+         having array_agg(f.sha256 order by f.sha256) = $1
+         order by d.status = 'loaded' desc, d.delivery_id desc
+         limit 1",
         &wanted,
+        batch_id,
     )
-    .fetch_one(db)
+    .fetch_optional(db)
     .await?;
-    Ok(found)
+    Ok(found.map(|same| (same.delivery_id, same.status)))
 }
 
 async fn remove_rows(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {

@@ -21,6 +21,19 @@ pub enum Bundle {
     },
 }
 
+impl Bundle {
+    /// The size of its files as they arrived.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::Files(sources) => {
+                let size = |source: &Source| std::fs::metadata(&source.path).map_or(0, |data| data.len());
+                sources.iter().map(size).sum()
+            }
+            Self::Refused { .. } => 0,
+        }
+    }
+}
+
 /// Where a manifest's files may be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookIn {

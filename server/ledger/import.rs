@@ -4,6 +4,7 @@
 //! them state the same month, or one lacks what it would replace) is published only on a decision.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -19,8 +20,9 @@ use super::delivery::{self, Ended};
 use super::gather::Bundle;
 use super::load::{self, LoadError, Loaded, Source};
 use super::original::{Originals, Sha256};
+use super::progress::Progress;
 use super::publish::{self, Decision, Published};
-use super::read::Progress;
+use super::row::MENDED;
 use super::scope::Scope;
 
 /// What to import, and on whose word.
@@ -32,6 +34,8 @@ pub struct Import<'a> {
     pub when_unsure: WhenUnsure,
     pub batch_id: Uuid,
     pub by: &'a str,
+    /// When the files came. Imports run side by side: one that came later may be done before.
+    pub handed_in: DateTime<Utc>,
     pub now: DateTime<Utc>,
     pub progress: Progress,
 }
@@ -57,6 +61,8 @@ pub enum Status {
     Failed,
     /// Someone must say whether it replaces or adds.
     Waiting,
+    /// Someone cancelled it while it was loaded. Never on the command line.
+    Cancelled,
 }
 
 /// What became of one delivery: the JSON of `gpuledger import --json`.
@@ -145,17 +151,52 @@ async fn import_on(
 ) -> sqlx::Result<()> {
     delivery::sweep(db).await?;
     let mut loaded = Vec::new();
+    let mut passed = 0;
     for bundle in &import.deliveries {
-        loaded.push(match bundle {
-            Bundle::Files(sources) => load_one(pool, db, originals, &import, sources).await?,
-            Bundle::Refused { manifest, message } => refuse(db, &import, manifest, message).await?,
+        loaded.push(match (bundle, import.progress.cancelled_by()) {
+            (Bundle::Files(sources), Some(by)) => Outcome::Ended(cancelled(sources, None, by)),
+            (Bundle::Files(sources), None) => load_one(pool, db, originals, &import, sources).await?,
+            (Bundle::Refused { manifest, message }, _) => refuse(db, &import, manifest, message).await?,
         });
+        passed += bundle.bytes();
+        import.progress.pass(passed);
+    }
+    // The last moment: what is published counts.
+    if let Some(by) = import.progress.cancelled_by() {
+        for outcome in loaded {
+            reports.push(cancel(db, outcome, by).await?);
+        }
+        return Ok(());
     }
     let shared = shared_scopes(&loaded);
     for outcome in loaded {
         reports.push(settle(db, &import, outcome, &shared).await?);
     }
     Ok(())
+}
+
+/// Takes back what was loaded and not yet published.
+async fn cancel(db: &mut PgConnection, outcome: Outcome, by: &str) -> sqlx::Result<Report> {
+    let (delivery_id, loaded) = match outcome {
+        Outcome::Ended(report) => return Ok(report),
+        Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
+    };
+    let files: Vec<Source> =
+        loaded.files.iter().map(|file| Source { name: file.name.clone(), path: PathBuf::new() }).collect();
+    let report = cancelled(&files, Some(delivery_id), by);
+    delivery::discard(db, delivery_id, Ended::Cancelled, report.message.as_deref().unwrap_or_default())
+        .await?;
+    delivery::release(db, delivery_id).await?;
+    Ok(report)
+}
+
+fn cancelled(sources: &[Source], delivery: Option<i64>, by: &str) -> Report {
+    Report::ended(
+        sources,
+        Status::Cancelled,
+        delivery,
+        format!("Cancelled by {by}; nothing of it was loaded, and nothing is kept."),
+    )
 }
 
 /// What loading a delivery led to.
@@ -172,11 +213,11 @@ async fn load_one(
     sources: &[Source],
 ) -> sqlx::Result<Outcome> {
     if import.decision.is_none()
-        && let Some(report) = find_duplicate(db, sources).await?
+        && let Some(report) = find_duplicate(db, sources, import.batch_id).await?
     {
         return Ok(Outcome::Ended(report));
     }
-    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.now).await?;
+    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.handed_in).await?;
     let progress = import.progress.clone();
     let loaded = load::load(pool, originals, delivery_id, sources, import.as_format, progress).await;
     let completed = match loaded {
@@ -192,12 +233,16 @@ async fn load_one(
             let (status, ended) = match error {
                 LoadError::Refused(_) => (Status::Refused, Ended::Refused),
                 LoadError::File { .. } | LoadError::Database(_) => (Status::Failed, Ended::Failed),
+                LoadError::Cancelled => (Status::Cancelled, Ended::Cancelled),
             };
-            let message = error.to_string();
-            delivery::discard(db, delivery_id, ended, &message).await?;
+            let report = match (ended, import.progress.cancelled_by()) {
+                (Ended::Cancelled, Some(by)) => cancelled(sources, Some(delivery_id), by),
+                _ => Report::ended(sources, status, Some(delivery_id), error.to_string()),
+            };
+            delivery::discard(db, delivery_id, ended, report.message.as_deref().unwrap_or_default()).await?;
             delivery::name_files(db, delivery_id, sources).await?;
             delivery::release(db, delivery_id).await?;
-            Ok(Outcome::Ended(Report::ended(sources, status, Some(delivery_id), message)))
+            Ok(Outcome::Ended(report))
         }
     }
 }
@@ -210,16 +255,20 @@ async fn refuse(
     message: &str,
 ) -> sqlx::Result<Outcome> {
     let sources = std::slice::from_ref(manifest);
-    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.now).await?;
+    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.handed_in).await?;
     delivery::discard(db, delivery_id, Ended::Refused, message).await?;
     delivery::name_files(db, delivery_id, sources).await?;
     delivery::release(db, delivery_id).await?;
     Ok(Outcome::Ended(Report::ended(sources, Status::Refused, Some(delivery_id), message.to_owned())))
 }
 
-/// The delivery that these very files made, if it still counts. Hashes only where a kept original has
+/// The delivery that these very files made, if it still counts or may come to. Hashes only where a kept original has
 /// the same size, since a hash costs as much time as reading.
-async fn find_duplicate(db: &mut PgConnection, sources: &[Source]) -> sqlx::Result<Option<Report>> {
+async fn find_duplicate(
+    db: &mut PgConnection,
+    sources: &[Source],
+    batch_id: Uuid,
+) -> sqlx::Result<Option<Report>> {
     let mut hashes = Vec::new();
     for source in sources {
         let Ok(metadata) = std::fs::metadata(&source.path) else {
@@ -241,10 +290,15 @@ async fn find_duplicate(db: &mut PgConnection, sources: &[Source]) -> sqlx::Resu
             Ok(Err(_)) | Err(_) => return Ok(None),
         }
     }
-    let Some(delivery_id) = delivery::find_same(db, &hashes).await? else {
+    let Some((delivery_id, status)) = delivery::find_same(db, &hashes, batch_id).await? else {
         return Ok(None);
     };
-    let message = format!("delivery {delivery_id} holds the same bytes and counts; nothing was loaded again");
+    let also = match status.as_str() {
+        "loaded" => " and counts",
+        "waiting" => " and waits for a decision",
+        _ => "",
+    };
+    let message = format!("delivery {delivery_id} holds the same bytes{also}; nothing was loaded again");
     let mut report = Report::ended(sources, Status::Duplicate, Some(delivery_id), message);
     for (file, sha256) in report.files.iter_mut().zip(hashes) {
         file.sha256 = Some(sha256);
@@ -285,8 +339,10 @@ async fn settle(
         Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
     };
     let question = match import.decision {
-        None => together(&loaded, shared),
-        Some(_) => None,
+        None => together(&loaded, shared).or_else(|| mended(&loaded)),
+        // The last of them would be all that counts.
+        Some(Decision::Replace) => together(&loaded, shared),
+        Some(Decision::Add) => None,
     };
     let question = match question {
         Some(question) => Some(question),
@@ -308,14 +364,19 @@ async fn settle(
             report
         }
         Some(question) => {
-            let message = format!("{question}. Say whether it replaces or adds.");
+            let message = match import.decision {
+                None => format!("{question}. Say whether it replaces or adds."),
+                Some(_) => {
+                    format!("{question}, so only the last would count. Add them, or load one at a time.")
+                }
+            };
             let kept = match import.when_unsure {
                 WhenUnsure::Wait => {
                     delivery::wait(db, delivery_id, &message).await?;
                     Some(delivery_id)
                 }
                 WhenUnsure::Discard => {
-                    delivery::discard(db, delivery_id, Ended::Refused, &message).await?;
+                    delivery::discard(db, delivery_id, Ended::Discarded, &message).await?;
                     None
                 }
             };
@@ -355,6 +416,17 @@ fn together(loaded: &Loaded, shared: &BTreeSet<Scope>) -> Option<String> {
         "several of these files state {} {} {}, and no manifest says that they belong together",
         scope.provider, scope.billing_account, scope.month
     ))
+}
+
+/// The question that rows raise which were rejected before, and come alone.
+fn mended(loaded: &Loaded) -> Option<String> {
+    let is_mended = loaded.columns.names.iter().any(|name| name == MENDED);
+    is_mended.then(|| {
+        format!(
+            "this file has the column {MENDED}, as rows that were rejected in an earlier delivery have: adding \
+             completes that delivery, replacing would leave only these rows"
+        )
+    })
 }
 
 impl Report {

@@ -15,7 +15,8 @@ use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
 use super::key::Keyer;
 use super::noise::{NoisyTags, TagCensus};
 use super::original::{Originals, Sha256};
-use super::read::{Block, Progress, ReadError, Reader, Reading, Sink, Stopped};
+use super::progress::{Counted, Progress};
+use super::read::{Block, ReadError, Reader, Reading, Sink, Stopped};
 use super::write::write_blocks;
 use super::{partition, scope};
 
@@ -63,6 +64,8 @@ pub enum LoadError {
     File { file: String, source: io::Error },
     #[error("the database did not take the rows: {0}")]
     Database(#[from] sqlx::Error),
+    #[error("cancelled; nothing of it was loaded")]
+    Cancelled,
 }
 
 /// Loads the files of a delivery. On error what was written stays unseen; the caller discards it.
@@ -151,7 +154,12 @@ impl ReadTask {
             let original = Arc::new(std::sync::Mutex::new(
                 self.originals.write().map_err(|error| file_error(source, error))?,
             ));
-            let mut export = open(source, as_format, Box::new(SharedWriter(Arc::clone(&original))))?;
+            let mut export = open(
+                source,
+                as_format,
+                self.progress.clone(),
+                Box::new(SharedWriter(Arc::clone(&original))),
+            )?;
             let noted = Arc::clone(&original);
             let read = reader.file(&source.name, file_no as i16, &mut export, |row, offset| {
                 if let Ok(mut original) = noted.lock() {
@@ -162,6 +170,7 @@ impl ReadTask {
                 Ok(()) => {}
                 Err(ReadError::Refused(refusal)) => return Err(refused(source, refusal)),
                 Err(ReadError::Stopped) => return Err(Failure::Stopped),
+                Err(ReadError::Cancelled) => return Err(LoadError::Cancelled.into()),
             }
             remarks.extend(export.remarks().iter().map(ToString::to_string));
             if export.accumulation() == Accumulation::Slice && slice.is_none() {
@@ -199,7 +208,8 @@ fn take_census(sources: &[Source], as_format: Option<&str>) -> Result<Vec<String
     let mut census = TagCensus::default();
     let mut charge = billing::Charge::default();
     for source in sources {
-        let mut export = open(source, as_format, Box::new(io::sink()))?;
+        // What is looked at twice is no progress.
+        let mut export = open(source, as_format, Progress::default(), Box::new(io::sink()))?;
         for _ in 0..CENSUS_ROWS {
             match export.next(&mut charge) {
                 Ok(Some(billing::Step::Charge)) => census.observe(&charge.tags),
@@ -215,9 +225,11 @@ fn take_census(sources: &[Source], as_format: Option<&str>) -> Result<Vec<String
 fn open(
     source: &Source,
     as_format: Option<&str>,
+    progress: Progress,
     sink: Box<dyn io::Write + Send>,
 ) -> Result<billing::Export, Failure> {
     let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
+    let file = Counted::new(file, progress);
     billing::open_with_sink(&source.name, file, as_format, sink).map_err(|refusal| refused(source, refusal))
 }
 

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::JoinHandle;
 
@@ -67,33 +68,44 @@ impl Originals {
         Ok(below.filter_map(|path| path.strip_prefix(&self.folder).ok().map(Path::to_owned)).collect())
     }
 
-    pub fn contains(&self, sha256: &Sha256) -> bool {
-        self.content_path(sha256).exists()
+    /// Every file in the folder, those that are only half kept included.
+    pub(super) fn every_file(&self) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.folder.clone()];
+        while let Some(folder) = folders.pop() {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            for entry in entries {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    files.push(entry.path());
+                }
+            }
+        }
+        Ok(files)
     }
 
-    /// The unpacked content from the start of `row` (1-based, the header not counted).
-    pub fn content_from_row(&self, sha256: &Sha256, row: u64) -> io::Result<(Content, u64)> {
+    /// The bytes of the rows around `row` (1-based, the header not counted), a thousand at most, and the number of
+    /// the first of them.
+    pub fn rows_around(&self, sha256: &Sha256, row: u64) -> io::Result<(Vec<u8>, u64)> {
         let index = self.index(sha256)?;
-        let step = (row.max(1) - 1) / ROW_STEP;
-        let step = step.min(index.rows.len().saturating_sub(1) as u64);
-        let offset = *index.rows.get(step as usize).ok_or_else(|| not_found("the file has no rows"))?;
-        Ok((self.content_at(sha256, index, offset)?, 1 + step * ROW_STEP))
+        let step = ((row.max(1) - 1) / ROW_STEP).min(index.rows.len().saturating_sub(1) as u64);
+        let start = *index.rows.get(step as usize).ok_or_else(|| not_found("the file has no rows"))?;
+        let end = index.rows.get(step as usize + 1).copied().unwrap_or(index.content_bytes);
+        let mut rows = Vec::new();
+        self.content_at(sha256, index, start)?.take(end - start).read_to_end(&mut rows)?;
+        Ok((rows, 1 + step * ROW_STEP))
     }
 
     /// The whole unpacked content.
     pub fn content(&self, sha256: &Sha256) -> io::Result<Content> {
         let index = self.index(sha256)?;
         self.content_at(sha256, index, 0)
-    }
-
-    /// The columns of a row as the file writes them, by name. Fields beyond the header have no name.
-    pub fn row(&self, sha256: &Sha256, row: u64) -> io::Result<Vec<(String, String)>> {
-        let header = nth_record(self.content(sha256)?, 0)?;
-        let (content, first) = self.content_from_row(sha256, row)?;
-        let record = nth_record(content, (row - first) as usize)?;
-        let text = |field: &[u8]| String::from_utf8_lossy(field).trim_start_matches('\u{feff}').to_owned();
-        let names = header.iter().map(text).chain(std::iter::repeat(String::new()));
-        Ok(names.zip(record.iter().map(text)).collect())
     }
 
     /// The file as it arrived.
@@ -296,6 +308,21 @@ impl Serialize for Sha256 {
     }
 }
 
+impl FromStr for Sha256 {
+    type Err = ();
+
+    fn from_str(hex: &str) -> Result<Self, ()> {
+        if hex.len() != 64 || !hex.is_ascii() {
+            return Err(());
+        }
+        let mut bytes = [0; 32];
+        for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
+            *byte = u8::from_str_radix(&hex[at..at + 2], 16).map_err(|_| ())?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
 impl TryFrom<Vec<u8>> for Sha256 {
     type Error = Vec<u8>;
 
@@ -314,12 +341,6 @@ fn keep(file: tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
 /// Bills are nobody else's business, and the data directory itself can be passed by PostgreSQL's user.
 fn make_private_folder(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-fn nth_record(content: Content, n: usize) -> io::Result<csv::ByteRecord> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
-    let found = reader.byte_records().nth(n).ok_or_else(|| not_found("the file has no such row"))?;
-    Ok(found?)
 }
 
 fn gone() -> io::Error {
@@ -347,13 +368,13 @@ mod tests {
             offset += line.len() as u64;
         }
         let sha256 = Sha256([7; 32]);
-        assert!(!originals.contains(&sha256));
+        assert!(originals.received(&sha256).is_err());
         writer.finish(&originals, &sha256, None).unwrap();
 
-        let (mut content, row) = originals.content_from_row(&sha256, 250_500).unwrap();
-        let mut start = [0; 12];
-        content.read_exact(&mut start).unwrap();
-        assert_eq!((row, &start), (250_001, b"250001,some "));
+        let (rows, first) = originals.rows_around(&sha256, 250_500).unwrap();
+        let lines: Vec<&[u8]> = rows.split_inclusive(|byte| *byte == b'\n').collect();
+        assert_eq!((first, lines.len()), (250_001, 1000));
+        assert!(lines[0].starts_with(b"250001,some ") && lines[999].starts_with(b"251000,some "));
         let mut whole = Vec::new();
         originals.received(&sha256).unwrap().read_to_end(&mut whole).unwrap();
         assert_eq!(whole.len() as u64, offset);

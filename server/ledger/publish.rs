@@ -42,6 +42,10 @@ pub struct Shortfall {
     pub currencies: Vec<String>,
     /// Nothing is lacking: a slice meets a statement of the whole month.
     pub is_slice: bool,
+    /// Nothing is lacking: it was handed in after this one, and was ready before.
+    pub came_later: bool,
+    /// More rows of this one were rejected: how many here, and how many there.
+    pub rejected: Option<(i64, i64)>,
 }
 
 impl std::fmt::Display for Shortfall {
@@ -51,12 +55,16 @@ impl std::fmt::Display for Shortfall {
             f,
             "{provider} {billing_account} {month}: delivery {} {}",
             self.replaces_delivery,
-            if self.is_slice {
-                "states the whole month, and this file is a slice of it"
-            } else {
-                "holds what this one lacks:"
+            match (self.is_slice, self.came_later) {
+                _ if self.rejected.is_some() => "had fewer rows rejected than this one:",
+                (true, _) => "states the whole month, and this file is a slice of it",
+                (false, true) => "was handed in later than this one, and counts already",
+                (false, false) => "holds what this one lacks:",
             }
         )?;
+        if let Some((here, there)) = self.rejected {
+            write!(f, " {there} there, {here} here")?;
+        }
         let mut first = true;
         for (what, values) in [
             ("sub-accounts", self.sub_accounts.clone()),
@@ -226,6 +234,8 @@ async fn shortfalls(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec
             days: row.days,
             currencies: row.currencies,
             is_slice: row.is_slice,
+            came_later: row.came_later,
+            rejected: row.rejected_here.zip(row.rejected_there),
         })
         .collect())
 }

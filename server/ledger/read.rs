@@ -5,8 +5,6 @@
 //! limit, remembered keys are forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
@@ -19,6 +17,7 @@ use crate::period::BillingMonth;
 use crate::store::CopyRows;
 
 use super::key::{Keyed, Keyer};
+use super::progress::Progress;
 use super::rollup::{Part, Rollup, Sums};
 use super::scope::{Coverage, Scope};
 
@@ -71,6 +70,8 @@ pub struct Stopped;
 pub enum ReadError {
     Refused(Refusal),
     Stopped,
+    /// Someone wished it.
+    Cancelled,
 }
 
 /// What the files of a delivery stated, row by row: read = charges + rejected + skipped.
@@ -92,9 +93,6 @@ pub struct Reading {
 /// Rejections carried along for the answer of an import; the rest is in the ledger.
 const SHOWN_REJECTIONS: usize = 20;
 
-/// Rows read so far, shared with whoever shows progress.
-pub type Progress = Arc<AtomicU64>;
-
 /// Reads the files of one delivery, one after the other.
 pub struct Reader<'s, S> {
     sink: &'s mut S,
@@ -112,6 +110,8 @@ pub struct Reader<'s, S> {
     current: Option<Current>,
     reading: Reading,
     progress: Progress,
+    /// Rows that the progress knows of.
+    told: u64,
 }
 
 /// The scope of the row before, since rows of one scope stand together.
@@ -139,6 +139,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             current: None,
             reading: Reading::default(),
             progress,
+            told: 0,
         }
     }
 
@@ -172,7 +173,10 @@ impl<'s, S: Sink> Reader<'s, S> {
                 Step::Skipped(reason) => *self.reading.skips.entry(reason.to_owned()).or_default() += 1,
             }
             if self.reading.rows_read.is_multiple_of(1024) {
-                self.progress.store(self.reading.rows_read, Ordering::Relaxed);
+                self.tell();
+                if self.progress.cancelled_by().is_some() {
+                    return Err(ReadError::Cancelled);
+                }
             }
         }
         if !rejections.is_empty() {
@@ -192,8 +196,13 @@ impl<'s, S: Sink> Reader<'s, S> {
             }
         }
         self.send_part()?;
-        self.progress.store(self.reading.rows_read, Ordering::Relaxed);
+        self.tell();
         Ok(self.reading)
+    }
+
+    fn tell(&mut self) {
+        self.progress.add_rows(self.reading.rows_read - self.told);
+        self.told = self.reading.rows_read;
     }
 
     fn charge(&mut self, charge: &mut Charge, file_no: i16, row_no: u64) -> Result<(), ReadError> {

@@ -1,4 +1,5 @@
--- What is visible in a scope of delivery $1 and what the delivery itself lacks: sub-accounts, days, currencies.
+-- Why delivery $1 should not simply replace what is visible in its scopes. It lacks sub-accounts, days or currencies
+-- of it, has more rejected rows, came before it, or is a slice where that states the whole month.
 with held as (
     select
         v.scope_id,
@@ -39,13 +40,16 @@ select
     m.sub_accounts as "sub_accounts!",
     m.days as "days!",
     '{}'::text[] as "currencies!",
-    false as "is_slice!"
+    false as "is_slice!",
+    false as "came_later!",
+    null::bigint as rejected_here,
+    null::bigint as rejected_there
 from missing m
 join scopes s using (scope_id)
 where cardinality(m.sub_accounts) > 0 or cardinality(m.days) > 0
 union all
 -- A currency that is visible in a scope and that the delivery itself does not have.
-select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', array_agg(distinct t.currency), false
+select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', array_agg(distinct t.currency), false, false, null, null
 from delivery_scopes mine
 join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
 join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
@@ -60,10 +64,44 @@ where mine.delivery_id = $1
 group by 1, 2, 3
 union all
 -- A slice does not replace a statement of the whole month, and beside it would count twice.
-select s.provider, s.billing_account, s.billing_month, v.delivery_id, '{}', '{}', '{}', true
+select s.provider, s.billing_account, s.billing_month, v.delivery_id, '{}', '{}', '{}', true, false, null, null
 from delivery_scopes mine
 join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
 join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
 join scopes s on s.scope_id = mine.scope_id
 where mine.delivery_id = $1 and mine.slice is not null and theirs.slice is null and not theirs.is_addition
+union all
+-- Imports run side by side: what was handed in first may be ready last.
+select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', '{}', false, true, null, null
+from delivery_scopes mine
+join deliveries own on own.delivery_id = mine.delivery_id
+join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
+join deliveries other on other.delivery_id = v.delivery_id and other.created_at > own.created_at
+join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
+    and (mine.slice is null or theirs.slice = mine.slice)
+join scopes s on s.scope_id = mine.scope_id
+where mine.delivery_id = $1
+group by 1, 2, 3
+union all
+-- A row that was rejected has no scope, so whole deliveries are compared; said of the first month.
+select *
+from (
+    select s.provider, s.billing_account, s.billing_month, h.replaces, '{}'::text[], '{}'::date[], '{}'::text[],
+        false, false, own.rejected, h.rejected
+    from deliveries own
+    cross join lateral (
+        select min(v.scope_id) as scope_id, max(v.delivery_id) as replaces, (
+            select sum(d.rejected)::bigint
+            from deliveries d
+            where d.delivery_id = any (array_agg(v.delivery_id))
+        ) as rejected
+        from delivery_scopes mine
+        join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
+        join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
+            and (mine.slice is null or theirs.slice = mine.slice)
+        where mine.delivery_id = own.delivery_id
+    ) h
+    join scopes s on s.scope_id = h.scope_id
+    where own.delivery_id = $1 and own.rejected > h.rejected
+) more
 order by 3, 1, 2

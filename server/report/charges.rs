@@ -1,18 +1,23 @@
 //! The charges behind a figure: the last step before the row of the file.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+use uuid::Uuid;
 
 use crate::money::{Currency, Decimal};
 
 use super::sql::{Source, push_filters, push_from, push_where};
+use super::sums::source_of;
 use super::visible::Visible;
-use super::{CostBasis, Question};
+use super::{CostBasis, Filter, Grouping, Question};
+use crate::accounts::Viewer;
 
-/// Up to this many charges are sorted by cost; more come in the order of the ledger, which needs no sorting.
-const SORTED: i64 = 300_000;
+/// Up to this many charges are sorted one by one; of more, the keys are, which rollups know the costs of.
+const SORTED: i64 = 5_000;
+/// Of those that had to be read anyway, more are sorted.
+const SCANNED_AND_SORTED: i64 = 300_000;
 
 /// Charges on a page.
 pub const PAGE_SIZE: i64 = 100;
@@ -31,9 +36,20 @@ pub struct Charges {
     pub total: Decimal,
     pub currency: Currency,
     pub cost: CostBasis,
-    /// Largest first; false where there were too many to sort.
-    pub is_sorted: bool,
+    pub order: Order,
     pub lines: Vec<ChargeLine>,
+}
+
+/// In which order charges come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The largest charge first.
+    LargestFirst,
+    /// The largest charge key first, its charges as its file has them.
+    LargestKeyFirst,
+    /// As the ledger keeps them.
+    Ledger,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -65,46 +81,177 @@ pub struct ChargeLine {
     pub tags: serde_json::Value,
 }
 
-/// The charges that a question's period, currency and filters select.
+/// The charges that a question's period, currency and filters select; only those of `key` where there is one.
 pub async fn charges(
     db: &mut PgConnection,
     question: &Question,
     currency: &Currency,
     sequence: i64,
+    key: Option<Uuid>,
     page: Page,
 ) -> sqlx::Result<Charges> {
     let visible = Visible::find(db, question.period.first(), question.period.last(), sequence).await?;
-    let selection = Selection { question, currency, visible: &visible };
-    let cost = question.cost.column();
-    let mut sums = QueryBuilder::new(format!("select count(*) as count, coalesce(sum({cost}), 0) as total"));
-    selection.push(&mut sums, Source::Charges);
-    let sums = sums.build().fetch_one(&mut *db).await?;
-    let (count, total): (i64, Decimal) = (sums.try_get("count")?, sums.try_get("total")?);
-    let is_sorted = count <= SORTED;
-
-    let mut query = selection.lines();
-    selection.push(&mut query, Source::Charges);
-    query.push(" order by ");
-    if is_sorted {
-        query.push("cost desc, ");
-    }
-    query.push("c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ");
-    query.push_bind(page.size);
-    query.push(" offset ");
-    query.push_bind(page.first);
-    let lines =
-        query.build().fetch_all(db).await?.iter().map(ChargeLine::read).collect::<sqlx::Result<_>>()?;
-    Ok(Charges { count, total, currency: currency.clone(), cost: question.cost, is_sorted, lines })
+    let by_filters = Question { by: Grouping::Provider, then: None, ..question.clone() };
+    let source = source_of(db, &by_filters, &visible).await?;
+    let selection = Selection { question, currency, key, visible: &visible };
+    let (count, total, order, lines) = if source == Source::Charges {
+        selection.scan(db, page).await?
+    } else {
+        selection.by_key(db, source, page).await?
+    };
+    Ok(Charges { count, total, currency: currency.clone(), cost: question.cost, order, lines })
 }
+
+/// Number, sum, order, and a page.
+type Found = (i64, Decimal, Order, Vec<ChargeLine>);
 
 /// The charges that a question selects, as SQL.
 pub(super) struct Selection<'a> {
     pub question: &'a Question,
     pub currency: &'a Currency,
+    pub key: Option<Uuid>,
     pub visible: &'a Visible,
 }
 
+/// The charges of one key in a delivery and month, as the rollups count them.
+struct KeyOfDelivery {
+    billing_month: NaiveDate,
+    delivery_id: i64,
+    charge_key_id: Uuid,
+    charges: i64,
+    /// Charges of the keys before it.
+    before: i64,
+}
+
 impl Selection<'_> {
+    /// Rollups tell which keys there are, how many charges each has and what they cost; so a page of ten million
+    /// charges reads a hundred of them, by the primary key.
+    async fn by_key(&self, db: &mut PgConnection, source: Source, page: Page) -> sqlx::Result<Found> {
+        let cost = self.question.cost.column();
+        let mut query = QueryBuilder::new(format!(
+            "with keys as materialized ( \
+             select c.billing_month, c.delivery_id, c.charge_key_id, sum(c.charges)::bigint as charges, \
+             sum({cost}) as cost"
+        ));
+        self.push(&mut query, source);
+        query.push(
+            " group by 1, 2, 3), \
+             ranked as (select *, (sum(charges) over (order by cost desc, charge_key_id, delivery_id, billing_month \
+             rows unbounded preceding) - charges)::bigint as before from keys), \
+             sums as (select coalesce(sum(charges), 0)::bigint as count, coalesce(sum(cost), 0) as total from keys) \
+             select sums.count, sums.total, ranked.* from sums left join ranked on sums.count <= ",
+        );
+        query.push_bind(SORTED);
+        query.push(" or (before < ");
+        query.push_bind(page.first + page.size);
+        query.push(" and before + charges > ");
+        query.push_bind(page.first);
+        query.push(") order by before");
+        let rows = query.build().fetch_all(&mut *db).await?;
+        let (count, total) = match rows.first() {
+            Some(row) => (row.try_get("count")?, row.try_get("total")?),
+            None => (0, Decimal::ZERO),
+        };
+        let keys: Vec<KeyOfDelivery> = rows
+            .iter()
+            .filter(|row| row.try_get::<Option<i64>, _>("before").is_ok_and(|before| before.is_some()))
+            .map(KeyOfDelivery::read)
+            .collect::<sqlx::Result<_>>()?;
+        if keys.is_empty() {
+            return Ok((count, total, Order::LargestFirst, Vec::new()));
+        }
+        if count <= SORTED {
+            let lines = self.sorted(db, &keys, page).await?;
+            return Ok((count, total, Order::LargestFirst, lines));
+        }
+        let lines = self.of_keys(db, &keys, page).await?;
+        Ok((count, total, Order::LargestKeyFirst, lines))
+    }
+
+    /// All charges of these keys, the largest first.
+    async fn sorted(
+        &self,
+        db: &mut PgConnection,
+        keys: &[KeyOfDelivery],
+        page: Page,
+    ) -> sqlx::Result<Vec<ChargeLine>> {
+        let mut query = self.lines();
+        push_from(&mut query, Source::Charges);
+        query.push(" join unnest(");
+        query.push_bind(keys.iter().map(|key| key.billing_month).collect::<Vec<_>>());
+        query.push("::date[], ");
+        query.push_bind(keys.iter().map(|key| key.delivery_id).collect::<Vec<_>>());
+        query.push("::bigint[], ");
+        query.push_bind(keys.iter().map(|key| key.charge_key_id).collect::<Vec<_>>());
+        query.push(
+            "::uuid[]) wanted (billing_month, delivery_id, charge_key_id) on wanted.billing_month = c.billing_month \
+             and wanted.delivery_id = c.delivery_id and wanted.charge_key_id = c.charge_key_id",
+        );
+        push_where(&mut query, self.question.period.first(), self.question.period.last(), self.visible);
+        self.push_days(&mut query);
+        query.push(" order by cost desc, c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ");
+        query.push_bind(page.size);
+        query.push(" offset ");
+        query.push_bind(page.first);
+        query.build().fetch_all(db).await?.iter().map(ChargeLine::read).collect()
+    }
+
+    /// A page of the charges of these keys in their order, each key's by the order of the primary key: nothing is
+    /// sorted, and of a key with a million charges a hundred are read.
+    async fn of_keys(
+        &self,
+        db: &mut PgConnection,
+        keys: &[KeyOfDelivery],
+        page: Page,
+    ) -> sqlx::Result<Vec<ChargeLine>> {
+        let mut query = self.lines();
+        query.push(" from (");
+        for (rank, key) in keys.iter().enumerate() {
+            if rank > 0 {
+                query.push(" union all ");
+            }
+            let skipped = (page.first - key.before).max(0);
+            let taken = (page.first + page.size - key.before).min(key.charges) - skipped;
+            // Numbers, dates and ids only; they let PostgreSQL choose the partition when it plans.
+            query.push(format!(
+                "(select {rank} as rank, c.* from charges c where c.billing_month = '{}' and c.delivery_id = {} \
+                 and c.charge_key_id = '{}'",
+                key.billing_month, key.delivery_id, key.charge_key_id
+            ));
+            self.push_days(&mut query);
+            query.push(format!(" order by c.file_no, c.row_no limit {taken} offset {skipped})"));
+        }
+        query.push(
+            ") c join charge_keys k on k.charge_key_id = c.charge_key_id \
+             left join tag_sets t on t.tag_set_id = c.tag_set_id order by c.rank, c.file_no, c.row_no",
+        );
+        query.build().fetch_all(db).await?.iter().map(ChargeLine::read).collect()
+    }
+
+    /// Reads every charge that may match: for what only charges know, a resource or a noisy tag, and for files.
+    async fn scan(&self, db: &mut PgConnection, page: Page) -> sqlx::Result<Found> {
+        let cost = self.question.cost.column();
+        let mut sums =
+            QueryBuilder::new(format!("select count(*) as count, coalesce(sum({cost}), 0) as total"));
+        self.push(&mut sums, Source::Charges);
+        let sums = sums.build().fetch_one(&mut *db).await?;
+        let (count, total): (i64, Decimal) = (sums.try_get("count")?, sums.try_get("total")?);
+        let order = if count <= SCANNED_AND_SORTED { Order::LargestFirst } else { Order::Ledger };
+        let mut query = self.lines();
+        self.push(&mut query, Source::Charges);
+        query.push(" order by ");
+        if order == Order::LargestFirst {
+            query.push("cost desc, ");
+        }
+        query.push("c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ");
+        query.push_bind(page.size);
+        query.push(" offset ");
+        query.push_bind(page.first);
+        let lines =
+            query.build().fetch_all(db).await?.iter().map(ChargeLine::read).collect::<sqlx::Result<_>>()?;
+        Ok((count, total, order, lines))
+    }
+
     fn lines(&self) -> QueryBuilder<Postgres> {
         let mut query = QueryBuilder::new("");
         self.select(&mut query);
@@ -131,7 +278,30 @@ impl Selection<'_> {
         push_where(query, period.first(), period.last(), self.visible);
         query.push(" and k.currency = ");
         query.push_bind(self.currency.as_str().to_owned());
+        if let Some(key) = self.key {
+            query.push(" and c.charge_key_id = ");
+            query.push_bind(key);
+        }
         push_filters(query, filters, viewer, source);
+    }
+
+    /// `and …`: a key may have charges of other days than those that are asked for.
+    fn push_days(&self, query: &mut QueryBuilder<Postgres>) {
+        let days = self.question.filters.iter().filter(|filter| filter.dimension == Grouping::Day);
+        let days: Vec<Filter> = days.cloned().collect();
+        push_filters(query, &days, &Viewer::Everything, Source::Charges);
+    }
+}
+
+impl KeyOfDelivery {
+    fn read(row: &PgRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            billing_month: row.try_get("billing_month")?,
+            delivery_id: row.try_get("delivery_id")?,
+            charge_key_id: row.try_get("charge_key_id")?,
+            charges: row.try_get("charges")?,
+            before: row.try_get("before")?,
+        })
     }
 }
 

@@ -16,8 +16,10 @@ pub struct Effect {
     pub currency: String,
     /// What the month shows.
     pub now: Decimal,
-    /// What this delivery states: what the month shows when it replaces.
+    /// What this delivery states.
     pub own: Decimal,
+    /// What the month shows when this delivery replaces.
+    pub replaced: Decimal,
     /// What the month shows when this delivery is undone.
     pub without: Decimal,
     /// The deliveries that count now.

@@ -1,6 +1,7 @@
 //! All charges behind a figure, however many: a cursor that hands them out in parts.
 
 use sqlx::{PgPool, Postgres, QueryBuilder, Transaction};
+use uuid::Uuid;
 
 use super::Question;
 use super::charges::{ChargeLine, Selection};
@@ -22,12 +23,13 @@ impl EveryCharge {
         pool: &PgPool,
         question: &Question,
         currency: &Currency,
+        key: Option<Uuid>,
         sequence: i64,
     ) -> sqlx::Result<Self> {
         let mut cursor = pool.begin().await?;
         let (first, last) = (question.period.first(), question.period.last());
         let visible = Visible::find(&mut cursor, first, last, sequence).await?;
-        let selection = Selection { question, currency, visible: &visible };
+        let selection = Selection { question, currency, key, visible: &visible };
         let mut query = QueryBuilder::new("declare every_charge no scroll cursor for ");
         selection.select(&mut query);
         selection.push(&mut query, Source::Charges);

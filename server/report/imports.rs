@@ -9,8 +9,8 @@ use crate::ledger::Sha256;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
-/// Lines of the history on one page.
-const PAGE: i64 = 50;
+use super::RowAddress;
+
 /// Rejected rows that a page shows; a file has them all.
 const SHOWN_REJECTIONS: i64 = 100;
 
@@ -30,15 +30,11 @@ pub struct ImportLine {
     pub created_by: String,
     /// Whether the ledger counts any of it now; a loaded delivery that does not was superseded.
     pub is_counted: bool,
+    /// Deliveries that ceased to count somewhere when it was published.
+    pub replaced: Vec<i64>,
+    /// Deliveries that took its place somewhere, where it does not count now.
+    pub superseded_by: Vec<i64>,
     pub scopes: Vec<ImportScope>,
-}
-
-/// A page of the history.
-#[derive(Clone, Debug, Serialize)]
-pub struct History {
-    pub lines: Vec<ImportLine>,
-    /// Where the next page begins: the number that its deliveries are before. `None` on the last.
-    pub older: Option<i64>,
 }
 
 /// What a delivery states about one account and month, in one currency.
@@ -109,30 +105,19 @@ pub struct RejectedRow {
     pub expected: String,
 }
 
-/// What was delivered and decided, newest first.
-pub async fn history(db: &mut PgConnection, before: Option<i64>) -> sqlx::Result<History> {
-    let which = Which { before, is_waiting: Some(false), limit: PAGE + 1, ..Which::default() };
-    let mut lines = lines(db, which).await?;
-    let is_more = lines.len() as i64 > PAGE;
-    lines.truncate(PAGE as usize);
-    let older = if is_more { lines.last().map(|line| line.delivery) } else { None };
-    Ok(History { lines, older })
-}
-
 /// Deliveries that count only when someone says whether they replace or add, newest first.
 pub async fn waiting(db: &mut PgConnection) -> sqlx::Result<Vec<ImportLine>> {
-    lines(db, Which { is_waiting: Some(true), ..Which::default() }).await
+    lines(db, Which::Waiting).await
 }
 
 /// These deliveries, newest first.
 pub async fn lines_of(db: &mut PgConnection, deliveries: &[i64]) -> sqlx::Result<Vec<ImportLine>> {
-    lines(db, Which { only: Some(deliveries), ..Which::default() }).await
+    lines(db, Which::These(deliveries)).await
 }
 
 /// One delivery; `None` where there is none of that number.
 pub async fn delivery(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Delivery>> {
-    let which = Which { only: Some(&[delivery_id]), ..Which::default() };
-    let Some(mut delivery) = rows(db, which).await?.pop() else {
+    let Some(mut delivery) = rows(db, Which::These(&[delivery_id])).await?.pop() else {
         return Ok(None);
     };
     delivery.kept_files = files(db, delivery_id).await?;
@@ -183,19 +168,18 @@ pub async fn rejections(
     .await
 }
 
-/// Which deliveries; by default all.
-struct Which<'a> {
-    only: Option<&'a [i64]>,
-    before: Option<i64>,
-    /// `Some(false)`: what was decided. What a running import shows already is left out.
-    is_waiting: Option<bool>,
-    limit: i64,
+/// Why a row was rejected; `None` where it was not.
+pub async fn rejection(db: &mut PgConnection, at: RowAddress) -> sqlx::Result<Option<RejectedRow>> {
+    let before = Some((at.file, at.row - 1));
+    let next = rejections(db, at.delivery, before, 1).await?.pop();
+    Ok(next.filter(|row| (row.file_no, row.row) == (at.file, at.row)))
 }
 
-impl Default for Which<'_> {
-    fn default() -> Self {
-        Self { only: None, before: None, is_waiting: None, limit: i64::MAX }
-    }
+/// Which deliveries.
+#[derive(Clone, Copy)]
+enum Which<'a> {
+    These(&'a [i64]),
+    Waiting,
 }
 
 async fn lines(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<ImportLine>> {
@@ -203,9 +187,11 @@ async fn lines(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Impo
 }
 
 async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Delivery>> {
-    let Which { only, before, is_waiting, limit } = which;
-    let rows =
-        sqlx::query_file!("server/report/imports.sql", only, before, is_waiting, limit).fetch_all(db).await?;
+    let only = match which {
+        Which::These(deliveries) => Some(deliveries),
+        Which::Waiting => None,
+    };
+    let rows = sqlx::query_file!("server/report/imports.sql", only).fetch_all(db).await?;
     Ok(rows
         .into_iter()
         .map(|row| Delivery {
@@ -222,6 +208,8 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
                 created_at: row.created_at,
                 created_by: row.created_by,
                 is_counted: row.scopes.iter().any(|scope| scope.is_counted),
+                replaced: row.replaced,
+                superseded_by: row.superseded_by,
                 scopes: row.scopes.0,
             },
             kept_files: Vec::new(),

@@ -1,6 +1,5 @@
--- At most $4 deliveries, newest first: only $1, those before $2, those that wait for a decision or not ($3).
--- What a running import of the browser shows already is no history yet. Amounts travel as text inside the JSON, so that
--- no digit is lost.
+-- The deliveries $1, or those that wait for a decision; newest first. Amounts travel as text inside the JSON, so that no
+-- digit is lost.
 select
     d.delivery_id,
     d.status,
@@ -18,6 +17,21 @@ select
     d.absent_columns,
     d.notes,
     d.noisy_tags,
+    array(
+        select distinct v.delivery_id from visibility v where v.until_sequence = d.published_sequence order by 1
+    ) as "replaced!",
+    array(
+        select distinct later.delivery_id
+        from visibility v
+        join deliveries later on later.published_sequence = v.until_sequence
+        where v.delivery_id = d.delivery_id
+          and d.status = 'loaded'
+          and not exists (
+              select from visibility again
+              where again.delivery_id = d.delivery_id and again.scope_id = v.scope_id and again.until_sequence is null
+          )
+        order by 1
+    ) as "superseded_by!",
     array(select f.name from delivery_files f where f.delivery_id = d.delivery_id order by f.file_no) as "files!",
     coalesce(
         (
@@ -46,13 +60,5 @@ select
         '[]'
     ) as "scopes!: Json<Vec<ImportScope>>"
 from deliveries d
-where ($1::bigint[] is null or d.delivery_id = any ($1))
-  and ($2::bigint is null or d.delivery_id < $2)
-  and ($3::boolean is null or (d.status = 'waiting') = $3)
-  and (
-      $3::boolean is null
-      or d.status <> 'loading'
-      or not exists (select from jobs j where j.batch_id = d.batch_id and j.status in ('queued', 'running'))
-  )
+where case when $1::bigint[] is null then d.status = 'waiting' else d.delivery_id = any ($1) end
 order by d.delivery_id desc
-limit $4

@@ -6,10 +6,12 @@
 mod activity;
 mod batches;
 mod cache;
+mod changes;
 mod charges;
 mod denomination;
 mod effects;
 mod every_charge;
+mod history;
 mod imports;
 mod over_time;
 mod question;
@@ -24,17 +26,22 @@ mod visible;
 pub use activity::{Activity, activity};
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use cache::Answers;
-pub use charges::{ChargeLine, Charges, PAGE_SIZE, Page, charges};
+pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
+pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
 pub use denomination::Unconverted;
 pub use effects::{Effect, effects};
 pub use every_charge::EveryCharge;
+pub use history::{
+    CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
+    history_choices,
+};
 pub use imports::{
-    Delivery, DeliveryFile, History, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file,
-    history, lines_of, rejections, waiting,
+    Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file, lines_of,
+    rejection, rejections, waiting,
 };
 pub use over_time::{Bucket, Series, Step, over_time};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
 pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, latest_month, standing};
 pub use tags::tag_names;
-pub use trace::{Trace, trace};
+pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};

@@ -1,9 +1,10 @@
-//! One charge and where it comes from: its key, its delivery, its file and row.
+//! One charge and where it comes from: its key, its delivery, its file and row, and from when to when it counted.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use crate::accelerator::Accelerators;
 use crate::accounts::Viewer;
@@ -11,16 +12,40 @@ use crate::accounts::people::normalize_team;
 use crate::ledger::Sha256;
 use crate::money::Decimal;
 
+/// A row of a file of a delivery, whether or not it became a charge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowAddress {
+    pub delivery: i64,
+    pub file: i16,
+    /// From 1, the header not counted.
+    pub row: i64,
+}
+
+/// What is needed to read a file of a delivery again.
+#[derive(Clone, Debug)]
+pub struct FileOfDelivery {
+    pub name: String,
+    /// `None` where it was not kept.
+    pub sha256: Option<Sha256>,
+    pub rows: i64,
+    pub format: Option<String>,
+    pub noisy_tags: Vec<String>,
+}
+
 /// A charge with everything the ledger knows of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trace {
     pub delivery: i64,
     pub delivery_status: String,
-    /// Whether the ledger counts the charge now; else it was superseded or undone.
+    pub delivered_at: DateTime<Utc>,
+    pub delivered_by: String,
+    /// Whether the ledger counts the charge now; else it was superseded, undone, or never published.
     pub is_counted: bool,
+    /// From when to when it counted.
+    pub counted: Vec<Counted>,
+    /// The other deliveries of its account and month, newest first; the first twenty.
+    pub others: Vec<OtherDelivery>,
     pub file: String,
-    #[serde(skip)]
-    pub sha256: Option<Sha256>,
     pub row: i64,
     pub format: Option<String>,
     pub billing_period: String,
@@ -37,21 +62,73 @@ pub struct Trace {
     pub accelerator: Option<String>,
     /// Accelerators that one unit of the quantity pays for: `8`, `1/7`.
     pub accelerators_per_unit: Option<String>,
+    pub charge_key: Uuid,
     /// The key's dimensions by name, in reading order; those without value are left out.
     pub dimensions: Vec<(&'static str, String)>,
     pub tags: Value,
 }
 
-/// Finds the charge of a row. `None` where the row made none, or the viewer may not see it.
+/// A span of the ledger in which a delivery counted for a scope, and what ended it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Counted {
+    pub from_sequence: i64,
+    pub from: DateTime<Utc>,
+    pub until_sequence: Option<i64>,
+    pub until: Option<DateTime<Utc>>,
+    /// The delivery whose publishing or undoing ended it.
+    pub ended_by_delivery: Option<i64>,
+    /// `publish` or `undo`.
+    pub ended_by_action: Option<String>,
+    pub ended_by: Option<String>,
+}
+
+/// Another delivery of the same account and month.
+#[derive(Clone, Debug, Serialize)]
+pub struct OtherDelivery {
+    pub delivery: i64,
+    pub status: String,
+    pub is_counted: bool,
+    pub delivered_at: DateTime<Utc>,
+}
+
+/// The file that a row is in. `None` where there is none of that number.
+pub async fn file_of(db: &mut PgConnection, at: RowAddress) -> sqlx::Result<Option<FileOfDelivery>> {
+    let file = sqlx::query!(
+        "select f.name, f.sha256, f.rows_read, d.format, d.noisy_tags
+         from delivery_files f
+         join deliveries d using (delivery_id)
+         where f.delivery_id = $1 and f.file_no = $2",
+        at.delivery,
+        at.file,
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(file.map(|file| FileOfDelivery {
+        name: file.name,
+        sha256: file.sha256.and_then(|bytes| Sha256::try_from(bytes).ok()),
+        rows: file.rows_read,
+        format: file.format,
+        noisy_tags: file.noisy_tags,
+    }))
+}
+
+/// Finds the charge of a row: at once by its key, where that is known, else among all charges of the delivery.
+/// `None` where the row made none, or the viewer may not see it.
 pub async fn trace(
     db: &mut PgConnection,
-    delivery_id: i64,
-    file_no: i16,
-    row_no: i64,
+    at: RowAddress,
+    key: Option<Uuid>,
     viewer: &Viewer,
 ) -> sqlx::Result<Option<Trace>> {
-    let row =
-        sqlx::query_file!("server/report/trace.sql", delivery_id, file_no, row_no).fetch_optional(db).await?;
+    let mut row = None;
+    for key in key.map(Some).into_iter().chain([None]) {
+        row = sqlx::query_file!("server/report/trace.sql", at.delivery, at.file, at.row, key)
+            .fetch_optional(&mut *db)
+            .await?;
+        if row.is_some() {
+            break;
+        }
+    }
     let Some(row) = row else {
         return Ok(None);
     };
@@ -60,6 +137,8 @@ pub async fn trace(
     {
         return Ok(None);
     }
+    let counted = counted(db, at.delivery, row.scope_id).await?;
+    let others = others(db, at.delivery, row.scope_id).await?;
     let dimensions = [
         ("Provider", row.provider),
         ("Billing account", row.billing_account),
@@ -77,12 +156,15 @@ pub async fn trace(
         ("Commitment discount", row.commitment_discount_id),
     ];
     Ok(Some(Trace {
-        delivery: delivery_id,
+        delivery: at.delivery,
         delivery_status: row.status,
-        is_counted: row.is_counted,
+        delivered_at: row.created_at,
+        delivered_by: row.created_by,
+        is_counted: counted.iter().any(|span| span.until_sequence.is_none()),
+        counted,
+        others,
         file: row.file,
-        sha256: row.sha256.and_then(|bytes| Sha256::try_from(bytes).ok()),
-        row: row_no,
+        row: at.row,
         format: row.format,
         billing_period: row.billing_month.format("%Y-%m").to_string(),
         charge_period_start: row.charge_period_start,
@@ -97,9 +179,47 @@ pub async fn trace(
         is_metered: row.is_metered,
         accelerator: row.accelerator,
         accelerators_per_unit: row.accelerator_parts.map(|parts| Accelerators::from_parts(parts).to_string()),
+        charge_key: row.charge_key_id,
         dimensions: dimensions.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
         tags: row.tags,
     }))
+}
+
+async fn counted(db: &mut PgConnection, delivery_id: i64, scope_id: i64) -> sqlx::Result<Vec<Counted>> {
+    sqlx::query_as!(
+        Counted,
+        r#"select v.from_sequence, began.happened_at as "from!", v.until_sequence,
+                  ended.happened_at as "until?", ended.delivery_id as "ended_by_delivery?",
+                  ended.action as "ended_by_action?", ended.happened_by as "ended_by?"
+           from visibility v
+           join ledger_log began on began.sequence = v.from_sequence
+           left join ledger_log ended on ended.sequence = v.until_sequence
+           where v.delivery_id = $1 and v.scope_id = $2
+           order by 1"#,
+        delivery_id,
+        scope_id,
+    )
+    .fetch_all(db)
+    .await
+}
+
+async fn others(db: &mut PgConnection, delivery_id: i64, scope_id: i64) -> sqlx::Result<Vec<OtherDelivery>> {
+    sqlx::query_as!(
+        OtherDelivery,
+        r#"select d.delivery_id as delivery, d.status, d.created_at as delivered_at, exists (
+               select from visibility v
+               where v.delivery_id = d.delivery_id and v.scope_id = $2 and v.until_sequence is null
+           ) as "is_counted!"
+           from delivery_scopes ds
+           join deliveries d using (delivery_id)
+           where ds.scope_id = $2 and ds.delivery_id <> $1 and d.status <> 'loading'
+           order by 1 desc
+           limit 20"#,
+        delivery_id,
+        scope_id,
+    )
+    .fetch_all(db)
+    .await
 }
 
 /// The same test as the filter of every other report: a tag called team, whatever the case, trimmed.

@@ -1,13 +1,12 @@
--- The charge of row $3 in file $2 of delivery $1, with its key and origin.
+-- The charge of row $3 in file $2 of delivery $1, with its key and origin; with key $4 it is found by the primary key.
 select
     d.status,
     d.format,
+    d.created_at,
+    d.created_by,
+    c.scope_id,
+    c.charge_key_id,
     f.name as file,
-    f.sha256,
-    exists (
-        select from visibility v
-        where v.delivery_id = c.delivery_id and v.scope_id = c.scope_id and v.until_sequence is null
-    ) as "is_counted!",
     c.billing_month,
     c.charge_period_start,
     c.charge_period_end,
@@ -42,4 +41,4 @@ join charge_keys k using (charge_key_id)
 join deliveries d using (delivery_id)
 join delivery_files f on f.delivery_id = c.delivery_id and f.file_no = c.file_no
 left join tag_sets t using (tag_set_id)
-where c.delivery_id = $1 and c.file_no = $2 and c.row_no = $3
+where c.delivery_id = $1 and c.file_no = $2 and c.row_no = $3 and ($4::uuid is null or c.charge_key_id = $4)

@@ -29,7 +29,7 @@ const AREAS: &[Area] = &[
     },
     Area {
         what: "Imports: load, preview, decide, undo; rejected rows and original files",
-        below: &["/imports", "/imports.json"],
+        below: &["/imports", "/imports.json", "/imports.csv"],
         writes: None,
         lead: "yes",
     },

@@ -6,17 +6,21 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use futures_util::{StreamExt as _, stream};
+use uuid::Uuid;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
-use super::{Access, Error, Files, filters, paths, respond};
-use crate::ledger::Originals;
+use super::{Access, Error, Files, filters, imports, paths, respond};
+use crate::ledger::{self, OriginalRow, Originals};
 use crate::money::Decimal;
 use crate::period::Period;
-use crate::report::{self, Answers, ChargeLine, Charges, EveryCharge, Grouping, Question, Spend, Trace};
+use crate::report::{
+    self, Answers, ChargeLine, Charges, EveryCharge, FileOfDelivery, Grouping, Order, Question, RejectedRow,
+    RowAddress, Spend, Trace,
+};
 
 #[derive(Template)]
 #[template(path = "charges.html")]
@@ -24,6 +28,8 @@ struct ListPage {
     layout: Layout,
     period: Period,
     asked: Asked,
+    /// Only the charges of this key; where a page of changes leads.
+    key: Option<Uuid>,
     charges: Option<Charges>,
 }
 
@@ -31,12 +37,13 @@ pub async fn list(
     path: paths::Charges,
     layout: Layout,
     CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
+    Query(mut pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
     State(files): State<Files>,
     mut db: Db,
 ) -> Result {
     let As { value: period, format } = path.period;
+    let key = take_key(&mut pairs)?;
     let asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
     // Charges keep their currency.
@@ -44,24 +51,26 @@ pub async fn list(
     let spend = answers.spend(&mut db, &question).await?;
     if format == Format::Csv {
         drop(db);
-        return download(&files, &question, &spend).await;
+        return download(&files, &question, key, &spend).await;
     }
     let page = report::Page { first: (asked.page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE };
     let charges = match &spend.currency {
-        Some(currency) => Some(report::charges(&mut db, &question, currency, spend.sequence, page).await?),
+        Some(currency) => {
+            Some(report::charges(&mut db, &question, currency, spend.sequence, key, page).await?)
+        }
         None => None,
     };
     match format {
-        Format::Html => respond::html(ListPage { layout, period, asked, charges }),
+        Format::Html => respond::html(ListPage { layout, period, asked, key, charges }),
         Format::Json | Format::Csv => respond::json(&charges),
     }
 }
 
 /// All of them, however many, on one of the connections for downloads. Whoever goes away ends the query.
-async fn download(Files(files): &Files, question: &Question, spend: &Spend) -> Result {
+async fn download(Files(files): &Files, question: &Question, key: Option<Uuid>, spend: &Spend) -> Result {
     let name = format!("charges-{}", question.period);
     let Some(currency) = &spend.currency else { return respond::csv::<ChargeLine>(&name, []) };
-    let mut charges = EveryCharge::open(files, question, currency, spend.sequence).await?;
+    let mut charges = EveryCharge::open(files, question, currency, key, spend.sequence).await?;
     // The first part before the answer begins: what is wrong by then is told as an error. It is written even where
     // it is empty, for the names of the columns.
     let first = charges.next().await?;
@@ -73,13 +82,34 @@ async fn download(Files(files): &Files, question: &Question, spend: &Spend) -> R
     Ok(respond::csv_parts(&name, parts))
 }
 
+/// The charge key that the address names beside the question.
+fn take_key(pairs: &mut Vec<(String, String)>) -> Result<Option<Uuid>> {
+    let Some(at) = pairs.iter().position(|(name, _)| name == "key") else {
+        return Ok(None);
+    };
+    let (_, key) = pairs.remove(at);
+    key.parse().map(Some).map_err(|_| Error::BadRequest("key: expected the id of a charge key.".into()))
+}
+
 impl ListPage {
     fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Charges { period: As::page(self.period) })
+        self.with_key(asked.link(paths::Charges { period: As::page(self.period) }))
+    }
+
+    fn with_key(&self, href: String) -> String {
+        match self.key {
+            None => href,
+            Some(key) => format!("{href}{}key={key}", if href.contains('?') { '&' } else { '?' }),
+        }
     }
 
     fn chips(&self) -> Vec<(String, String)> {
-        self.asked.chips(|asked| self.at(asked))
+        let mut chips = self.asked.chips(|asked| self.at(asked));
+        if self.key.is_some() {
+            let without = self.asked.link(paths::Charges { period: As::page(self.period) });
+            chips.push(("One charge key".to_owned(), without));
+        }
+        chips
     }
 
     fn spend(&self) -> String {
@@ -87,7 +117,18 @@ impl ListPage {
     }
 
     fn file(&self, suffix: &str) -> String {
-        format!("/charges/{}.{suffix}{}", self.period, self.asked.suffix())
+        self.with_key(format!("/charges/{}.{suffix}{}", self.period, self.asked.suffix()))
+    }
+
+    fn order(charges: &Charges) -> &'static str {
+        match charges.order {
+            Order::LargestFirst => "Largest first.",
+            Order::LargestKeyFirst => {
+                "Charges of one key (the same service, meter, account, region and tags) stand together in the order of \
+                 their file, the largest key first."
+            }
+            Order::Ledger => "In the order of the ledger: these are too many to sort.",
+        }
     }
 
     fn pages(&self) -> Pages {
@@ -105,11 +146,16 @@ impl ChargeLine {
 
 #[derive(Template)]
 #[template(path = "charge.html")]
-struct TracePage {
+struct RowPage {
     layout: Layout,
-    trace: Trace,
-    /// The row as the file writes it; `None` where the original cannot be read.
-    original: Option<Vec<(String, String)>>,
+    at: RowAddress,
+    file: FileOfDelivery,
+    /// `None` where the row made no charge.
+    trace: Option<Trace>,
+    /// Why it did not, where it was rejected.
+    rejection: Option<RejectedRow>,
+    /// `None` where the original cannot be read.
+    original: Option<OriginalRow>,
 }
 
 pub async fn show(
@@ -120,25 +166,40 @@ pub async fn show(
     mut db: Db,
 ) -> Result {
     let As { value: row, format } = path.row;
-    let trace = report::trace(&mut db, path.delivery, path.file, row, &person.viewer()).await?;
-    let trace = trace.ok_or(Error::NotFound)?;
-    let original = read_original(originals, &trace).await;
+    let at = RowAddress { delivery: path.delivery, file: path.file, row };
+    let file = report::file_of(&mut db, at).await?.ok_or(Error::NotFound)?;
+    // Read first: it tells the key, by which the charge is found at once.
+    let original = read_original(originals, &file, row).await;
+    let key = original.as_ref().and_then(|original| original.charge_key);
+    let trace = report::trace(&mut db, at, key, &person.viewer()).await?;
+    // A row without a charge belongs to nobody's team.
+    if trace.is_none() && (!layout.may(Access::Finance) || !(1..=file.rows).contains(&row)) {
+        return Err(Error::NotFound);
+    }
+    let rejection = match trace {
+        Some(_) => None,
+        None => report::rejection(&mut db, at).await?,
+    };
     match format {
         Format::Csv => Err(Error::NotFound),
         Format::Json => {
-            let original: Option<serde_json::Map<_, _>> = original
-                .map(|columns| columns.into_iter().map(|(name, value)| (name, value.into())).collect());
-            respond::json(&serde_json::json!({ "charge": trace, "original": original }))
+            let original = original.map(|original| original.columns);
+            respond::json(
+                &serde_json::json!({ "charge": trace, "rejection": rejection, "original": original }),
+            )
         }
-        Format::Html => respond::html(TracePage { layout, trace, original }),
+        Format::Html => respond::html(RowPage { layout, at, file, trace, rejection, original }),
     }
 }
 
-async fn read_original(originals: Originals, trace: &Trace) -> Option<Vec<(String, String)>> {
-    let (sha256, row) = (trace.sha256?, trace.row as u64);
-    let read = tokio::task::spawn_blocking(move || originals.row(&sha256, row)).await;
-    match read {
-        Ok(Ok(columns)) => Some(columns),
+async fn read_original(originals: Originals, file: &FileOfDelivery, row: i64) -> Option<OriginalRow> {
+    let (sha256, row) = (file.sha256?, u64::try_from(row).ok()?);
+    let (format, noisy_tags) = (file.format.clone(), file.noisy_tags.clone());
+    let read = tokio::task::spawn_blocking(move || {
+        ledger::original_row(&originals, &sha256, row, format.as_deref(), noisy_tags)
+    });
+    match read.await {
+        Ok(Ok(original)) => Some(original),
         Ok(Err(error)) => {
             tracing::warn!(%error, %sha256, row, "an original could not be read");
             None
@@ -147,18 +208,29 @@ async fn read_original(originals: Originals, trace: &Trace) -> Option<Vec<(Strin
     }
 }
 
-impl TracePage {
-    fn tags(&self) -> Vec<(String, String)> {
-        let tags = self.trace.tags.as_object().into_iter().flatten();
+impl RowPage {
+    fn tags(trace: &Trace) -> Vec<(String, String)> {
+        let tags = trace.tags.as_object().into_iter().flatten();
         tags.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
     }
 
-    fn month(&self) -> String {
-        format!("/spend/{}", self.trace.billing_period)
+    fn trail(&self) -> [(String, String); 1] {
+        match &self.trace {
+            Some(trace) => [(trace.billing_period.clone(), format!("/spend/{}", trace.billing_period))],
+            None => [(format!("Delivery {}", self.at.delivery), imports::at(self.at.delivery).to_string())],
+        }
     }
 
     fn may_see_delivery(&self) -> bool {
         self.layout.may(Access::Finance)
+    }
+
+    /// The rows of the file before and after; whose they are is not known here, so only who sees all is led there.
+    fn beside(&self, by: i64) -> Option<(String, String)> {
+        let row = self.at.row + by;
+        let is_there = self.may_see_delivery() && (1..=self.file.rows).contains(&row);
+        let path = paths::Charge { delivery: self.at.delivery, file: self.at.file, row: As::page(row) };
+        is_there.then(|| (format!("Row {row}"), path.to_string()))
     }
 }
 

@@ -107,6 +107,20 @@ pub fn bytes(n: impl Display, _: &dyn Values) -> Result<String> {
     Ok(format!("{}{THIN}{unit}", grouped(size.round(u8::from(unit != "bytes")))))
 }
 
+/// A span of seconds, as precisely as anyone wants to know: `40 s`, `3 min`, `2 h 5 min`.
+#[askama::filter_fn]
+pub fn span(seconds: impl Bare<i64>, _: &dyn Values) -> Result<String> {
+    Ok(span_of(seconds.bare()))
+}
+
+fn span_of(seconds: i64) -> String {
+    match seconds {
+        ..100 => format!("{}{THIN}s", seconds.max(0)),
+        100..5_970 => format!("{}{THIN}min", (seconds + 30) / 60),
+        _ => format!("{}{THIN}h {}{THIN}min", (seconds + 30) / 3600, (seconds + 30) % 3600 / 60),
+    }
+}
+
 /// `30 Sep 2026`.
 #[askama::filter_fn]
 pub fn date(day: impl Bare<NaiveDate>, _: &dyn Values) -> Result<String> {
@@ -248,6 +262,15 @@ mod tests {
         ] {
             assert_eq!(figure(decimal(amount), 2), text, "{amount}");
         }
+    }
+
+    #[test]
+    fn it_says_how_long() {
+        let said = [0, 99, 100, 125, 5_969, 5_970, 7_500].map(span_of);
+        assert_eq!(
+            said.map(|text| text.replace(THIN, " ")),
+            ["0 s", "99 s", "2 min", "2 min", "99 min", "1 h 40 min", "2 h 5 min"]
+        );
     }
 
     #[test]

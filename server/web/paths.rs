@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::Error;
 use super::respond::As;
 use crate::period::Period;
+use crate::report::ChangesBy;
 
 /// A path with its question: `/sign-in?next=%2Faccount`.
 pub fn with_query(path: impl TypedPath, query: &impl Serialize) -> String {
@@ -135,11 +136,27 @@ pub struct Imports;
 #[typed_path("/imports.json", rejection(Error))]
 pub struct ImportsJson;
 
+#[derive(TypedPath)]
+#[typed_path("/imports.csv", rejection(Error))]
+pub struct ImportsCsv;
+
 /// What was handed in together.
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/imports/batches/{batch}", rejection(Error))]
 pub struct Batch {
     pub batch: As<Uuid>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/batches/{batch}/cancel", rejection(Error))]
+pub struct BatchCancel {
+    pub batch: Uuid,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/batches/{batch}/retry", rejection(Error))]
+pub struct BatchRetry {
+    pub batch: Uuid,
 }
 
 #[derive(Clone, Copy, TypedPath, Deserialize)]
@@ -148,10 +165,26 @@ pub struct Delivery {
     pub delivery: As<i64>,
 }
 
+/// What a delivery changed, by account, service or key.
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/changes/{by}", rejection(Error))]
+pub struct DeliveryChanges {
+    pub delivery: i64,
+    pub by: As<ChangesBy>,
+}
+
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/imports/{delivery}/rejections.csv", rejection(Error))]
 pub struct DeliveryRejections {
     pub delivery: i64,
+}
+
+/// The rejected rows of a file as the file has them, to be mended.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/files/{file}/rejected", rejection(Error))]
+pub struct DeliveryFileRejected {
+    pub delivery: i64,
+    pub file: i16,
 }
 
 #[derive(TypedPath, Deserialize)]

@@ -119,6 +119,11 @@ fn is_formula(text: &str) -> bool {
     text.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }
 
+/// Cells as they are written.
+pub fn texts(cells: &[Cell<'_>]) -> Vec<String> {
+    cells.iter().map(|cell| cell.written().into_owned()).collect()
+}
+
 /// The rows as a file named `name.csv`.
 pub fn csv<'a, R: Record + 'a>(name: &str, rows: impl IntoIterator<Item = &'a R>) -> Result {
     let body =

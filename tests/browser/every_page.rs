@@ -26,6 +26,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/account", "/account"),
     ("/imports", "/imports"),
     ("/imports/{delivery}", "/imports/1"),
+    ("/imports/{delivery}/changes/{by}", "/imports/1/changes/key"),
     ("/people", "/people"),
     ("/people/{person}", "/people/1"),
     ("/audit", "/audit"),
@@ -40,6 +41,8 @@ const OUTSIDE: &[(&str, &str)] =
 /// What answers files, JSON or text; the batch has a test of its own, since its address is not known before.
 const NO_PAGES: &[&str] = &[
     "/imports.json",
+    "/imports.csv",
+    "/imports/{delivery}/files/{file}/rejected",
     "/audit.json",
     "/audit.csv",
     "/rates.json",

@@ -48,7 +48,8 @@ async fn she_loads_a_file_and_sees_what_it_holds(db: PgPool) {
     let page = app.get("/imports/1").await;
     assert_eq!(html::text(&page.body, "h1"), "Delivery 1 counts");
     assert_eq!(html::texts(&page.body, ".equation dd"), ["3", "= 2", "+ 1", "+ 0"]);
-    assert_eq!(html::attributes(&page.body, "tbody th a", "href"), ["/spend/2026-09"]);
+    let links = html::attributes(&page.body, "tbody th a", "href");
+    assert_eq!(links, ["/spend/2026-09", "/charges/1/0/3"]);
     assert_eq!(html::texts(&page.body, "#rejected tbody tr").len(), 1);
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
 
@@ -125,7 +126,7 @@ async fn she_replaces_a_month_or_discards_what_should_not_count(db: PgPool) {
     app.import("part.csv", part()).await;
     app.submit("/imports/2", "/imports/2/discard", &[]).await;
     let page = app.get("/imports/2").await;
-    assert_eq!(html::text(&page.body, "h1 .badge"), "refused");
+    assert_eq!(html::text(&page.body, "h1 .badge"), "discarded");
     assert!(html::text(&page.body, "main").contains("Discarded by finance@example.org"));
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
 
@@ -155,6 +156,94 @@ async fn she_uploads_two_files_at_once(db: PgPool) {
     assert_eq!(json["status"], "done");
     assert_eq!(json["deliveries"][1]["scopes"][0]["billed_cost"][0]["amount"], "7");
     assert!(app.incoming().is_empty());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_same_bytes_twice_in_one_upload_are_one_delivery(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let answer = app.upload(&[("a.csv", whole().as_ref()), ("copy of a.csv", whole().as_ref())]).await;
+    app.run_jobs().await;
+    let said = html::texts(&app.get(answer.location()).await.body, "#live section");
+    assert!(said[0].starts_with("a.csv counts"), "{said:?}");
+    assert!(said[1].starts_with("copy of a.csv duplicate Its bytes are those of delivery 1"), "{said:?}");
+    assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
+
+    // What waits for a decision waits once, however often it is sent.
+    for duplicates in [0, 1] {
+        let page = app.import("part.csv", part()).await;
+        assert_eq!(html::texts(&page.body, "#live .choices").len(), 1 - duplicates);
+    }
+    assert_eq!(html::texts(&app.get("/imports").await.body, ".choices").len(), 1);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn she_cancels_an_upload_that_waits(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let first = app.upload(&[("a.csv", whole().as_ref())]).await.location().to_owned();
+    let second = app.upload(&[("b.csv", part().as_ref())]).await.location().to_owned();
+    assert!(html::text(&app.get(&first).await.body, "#live").contains("it is the next"));
+    let page = app.get(&second).await;
+    assert!(html::text(&page.body, "#live").contains("one upload is before it"));
+    assert!(html::text(&page.body, ".confirm p").contains("Nothing of it will count"));
+
+    let answer = app.submit(&first, &format!("{first}/cancel"), &[]).await;
+    assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, first.as_str()));
+    let page = app.get(&first).await;
+    assert!(html::text(&page.body, ".flash").contains("its files are removed"));
+    assert!(html::text(&page.body, "#live").contains("admin@example.org cancelled it"));
+    assert!(html::attributes(&page.body, "[hx-trigger]", "hx-get").is_empty());
+    assert_eq!(app.incoming().len(), 1);
+    app.run_jobs().await;
+    assert_eq!(html::texts(&app.get("/imports").await.body, "#history tbody tr").len(), 1);
+    assert_eq!(billed(&mut app, 1).await, [("21".to_owned(), true)]);
+
+    // What is done is not cancelled, nor tried again.
+    for action in ["cancel", "retry"] {
+        app.submit("/imports", &format!("{second}/{action}"), &[]).await;
+        assert!(html::text(&app.get(&second).await.body, ".flash").contains("Nothing changed"));
+    }
+    assert_eq!(billed(&mut app, 1).await, [("21".to_owned(), true)]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_the_machine_failed_is_kept_and_tried_again(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let other = Focus::new().hour("globex", "s1", "2026-10-05T10", "7", "vision");
+    let answer = app.upload(&[("acme.csv", whole().as_ref()), ("globex.csv", other.as_ref())]).await;
+    let batch = answer.location().to_owned();
+    let file = app.incoming()[0].join("0");
+    let away = file.with_extension("away");
+    std::fs::rename(&file, &away).unwrap();
+    app.run_jobs().await;
+
+    let page = app.get(&batch).await;
+    let said = html::text(&page.body, "#live");
+    assert!(said.contains("The machine failed, not the file. The upload is kept"), "{said}");
+    assert_eq!(html::texts(&page.body, "#live h2"), ["acme.csv", "globex.csv"]);
+    assert!(app.get("/imports").await.body.contains("Try again"));
+    assert_eq!(app.incoming().len(), 1);
+
+    std::fs::rename(&away, &file).unwrap();
+    app.submit(&batch, &format!("{batch}/retry"), &[]).await;
+    app.run_jobs().await;
+    let said = html::texts(&app.get(&batch).await.body, "#live section");
+    assert!(said[0].starts_with("acme.csv counts"), "{said:?}");
+    assert!(said[1].starts_with("globex.csv duplicate"), "{said:?}");
+    assert!(app.incoming().is_empty());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_upload_whose_server_died_again_and_again_is_kept(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let batch = app.upload(&[("acme.csv", whole().as_ref())]).await.location().to_owned();
+    sqlx::query("update jobs set status = 'running', attempts = 3").execute(&app.db).await.unwrap();
+    app.run_jobs().await;
+    let page = app.get(&batch).await;
+    assert!(html::text(&page.body, "#live").contains("interrupted 3 times; nothing was loaded"));
+    assert_eq!(app.incoming().len(), 1);
+    app.submit(&batch, &format!("{batch}/retry"), &[]).await;
+    app.run_jobs().await;
+    assert!(html::text(&app.get(&batch).await.body, "#live").contains("acme.csv counts"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

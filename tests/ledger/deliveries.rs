@@ -243,3 +243,61 @@ async fn what_an_interrupted_import_left_is_swept_and_never_counted(db: PgPool) 
     assert_eq!(rows, 1);
     ledger.assert_balanced().await;
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_was_handed_in_first_does_not_silently_replace_what_came_later(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let later = Focus::new().hour("acme", "s1", "2026-09-05T10", "11", "vision");
+    let later = ledger.deliver("later.csv", &later).await.delivery.unwrap();
+    // Imports run side by side: the smaller of two uploads was ready first.
+    sqlx::query("update deliveries set created_at = created_at + interval '1 minute'")
+        .execute(&ledger.db)
+        .await
+        .unwrap();
+    let first = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let report = ledger.deliver("first.csv", &first).await;
+    assert_eq!(report.status, Status::Waiting);
+    let message = report.message.unwrap();
+    assert!(message.contains(&format!("delivery {later} was handed in later than this one")), "{message}");
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("11"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn one_with_more_rejected_rows_is_asked_about(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let good = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let line = good.text().lines().nth(1).unwrap().to_owned();
+    let broken = line.replace(",10,10,10,10,", ",ten,10,10,10,");
+    let with = |number: usize, cost: &str| {
+        let file = Focus::new().hour("acme", "s1", "2026-09-05T10", cost, "vision");
+        (0..number).fold(file, |file, _| file.line(&broken))
+    };
+    ledger.deliver("one.csv", with(1, "10")).await;
+    let report = ledger.deliver("two.csv", with(2, "11")).await;
+    assert_eq!(report.status, Status::Waiting);
+    let message = report.message.unwrap();
+    assert!(message.contains("had fewer rows rejected than this one: 1 there, 2 here"), "{message}");
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    // As many or fewer is no loss.
+    assert_eq!(ledger.deliver("same.csv", with(1, "12")).await.status, Status::Loaded);
+    assert_eq!(ledger.deliver("none.csv", with(0, "13")).await.status, Status::Loaded);
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("13"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn two_halves_are_not_replaced_by_each_other(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let half =
+        |sub_account: &str, cost: &str| Focus::new().hour("acme", sub_account, "2026-09-05T10", cost, "x");
+    let paths = [ledger.file("1.csv", half("s1", "10")), ledger.file("2.csv", half("s2", "20"))];
+    let reports = ledger.import(&paths, Some(Decision::Replace), WhenUnsure::Discard).await;
+    assert!(reports.iter().all(|report| report.status == Status::Waiting && report.delivery.is_none()));
+    assert!(reports[0].message.as_ref().unwrap().contains("only the last would count"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("0"));
+    let reports = ledger.import(&paths, Some(Decision::Add), WhenUnsure::Discard).await;
+    assert!(reports.iter().all(|report| report.status == Status::Loaded));
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("30"));
+    ledger.assert_balanced().await;
+}

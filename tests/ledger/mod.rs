@@ -1,6 +1,7 @@
 //! What the ledger promises, against a real PostgreSQL.
 
 mod bad_input;
+mod cancel;
 mod conservation;
 mod deliveries;
 mod faults;

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use gpuledger::ledger::Sha256;
+use gpuledger::ledger::{Sha256, original_row};
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestLedger};
@@ -24,7 +24,13 @@ async fn a_packed_file_is_kept_packed_and_its_rows_open(db: PgPool) {
     ledger.originals.received(&sha256).unwrap().read_to_end(&mut kept).unwrap();
     assert_eq!(kept, packed);
 
-    let columns = ledger.originals.row(&sha256, 17).unwrap();
-    let billed = columns.iter().find(|(name, _)| name == "BilledCost").unwrap();
-    assert_eq!(billed.1, "17.25");
+    let row = original_row(&ledger.originals, &sha256, 17, Some("focus"), Vec::new()).unwrap();
+    let billed = row.columns.iter().find(|column| column.name == "BilledCost").unwrap();
+    assert_eq!((billed.value.as_str(), billed.feeds), ("17.25", Some("BilledCost")));
+    let stored: uuid::Uuid = sqlx::query_scalar("select charge_key_id from charges where row_no = 17")
+        .fetch_one(&ledger.db)
+        .await
+        .unwrap();
+    assert_eq!(row.charge_key, Some(stored));
+    assert!(original_row(&ledger.originals, &sha256, 31, Some("focus"), Vec::new()).is_err());
 }

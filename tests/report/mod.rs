@@ -1,4 +1,6 @@
 //! The questions pages ask.
 
 mod answers;
+mod changes;
+mod charges;
 mod currencies;

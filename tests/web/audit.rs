@@ -14,6 +14,8 @@ enum Use {
     /// With these fields, from a form of this page. An empty page: the one it is sent to.
     Form(&'static str, &'static [(&'static str, &'static str)]),
     Upload,
+    /// Of an upload that waits, or that the machine failed.
+    Batch(&'static str),
     /// A file of exchange rates.
     Rates,
     /// Used by the test itself, which has the link.
@@ -26,6 +28,8 @@ enum Use {
 const WRITING: &[(&str, &str, Use)] = &[
     ("/setup/{token}", "", Use::Link),
     ("/imports", "/imports", Use::Upload),
+    ("/imports/batches/{batch}/cancel", "BATCH", Use::Batch("cancel")),
+    ("/imports/batches/{batch}/retry", "BATCH", Use::Batch("retry")),
     ("/imports/{delivery}/replace", "/imports/2/replace", Use::Form("/imports", &[])),
     ("/imports/{delivery}/add", "/imports/3/add", Use::Form("/imports", &[])),
     ("/imports/{delivery}/discard", "/imports/4/discard", Use::Form("/imports", &[])),
@@ -136,6 +140,20 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 }
                 ada.get("/imports").await
             }
+            Use::Batch(what) => {
+                let file = Focus::new().hour("acme", "s9", "2026-11-05T10", "10", "vision");
+                let uploaded = ada.upload(&[("waits.csv", file.as_ref())]).await;
+                let batch = uploaded.location().to_owned();
+                if *what == "retry" {
+                    sqlx::query("update jobs set status = 'failed' where status = 'queued'")
+                        .execute(&ada.db)
+                        .await
+                        .unwrap();
+                }
+                let answer = ada.submit("/imports", &format!("{batch}/{what}"), &[]).await;
+                sqlx::query("delete from jobs where status = 'queued'").execute(&ada.db).await.unwrap();
+                answer
+            }
             Use::Rates => {
                 super::rates::load(&mut ada, "month,currency,quoted_in,rate\n2026-10,EUR,USD,1.2\n").await
             }
@@ -182,6 +200,8 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "delivery.published",
             "delivery.replaced",
             "delivery.undone",
+            "import.cancelled",
+            "import.retried",
             "import.uploaded",
             "person.added",
             "person.changed",

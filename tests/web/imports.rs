@@ -27,7 +27,13 @@ async fn an_empty_page_says_what_to_do(db: PgPool) {
     assert_eq!(html::text(&page.body, ".empty h2"), "Nothing is loaded yet");
     assert_eq!(html::attributes(&page.body, "input[type=file]", "name"), ["files"]);
     assert_eq!(html::text(&page.body, "nav [aria-current=page]"), "Imports");
-    assert_eq!(app.get("/imports.json").await.body, r#"{"running":[],"waiting":[],"lines":[],"older":null}"#);
+    assert_eq!(
+        app.get("/imports.json").await.body,
+        concat!(
+            r#"{"running":[],"waiting":[],"count":0,"rows_read":0,"charges":0,"rejected":0,"skipped":0,"#,
+            r#""counted":[],"lines":[]}"#
+        )
+    );
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -120,9 +126,10 @@ async fn a_browser_that_goes_away_leaves_nothing(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_name_is_only_a_name(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Admin).await;
-    let file = hour("10");
+    let contents = [hour("10"), hour("11"), hour("12"), hour("13")];
     let names = ["../../../../tmp/gpuledger-escaped.csv", "/etc/passwd", "..", &format!("{HOSTILE}.csv")];
-    let files: Vec<_> = names.iter().map(|name| (*name, file.text().as_bytes())).collect();
+    let files: Vec<_> =
+        names.iter().zip(&contents).map(|(name, file)| (*name, file.text().as_bytes())).collect();
     let answer = app.upload(&files).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     let batch = app.incoming().pop().unwrap();
@@ -212,4 +219,136 @@ async fn the_part_that_changes_comes_alone_and_stops_asking(db: PgPool) {
     assert_eq!(part.header("hx-retarget"), "#live");
     assert!(polls(&part.body).is_empty() && part.body.contains("id=\"history\""));
     assert!(!app.get(&batch).await.body.contains("http-equiv"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_delivery_shows_what_it_changed_and_leads_to_the_charges(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Finance).await;
+    app.import("a.csv", hour("10")).await;
+    app.import("b.csv", hour("12.50")).await;
+    let page = app.get("/imports/2").await;
+    assert_eq!(html::texts(&page.body, "#changes tbody .num"), ["10.00", "12.50", "+2.50"]);
+    assert_eq!(html::texts(&page.body, "#changes tfoot .num"), ["10.00", "12.50", "+2.50"]);
+    let links = html::attributes(&page.body, "#changes tbody td a", "href");
+    assert_eq!(links.len(), 2);
+    for (link, cost) in links.iter().zip(["10.00", "12.50"]) {
+        let charges = app.get(link).await;
+        assert_eq!(charges.status, StatusCode::OK, "{link}");
+        assert_eq!(html::texts(&charges.body, "tbody .num").last().unwrap(), cost, "{link}");
+    }
+    for by in ["account", "service", "key"] {
+        let page = app.get(&format!("/imports/2/changes/{by}?cost=list")).await;
+        assert_eq!(html::texts(&page.body, "tfoot .num"), ["10.00", "12.50", "+2.50"], "{by}");
+        let json = app.get(&format!("/imports/2/changes/{by}.json")).await;
+        let json: serde_json::Value = serde_json::from_str(&json.body).unwrap();
+        assert_eq!(json["lines"][0]["difference"], "2.50");
+        assert_eq!(json["totals"][0]["difference"], "2.50");
+        let csv = app.get(&format!("/imports/2/changes/{by}.csv")).await;
+        assert!(csv.body.lines().nth(1).unwrap().ends_with("USD,10,12.50,2.50,changed"), "{}", csv.body);
+    }
+    // A line leads to exactly the charges of its key.
+    let page = app.get("/imports/2/changes/key").await;
+    let link = html::attributes(&page.body, "tbody td a", "href").remove(1);
+    assert!(link.contains("key="), "{link}");
+    assert_eq!(html::texts(&app.get(&link).await.body, "tbody .num").last().unwrap(), "12.50");
+    assert_eq!(app.get("/charges/2026-09?key=1").await.status, StatusCode::BAD_REQUEST);
+    assert!(
+        html::text(&app.get("/imports/2/changes/key?page=7").await.body, ".empty").contains("ends before")
+    );
+    assert_eq!(app.get("/imports/2/changes/color").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(app.get("/imports/2/changes/key?cost=free").await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(app.get("/imports/9/changes/key").await.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Finance).await;
+    let broken = hour("7").text().lines().nth(1).unwrap().replace(",7,7,7,7,", ",=seven,7,7,7,");
+    app.import("a.csv", hour("10").line(&broken).line("short,row")).await;
+    let page = app.get("/imports/1").await;
+    let link = html::attributes(&page.body, "#rejected p a", "href").remove(0);
+    assert_eq!(link, "/imports/1/files/0/rejected");
+    let answer = app.get(&link).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert!(answer.header("content-disposition").contains("delivery-1-file-0-rejected.csv"));
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(answer.body.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    assert_eq!(header.iter().rev().take(4).last(), Some("gpuledger/Row"));
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let column = |name: &str| header.iter().position(|column| column == name).unwrap();
+    let cells = |name: &str| rows.iter().map(|row| &row[column(name)]).collect::<Vec<_>>();
+    assert_eq!(cells("BilledCost"), ["=seven", ""]);
+    assert_eq!(cells("gpuledger/Row"), ["2", "3"]);
+    assert_eq!(cells("gpuledger/Column")[0], "BilledCost");
+
+    // Each opens, and says why it is no charge.
+    let row = app.get("/charges/1/0/2").await;
+    assert!(html::text(&row.body, ".notice").contains("rejected for its column BilledCost"), "{}", row.body);
+    assert!(!html::texts(&row.body, "table.row .used").is_empty());
+    assert_eq!(app.get("/charges/1/0/4").await.status, StatusCode::NOT_FOUND);
+    let mut lead = app.signed_in(Role::Lead).await;
+    assert_eq!(lead.get("/charges/1/0/2").await.status, StatusCode::NOT_FOUND);
+
+    let mended: Vec<_> = answer.body.lines().take(2).map(|line| line.replace("=seven", "7")).collect();
+    let page = app.import("mended.csv", mended.join("\n")).await;
+    // It covers the day and the sub-account, and still does not quietly take the place of the others.
+    assert!(html::text(&page.body, "#live").contains("adding completes that delivery"), "{}", page.body);
+    app.submit("/imports/2", "/imports/2/add", &[]).await;
+    let spend = app.get("/spend/2026-09.json?cost=billed").await;
+    assert!(spend.body.contains(r#""total":{"amount":"17""#), "{}", spend.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_history_is_narrowed_and_sorted_by_its_address(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let mut finance = app.signed_in(Role::Finance).await;
+    admin.import("acme.csv", hour("10")).await;
+    finance.import("again.csv", hour("11.50")).await;
+    let other = Focus::new().hour("globex", "s1", "2026-10-05T10", "7", "x").hour(
+        "globex",
+        "s1",
+        "2026-10-06T10",
+        "7",
+        "x",
+    );
+    finance.import("globex.csv", other).await;
+    finance.import("picture.png", b"\x89PNG\r\n\x1a\n\0\0").await;
+
+    let mut shown = async |query: &str| {
+        let page = finance.get(&format!("/imports{query}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{query}");
+        let lines = html::texts(&page.body, "#history tbody th a");
+        let total = html::texts(&page.body, "#history tfoot td").into_iter().next().unwrap_or_default();
+        (lines.join(" "), total)
+    };
+    for (query, lines, total) in [
+        ("", "picture.png globex.csv again.csv acme.csv", "25.50 USD counts now"),
+        ("?sort=oldest", "acme.csv again.csv globex.csv picture.png", "25.50 USD counts now"),
+        ("?sort=rows", "globex.csv again.csv acme.csv picture.png", "25.50 USD counts now"),
+        ("?state=counts", "globex.csv again.csv", "25.50 USD counts now"),
+        ("?state=superseded", "acme.csv", ""),
+        ("?state=refused", "picture.png", ""),
+        ("?month=2026-09", "again.csv acme.csv", "11.50 USD counts now"),
+        ("?account=globex&format=&person=", "globex.csv", "14.00 USD counts now"),
+        ("?person=admin%40example.org", "acme.csv", ""),
+        ("?provider=nobody", "", ""),
+        ("?page=9", "", "25.50 USD counts now"),
+    ] {
+        assert_eq!(shown(query).await, (lines.to_owned(), total.to_owned()), "{query}");
+    }
+    for query in ["?state=good", "?month=soon", "?sort=color"] {
+        assert_eq!(finance.get(&format!("/imports{query}")).await.status, StatusCode::BAD_REQUEST, "{query}");
+    }
+    let page = html::text(&finance.get("/imports").await.body, "#history tbody");
+    assert!(page.contains("in place of 1") && page.contains("superseded by 2"), "{page}");
+    let csv = finance.get("/imports.csv?state=superseded").await.body;
+    let line = csv.lines().nth(1).unwrap();
+    assert!(
+        line.starts_with("1,superseded,") && line.contains(",,2,2026-09,NeoCloud,acme,USD,10,10,no,"),
+        "{line}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&finance.get("/imports.json?state=counts&sort=oldest").await.body).unwrap();
+    assert_eq!((&json["count"], &json["lines"][0]["replaced"][0]), (&2.into(), &1.into()));
 }

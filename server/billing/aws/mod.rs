@@ -45,6 +45,7 @@
 
 mod columns;
 mod effective;
+mod feeds;
 mod service;
 
 use super::charge::Charge;
@@ -57,6 +58,7 @@ use super::{Mandatory, instance_type, json};
 use effective::{Amortization, LineItem};
 
 pub(super) use columns::columns;
+pub(super) use feeds::feeds;
 pub(super) use service::{category as service_category, code as service_code};
 
 pub(super) const MANDATORY: &[Mandatory] = &[

@@ -20,6 +20,7 @@
 //! specification's own examples and are read as such.
 
 mod columns;
+mod feeds;
 
 use super::aws;
 use super::charge::{Charge, ChargeCategory, PricingCategory};
@@ -74,6 +75,10 @@ impl Format for Focus {
 
     fn columns(&self, header: &Header) -> Columns {
         columns::columns(header)
+    }
+
+    fn feeds(&self, key: &str) -> Option<&'static str> {
+        feeds::feeds(key)
     }
 
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {

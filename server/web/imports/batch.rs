@@ -1,15 +1,24 @@
-//! `/imports/batches/{batch}`: how far an upload is, then what became of each file.
+//! `/imports/batches/{batch}`: how far an upload is, then what became of each file; cancelling it, and trying again
+//! what the machine failed.
 
 use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
 use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::Connection;
+use uuid::Uuid;
 
+use super::batch_page;
+use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
+use crate::jobs::{self, Cancelled};
 use crate::report::{self, Batch, ImportLine, Outcome};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Htmx};
+use crate::web::extract::{Db, Htmx, cookie};
 use crate::web::layout::Layout;
 use crate::web::respond::{self, Format};
-use crate::web::{filters, paths};
+use crate::web::{App, filters, paths};
 
 #[derive(Template)]
 #[template(path = "imports/batch.html", blocks = ["live"])]
@@ -33,6 +42,47 @@ pub async fn show(path: paths::Batch, layout: Layout, Htmx(is_fragment): Htmx, m
     let lines = report::lines_of(&mut db, &deliveries).await?;
     let page = Page { layout, path, batch, lines, now: clock::now() };
     if is_fragment { respond::html(page.as_live()) } else { respond::html(page) }
+}
+
+pub async fn cancel(path: paths::BatchCancel, by: Actor, State(app): State<App>, mut db: Db) -> Result {
+    report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
+    let mut tx = db.begin().await?;
+    let cancelled = jobs::cancel(&mut tx, path.batch, &by.name, clock::now()).await?;
+    if cancelled != Cancelled::TooLate {
+        let (verb, object) = (Verb::ImportCancelled, Object::Batch(path.batch));
+        audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;
+    }
+    tx.commit().await?;
+    let sentence = match cancelled {
+        Cancelled::Now => "The upload is cancelled and its files are removed. Nothing of it was loaded.",
+        Cancelled::Soon => "The import stops at its next rows. Nothing of it will count.",
+        Cancelled::TooLate => "Nothing changed: the upload had ended before.",
+    };
+    Ok(back_to(&path.batch, sentence, &app))
+}
+
+pub async fn retry(path: paths::BatchRetry, by: Actor, State(app): State<App>, mut db: Db) -> Result {
+    report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
+    let mut tx = db.begin().await?;
+    let is_retried = jobs::retry(&mut tx, path.batch).await?;
+    if is_retried {
+        let (verb, object) = (Verb::ImportRetried, Object::Batch(path.batch));
+        audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;
+    }
+    tx.commit().await?;
+    let sentence = if is_retried {
+        app.bell.ring();
+        "The upload is in the queue again."
+    } else {
+        "Nothing changed: the upload has not failed, or is in the queue again already."
+    };
+    Ok(back_to(&path.batch, sentence, &app))
+}
+
+fn back_to(batch: &Uuid, sentence: &str, app: &App) -> Response {
+    let mut response = respond::see_other(batch_page(batch));
+    cookie::leave_flash(&mut response, sentence, &app.settings);
+    response
 }
 
 impl Page {

@@ -31,7 +31,7 @@ pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<
     let reason = format!("Discarded by {}; nothing of it ever counted.", by.name);
     let mut tx = db.begin().await?;
     let is_discarded = status(&mut tx, delivery).await? == "waiting"
-        && ledger::discard(&mut tx, delivery, Ended::Refused, &reason).await?;
+        && ledger::discard(&mut tx, delivery, Ended::Discarded, &reason).await?;
     if is_discarded {
         let (verb, object) = (Verb::DeliveryDiscarded, Object::Delivery(delivery));
         audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;

@@ -2,12 +2,15 @@
 
 use askama::Template;
 
+use super::changes::changes_page;
 use crate::money::Decimal;
-use crate::report::{self, Delivery, DeliveryFile, Effect, ImportScope};
+use crate::report::{
+    self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, RejectedRow,
+};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
-use crate::web::respond::{self, Cell, Format, Record};
+use crate::web::respond::{self, As, Cell, Format, Record};
 use crate::web::{filters, paths};
 
 #[derive(Template)]
@@ -17,7 +20,12 @@ struct Page {
     path: paths::Delivery,
     delivery: Delivery,
     effects: Vec<Effect>,
+    /// By service, billed; the largest.
+    changes: Changes,
 }
+
+/// Services on this page whose cost changed.
+const SHOWN_CHANGES: i64 = 8;
 
 pub async fn show(path: paths::Delivery, layout: Layout, mut db: Db) -> Result {
     let delivery = report::delivery(&mut db, path.delivery.value).await?.ok_or(Error::NotFound)?;
@@ -27,7 +35,10 @@ pub async fn show(path: paths::Delivery, layout: Layout, mut db: Db) -> Result {
         Format::Csv => return respond::csv(&format!("delivery-{}", delivery.delivery), &delivery.scopes),
     }
     let effects = report::effects(&mut db, delivery.delivery).await?;
-    respond::html(Page { layout, path, delivery, effects })
+    let first = report::Page { first: 0, size: SHOWN_CHANGES };
+    let changes =
+        report::changes(&mut db, delivery.delivery, ChangesBy::Service, CostBasis::Billed, first).await?;
+    respond::html(Page { layout, path, delivery, effects, changes })
 }
 
 impl Page {
@@ -43,8 +54,23 @@ impl Page {
         self.delivery.status == "loaded"
     }
 
+    fn all_changes(&self) -> [(String, String); 3] {
+        ChangesBy::ALL.map(|by| {
+            let href = changes_page(&self.changes, by, CostBasis::Billed);
+            (format!("By {}", by.label().to_lowercase()), href)
+        })
+    }
+
     fn original(&self, file: &DeliveryFile) -> paths::DeliveryFile {
         paths::DeliveryFile { delivery: self.delivery.delivery, file: file.file_no }
+    }
+
+    fn rejected_of(&self, file: &DeliveryFile) -> paths::DeliveryFileRejected {
+        paths::DeliveryFileRejected { delivery: self.delivery.delivery, file: file.file_no }
+    }
+
+    fn row(&self, row: &RejectedRow) -> paths::Charge {
+        paths::Charge { delivery: self.delivery.delivery, file: row.file_no, row: As::page(row.row) }
     }
 
     fn rejections(&self) -> paths::DeliveryRejections {

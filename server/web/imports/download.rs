@@ -11,7 +11,7 @@ use futures_util::stream;
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 
-use crate::ledger::Originals;
+use crate::ledger::{self, Originals};
 use crate::money::Decimal;
 use crate::report::{self, RejectedRow};
 use crate::web::error::{Error, Result};
@@ -57,6 +57,103 @@ pub async fn rejections(path: paths::DeliveryRejections, State(pool): State<PgPo
     let name = attachment(&format!("delivery-{delivery}-rejections.csv"));
     response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
     Ok(response)
+}
+
+/// The rejected rows of a file under its own header, each with why it was rejected: to be mended and loaded.
+pub async fn rejected(
+    path: paths::DeliveryFileRejected,
+    State(originals): State<Originals>,
+    State(pool): State<PgPool>,
+    mut db: Db,
+) -> Result {
+    let file = report::delivery_file(&mut db, path.delivery, path.file).await?.ok_or(Error::NotFound)?;
+    let sha256 = file.sha256.ok_or_else(|| Error::NoSuchPage(format!("“{}” was not kept.", file.name)))?;
+    drop(db);
+    let delivery = path.delivery;
+    let (blocks, incoming) = mpsc::channel::<io::Result<Bytes>>(2);
+    let rows = ledger::RowsOf::open(&originals, &sha256)?;
+    let mut walk = Some(RejectedRows { rows, next: Some((path.file, 0)), is_begun: false });
+    tokio::spawn(async move {
+        while let Some(rows) = walk.take() {
+            let part = rows.part(&pool, delivery, path.file).await;
+            let item = match part {
+                Ok((bytes, next)) => {
+                    walk = next;
+                    Ok(Bytes::from(bytes))
+                }
+                Err(error) => Err(io::Error::other(error)),
+            };
+            // Nobody listens any more: whoever asked has gone.
+            if blocks.send(item).await.is_err() {
+                break;
+            }
+        }
+    });
+    let body = Body::from_stream(stream::unfold(incoming, async |mut incoming| {
+        Some((incoming.recv().await?, incoming))
+    }));
+    let mut response = ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], body).into_response();
+    let name = attachment(&format!("delivery-{delivery}-file-{}-rejected.csv", path.file));
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
+    Ok(response)
+}
+
+/// A walk over a file that stops at its rejected rows.
+struct RejectedRows {
+    rows: ledger::RowsOf,
+    /// The file and row behind which the next rejected rows are.
+    next: Option<(i16, i64)>,
+    is_begun: bool,
+}
+
+impl RejectedRows {
+    async fn part(
+        mut self,
+        pool: &PgPool,
+        delivery: i64,
+        file: i16,
+    ) -> anyhow::Result<(Vec<u8>, Option<Self>)> {
+        let mut rejections =
+            report::rejections(&mut *pool.acquire().await?, delivery, self.next, ROWS).await?;
+        let is_last =
+            (rejections.len() as i64) < ROWS || rejections.last().is_some_and(|row| row.file_no != file);
+        rejections.retain(|row| row.file_no == file);
+        self.next = rejections.last().map(|row| (row.file_no, row.row));
+        tokio::task::spawn_blocking(move || {
+            let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+            if !self.is_begun {
+                self.is_begun = true;
+                let names = REASONS.iter().map(|name| name.as_bytes().to_vec());
+                writer.write_record(self.rows.header().iter().map(<[u8]>::to_vec).chain(names))?;
+            }
+            let width = self.rows.header().len();
+            for rejection in &rejections {
+                let record = self.rows.row(rejection.row as u64)?;
+                // A row may be shorter than the header; the reasons stand under their own names all the same.
+                let fields = record.iter().map(<[u8]>::to_vec);
+                let missing = std::iter::repeat_n(Vec::new(), width.saturating_sub(record.len()));
+                let reasons = respond::texts(&rejection.reasons()).into_iter().map(String::into_bytes);
+                writer.write_record(fields.chain(missing).chain(reasons))?;
+            }
+            let bytes = writer.into_inner().map_err(|error| anyhow::anyhow!("{}", error.error()))?;
+            Ok((bytes, (!is_last).then_some(self)))
+        })
+        .await?
+    }
+}
+
+/// The columns that say why, behind those of the file. No export has such names, and no reader reads them.
+const REASONS: [&str; 4] = [ledger::MENDED, "gpuledger/Column", "gpuledger/Found", "gpuledger/Expected"];
+
+impl RejectedRow {
+    fn reasons(&self) -> [Cell<'_>; 4] {
+        [
+            Cell::Number(Decimal::from(self.row)),
+            Cell::text(&self.column),
+            Cell::text(&self.found),
+            Cell::text(&self.expected),
+        ]
+    }
 }
 
 /// Which rejected rows come next.

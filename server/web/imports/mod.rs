@@ -1,16 +1,18 @@
 //! `/imports`: what waits for a decision, what runs, and the history of what was delivered.
 
 pub mod batch;
+pub mod changes;
 pub mod decide;
 pub mod delivery;
 pub mod download;
+pub mod history;
 pub mod receive;
 
 use askama::Template;
 use axum::http::HeaderValue;
 use axum::response::Response;
 use chrono::{DateTime, Duration, Utc};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -18,21 +20,19 @@ use super::error::Result;
 use super::extract::{Db, Htmx, Query};
 use super::filters::Bare;
 use super::form::Fields;
-use super::layout::Layout;
+use super::layout::{Layout, Pages};
 use super::respond::As;
 use super::{filters, paths, respond};
 use crate::clock;
 use crate::period::BillingMonth;
-use crate::report::{self, History, ImportLine, JobLine};
+use crate::report::{self, History, HistoryChoices, ImportLine, JobLine};
+
+use history::HistoryQuery;
 
 /// For how long a batch that failed as a whole is shown.
 const FAILED_SHOWN: Duration = Duration::days(1);
-
-#[derive(Debug, Serialize, Deserialize)]
-pub struct HistoryQuery {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<i64>,
-}
+/// Deliveries in one file.
+const LARGEST_FILE: i64 = 100_000;
 
 /// What the page shows; also its JSON.
 #[derive(Serialize)]
@@ -49,8 +49,9 @@ struct Page {
     layout: Layout,
     imports: Imports,
     fields: Fields,
-    /// Not the first page of the history.
-    is_older: bool,
+    query: HistoryQuery,
+    is_narrowed: bool,
+    choices: HistoryChoices,
     now: DateTime<Utc>,
 }
 
@@ -74,12 +75,20 @@ pub async fn index_json(_: paths::ImportsJson, Query(query): Query<HistoryQuery>
     respond::json(&Imports::find(&mut db, &query, clock::now()).await?)
 }
 
+pub async fn index_csv(_: paths::ImportsCsv, Query(query): Query<HistoryQuery>, mut db: Db) -> Result {
+    let (filter, order) = (query.filter()?, query.order()?);
+    let history = report::history(&mut db, &filter, order, 0, LARGEST_FILE).await?;
+    respond::csv("imports", &history::rows(&history.lines))
+}
+
 impl Imports {
-    async fn find(db: &mut PgConnection, query: &HistoryQuery, now: DateTime<Utc>) -> sqlx::Result<Self> {
+    async fn find(db: &mut PgConnection, query: &HistoryQuery, now: DateTime<Utc>) -> Result<Self> {
+        let (filter, order) = (query.filter()?, query.order()?);
+        let first = (query.page() - 1) * report::HISTORY_PAGE;
         Ok(Self {
             running: report::jobs(db, now - FAILED_SHOWN).await?,
             waiting: report::waiting(db).await?,
-            history: report::history(db, query.before).await?,
+            history: report::history(db, &filter, order, first, report::HISTORY_PAGE).await?,
         })
     }
 }
@@ -90,23 +99,40 @@ impl Page {
         db: &mut PgConnection,
         query: &HistoryQuery,
         fields: Fields,
-    ) -> sqlx::Result<Self> {
+    ) -> Result<Self> {
         let now = clock::now();
         let imports = Imports::find(db, query, now).await?;
-        Ok(Self { layout, imports, fields, is_older: query.before.is_some(), now })
+        let choices = report::history_choices(db).await?;
+        let is_narrowed = !query.filter()?.is_empty();
+        Ok(Self { layout, imports, fields, query: query.clone(), is_narrowed, choices, now })
     }
 
     fn is_under_way(&self) -> bool {
         self.imports.running.iter().any(JobLine::is_under_way)
     }
 
-    fn older(&self) -> Option<String> {
-        let before = Some(self.imports.history.older?);
-        Some(paths::with_query(paths::Imports, &HistoryQuery { before }))
+    /// The page with what narrows it, to ask again for the part that changes.
+    fn here(&self) -> String {
+        self.query.link()
+    }
+
+    fn selects(&self) -> Vec<history::Select> {
+        history::selects(&self.query, &self.choices)
+    }
+
+    fn pages(&self) -> Pages {
+        let first = HistoryQuery { page: None, ..self.query.clone() }.link();
+        let joint = if first.contains('?') { '&' } else { '?' };
+        let count = self.imports.history.count as u64;
+        Pages {
+            page: self.query.page() as u64,
+            count: count.div_ceil(report::HISTORY_PAGE as u64).max(1),
+            href: format!("{first}{joint}page="),
+        }
     }
 
     fn is_empty(&self) -> bool {
-        self.imports.history.lines.is_empty() && self.imports.waiting.is_empty() && !self.is_older
+        self.imports.history.count == 0 && self.imports.waiting.is_empty() && !self.is_narrowed
     }
 }
 
@@ -128,6 +154,8 @@ pub fn state(line: &ImportLine) -> (&'static str, &'static str) {
         "loading" => ("is being loaded", "wait"),
         "refused" => ("refused", "bad"),
         "failed" => ("failed", "bad"),
+        "discarded" => ("discarded", ""),
+        "cancelled" => ("cancelled", ""),
         _ => ("undone", ""),
     }
 }

@@ -4,7 +4,8 @@ use axum::extract::State;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{HistoryQuery, Page};
+use super::Page;
+use super::history::HistoryQuery;
 use crate::audit::Actor;
 use crate::clock;
 use crate::jobs::Arriving;
@@ -72,5 +73,5 @@ async fn no_file(layout: Layout, db: &PgPool) -> Result {
     let mut fields = Fields::default();
     fields.refuse("files", "No file came along. Choose at least one billing export.");
     let mut db = db.acquire().await?;
-    respond::refused(Page::find(layout, &mut db, &HistoryQuery { before: None }, fields).await?)
+    respond::refused(Page::find(layout, &mut db, &HistoryQuery::default(), fields).await?)
 }

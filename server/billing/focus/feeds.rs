@@ -1,0 +1,50 @@
+//! Which column of FOCUS a column of an export becomes: mostly the one whose name it has, in its latest spelling.
+
+const FEEDS: &[(&str, &str)] = &[
+    ("amortizedcost", "EffectiveCost"),
+    ("billedcost", "BilledCost"),
+    ("billingaccountid", "BillingAccountId"),
+    ("billingcurrency", "BillingCurrency"),
+    ("billingperiodstart", "BillingPeriodStart"),
+    ("chargecategory", "ChargeCategory"),
+    ("chargeclass", "ChargeClass"),
+    ("chargedescription", "instance type, SkuMeter"),
+    ("chargeperiodend", "ChargePeriodEnd"),
+    ("chargeperiodstart", "ChargePeriodStart"),
+    ("chargetype", "ChargeCategory"),
+    ("commitmentdiscountid", "CommitmentDiscountId"),
+    ("commitmentdiscountstatus", "CommitmentDiscountStatus"),
+    ("consumedquantity", "ConsumedQuantity"),
+    ("consumedunit", "ConsumedUnit"),
+    ("contractedcost", "ContractedCost"),
+    ("effectivecost", "EffectiveCost"),
+    ("instancetype", "instance type"),
+    ("invoiceid", "InvoiceId"),
+    ("listcost", "ListCost"),
+    ("pricingcategory", "PricingCategory"),
+    ("provider", "ServiceProviderName"),
+    ("providername", "ServiceProviderName"),
+    ("region", "RegionId"),
+    ("regionid", "RegionId"),
+    ("resourceid", "ResourceId"),
+    ("servicecategory", "ServiceCategory"),
+    ("servicecode", "ServiceName"),
+    ("servicename", "ServiceName"),
+    ("serviceprovidername", "ServiceProviderName"),
+    ("skudescription", "SkuMeter"),
+    ("skudetails", "instance type"),
+    ("skuid", "SkuId"),
+    ("skumeter", "SkuMeter"),
+    ("skumetername", "SkuMeter"),
+    ("skupricedetails", "instance type, accelerators"),
+    ("subaccountid", "SubAccountId"),
+    ("tags", "Tags"),
+    ("usagequantity", "ConsumedQuantity"),
+    ("usagetype", "SkuMeter"),
+    ("usageunit", "ConsumedUnit"),
+];
+
+/// `key` as of [`crate::billing::header::key_of`].
+pub(super) fn feeds(key: &str) -> Option<&'static str> {
+    FEEDS.iter().find(|(column, _)| *column == key).map(|(_, focus)| *focus)
+}

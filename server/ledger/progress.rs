@@ -1,0 +1,73 @@
+//! How far an import is, shared with whoever shows it, and the wish that it stop.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Of all files of a call together. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    rows: AtomicU64,
+    bytes: AtomicU64,
+    cancelled_by: OnceLock<String>,
+}
+
+impl Progress {
+    /// Rows read so far.
+    pub fn rows(&self) -> u64 {
+        self.0.rows.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the files, as they arrived, read so far. Read ahead, so about.
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Asks the import to stop. It does so soon, unless it has begun to publish.
+    pub fn cancel(&self, by: &str) {
+        self.0.cancelled_by.get_or_init(|| by.to_owned());
+    }
+
+    /// Who asked that it stop.
+    pub fn cancelled_by(&self) -> Option<&str> {
+        self.0.cancelled_by.get().map(String::as_str)
+    }
+
+    pub(super) fn add_rows(&self, rows: u64) {
+        self.0.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// So many bytes lie behind, whether or not they were read: those of a duplicate are not.
+    pub(super) fn pass(&self, bytes: u64) {
+        self.0.bytes.store(bytes, Ordering::Relaxed);
+    }
+}
+
+/// A file whose reading counts as progress.
+pub(super) struct Counted<R> {
+    input: R,
+    progress: Progress,
+}
+
+impl<R> Counted<R> {
+    pub fn new(input: R, progress: Progress) -> Self {
+        Self { input, progress }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.progress.0.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for Counted<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.input.seek(to)
+    }
+}

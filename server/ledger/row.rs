@@ -1,0 +1,147 @@
+//! A row of a kept file, read again as the import read it: its columns, and the key of the charge it made.
+
+use std::io::{self, Cursor, Read, Write};
+use std::sync::{Arc, Mutex};
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::accelerator;
+use crate::billing::{self, Charge, Export, Refusal, Step};
+
+use super::key::Keyer;
+use super::noise::NoisyTags;
+use super::original::{Content, Originals, Sha256};
+
+/// Bytes at the start of a file in which its header ends.
+const HEADER: u64 = 1 << 20;
+
+/// A row of a file.
+#[derive(Clone, Debug)]
+pub struct OriginalRow {
+    pub columns: Vec<OriginalColumn>,
+    /// Where its charge is found without looking at the others; `None` where it made none. It differs from the
+    /// charge's own where keys were derived in another way when the file was loaded.
+    pub charge_key: Option<Uuid>,
+    /// Why the charge pays for accelerators or does not, in a sentence.
+    pub why: Option<String>,
+}
+
+impl OriginalRow {
+    /// The names of the columns that the row leaves empty.
+    pub fn empty(&self) -> Vec<&str> {
+        let empty = self.columns.iter().filter(|column| column.value.is_empty());
+        empty.map(|column| column.name.as_str()).collect()
+    }
+}
+
+/// A column that stands beside the rejected rows which people take away to mend: a file that has it is no statement of
+/// a month, whatever it covers.
+pub const MENDED: &str = "gpuledger/Row";
+
+/// A column as the file writes it.
+#[derive(Clone, Debug, Serialize)]
+pub struct OriginalColumn {
+    /// Empty beyond the header.
+    pub name: String,
+    pub value: String,
+    /// The column of FOCUS that it becomes; `None` where it is not read.
+    pub feeds: Option<&'static str>,
+}
+
+/// Reads a row (1-based, the header not counted). Opens no more of the file than the thousand rows around it.
+pub fn original_row(
+    originals: &Originals,
+    sha256: &Sha256,
+    row: u64,
+    format: Option<&str>,
+    noisy_tags: Vec<String>,
+) -> io::Result<OriginalRow> {
+    let mut start = Vec::new();
+    originals.content(sha256)?.take(HEADER).read_to_end(&mut start)?;
+    let header = open(start, format, Kept::default())?.header_line().to_vec();
+    let (rows, first) = originals.rows_around(sha256, row)?;
+    let bytes = [&header, &b"\n"[..], &rows].concat();
+    let kept = Kept::default();
+    let mut export = open(bytes, format, kept.clone())?;
+    let mut charge = Charge::default();
+    for _ in first..row {
+        export.next(&mut charge).map_err(unreadable)?;
+    }
+    let step = export.next(&mut charge).map_err(unreadable)?.ok_or_else(no_such_row)?;
+    let noisy = NoisyTags::default().with(noisy_tags);
+    let is_charge = step == Step::Charge;
+    let charge_key = is_charge.then(|| Keyer::new(noisy).key(&mut charge).charge_key_id);
+    let why = is_charge.then(|| accelerator::why(&charge.key));
+    let at = export.position() as usize;
+    let kept = kept.0.lock().map_err(|_| io::Error::other("reading stopped"))?;
+    let columns = billing::original_columns(&header, kept.get(at..).unwrap_or_default());
+    let columns = columns.into_iter().map(|(name, value)| OriginalColumn {
+        feeds: export.format().feeds_by_name(&name),
+        name,
+        value,
+    });
+    Ok(OriginalRow { columns: columns.collect(), charge_key, why })
+}
+
+/// A walk over the rows of a kept file, field by field and uninterpreted. Blank lines are no rows, as for the reader.
+pub struct RowsOf {
+    reader: csv::Reader<Content>,
+    header: csv::ByteRecord,
+    record: csv::ByteRecord,
+    /// The number of the row in `record`.
+    at: u64,
+}
+
+impl RowsOf {
+    pub fn open(originals: &Originals, sha256: &Sha256) -> io::Result<Self> {
+        let content = originals.content(sha256)?;
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
+        let mut header = csv::ByteRecord::new();
+        reader.read_byte_record(&mut header)?;
+        Ok(Self { reader, header, record: csv::ByteRecord::new(), at: 0 })
+    }
+
+    pub fn header(&self) -> &csv::ByteRecord {
+        &self.header
+    }
+
+    /// A row further on (1-based, the header not counted).
+    pub fn row(&mut self, row: u64) -> io::Result<&csv::ByteRecord> {
+        while self.at < row {
+            if !self.reader.read_byte_record(&mut self.record)? {
+                return Err(no_such_row());
+            }
+            self.at += 1;
+        }
+        Ok(&self.record)
+    }
+}
+
+fn open(bytes: Vec<u8>, format: Option<&str>, kept: Kept) -> io::Result<Export> {
+    billing::open_with_sink("the original", Cursor::new(bytes), format, kept).map_err(unreadable)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a function to map errors by")]
+fn unreadable(refusal: Refusal) -> io::Error {
+    io::Error::other(refusal.message())
+}
+
+fn no_such_row() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "the file has no such row")
+}
+
+/// The bytes that an export has read.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().map_err(|_| io::Error::other("reading stopped"))?.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

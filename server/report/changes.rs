@@ -1,0 +1,288 @@
+//! What a delivery changed in its months against what counted before it: per account, service or charge key.
+//! The differences sum to the change of the month exactly.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+use sqlx::{AssertSqlSafe, PgConnection, Row};
+use uuid::Uuid;
+
+use super::{CostBasis, Page};
+use crate::money::Decimal;
+use crate::period::BillingMonth;
+
+/// By what the changes are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangesBy {
+    Account,
+    Service,
+    Key,
+}
+
+/// What a delivery changed, or would change if it replaced.
+#[derive(Clone, Debug, Serialize)]
+pub struct Changes {
+    pub delivery: i64,
+    pub by: ChangesBy,
+    pub cost: CostBasis,
+    /// It waits for a decision: this is what would change if it replaced.
+    pub is_preview: bool,
+    /// The step of the ledger at which it was published.
+    pub sequence: Option<i64>,
+    /// One per currency.
+    pub totals: Vec<ChangeTotal>,
+    /// Lines that changed, on all pages.
+    pub count: i64,
+    /// A page of them, by currency and then the largest change first.
+    pub lines: Vec<Change>,
+}
+
+/// All of it in one currency, what did not change included.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeTotal {
+    pub currency: String,
+    pub before: Decimal,
+    pub after: Decimal,
+    pub difference: Decimal,
+}
+
+/// One account, service or key of a month.
+#[derive(Clone, Debug, Serialize)]
+pub struct Change {
+    pub billing_period: BillingMonth,
+    pub provider: String,
+    /// The sub-account, or the billing account where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    #[serde(flatten)]
+    pub key: Option<ChangedKey>,
+    pub currency: String,
+    pub before: Decimal,
+    pub after: Decimal,
+    pub difference: Decimal,
+    /// Nothing of it counted before.
+    pub is_new: bool,
+    /// Nothing of it counts after.
+    pub is_gone: bool,
+}
+
+/// What tells a charge key from the others of its account and service.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangedKey {
+    pub charge_key: Uuid,
+    pub meter: String,
+    pub sku: String,
+    pub region: String,
+    pub category: String,
+    pub pricing: String,
+    pub resource: Option<String>,
+    pub tags: serde_json::Value,
+}
+
+const SIDES: &str = include_str!("changes_sides.sql");
+
+/// What a delivery changed. Empty for one that was never published and does not wait.
+pub async fn changes(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    by: ChangesBy,
+    cost: CostBasis,
+    page: Page,
+) -> sqlx::Result<Changes> {
+    let delivery =
+        sqlx::query!("select status, published_sequence from deliveries where delivery_id = $1", delivery_id)
+            .fetch_one(&mut *db)
+            .await?;
+    let totals = totals(db, delivery_id, cost).await?;
+    let (count, lines) = lines(db, delivery_id, by, cost, page).await?;
+    Ok(Changes {
+        delivery: delivery_id,
+        by,
+        cost,
+        is_preview: delivery.status == "waiting",
+        sequence: delivery.published_sequence,
+        totals,
+        count,
+        lines,
+    })
+}
+
+/// From what the deliveries state, which is few rows and the other side of the lines' sum.
+async fn totals(db: &mut PgConnection, delivery_id: i64, cost: CostBasis) -> sqlx::Result<Vec<ChangeTotal>> {
+    let column = cost.column().trim_start_matches("c.");
+    let query = format!(
+        "{SIDES}
+         select t.currency,
+             coalesce(sum(t.{column}) filter (where sides.before), 0) as before,
+             coalesce(sum(t.{column}) filter (where sides.after), 0) as after
+         from sides
+         join delivery_totals t using (scope_id, delivery_id)
+         group by 1
+         order by 1"
+    );
+    let rows = sqlx::query(AssertSqlSafe(query)).bind(delivery_id).fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            let (before, after): (Decimal, Decimal) = (row.try_get("before")?, row.try_get("after")?);
+            Ok(ChangeTotal { currency: row.try_get("currency")?, before, after, difference: after - before })
+        })
+        .collect()
+}
+
+async fn lines(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    by: ChangesBy,
+    cost: CostBasis,
+    page: Page,
+) -> sqlx::Result<(i64, Vec<Change>)> {
+    let (cost, dimensions) = (cost.column(), by.dimensions());
+    let query = format!(
+        "{SIDES},
+         summed as (
+             select c.billing_month, c.charge_key_id,
+                 coalesce(sum({cost}) filter (where sides.before), 0) as before,
+                 coalesce(sum({cost}) filter (where sides.after), 0) as after,
+                 bool_or(sides.before) as has_before,
+                 bool_or(sides.after) as has_after
+             from sides
+             join monthly_costs c using (scope_id, delivery_id, billing_month)
+             group by 1, 2
+         ),
+         grouped as (
+             select summed.billing_month, k.currency, k.provider, {dimensions},
+                 sum(before) as before,
+                 sum(after) as after,
+                 bool_or(has_before) as has_before,
+                 bool_or(has_after) as has_after
+             from summed
+             join charge_keys k using (charge_key_id)
+             group by summed.billing_month, k.currency, k.provider, {group}
+         )
+         select *, count(*) over () as count
+         from grouped
+         where before <> after or has_before <> has_after
+         order by currency, abs(after - before) desc, billing_month, {order}
+         limit $2 offset $3",
+        group = by.group(),
+        order = by.order(),
+    );
+    let rows = sqlx::query(AssertSqlSafe(query))
+        .bind(delivery_id)
+        .bind(page.size)
+        .bind(page.first)
+        .fetch_all(db)
+        .await?;
+    let count = rows.first().map_or(Ok(0), |row| row.try_get("count"))?;
+    let lines = rows
+        .iter()
+        .map(|row| {
+            let (before, after): (Decimal, Decimal) = (row.try_get("before")?, row.try_get("after")?);
+            let (has_before, has_after): (bool, bool) =
+                (row.try_get("has_before")?, row.try_get("has_after")?);
+            Ok(Change {
+                billing_period: BillingMonth::of(row.try_get("billing_month")?),
+                provider: row.try_get("provider")?,
+                account: if by == ChangesBy::Service { None } else { Some(row.try_get("account")?) },
+                service: if by == ChangesBy::Account { None } else { Some(row.try_get("service")?) },
+                key: if by == ChangesBy::Key { Some(ChangedKey::read(row)?) } else { None },
+                currency: row.try_get("currency")?,
+                before,
+                after,
+                difference: after - before,
+                is_new: !has_before,
+                is_gone: !has_after,
+            })
+        })
+        .collect::<sqlx::Result<_>>()?;
+    Ok((count, lines))
+}
+
+const ACCOUNT: &str = "coalesce(nullif(k.sub_account, ''), k.billing_account)";
+
+impl ChangesBy {
+    pub const ALL: [Self; 3] = [Self::Account, Self::Service, Self::Key];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Account => "account",
+            Self::Service => "service",
+            Self::Key => "key",
+        }
+    }
+
+    /// What people call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Account => "Account",
+            Self::Service => "Service",
+            Self::Key => "Charge key",
+        }
+    }
+
+    fn dimensions(self) -> String {
+        match self {
+            Self::Account => format!("{ACCOUNT} as account"),
+            Self::Service => "k.service".to_owned(),
+            // Grouped by the id, the rest follows from it.
+            Self::Key => format!(
+                "k.charge_key_id, {ACCOUNT} as account, k.service, k.sku, k.region, k.category, k.pricing, \
+                 k.resource_id, k.tags, coalesce(nullif(k.instance_type, ''), k.meter) as meter"
+            ),
+        }
+    }
+
+    fn group(self) -> &'static str {
+        match self {
+            Self::Account => ACCOUNT,
+            Self::Service => "k.service",
+            Self::Key => "k.charge_key_id",
+        }
+    }
+
+    fn order(self) -> &'static str {
+        match self {
+            Self::Account => "provider, account",
+            Self::Service => "provider, service",
+            Self::Key => "charge_key_id",
+        }
+    }
+}
+
+impl ChangedKey {
+    fn read(row: &sqlx::postgres::PgRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            charge_key: row.try_get("charge_key_id")?,
+            meter: row.try_get("meter")?,
+            sku: row.try_get("sku")?,
+            region: row.try_get("region")?,
+            category: row.try_get("category")?,
+            pricing: row.try_get("pricing")?,
+            resource: row.try_get("resource_id")?,
+            tags: row.try_get("tags")?,
+        })
+    }
+}
+
+impl fmt::Display for ChangesBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that names none of them.
+#[derive(Debug, thiserror::Error)]
+#[error("expected account, service or key")]
+pub struct NoSuchChanges;
+
+impl FromStr for ChangesBy {
+    type Err = NoSuchChanges;
+
+    fn from_str(text: &str) -> Result<Self, NoSuchChanges> {
+        Self::ALL.into_iter().find(|by| by.as_str() == text).ok_or(NoSuchChanges)
+    }
+}

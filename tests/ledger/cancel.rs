@@ -1,0 +1,71 @@
+//! An import that someone cancels while it runs.
+
+use std::fs::File;
+use std::io::BufWriter;
+
+use gpuledger::clock;
+use gpuledger::generate::{self, Format, Plan};
+use gpuledger::ledger::{self, Import, LookIn, Progress, Source, Status, WhenUnsure, gather};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::support::{Focus, TestLedger};
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_stops_and_leaves_nothing(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let small = ledger.file("small.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision"));
+    let large = ledger.folder.path().join("large.csv");
+    let plan = Plan::new(Format::AwsCur, 60_000, "2026-09".parse().unwrap(), 3);
+    generate::write(&plan, &mut BufWriter::new(File::create(&large).unwrap())).unwrap();
+
+    let files = [&small, &large, &small];
+    let files = files.map(|path| Source { name: path.display().to_string(), path: path.clone() });
+    let progress = Progress::default();
+    let import = Import {
+        deliveries: gather(files.into(), LookIn::Given),
+        as_format: None,
+        decision: None,
+        when_unsure: WhenUnsure::Wait,
+        batch_id: Uuid::new_v4(),
+        by: "test",
+        handed_in: clock::now(),
+        now: clock::now(),
+        progress: progress.clone(),
+    };
+    // When some of the large file has been read.
+    let cancelling = async {
+        while progress.rows() < 2_000 {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        progress.cancel("ada@example.org");
+    };
+    let (reports, ()) = tokio::join!(ledger::import(&ledger.db, &ledger.originals, import), cancelling);
+    let reports = reports.unwrap();
+    assert_eq!(reports.iter().map(|report| report.status).collect::<Vec<_>>(), [Status::Cancelled; 3]);
+    assert!(reports[1].message.as_ref().unwrap().contains("Cancelled by ada@example.org"));
+    assert!(progress.rows() < 60_000, "it was read to the end");
+
+    for table in
+        ["charges", "monthly_costs", "daily_costs", "delivery_scopes", "delivery_totals", "ledger_log"]
+    {
+        let sql = format!("select count(*) from {table}");
+        let rows: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&ledger.db).await.unwrap();
+        assert_eq!(rows, 0, "{table}");
+    }
+    ledger.assert_balanced().await;
+
+    // The small file had been kept by then. Nobody refers to it, and it goes, unless an import is running.
+    let mut db = ledger.db.acquire().await.unwrap();
+    let freed = ledger::remove_orphans(&mut db, &ledger.originals).await.unwrap();
+    assert!(freed.is_some_and(|bytes| bytes > 0), "{freed:?}");
+    assert_eq!(ledger::remove_orphans(&mut db, &ledger.originals).await.unwrap(), Some(0));
+    drop(db);
+    let report =
+        ledger.deliver("small.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision")).await;
+    assert_eq!(report.status, Status::Loaded);
+    let mut db = ledger.db.acquire().await.unwrap();
+    assert_eq!(ledger::remove_orphans(&mut db, &ledger.originals).await.unwrap(), Some(0));
+    drop(db);
+    ledger.assert_balanced().await;
+}

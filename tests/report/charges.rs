@@ -1,0 +1,88 @@
+//! Charges come page by page: each once, and together what the month shows.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufWriter;
+
+use gpuledger::accounts::Viewer;
+use gpuledger::generate::{self, Format, Plan};
+use gpuledger::ledger::{self, WhenUnsure};
+use gpuledger::money::{Currency, Decimal};
+use gpuledger::report::{self, Charges, CostBasis, Filter, Grouping, Order, Page, Question};
+use sqlx::PgPool;
+
+use crate::support::{Focus, TestLedger};
+
+fn question(filters: Vec<Filter>) -> Question {
+    Question {
+        cost: CostBasis::Billed,
+        filters,
+        ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
+    }
+}
+
+async fn page(ledger: &TestLedger, question: &Question, first: i64, size: i64) -> Charges {
+    let mut db = ledger.db.acquire().await.unwrap();
+    let sequence = ledger::sequence(&mut db).await.unwrap();
+    let page = Page { first, size };
+    report::charges(&mut db, question, &Currency::exactly("USD"), sequence, None, page).await.unwrap()
+}
+
+/// Walks through all pages; each charge is met once, and they sum to the total.
+async fn walk(ledger: &TestLedger, question: &Question) -> Charges {
+    let first = page(ledger, question, 0, report::PAGE_SIZE).await;
+    let mut seen = BTreeSet::new();
+    let mut sum = Decimal::ZERO;
+    for at in (0..first.count).step_by(report::PAGE_SIZE as usize) {
+        for line in page(ledger, question, at, report::PAGE_SIZE).await.lines {
+            sum += line.billed_cost;
+            assert!(seen.insert((line.delivery, line.file_no, line.row)), "row {} twice", line.row);
+        }
+    }
+    assert_eq!((seen.len() as i64, sum), (first.count, first.total));
+    first
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_charge_is_on_one_page(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = ledger.folder.path().join("month.csv");
+    let plan = Plan::new(Format::AwsCur, 6_000, "2026-09".parse().unwrap(), 11);
+    let totals = generate::write(&plan, &mut BufWriter::new(File::create(&file).unwrap())).unwrap();
+    ledger.import(&[file], None, WhenUnsure::Wait).await;
+
+    let everything = walk(&ledger, &question(Vec::new())).await;
+    assert_eq!((everything.order, everything.total), (Order::LargestKeyFirst, totals.billed));
+    // One who reads them all, as files do, finds the same.
+    let file = page(&ledger, &question(Vec::new()), 0, 100_000).await;
+    assert_eq!((file.count, file.total), (everything.count, everything.total));
+
+    let day = Filter::keep(Grouping::Day, vec!["2026-09-07".into(), "whole-period".into()]);
+    let days = walk(&ledger, &question(vec![day.clone()])).await;
+    assert_eq!(days.order, Order::LargestFirst);
+    assert!(days.lines.is_sorted_by(|a, b| a.billed_cost >= b.billed_cost));
+    let scanned = page(&ledger, &question(vec![day]), 0, 100_000).await;
+    assert_eq!((scanned.count, scanned.total), (days.count, days.total));
+    assert!(days.count > 0 && days.count < everything.count);
+
+    assert!(page(&ledger, &question(Vec::new()), 1_000_000, report::PAGE_SIZE).await.lines.is_empty());
+    let nowhere = Filter::keep(Grouping::Region, vec!["nowhere".into()]);
+    assert_eq!(walk(&ledger, &question(vec![nowhere])).await.count, 0);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn only_what_counts_is_listed(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let both = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "x").hour(
+        "globex",
+        "s2",
+        "2026-09-05T10",
+        "7",
+        "x",
+    );
+    ledger.deliver("both.csv", &both).await;
+    // Takes the place of one account; the other one's charges still count.
+    ledger.deliver("acme.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "11", "x")).await;
+    let listed = walk(&ledger, &question(Vec::new())).await;
+    assert_eq!((listed.count, listed.total.to_string()), (2, "18".to_owned()));
+}
