@@ -21,6 +21,7 @@ mod standing;
 mod sums;
 mod tags;
 mod trace;
+mod variance;
 mod visible;
 
 pub use activity::{Activity, activity};
@@ -45,3 +46,4 @@ pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, latest_month, standing};
 pub use tags::tag_names;
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
+pub use variance::{Movement, Parts, Variance, variance};
