@@ -50,6 +50,8 @@ verbs! {
     RatesSet = "rates.set", "exchange rates set";
     RateRemoved = "rates.removed", "exchange rate removed";
     ReportingCurrencySet = "rates.reporting_currency_set", "reporting currency chosen";
+    InvoiceEntered = "invoice.entered", "invoice entered";
+    InvoiceRemoved = "invoice.removed", "invoice removed";
     DeliveryUndone = "delivery.undone", "undone";
 }
 

@@ -18,7 +18,10 @@ use crate::clock;
 use crate::demonstration::{Holds, Mark};
 use crate::exchange;
 use crate::generate::demo::{Delivery, Demonstration, File, LEADS, What};
-use crate::ledger::{self, Import, LookIn, Report, Source, Status, WhenUnsure};
+use crate::ledger::{self, Import, LookIn, NewInvoice, Report, Source, Status, WhenUnsure};
+use crate::money::Decimal;
+use crate::period::{BillingMonth, Period};
+use crate::report;
 use crate::store::{Database, private};
 
 /// Who brings the bills.
@@ -138,8 +141,36 @@ async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Res
         mark.write(data_dir).context("the folder cannot be written to")?;
         eprintln!("{:>4} of {}  {}", mark.loaded, deliveries.len(), told(delivery, &report));
     }
+    enter_invoices(session, &demonstration).await?;
     eprintln!("{rows} rows in {:.0} s.", began.elapsed().as_secs_f32());
     eprintln!();
+    Ok(())
+}
+
+/// What its suppliers ask for: what they billed, but for one month of Nordlicht; Microsoft's last is not here yet.
+async fn enter_invoices(session: &Session, demonstration: &Demonstration) -> anyhow::Result<()> {
+    let mut months: Vec<BillingMonth> =
+        demonstration.deliveries().iter().map(|delivery| delivery.month).collect();
+    months.sort_unstable();
+    let Some((first, last)) = months.first().zip(months.last()) else { return Ok(()) };
+    let period = Period::new(*first, *last).context("more months than a period has")?;
+    let mut db = session.pool.acquire().await?;
+    let lines = report::reconciliation(&mut db, period).await?.lines;
+    let closed: Vec<_> = lines.iter().filter(|line| !line.is_provisional).collect();
+    let last = closed.iter().map(|line| line.month).max();
+    for line in closed {
+        if line.provider == "Microsoft" && Some(line.month) == last {
+            continue;
+        }
+        let mut total = line.in_ledger.clone();
+        total.amount = total.amount.round(2);
+        if line.provider == "Nordlicht Cloud" && Some(line.month.plus(2)) == last {
+            total.amount += Decimal::from(1250);
+        }
+        let number = format!("{}-{}", line.billing_account, line.month);
+        let invoice = NewInvoice { scope_id: line.scope_id, number, total };
+        ledger::enter_invoice(&mut db, &invoice, &session.by, clock::now()).await?;
+    }
     Ok(())
 }
 

@@ -15,6 +15,7 @@ mod history;
 mod imports;
 mod over_time;
 mod question;
+mod reconciliation;
 mod spend;
 mod sql;
 mod standing;
@@ -42,6 +43,9 @@ pub use imports::{
 };
 pub use over_time::{Bucket, Series, Step, over_time};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
+pub use reconciliation::{
+    Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation, reconciliation,
+};
 pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, latest_month, standing};
 pub use tags::tag_names;

@@ -182,7 +182,7 @@ impl CostBasis {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Billed => "what the invoice says",
-            Self::Effective => "amortised: commitments spread over the usage they cover",
+            Self::Effective => "amortized: commitments spread over the usage they cover",
             Self::Contracted => "at negotiated prices, before commitments",
             Self::List => "at list prices",
         }

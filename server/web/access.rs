@@ -34,6 +34,12 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
+        what: "Invoices: compare months with them, enter and remove them",
+        below: &["/invoices"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
         what: "Exchange rates and the reporting currency",
         below: &["/rates", "/rates.json", "/rates.csv"],
         writes: None,

@@ -5,10 +5,11 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 5] {
+fn ways() -> [(&'static str, String, Access); 6] {
     [
         ("Spend", paths::Home.to_string(), Access::SignedIn),
         ("Imports", paths::Imports.to_string(), Access::Finance),
+        ("Invoices", paths::AnyInvoices.to_string(), Access::Finance),
         ("Exchange rates", paths::Rates.to_string(), Access::Finance),
         ("People", paths::People.to_string(), Access::Admin),
         ("Audit", paths::Audit.to_string(), Access::Admin),

@@ -24,6 +24,7 @@ mod charges;
 mod health;
 mod home;
 mod imports;
+mod invoices;
 mod metrics;
 mod observe;
 mod password;
@@ -149,6 +150,10 @@ pub fn routes() -> Routes {
         .post(Finance, imports::decide::add)
         .post(Finance, imports::decide::discard)
         .post(Finance, imports::decide::undo)
+        .get(Finance, invoices::latest)
+        .figures(Finance, invoices::show)
+        .post(Finance, invoices::enter)
+        .post(Finance, invoices::remove)
         .figures(Finance, rates::index)
         .figures(Finance, rates::index_json)
         .figures(Finance, rates::index_csv)

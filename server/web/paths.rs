@@ -268,6 +268,23 @@ pub struct Charge {
     pub row: As<i64>,
 }
 
+/// Where the ledger is compared with invoices; leads to the latest month.
+#[derive(TypedPath)]
+#[typed_path("/invoices", rejection(Error))]
+pub struct AnyInvoices;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/invoices/{period}", rejection(Error))]
+pub struct Invoices {
+    pub period: As<Period>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/invoices/{period}/remove", rejection(Error))]
+pub struct InvoiceRemove {
+    pub period: As<Period>,
+}
+
 #[derive(TypedPath)]
 #[typed_path("/rates", rejection(Error))]
 pub struct Rates;

@@ -110,10 +110,31 @@ impl Page {
 }
 
 impl Movement {
-    /// The parts of the change that are not nothing, in words.
+    /// The parts of the change that can be seen at two decimals; the file has them all.
     pub fn why(&self) -> Vec<(&'static str, Decimal)> {
-        self.parts.named().into_iter().filter(|(_, part)| !part.is_zero()).collect()
+        let is_seen = |part: &Decimal| !part.round(2).is_zero();
+        self.parts.named().into_iter().filter(|(_, part)| is_seen(part)).collect()
     }
+
+    pub fn quantities(&self) -> String {
+        from_to(self.previous_quantity, self.quantity, 1)
+    }
+
+    /// What a unit cost and costs, as far as there were any.
+    pub fn prices(&self) -> Option<String> {
+        let now = self.price.or(self.previous_price)?;
+        let before = self.previous_price.unwrap_or(now);
+        // Of a request one wants to see more than zeros.
+        let cents = Decimal::new(1, 2);
+        let places = if now.abs() < cents && before.abs() < cents { 6 } else { 4 };
+        Some(from_to(before, now, places))
+    }
+}
+
+/// A figure before and now; once where it looks the same.
+fn from_to(before: Decimal, now: Decimal, places: u8) -> String {
+    let (before, now) = (filters::figure(before, places), filters::figure(now, places));
+    if before == now { now } else { format!("{before} → {now}") }
 }
 
 /// The parts of the change side by side, above and below nothing.
@@ -129,7 +150,7 @@ fn bridge(variance: &Variance) -> chart::Stack {
         unit: variance.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
         buckets: parts
             .iter()
-            .zip(["New", "Gone", "Usage", "Price", "Rate", "Other"])
+            .zip(["New", "Gone", "Usage", "Price", "Exchange", "Other"])
             .map(|((name, _), label)| chart::Bucket {
                 label: label.to_owned(),
                 name: (*name).to_owned(),
@@ -161,7 +182,7 @@ impl Record for Movement {
         "usage",
         "price",
         "exchange_rate",
-        "without_quantity",
+        "other",
         "unit",
         "previous_quantity",
         "quantity",

@@ -32,6 +32,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/people/{person}", "/people/1"),
     ("/audit", "/audit"),
     ("/access", "/access"),
+    ("/invoices/{period}", "/invoices/2026-08..2026-09"),
     ("/rates", "/rates"),
 ];
 
@@ -46,6 +47,7 @@ const NO_PAGES: &[&str] = &[
     "/imports/{delivery}/files/{file}/rejected",
     "/audit.json",
     "/audit.csv",
+    "/invoices",
     "/rates.json",
     "/rates.csv",
     "/spend",

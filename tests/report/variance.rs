@@ -67,7 +67,7 @@ async fn the_parts_of_a_change_sum_to_it(db: PgPool) {
     // Half of 100 more, and a third of 10.
     assert_eq!(parts.usage, dec("53.333333333330"));
     assert_eq!(parts.price, dec("7.666666666670000000001"));
-    assert_eq!(parts.amount, dec("5"));
+    assert_eq!(parts.other, dec("5"));
     assert_eq!(parts.exchange_rate, dec("0"));
     let items: Vec<_> = variance.movements.iter().map(|movement| movement.item.as_str()).collect();
     assert_eq!(items, ["grows", "comes", "dearer", "leaves", "tax", "thirds"]);
@@ -79,9 +79,9 @@ async fn the_parts_of_a_change_sum_to_it(db: PgPool) {
 async fn filters_narrow_what_is_explained(db: PgPool) {
     let ledger = ledger(db).await;
     let tax = ask(&ledger, vec![Filter::keep(Grouping::Category, vec!["Tax".into()])]).await;
-    assert_eq!((tax.movements.len(), tax.parts.amount), (1, dec("5")));
+    assert_eq!((tax.movements.len(), tax.parts.other), (1, dec("5")));
     let without = Filter { leaves_out: true, ..Filter::keep(Grouping::Category, vec!["Tax".into()]) };
-    assert_eq!(ask(&ledger, vec![without]).await.parts.amount, dec("0"));
+    assert_eq!(ask(&ledger, vec![without]).await.parts.other, dec("0"));
     // Resources are known to charges only.
     let nowhere = Filter::keep(Grouping::Resource, vec![String::new()]);
     assert_eq!(ask(&ledger, vec![nowhere]).await.parts.new, dec("50"));

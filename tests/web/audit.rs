@@ -35,6 +35,16 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/imports/{delivery}/discard", "/imports/4/discard", Use::Form("/imports", &[])),
     ("/imports/{delivery}/undo", "/imports/2/undo", Use::Form("/imports", &[])),
     (
+        "/invoices/{period}",
+        "/invoices/2026-10",
+        Use::Form("/invoices/2026-10", &[("line", "1-USD"), ("number", "A-1"), ("amount", "30")]),
+    ),
+    (
+        "/invoices/{period}/remove",
+        "/invoices/2026-10/remove",
+        Use::Form("/invoices/2026-10", &[("invoice", "1")]),
+    ),
+    (
         "/rates",
         "/rates",
         Use::Form(
@@ -203,6 +213,8 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "import.cancelled",
             "import.retried",
             "import.uploaded",
+            "invoice.entered",
+            "invoice.removed",
             "person.added",
             "person.changed",
             "person.disabled",

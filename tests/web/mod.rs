@@ -5,6 +5,7 @@ mod forgery;
 mod headers;
 mod health;
 mod imports;
+mod invoices;
 mod lead_scope;
 mod load;
 mod people;

@@ -23,6 +23,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/imports/{delivery}/files/{file}",
     "/imports/{delivery}/files/{file}/rejected",
     "/imports/{delivery}/rejections.csv",
+    "/invoices/{period}",
     "/metrics",
     "/rates",
     "/rates.csv",

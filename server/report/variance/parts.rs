@@ -33,7 +33,7 @@ pub struct Parts {
     /// The same in the currency it was billed in, at another exchange rate.
     pub exchange_rate: Decimal,
     /// Of what has no quantity: fees, tax, credits, commitments that nobody used.
-    pub amount: Decimal,
+    pub other: Decimal,
 }
 
 impl Parts {
@@ -56,7 +56,7 @@ impl Parts {
         let at_rate_change = at_rate - before.cost;
         let is_metered = |it: &Before| !it.quantity.is_zero() && !it.quantity.is_negative();
         if !is_metered(&before) || !is_metered(&after) {
-            return Self { exchange_rate, amount: at_rate_change, ..Self::default() };
+            return Self { exchange_rate, other: at_rate_change, ..Self::default() };
         }
         let growth = (after.quantity - before.quantity).divide(before.quantity, PLACES).unwrap_or_default();
         let usage = product(before.cost, growth);
@@ -75,7 +75,7 @@ impl Parts {
             ("Usage", self.usage),
             ("Price", self.price),
             ("Exchange rate", self.exchange_rate),
-            ("Without quantity", self.amount),
+            ("Other", self.other),
         ]
     }
 }
@@ -92,7 +92,7 @@ impl std::ops::AddAssign for Parts {
         self.usage += other.usage;
         self.price += other.price;
         self.exchange_rate += other.exchange_rate;
-        self.amount += other.amount;
+        self.other += other.other;
     }
 }
 
@@ -126,14 +126,14 @@ mod tests {
             (item("10", "10", "2"), item("8", "8", "2"), "Price -2"),
             // Half as much again at a price of four instead of five.
             (item("10", "10", "2"), item("12", "12", "3"), "Usage 5, Price -3"),
-            (item("10", "10", "0"), item("12", "12", "0"), "Without quantity 2"),
-            (item("-3", "-3", "0"), item("-5", "-5", "0"), "Without quantity -2"),
+            (item("10", "10", "0"), item("12", "12", "0"), "Other 2"),
+            (item("-3", "-3", "0"), item("-5", "-5", "0"), "Other -2"),
             (item("10", "11", "2"), item("10", "12", "2"), "Exchange rate 1"),
             (item("10", "11", "2"), item("20", "24", "4"), "Usage 11, Exchange rate 2"),
             (item("10", "10", "2"), item("10", "10", "2"), ""),
             // It was free before, and a little of it has no quantity now.
             (item("0", "0", "2"), item("4", "4", "2"), "Price 4"),
-            (item("10", "10", "2"), item("4", "4", "0"), "Without quantity -6"),
+            (item("10", "10", "2"), item("4", "4", "0"), "Other -6"),
         ] {
             assert_eq!(parts(before, after), told);
         }

@@ -122,6 +122,11 @@ impl Page {
         asked.link(paths::Variance { period: As::page(self.period) })
     }
 
+    /// Where the period is compared with its invoices.
+    fn invoices(&self) -> String {
+        paths::Invoices { period: As::page(self.period) }.to_string()
+    }
+
     /// The currency that was asked for, where the period has others only.
     fn absent_currency(&self) -> Option<&Currency> {
         self.asked.currency.as_ref().filter(|_| !self.spend.other_currencies.is_empty())

@@ -1,0 +1,74 @@
+//! Invoices that people enter, so that a month can be compared with what is to be paid.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::{Connection, PgConnection};
+
+use crate::audit::{self, Actor, Object, Verb};
+use crate::money::Money;
+
+/// An invoice of a billing account and month, as it was received.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewInvoice {
+    pub scope_id: i64,
+    /// As the issuer numbers it.
+    pub number: String,
+    /// With tax; a credit note is negative.
+    pub total: Money,
+}
+
+/// Keeps an invoice. False where the scope has one of that number already, or there is no such scope.
+pub async fn enter_invoice(
+    db: &mut PgConnection,
+    invoice: &NewInvoice,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<bool> {
+    let NewInvoice { scope_id, number, total } = invoice;
+    let mut tx = db.begin().await?;
+    let entered = sqlx::query!(
+        "insert into invoices (scope_id, currency, number, amount, entered_at, entered_by)
+         select scope_id, $2, $3, $4, $5, $6
+         from scopes
+         where scope_id = $1
+         on conflict (scope_id, currency, number) do nothing",
+        scope_id,
+        total.currency.as_str(),
+        number,
+        total.amount as _,
+        now,
+        by.name,
+    )
+    .execute(&mut *tx)
+    .await?;
+    if entered.rows_affected() == 0 {
+        return Ok(false);
+    }
+    let details = json!({ "number": number, "total": total, "scope": scope_id });
+    audit::record(&mut tx, by, Verb::InvoiceEntered, &Object::Other("invoice"), details, now).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Forgets an invoice; its number, or `None` where it is gone already.
+pub async fn remove_invoice(
+    db: &mut PgConnection,
+    invoice_id: i64,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Option<String>> {
+    let mut tx = db.begin().await?;
+    let removed = sqlx::query!(
+        r#"delete from invoices where invoice_id = $1
+           returning scope_id, currency, number, amount::text as "amount!""#,
+        invoice_id
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(removed) = removed else { return Ok(None) };
+    let total = json!({ "amount": removed.amount, "currency": removed.currency });
+    let details = json!({ "number": removed.number, "total": total, "scope": removed.scope_id });
+    audit::record(&mut tx, by, Verb::InvoiceRemoved, &Object::Other("invoice"), details, now).await?;
+    tx.commit().await?;
+    Ok(Some(removed.number))
+}

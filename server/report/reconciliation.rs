@@ -1,0 +1,287 @@
+//! Whether the ledger agrees with the invoices: per billing account and month what the files stated, what the
+//! ledger holds, what the invoices say.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+
+use super::sql::{Source, push_from, push_where};
+use super::visible::Visible;
+use crate::ledger;
+use crate::money::{Currency, Decimal, Money};
+use crate::period::{BillingMonth, Period};
+
+/// An invoice of `12` says `12.00`; one may state more decimals, as some marketplaces do.
+const CENTS: u8 = 2;
+
+/// Every billing account, month and currency of a period beside its invoices.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reconciliation {
+    pub period: Period,
+    pub sequence: i64,
+    pub lines: Vec<ReconciledLine>,
+    /// One a currency.
+    pub totals: Vec<ReconciledTotal>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ReconciledLine {
+    pub scope_id: i64,
+    pub month: BillingMonth,
+    pub provider: String,
+    pub billing_account: String,
+    /// Billed cost as it was summed while the files were read.
+    pub in_files: Money,
+    /// Billed cost of the charges that count.
+    pub in_ledger: Money,
+    /// What of it is tax.
+    pub tax: Money,
+    /// Rows of the files that could not be read, whatever they cost.
+    pub rejected_rows: i64,
+    /// The files name no invoice for some charges yet.
+    pub is_provisional: bool,
+    pub invoices: Vec<Invoice>,
+    /// Null while no invoice was entered.
+    pub invoiced: Option<Money>,
+    /// What the invoices say beyond the ledger.
+    pub difference: Option<Money>,
+    pub agreement: Agreement,
+}
+
+/// An invoice that someone entered.
+#[derive(Clone, Debug, Serialize)]
+pub struct Invoice {
+    pub invoice_id: i64,
+    pub number: String,
+    pub amount: Decimal,
+    pub entered_at: DateTime<Utc>,
+    pub entered_by: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// Nothing to compare with.
+    NoInvoice,
+    /// To the digits that the invoices state.
+    Agrees,
+    /// It does when the ledger's tax is left out: the invoices are without it.
+    AgreesWithoutTax,
+    Differs,
+}
+
+/// Sums of a currency. Of the invoices and the difference, over the lines that have an invoice.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReconciledTotal {
+    pub in_files: Money,
+    pub in_ledger: Money,
+    pub tax: Money,
+    pub invoiced: Money,
+    pub difference: Money,
+    pub lines: usize,
+    pub lines_with_invoice: usize,
+}
+
+/// Compares a period with its invoices, as the ledger stands now.
+pub async fn reconciliation(db: &mut PgConnection, period: Period) -> sqlx::Result<Reconciliation> {
+    let sequence = ledger::sequence(db).await?;
+    let mut lines = stated(db, period, sequence).await?;
+    let booked = booked(db, period, sequence).await?;
+    let mut invoices = invoices(db, period).await?;
+    for line in &mut lines {
+        let of_line = (line.scope_id, line.in_files.currency.clone());
+        if let Some((billed, tax)) = booked.get(&of_line) {
+            (line.in_ledger.amount, line.tax.amount) = (*billed, *tax);
+        }
+        line.compare(invoices.remove(&of_line).unwrap_or_default());
+    }
+    let totals = totals(&lines);
+    Ok(Reconciliation { period, sequence, lines, totals })
+}
+
+impl ReconciledLine {
+    fn compare(&mut self, invoices: Vec<Invoice>) {
+        self.invoices = invoices;
+        let currency = &self.in_ledger.currency;
+        let money = |amount| Money { amount, currency: currency.clone() };
+        if self.invoices.is_empty() {
+            return;
+        }
+        let invoiced: Decimal = self.invoices.iter().map(|invoice| invoice.amount).sum();
+        self.agreement = agreement(invoiced, self.in_ledger.amount, self.tax.amount);
+        self.difference = Some(money(invoiced - self.in_ledger.amount));
+        self.invoiced = Some(money(invoiced));
+    }
+}
+
+/// Charges have more digits than an invoice: it agrees where rounding them gives what it says.
+fn agreement(invoiced: Decimal, billed: Decimal, tax: Decimal) -> Agreement {
+    let digits = invoiced.normalize().scale().max(CENTS);
+    let is_rounded = |amount: Decimal| amount.round(digits) == invoiced;
+    if is_rounded(billed) {
+        Agreement::Agrees
+    } else if is_rounded(billed - tax) {
+        Agreement::AgreesWithoutTax
+    } else {
+        Agreement::Differs
+    }
+}
+
+fn totals(lines: &[ReconciledLine]) -> Vec<ReconciledTotal> {
+    let mut by_currency: BTreeMap<&Currency, Vec<&ReconciledLine>> = BTreeMap::new();
+    for line in lines {
+        by_currency.entry(&line.in_ledger.currency).or_default().push(line);
+    }
+    let total = |(currency, lines): (&Currency, Vec<&ReconciledLine>)| {
+        let sum = |amount: fn(&ReconciledLine) -> Decimal| Money {
+            amount: lines.iter().map(|line| amount(line)).sum(),
+            currency: currency.clone(),
+        };
+        let or_zero =
+            |money: &Option<Money>| money.as_ref().map_or_else(Decimal::default, |money| money.amount);
+        ReconciledTotal {
+            in_files: sum(|line| line.in_files.amount),
+            in_ledger: sum(|line| line.in_ledger.amount),
+            tax: sum(|line| line.tax.amount),
+            invoiced: Money {
+                amount: lines.iter().map(|line| or_zero(&line.invoiced)).sum(),
+                currency: currency.clone(),
+            },
+            difference: Money {
+                amount: lines.iter().map(|line| or_zero(&line.difference)).sum(),
+                currency: currency.clone(),
+            },
+            lines: lines.len(),
+            lines_with_invoice: lines.iter().filter(|line| line.invoiced.is_some()).count(),
+        }
+    };
+    by_currency.into_iter().map(total).collect()
+}
+
+/// What the files of the deliveries that count stated; and accounts that have an invoice and no charge any more.
+async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::Result<Vec<ReconciledLine>> {
+    let rows = sqlx::query!(
+        r#"with counted as (
+               select s.scope_id, t.currency, t.billed_cost, ds.is_provisional, d.rejected
+               from scopes s
+               join visibility v using (scope_id)
+               join delivery_scopes ds on ds.scope_id = s.scope_id and ds.delivery_id = v.delivery_id
+               join delivery_totals t on t.scope_id = s.scope_id and t.delivery_id = v.delivery_id
+               join deliveries d on d.delivery_id = v.delivery_id
+               where s.billing_month >= $1 and s.billing_month <= $2
+                 and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
+               union all
+               select i.scope_id, i.currency, 0, false, 0
+               from invoices i
+           )
+           select s.scope_id, s.billing_month, s.provider, s.billing_account, c.currency as "currency!",
+               sum(c.billed_cost) as "billed!: Decimal",
+               bool_or(c.is_provisional) as "is_provisional!",
+               sum(c.rejected)::bigint as "rejected!"
+           from counted c
+           join scopes s using (scope_id)
+           where s.billing_month >= $1 and s.billing_month <= $2
+           group by 1, c.currency
+           order by s.billing_month, s.provider, s.billing_account, c.currency"#,
+        period.first().first_day(),
+        period.last().first_day(),
+        sequence,
+    )
+    .fetch_all(db)
+    .await?;
+    let lines = rows.into_iter().map(|row| {
+        let currency = Currency::exactly(&row.currency);
+        let nothing = Money { amount: Decimal::default(), currency: currency.clone() };
+        ReconciledLine {
+            scope_id: row.scope_id,
+            month: BillingMonth::of(row.billing_month),
+            provider: row.provider,
+            billing_account: row.billing_account,
+            in_files: Money { amount: row.billed, currency },
+            in_ledger: nothing.clone(),
+            tax: nothing,
+            rejected_rows: row.rejected,
+            is_provisional: row.is_provisional,
+            invoices: Vec::new(),
+            invoiced: None,
+            difference: None,
+            agreement: Agreement::NoInvoice,
+        }
+    });
+    Ok(lines.collect())
+}
+
+/// Billed cost and tax of the charges that count, by scope and currency.
+async fn booked(
+    db: &mut PgConnection,
+    period: Period,
+    sequence: i64,
+) -> sqlx::Result<BTreeMap<(i64, Currency), (Decimal, Decimal)>> {
+    let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
+    let mut query = QueryBuilder::<Postgres>::new(
+        "select c.scope_id, k.currency, sum(c.billed_cost) as billed, \
+         coalesce(sum(c.billed_cost) filter (where k.category = 'Tax'), 0) as tax",
+    );
+    push_from(&mut query, Source::Months);
+    push_where(&mut query, period.first(), period.last(), &visible);
+    query.push(" group by 1, 2");
+    let rows = query.build().fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            let currency = Currency::exactly(row.try_get("currency")?);
+            Ok(((row.try_get("scope_id")?, currency), (row.try_get("billed")?, row.try_get("tax")?)))
+        })
+        .collect()
+}
+
+async fn invoices(
+    db: &mut PgConnection,
+    period: Period,
+) -> sqlx::Result<BTreeMap<(i64, Currency), Vec<Invoice>>> {
+    let rows = sqlx::query!(
+        r#"select i.invoice_id, i.scope_id, i.currency, i.number, i.amount as "amount: Decimal",
+               i.entered_at, i.entered_by
+           from invoices i
+           join scopes s using (scope_id)
+           where s.billing_month >= $1 and s.billing_month <= $2
+           order by i.invoice_id"#,
+        period.first().first_day(),
+        period.last().first_day(),
+    )
+    .fetch_all(db)
+    .await?;
+    let mut found: BTreeMap<_, Vec<Invoice>> = BTreeMap::new();
+    for row in rows {
+        found.entry((row.scope_id, Currency::exactly(&row.currency))).or_default().push(Invoice {
+            invoice_id: row.invoice_id,
+            number: row.number,
+            amount: row.amount,
+            entered_at: row.entered_at,
+            entered_by: row.entered_by,
+        });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invoice_agrees_when_the_charges_round_to_it() {
+        for (invoiced, billed, tax, expected) in [
+            ("12.35", "12.3467", "0", Agreement::Agrees),
+            ("12.3467", "12.3467", "2", Agreement::Agrees),
+            ("12.34", "12.3467", "0", Agreement::Differs),
+            ("12", "12.3467", "0", Agreement::Differs),
+            ("12.00", "12.0001", "0", Agreement::Agrees),
+            ("10.35", "12.3467", "2.0", Agreement::AgreesWithoutTax),
+            ("-3.5", "-3.499", "0", Agreement::Agrees),
+        ] {
+            let [invoiced, billed, tax] = [invoiced, billed, tax].map(|text| text.parse().unwrap());
+            assert_eq!(agreement(invoiced, billed, tax), expected, "{invoiced:?} {billed:?} {tax:?}");
+        }
+    }
+}

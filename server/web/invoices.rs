@@ -1,0 +1,308 @@
+//! `/invoices/2026-09`: whether what the ledger holds is what the invoices say.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use serde::Deserialize;
+use sqlx::PgConnection;
+
+use super::error::Result;
+use super::extract::{Db, Form, Query, cookie};
+use super::form::Fields;
+use super::layout::Layout;
+use super::question::Asked;
+use super::respond::{As, Cell, Format, Record};
+use super::{filters, paths, respond};
+use crate::accounts::Viewer;
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+use crate::ledger::{self, NewInvoice};
+use crate::money::{Decimal, Money};
+use crate::period::{BillingMonth, Period};
+
+use crate::report::{
+    Agreement, CostBasis, Grouping, ReconciledLine, ReconciledTotal, Reconciliation, latest_month,
+    reconciliation,
+};
+
+/// No issuer numbers its invoices with more.
+const LONGEST_NUMBER: usize = 80;
+
+#[derive(Template)]
+#[template(path = "invoices.html")]
+struct Page {
+    layout: Layout,
+    period: Period,
+    it: Reconciliation,
+    fields: Fields,
+}
+
+/// The month that was billed last, or this one.
+pub async fn latest(_: paths::AnyInvoices, mut db: Db) -> Result {
+    let month = latest_month(&mut db, &Viewer::Everything).await?;
+    let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+    Ok(respond::see_other(paths::Invoices { period: As::page(month.into()) }))
+}
+
+/// `?line=17-USD`: the line that an invoice is to be entered for.
+#[derive(Deserialize)]
+pub struct Chosen {
+    line: Option<String>,
+}
+
+pub async fn show(path: paths::Invoices, layout: Layout, Query(chosen): Query<Chosen>, mut db: Db) -> Result {
+    let As { value: period, format } = path.period;
+    let it = reconciliation(&mut db, period).await?;
+    match format {
+        Format::Json => respond::json(&it),
+        Format::Csv => respond::csv(&format!("invoices-{period}"), &it.lines),
+        Format::Html => {
+            let fields = Fields::new([("line", chosen.line.as_deref().unwrap_or_default())]);
+            respond::html(Page { layout, period, it, fields })
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub struct InvoiceForm {
+    line: String,
+    number: String,
+    amount: String,
+}
+
+pub async fn enter(
+    path: paths::Invoices,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<InvoiceForm>,
+) -> Result {
+    let period = path.period.value;
+    let fields = [("line", &*form.line), ("number", &form.number), ("amount", &form.amount)];
+    let mut fields = Fields::new(fields);
+    let it = reconciliation(&mut db, period).await?;
+    if let Some(invoice) = form.read(&it, &mut fields) {
+        if ledger::enter_invoice(&mut db, &invoice, &by, clock::now()).await? {
+            return Ok(back(period, &said(&mut db, period, &invoice).await?, &settings));
+        }
+        fields.refuse("number", "There is an invoice of that number already. Remove it first to change it.");
+    }
+    respond::refused(Page { layout, period, it, fields })
+}
+
+impl InvoiceForm {
+    fn read(&self, it: &Reconciliation, fields: &mut Fields) -> Option<NewInvoice> {
+        let line = it.lines.iter().find(|line| line.name() == self.line);
+        let line = fields.check("line", line.ok_or("Choose the account and month that it is for."));
+        let number = match self.number.trim() {
+            "" => Err("Expected the number on the invoice."),
+            number if number.chars().count() > LONGEST_NUMBER => Err("Expected at most 80 characters."),
+            number => Ok(number.to_owned()),
+        };
+        let number = fields.check("number", number);
+        let amount = amount(&self.amount).ok_or(
+            "Expected an amount with a point before cents and nothing between thousands: 12920931.15.",
+        );
+        let amount = fields.check("amount", amount);
+        let line = line?;
+        let total = Money { amount: amount?, currency: line.in_ledger.currency.clone() };
+        Some(NewInvoice { scope_id: line.scope_id, number: number?, total })
+    }
+}
+
+/// An amount as people write or copy it: `12920.15`, or with commas between thousands where cents make plain
+/// which is which.
+fn amount(text: &str) -> Option<Decimal> {
+    let text = text.trim().replace('−', "-");
+    let Some((thousands, decimals)) = text.split_once('.').filter(|(whole, _)| whole.contains(',')) else {
+        return if text.contains(['e', 'E']) { None } else { text.parse().ok() };
+    };
+    let mut groups = thousands.trim_start_matches('-').split(',');
+    let is_first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
+    let is_grouped = is_first && groups.all(|group| group.len() == 3);
+    if is_grouped { format!("{}.{decimals}", thousands.replace(',', "")).parse().ok() } else { None }
+}
+
+/// What is different now.
+async fn said(db: &mut PgConnection, period: Period, invoice: &NewInvoice) -> Result<String, sqlx::Error> {
+    let it = reconciliation(db, period).await?;
+    let line = it
+        .lines
+        .iter()
+        .find(|line| line.scope_id == invoice.scope_id && line.in_ledger.currency == invoice.total.currency);
+    let agrees = match line.map(|line| line.agreement) {
+        Some(Agreement::Agrees) => "It agrees with the ledger.",
+        Some(Agreement::AgreesWithoutTax) => "It agrees with the ledger without its tax.",
+        _ => "It differs from the ledger.",
+    };
+    Ok(format!("Invoice {} is entered. {agrees}", invoice.number))
+}
+
+#[derive(Deserialize)]
+pub struct RemoveForm {
+    invoice: i64,
+}
+
+pub async fn remove(
+    path: paths::InvoiceRemove,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<RemoveForm>,
+) -> Result {
+    let removed = ledger::remove_invoice(&mut db, form.invoice, &by, clock::now()).await?;
+    let sentence = removed.map_or_else(
+        || "Nothing changed: there is no such invoice.".to_owned(),
+        |number| format!("Invoice {number} is removed."),
+    );
+    Ok(back(path.period.value, &sentence, &settings))
+}
+
+fn back(period: Period, sentence: &str, settings: &Settings) -> axum::response::Response {
+    let mut response = respond::see_other(paths::Invoices { period: As::page(period) });
+    cookie::leave_flash(&mut response, sentence, settings);
+    response
+}
+
+impl Page {
+    fn at(&self, period: Period) -> String {
+        paths::Invoices { period: As::page(period) }.to_string()
+    }
+
+    fn here(&self) -> String {
+        self.at(self.period)
+    }
+
+    fn remove(&self) -> String {
+        paths::InvoiceRemove { period: As::page(self.period) }.to_string()
+    }
+
+    fn periods(&self) -> Vec<(String, String, bool)> {
+        let choice = |period: Period| (period.name(), self.at(period), period == self.period);
+        self.period.around().into_iter().map(choice).collect()
+    }
+
+    fn lines_of(&self, total: &ReconciledTotal) -> impl Iterator<Item = &ReconciledLine> {
+        let currency = &total.in_ledger.currency;
+        self.it.lines.iter().filter(move |line| line.in_ledger.currency == *currency)
+    }
+
+    /// What an invoice can be entered for; those that have none first.
+    fn choices(&self) -> Vec<(String, String)> {
+        let mut lines: Vec<&ReconciledLine> = self.it.lines.iter().collect();
+        lines.sort_by_key(|line| !line.invoices.is_empty());
+        let name = |line: &ReconciledLine| {
+            let ReconciledLine { month, provider, billing_account, in_ledger, .. } = line;
+            format!("{}, {provider} {billing_account}, {}", month.name(), in_ledger.currency)
+        };
+        lines.into_iter().map(|line| (line.name(), name(line))).collect()
+    }
+
+    fn enter(&self, line: &ReconciledLine) -> String {
+        format!("{}?line={}#enter", self.at(self.period), line.name())
+    }
+
+    /// What the ledger's figure is made of.
+    fn charges(&self, line: &ReconciledLine) -> String {
+        let currency = Some(line.in_ledger.currency.clone());
+        let asked = Asked { cost: CostBasis::Billed, currency, ..Asked::default() };
+        let asked = asked.only(&Grouping::Provider, Some(&line.provider)).by(Grouping::Category);
+        asked.link(paths::Spend { period: As::page(line.month.into()) })
+    }
+}
+
+impl ReconciledLine {
+    /// How a form names it. Currencies are codes, so it needs no escaping in an address.
+    pub fn name(&self) -> String {
+        format!("{}-{}", self.scope_id, self.in_ledger.currency)
+    }
+
+    /// A word and its look.
+    pub fn state(&self) -> (&'static str, &'static str) {
+        match self.agreement {
+            Agreement::Agrees => ("Agrees", "good"),
+            Agreement::AgreesWithoutTax => ("Agrees without tax", "good"),
+            Agreement::Differs => ("Differs", "bad"),
+            Agreement::NoInvoice => ("No invoice entered", ""),
+        }
+    }
+
+    /// What may explain a difference.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.rejected_rows > 0 {
+            remarks.push(format!("{} rows of its files could not be read", self.rejected_rows));
+        }
+        if self.is_provisional {
+            remarks.push("its file names no invoice yet".to_owned());
+        }
+        remarks
+    }
+}
+
+impl Record for ReconciledLine {
+    const COLUMNS: &'static [&'static str] = &[
+        "month",
+        "provider",
+        "billing_account",
+        "currency",
+        "in_files",
+        "in_ledger",
+        "tax",
+        "invoices",
+        "invoiced",
+        "difference",
+        "agreement",
+        "rejected_rows",
+        "provisional",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let numbers: Vec<&str> = self.invoices.iter().map(|invoice| invoice.number.as_str()).collect();
+        let or_empty =
+            |money: &Option<Money>| money.as_ref().map_or(Cell::Empty, |it| Cell::Number(it.amount));
+        vec![
+            Cell::text(self.month.to_string()),
+            Cell::text(self.provider.as_str()),
+            Cell::text(self.billing_account.as_str()),
+            Cell::text(self.in_ledger.currency.as_str()),
+            Cell::Number(self.in_files.amount),
+            Cell::Number(self.in_ledger.amount),
+            Cell::Number(self.tax.amount),
+            Cell::text(numbers.join(" ")),
+            or_empty(&self.invoiced),
+            or_empty(&self.difference),
+            Cell::text(self.state().0),
+            Cell::Number(self.rejected_rows.into()),
+            Cell::text(if self.is_provisional { "yes" } else { "no" }),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_as_people_write_them() {
+        for (text, expected) in [
+            ("12920931.15", Some("12920931.15")),
+            (" 12 ", Some("12")),
+            ("-3.50", Some("-3.50")),
+            ("−3.50", Some("-3.50")),
+            ("12,920,931.15", Some("12920931.15")),
+            ("-1,204.10", Some("-1204.10")),
+            ("1,204", None),
+            ("1.204,10", None),
+            ("12,92,931.15", None),
+            ("1e3", None),
+            ("USD 3", None),
+            ("", None),
+        ] {
+            assert_eq!(amount(text), expected.map(|text| text.parse().unwrap()), "{text:?}");
+        }
+    }
+}
