@@ -109,10 +109,10 @@ impl ReconciledLine {
         if self.invoices.is_empty() {
             return;
         }
-        let invoiced: Decimal = self.invoices.iter().map(|invoice| invoice.amount).sum();
-        self.agreement = agreement(invoiced, self.in_ledger.amount, self.tax.amount);
-        self.difference = Some(money(invoiced - self.in_ledger.amount));
-        self.invoiced = Some(money(invoiced));
+        let sum: Decimal = self.invoices.iter().map(|invoice| invoice.amount).sum();
+        self.agreement = agreement(sum, self.in_ledger.amount, self.tax.amount);
+        self.difference = Some(money(sum - self.in_ledger.amount));
+        self.invoiced = Some(money(sum));
     }
 }
 

@@ -168,12 +168,8 @@ fn back(period: Period, sentence: &str, settings: &Settings) -> axum::response::
 }
 
 impl Page {
-    fn at(&self, period: Period) -> String {
-        paths::Invoices { period: As::page(period) }.to_string()
-    }
-
     fn here(&self) -> String {
-        self.at(self.period)
+        at(self.period)
     }
 
     fn remove(&self) -> String {
@@ -181,7 +177,7 @@ impl Page {
     }
 
     fn periods(&self) -> Vec<(String, String, bool)> {
-        let choice = |period: Period| (period.name(), self.at(period), period == self.period);
+        let choice = |period: Period| (period.name(), at(period), period == self.period);
         self.period.around().into_iter().map(choice).collect()
     }
 
@@ -202,19 +198,23 @@ impl Page {
     }
 
     fn enter(&self, line: &ReconciledLine) -> String {
-        format!("{}?line={}#enter", self.at(self.period), line.name())
-    }
-
-    /// What the ledger's figure is made of.
-    fn charges(&self, line: &ReconciledLine) -> String {
-        let currency = Some(line.in_ledger.currency.clone());
-        let asked = Asked { cost: CostBasis::Billed, currency, ..Asked::default() };
-        let asked = asked.only(&Grouping::Provider, Some(&line.provider)).by(Grouping::Category);
-        asked.link(paths::Spend { period: As::page(line.month.into()) })
+        format!("{}?line={}#enter", self.here(), line.name())
     }
 }
 
+fn at(period: Period) -> String {
+    paths::Invoices { period: As::page(period) }.to_string()
+}
+
 impl ReconciledLine {
+    /// What the ledger's figure is made of.
+    pub fn charges(&self) -> String {
+        let currency = Some(self.in_ledger.currency.clone());
+        let asked = Asked { cost: CostBasis::Billed, currency, ..Asked::default() };
+        let asked = asked.only(&Grouping::Provider, Some(&self.provider)).by(Grouping::Category);
+        asked.link(paths::Spend { period: As::page(self.month.into()) })
+    }
+
     /// How a form names it. Currencies are codes, so it needs no escaping in an address.
     pub fn name(&self) -> String {
         format!("{}-{}", self.scope_id, self.in_ledger.currency)
