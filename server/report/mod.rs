@@ -13,6 +13,7 @@ mod effects;
 mod every_charge;
 mod history;
 mod imports;
+mod label;
 mod over_time;
 mod question;
 mod spend;

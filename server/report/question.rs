@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use super::label::with_visible_ends;
 use crate::accounts::Viewer;
 use crate::money::Currency;
 use crate::period::Period;
@@ -241,7 +242,7 @@ impl Grouping {
             (Self::Pricing, Some("Dynamic")) => "Spot".into(),
             (Self::Day, Some("outside")) => "Outside the month".into(),
             (Self::Day, Some("whole-period")) => "Whole period".into(),
-            (_, Some(value)) => value.to_owned(),
+            (_, Some(value)) => with_visible_ends(value),
         }
     }
 
