@@ -19,6 +19,7 @@ use crate::demonstration::{Holds, Mark};
 use crate::generate::demo::{Delivery, Demonstration, File, LEADS, What};
 use crate::ledger::{self, Import, LookIn, Report, Source, Status, WhenUnsure};
 use crate::store::{Database, private};
+use crate::terminal::{remark, say};
 
 /// Who brings the bills.
 const FINANCE: &str = "finance@example.org";
@@ -93,19 +94,19 @@ pub async fn prepare(session: &Session, data_dir: &Path) -> anyhow::Result<()> {
     let accounts = accounts(&mut *session.pool.acquire().await?).await?;
     load(session, data_dir, mark).await?;
     if session.json {
-        println!("{}", serde_json::json!({ "accounts": accounts }));
+        say!("{}", serde_json::json!({ "accounts": accounts }))?;
         return Ok(());
     }
-    println!("Sign in as one of these. Their passwords are new at every start.");
-    println!();
+    say!("Sign in as one of these. Their passwords are new at every start.")?;
+    say!("")?;
     for account in accounts {
         let role = match account.teams.first() {
             Some(team) => format!("{} of {team}", account.role),
             None => account.role.to_string(),
         };
-        println!("  {role:<18} {:<28} {}", account.email, account.password);
+        say!("  {role:<18} {:<28} {}", account.email, account.password)?;
     }
-    println!();
+    say!("")?;
     Ok(())
 }
 
@@ -115,17 +116,17 @@ async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Res
         return Ok(());
     }
     let began = Instant::now();
-    eprintln!("Loading {} months of an invented organization's bills.", mark.months);
+    remark!("Loading {} months of an invented organization's bills.", mark.months);
     let mut rows = 0;
     for delivery in deliveries.iter().skip(mark.loaded) {
         let report = import(session, delivery).await?;
         rows += report.rows_read;
         mark.loaded += 1;
         mark.write(data_dir).context("the folder cannot be written to")?;
-        eprintln!("{:>4} of {}  {}", mark.loaded, deliveries.len(), told(delivery, &report));
+        remark!("{:>4} of {}  {}", mark.loaded, deliveries.len(), told(delivery, &report));
     }
-    eprintln!("{rows} rows in {:.0} s.", began.elapsed().as_secs_f32());
-    eprintln!();
+    remark!("{rows} rows in {:.0} s.", began.elapsed().as_secs_f32());
+    remark!("");
     Ok(())
 }
 
