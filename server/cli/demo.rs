@@ -16,6 +16,7 @@ use crate::accounts::{Email, NewPerson, Password, Role};
 use crate::audit::Actor;
 use crate::clock;
 use crate::demonstration::{Holds, Mark};
+use crate::exchange;
 use crate::generate::demo::{Delivery, Demonstration, File, LEADS, What};
 use crate::ledger::{self, Import, LookIn, Report, Source, Status, WhenUnsure};
 use crate::store::{Database, private};
@@ -110,13 +111,26 @@ pub async fn prepare(session: &Session, data_dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What the currencies of its bills were worth, invented like everything else.
+async fn set_exchange_rates(session: &Session, demonstration: &Demonstration) -> anyhow::Result<()> {
+    let mut rates = exchange::read(&demonstration.exchange_rates().bytes)?;
+    for rate in &mut rates {
+        "invented for the demonstration".clone_into(&mut rate.source);
+    }
+    let mut db = session.pool.acquire().await?;
+    exchange::set(&mut db, &rates, &session.by, clock::now()).await?;
+    Ok(())
+}
+
 async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Result<()> {
-    let deliveries = Demonstration::new(mark.seed, mark.today).last(mark.months).deliveries();
+    let demonstration = Demonstration::new(mark.seed, mark.today).last(mark.months);
+    let deliveries = demonstration.deliveries();
     if mark.loaded >= deliveries.len() {
         return Ok(());
     }
     let began = Instant::now();
     remark!("Loading {} months of an invented organization's bills.", mark.months);
+    set_exchange_rates(session, &demonstration).await?;
     let mut rows = 0;
     for delivery in deliveries.iter().skip(mark.loaded) {
         let report = import(session, delivery).await?;

@@ -22,6 +22,7 @@ mod standing;
 mod sums;
 mod tags;
 mod trace;
+mod variance;
 mod visible;
 
 pub use activity::{Activity, activity};
@@ -46,3 +47,4 @@ pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, latest_month, standing};
 pub use tags::tag_names;
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
+pub use variance::{Movement, Parts, Variance, variance};

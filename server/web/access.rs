@@ -23,7 +23,7 @@ struct Area {
 const AREAS: &[Area] = &[
     Area {
         what: "Spend, charges down to the row of the file, and their CSV and JSON",
-        below: &["/", "/spend", "/charges"],
+        below: &["/", "/spend", "/variance", "/charges"],
         writes: None,
         lead: "rows of their teams only",
     },

@@ -63,7 +63,8 @@ impl Layout {
 
     /// The home page leads to spend, so spend and its charges are where it is.
     fn is_way(&self, href: &str) -> bool {
-        let is_spend = href == "/" && ["/spend", "/charges"].iter().any(|below| self.is_at(below));
+        let is_spend =
+            href == "/" && ["/spend", "/variance", "/charges"].iter().any(|below| self.is_at(below));
         is_spend || self.is_at(href)
     }
 

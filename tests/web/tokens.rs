@@ -28,6 +28,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/rates.csv",
     "/rates.json",
     "/spend/{period}",
+    "/variance/{period}",
 ];
 
 #[test]
