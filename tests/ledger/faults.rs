@@ -57,7 +57,7 @@ impl Scene {
     fn new() -> Self {
         let sandbox = Sandbox::new();
         let file = sandbox.root().join("month.csv");
-        let plan = Plan::new(Format::AwsCur, 12_000, "2026-09".parse().unwrap(), 11);
+        let plan = Plan::new(Format::AwsCur, 6_000, "2026-09".parse().unwrap(), 11);
         let totals = generate::write(&plan, &mut BufWriter::new(File::create(&file).unwrap())).unwrap();
         let scene = Self { sandbox, file, totals };
         // So that the moments are moments of the import, not of setting up a database.
