@@ -41,6 +41,7 @@ pub use imports::{
     Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file, lines_of,
     rejection, rejections, waiting,
 };
+pub use label::with_visible_ends;
 pub use over_time::{Bucket, Series, Step, over_time};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
 pub use spend::{Group, Spend, spend};

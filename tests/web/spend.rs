@@ -158,3 +158,37 @@ async fn a_page_says_what_may_still_change(db: PgPool) {
     assert!(page.contains("Provisional") && page.contains("NeoCloud"));
     assert!(page.contains("7 Sep 2026"), "the last day that is stated");
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn values_that_differ_in_a_space_are_told_apart(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let month = Focus::new().hour("acme", "s1", "2026-09-05T10", "30", "vision").hour(
+        "acme",
+        "s1",
+        "2026-09-05T11",
+        "20",
+        "vision ",
+    );
+    ledger.deliver("month.csv", &month).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+
+    let page = finance.get("/spend/2026-09?by=tag:team").await;
+    assert_eq!(html::texts(&page.body, "tbody tr th a"), ["vision", "vision␣"]);
+    let answer = json(&mut finance, "/spend/2026-09.json?by=tag:team").await;
+    assert_eq!(labels(&answer), ["vision", "vision␣"]);
+    assert_eq!(answer["groups"][1]["key"], "vision ", "scripts are told what the file says");
+    insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=tag:team").await.body, @"
+    key,label,cost,currency,accelerator_hours,share,previous,cost_per_accelerator_hour
+    vision,vision,30,USD,8,0.600000,0,3.750000
+    vision ,vision␣,20,USD,8,0.400000,0,2.500000
+    ");
+
+    for page in ["spend", "variance", "charges"] {
+        let narrowed = finance.get(&format!("/{page}/2026-09?tag:team=vision%20")).await;
+        let chips = html::texts(&narrowed.body, ".chips li").join("");
+        assert!(chips.contains("vision␣"), "{page}: {chips}");
+    }
+    let charge = finance.get("/charges/1/0/2").await;
+    assert!(html::texts(&charge.body, "dl.facts dd").contains(&"vision␣".to_owned()));
+    assert_eq!(json(&mut finance, "/charges/1/0/2.json").await["charge"]["tags"]["team"], "vision ");
+}
