@@ -4,6 +4,7 @@
 //! them never disagree.
 
 mod activity;
+mod as_of;
 mod batches;
 mod cache;
 mod changes;
@@ -26,6 +27,7 @@ mod variance;
 mod visible;
 
 pub use activity::{Activity, activity};
+pub use as_of::Error;
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use cache::Answers;
 pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
