@@ -1,6 +1,7 @@
 //! gpuledger: what an organisation spends on GPUs, wherever they run.
 //!
 //! Data flows one way: file → charges → ledger → report → page. One line per room:
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 /// GPU catalogue: models, instance types, recognition. Pure.
 pub mod accelerator;
@@ -38,6 +39,8 @@ pub mod period;
 pub mod report;
 /// PostgreSQL: the private server, the pool, the migrations, typed COPY.
 pub mod store;
+/// What commands print, to whoever still reads.
+mod terminal;
 /// Pages: one file each.
 pub mod web;
 

@@ -185,8 +185,12 @@ fn it_believes_the_export_about_machines_it_does_not_know() {
 
 #[test]
 fn it_adds_up_hours_seconds_and_fractions_exactly() {
-    let hours =
-        |key: &ChargeKey, quantity: &str| recognize(key).unwrap().part_seconds(quantity.parse().unwrap());
+    // What the reports' SQL multiplies.
+    let hours = |key: &ChargeKey, quantity: &str| {
+        let found = recognize(key).unwrap();
+        let quantity: Decimal = quantity.parse().unwrap();
+        quantity.times(found.per_unit.parts()).times(found.seconds_per_unit.into())
+    };
     let whole = hours(&key("AWS", "p5.48xlarge", "BoxUsage:p5.48xlarge", "Hrs"), "0.5");
     let seconds = hours(&key("Google Cloud", "", "Nvidia L4 GPU running in Iowa", "seconds"), "1");
     let sixth = hours(&key("Microsoft", "Standard_NV6ads_A10_v5", "", "Hours"), "0.1");

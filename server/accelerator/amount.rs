@@ -46,16 +46,10 @@ impl Accelerators {
     pub fn is_zero(self) -> bool {
         self.0 == 0
     }
-
-    /// The exact decimal where one exists within eleven places, else rounded there: for exports.
-    /// Never add these up; add parts.
-    pub fn to_decimal(self) -> Decimal {
-        Decimal::from(self.0).divide(Decimal::from(PARTS), 11).map_or(Decimal::ZERO, Decimal::normalize)
-    }
 }
 
-/// Part-seconds (a sum of [`super::Recognized::part_seconds`]) as accelerator-hours, rounded half-even
-/// to `places`. The only division; nothing is added up after it.
+/// Part-seconds (sums of quantity × parts × seconds, as PostgreSQL makes them) as accelerator-hours, rounded
+/// half-even to `places`. The only division; nothing is added up after it.
 pub fn accelerator_hours(part_seconds: Decimal, places: u8) -> Decimal {
     part_seconds.divide(Decimal::from(PARTS * 3600), places).unwrap_or(Decimal::ZERO)
 }

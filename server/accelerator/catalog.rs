@@ -141,12 +141,8 @@ pub(super) fn unknown_model() -> &'static Model {
     model("unknown").unwrap_or(&models()[0])
 }
 
-/// The model that a text names, whatever stands around it: `NVIDIA A100-SXM4-80GB`, `Nvidia Tesla T4
+/// The model that the words of a text name, whatever stands around it: `NVIDIA A100-SXM4-80GB`, `Nvidia Tesla T4
 /// GPU running in Americas`. The longest name wins; `None` where there is none.
-pub fn find_model(text: &str) -> Option<&'static Model> {
-    find_model_in(&words(text))
-}
-
 pub(super) fn find_model_in(words: &[String]) -> Option<&'static Model> {
     let mut best: Option<(usize, &'static Model)> = None;
     for at in 0..words.len() {
@@ -266,7 +262,7 @@ mod tests {
             ("m5.xlarge", None),
             ("", None),
         ] {
-            assert_eq!(find_model(text).map(|model| model.id), id, "{text}");
+            assert_eq!(find_model_in(&words(text)).map(|model| model.id), id, "{text}");
         }
     }
 

@@ -12,17 +12,16 @@
 //! - `meters.csv`: what one unit of a meter counts (instances, accelerators, or neither).
 //!
 //! [`recognize`] is asked once per distinct charge key. Accelerator-hours are summed exactly, as
-//! part-seconds ([`Recognized::part_seconds`]), and divided once, at display ([`accelerator_hours`]).
+//! part-seconds (quantity × [`Recognized::per_unit`] × [`Recognized::seconds_per_unit`]), and divided once, at
+//! display ([`accelerator_hours`]).
 
 mod amount;
 mod catalog;
-mod mig;
 mod recognize;
 mod text;
 mod unit;
 
 pub use amount::{Accelerators, PARTS, ParseAcceleratorsError, accelerator_hours};
-pub use catalog::{Instance, Model, VERSION, find_instance, find_model, instances, model, models};
-pub use mig::mig_share;
+pub use catalog::{Instance, Model, VERSION, find_instance, instances, model, models};
 pub use recognize::{Recognized, recognize, why};
 pub use unit::seconds_per_unit;

@@ -5,7 +5,6 @@ use super::text::words;
 use super::unit::{counts_accelerators, seconds_per_unit};
 use super::{Accelerators, Instance, Model, find_instance};
 use crate::billing::{ChargeCategory, ChargeKey};
-use crate::money::Decimal;
 
 /// Which accelerator the metered quantity of a key is time of, and how many one unit of it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,14 +15,6 @@ pub struct Recognized {
     pub per_unit: Accelerators,
     /// Seconds in one unit of the quantity: 3600 for hours.
     pub seconds_per_unit: u32,
-}
-
-impl Recognized {
-    /// A metered quantity in exact part-seconds: parts of an accelerator × seconds. Sum these;
-    /// [`super::accelerator_hours`] turns the sum into hours.
-    pub fn part_seconds(&self, quantity: Decimal) -> Decimal {
-        quantity.times(self.per_unit.parts()).times(i64::from(self.seconds_per_unit))
-    }
 }
 
 /// The accelerator whose time a key meters. `None` for everything else: other units, other machines,

@@ -166,8 +166,9 @@ impl Charge {
     }
 }
 
-/// Tags of a charge: keys are unique, values never empty. One text holds them all, so that a reader can
-/// reuse it for every row.
+/// Tags of a charge: keys are unique, values never empty, and as the file has them, spaces at their ends included:
+/// to a provider they are different values, and so they are to an invoice that is split by them. One text holds
+/// them all, so that a reader can reuse it for every row.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
     text: String,

@@ -5,39 +5,18 @@
 //! `s3://bucket/key`. Whatever it lists is matched to files at hand by the end of its key, for a
 //! bucket is copied in many ways.
 
-use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use super::Refusal;
-use super::value::time;
-use crate::period::BillingMonth;
 
 /// The largest manifest that is read. One of a thousand files and a thousand columns has 200 kB.
 pub const MAX_MANIFEST: usize = 16 << 20;
 
-/// What a manifest says.
+/// The files that a manifest says belong together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
-    /// Distinguishes two deliveries of one period: `assemblyId`, or the execution of a Data Export.
-    pub assembly: String,
-    pub report: String,
-    pub account: String,
-    /// First and last (exclusive) moment of the billing period; `None` where the manifest does not say.
-    pub billing_period: Option<(DateTime<Utc>, DateTime<Utc>)>,
-    /// Names as headers have them: `lineItem/UnblendedCost`, `line_item_unblended_cost`.
-    pub columns: Vec<String>,
     /// Keys of the data files, without the bucket, in order.
     pub files: Vec<String>,
-    pub compression: String,
-}
-
-/// Which of the files at hand a manifest names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Matched {
-    /// Per file of the manifest, in its order: the index of the file at hand; `None` where it is absent.
-    pub found: Vec<Option<usize>>,
-    /// Files at hand that the manifest does not name.
-    pub surplus: Vec<usize>,
 }
 
 impl Manifest {
@@ -78,25 +57,7 @@ impl Manifest {
         if let Some(key) = files.iter().find(|key| key.split(['/', '\\']).any(|part| part == "..")) {
             return Err(Refusal::new(format!("a manifest with the key {key}, which climbs out"), EXPECTED));
         }
-        let period = written
-            .billing_period
-            .and_then(|period| Some((compact_time(&period.start)?, compact_time(&period.end)?)));
-        Ok(Self {
-            assembly: written.assembly_id.or(written.execution_id).unwrap_or_default(),
-            report: written.report_name.or(written.export_name).unwrap_or_default(),
-            account: written.account.map(Scalar::into_text).unwrap_or_default(),
-            billing_period: period,
-            columns: written.columns.unwrap_or_default().into_iter().map(WrittenColumn::into_name).collect(),
-            files,
-            compression: written.compression.unwrap_or_default(),
-        })
-    }
-
-    /// The month it covers: as stated, else out of the folder in its keys (`20260801-20260901`,
-    /// `BILLING_PERIOD=2026-08`).
-    pub fn billing_month(&self) -> Option<BillingMonth> {
-        let stated = self.billing_period.map(|(start, _)| BillingMonth::of(start.date_naive()));
-        stated.or_else(|| self.files.iter().find_map(|key| key.split('/').find_map(month_of_folder)))
+        Ok(Self { files })
     }
 
     /// Where a data file may lie, seen from the folder of the manifest, the most likely first: the end of
@@ -116,7 +77,8 @@ impl Manifest {
     /// Finds the manifest's files among those at hand, by the longest common end of name and key. A name
     /// without folders fits by itself; of two that fit equally well (the same name in two assemblies) the
     /// one under the manifest's assembly wins, else neither is taken for the other: the first is.
-    pub fn matching<S: AsRef<str>>(&self, names: &[S]) -> Matched {
+    /// Per file of the manifest, in its order, the place of the one at hand; `None` where it is absent.
+    pub fn matching<S: AsRef<str>>(&self, names: &[S]) -> Vec<Option<usize>> {
         let mut taken = vec![false; names.len()];
         let mut found = Vec::with_capacity(self.files.len());
         for key in &self.files {
@@ -132,13 +94,7 @@ impl Manifest {
             }
             found.push(best.map(|(_, i)| i));
         }
-        Matched { found, surplus: (0..names.len()).filter(|i| !taken[*i]).collect() }
-    }
-
-    /// The manifest's files that are not at hand.
-    pub fn absent<'a>(&'a self, matched: &Matched) -> Vec<&'a str> {
-        let missing = self.files.iter().zip(&matched.found).filter(|(_, found)| found.is_none());
-        missing.map(|(key, _)| key.as_str()).collect()
+        found
     }
 }
 
@@ -156,61 +112,13 @@ fn without_bucket(key: &str) -> &str {
     }
 }
 
-/// `20260801T000000.000Z`, or any time that exports write.
-fn compact_time(text: &str) -> Option<DateTime<Utc>> {
-    let bytes = text.as_bytes();
-    if bytes.len() < 8 || !bytes[..8].iter().all(u8::is_ascii_digit) {
-        return time(bytes);
-    }
-    time(format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..8]).as_bytes())
-}
-
-fn month_of_folder(folder: &str) -> Option<BillingMonth> {
-    if let Some((name, month)) = folder.split_once('=') {
-        return name.eq_ignore_ascii_case("billing_period").then(|| month.parse().ok()).flatten();
-    }
-    let (start, end) = folder.split_once('-')?;
-    let is_period = start.len() == 8 && end.len() == 8 && end.bytes().all(|b| b.is_ascii_digit());
-    is_period.then(|| compact_time(start)).flatten().map(|start| BillingMonth::of(start.date_naive()))
-}
-
 /// A manifest as written; both generations at once.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
-    assembly_id: Option<String>,
-    execution_id: Option<String>,
-    report_name: Option<String>,
-    export_name: Option<String>,
-    account: Option<Scalar>,
-    billing_period: Option<WrittenPeriod>,
-    columns: Option<Vec<WrittenColumn>>,
     report_keys: Option<Vec<WrittenFile>>,
     data_files: Option<Vec<WrittenFile>>,
     files: Option<Vec<WrittenFile>>,
-    compression: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct WrittenPeriod {
-    start: String,
-    end: String,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WrittenColumn {
-    Name(String),
-    Parts { category: Option<String>, name: String },
-}
-
-impl WrittenColumn {
-    fn into_name(self) -> String {
-        match self {
-            Self::Name(name) | Self::Parts { category: None, name } => name,
-            Self::Parts { category: Some(category), name } => format!("{category}/{name}"),
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -232,22 +140,6 @@ impl WrittenFile {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Scalar {
-    Text(String),
-    Number(u64),
-}
-
-impl Scalar {
-    fn into_text(self) -> String {
-        match self {
-            Self::Text(text) => text,
-            Self::Number(number) => number.to_string(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,9 +155,6 @@ mod tests {
     fn it_reads_a_legacy_manifest() {
         let manifest = Manifest::parse(LEGACY.as_bytes()).unwrap();
         assert!(Manifest::recognizes(LEGACY.as_bytes()));
-        assert_eq!((manifest.assembly.as_str(), manifest.account.as_str()), ("a-2", "012345678901"));
-        assert_eq!(manifest.columns, ["lineItem/UnblendedCost"]);
-        assert_eq!(manifest.billing_month().unwrap().to_string(), "2026-08");
         assert_eq!(manifest.files.len(), 2);
     }
 
@@ -277,8 +166,6 @@ mod tests {
         )
         .unwrap();
         assert_eq!(manifest.files, ["p/cur2/data/BILLING_PERIOD=2026-08/cur2-00001.csv.gz"]);
-        assert_eq!(manifest.billing_month().unwrap().to_string(), "2026-08");
-        assert_eq!(manifest.assembly, "e-1");
     }
 
     #[test]
@@ -300,11 +187,10 @@ mod tests {
     fn it_finds_its_files_among_those_at_hand() {
         let manifest = Manifest::parse(LEGACY.as_bytes()).unwrap();
         let matched = manifest.matching(&["cur-2.csv.gz", "notes.txt"]);
-        assert_eq!(matched, Matched { found: vec![None, Some(0)], surplus: vec![1] });
-        assert_eq!(manifest.absent(&matched), ["p/cur/20260801-20260901/a-2/cur-1.csv.gz"]);
+        assert_eq!(matched, [None, Some(0)]);
         // Two assemblies hold files of the same name.
         let matched = manifest.matching(&["x/a-1/cur-1.csv.gz", "x/a-2/cur-1.csv.gz", "x/a-2/cur-2.csv.gz"]);
-        assert_eq!(matched, Matched { found: vec![Some(1), Some(2)], surplus: vec![0] });
+        assert_eq!(matched, [Some(1), Some(2)]);
     }
 
     #[test]

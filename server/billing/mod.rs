@@ -28,7 +28,7 @@ use std::io::{Read, Seek, Write};
 
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
 pub use header::{Columns, Header};
-pub use manifest::{MAX_MANIFEST, Manifest, Matched};
+pub use manifest::{MAX_MANIFEST, Manifest};
 pub use provider::{canonical_account, canonical_provider};
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};

@@ -113,6 +113,13 @@ fn mentions(header: &Header, parts: &[&str]) -> bool {
     header.keys().any(|key| parts.iter().any(|part| key.contains(part)))
 }
 
+/// Prices of meters, of which nothing says how much was used. Azure's cost exports name prices, too.
+fn is_azure_price_sheet(header: &Header) -> bool {
+    header.has("meterid")
+        && any(header, &["unitprice", "baseprice", "marketprice", "retailprice"])
+        && !mentions(header, &["cost", "consumedquantity"])
+}
+
 /// The most particular first.
 static HEADERS: &[HeaderKind] = &[
     HeaderKind {
@@ -187,6 +194,7 @@ static HEADERS: &[HeaderKind] = &[
                 && (all(h, &["sku", "offertermcode"])
                     || (h.has("instancetype") && any(h, &["price", "spotprice", "marketpricehourly"]))
                     || mentions(h, &["priceperunit", "pricepergpu", "pricehourly", "priceperhour"])
+                    || is_azure_price_sheet(h)
                     || h.name(0).eq_ignore_ascii_case("FormatVersion"))
         },
         found: "a price list: what things cost, not what was spent",

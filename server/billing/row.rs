@@ -88,23 +88,32 @@ impl<'a> Row<'a> {
 
     /// Appends the text of a cell, trimmed; nothing for a null.
     pub(super) fn text(&self, column: Column, out: &mut String) -> Result<(), Problem> {
+        self.append(column, out, trimmed)
+    }
+
+    /// Appends the text of a cell with the spaces at its ends, for what people wrote: tags. Nothing for a null.
+    pub(super) fn verbatim(&self, column: Column, out: &mut String) -> Result<(), Problem> {
+        self.append(column, out, |text| text)
+    }
+
+    fn append(&self, column: Column, out: &mut String, cut: impl Fn(&str) -> &str) -> Result<(), Problem> {
         let Some(at) = column else { return Ok(()) };
         let range = self.record.range(at);
         if range.is_empty() {
             return Ok(());
         }
-        let Some(whole) = self.whole else { return self.slow_text(column, out) };
+        let Some(whole) = self.whole else { return self.slow_text(column, out, cut) };
         let raw = &whole[range];
         match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-            None => append(raw, out),
-            Some(inner) if !inner.contains('"') => append(inner, out),
-            Some(inner) => append_undoubled(inner.trim(), out),
+            None => append(cut(raw), out),
+            Some(inner) if !inner.contains('"') => append(cut(inner), out),
+            Some(inner) => append_undoubled(cut(inner), out),
         }
         Ok(())
     }
 
     /// For rows that are not wholly text.
-    fn slow_text(&self, column: Column, out: &mut String) -> Result<(), Problem> {
+    fn slow_text(&self, column: Column, out: &mut String, cut: impl Fn(&str) -> &str) -> Result<(), Problem> {
         let Some(at) = column else { return Ok(()) };
         let cell = self.record.plain(at);
         let text = std::str::from_utf8(&cell)
@@ -113,7 +122,7 @@ impl<'a> Row<'a> {
         if text.contains('\0') {
             return Err(self.problem(column, "text without NUL characters"));
         }
-        append(text, out);
+        append(cut(text), out);
         Ok(())
     }
 
@@ -148,11 +157,15 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Trimmed, and nothing for a null.
-fn append(text: &str, out: &mut String) {
+/// As `str::trim`, which knows all of Unicode and is seldom needed.
+fn trimmed(text: &str) -> &str {
     let is_bare = |byte: Option<&u8>| byte.is_some_and(|byte| (b'!'..=b'~').contains(byte));
     let bytes = text.as_bytes();
-    let text = if is_bare(bytes.first()) && is_bare(bytes.last()) { text } else { text.trim() };
+    if is_bare(bytes.first()) && is_bare(bytes.last()) { text } else { text.trim() }
+}
+
+/// Nothing for a null.
+fn append(text: &str, out: &mut String) {
     if !value::is_null(text.as_bytes()) {
         out.push_str(text);
     }

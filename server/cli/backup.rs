@@ -1,6 +1,6 @@
 //! `gpuledger backup`.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::{Done, Session, print_json};
 use crate::backup::{self, Progress};
 use crate::clock;
 use crate::store::Store;
+use crate::terminal::say;
 
 const TELL: Duration = Duration::from_millis(500);
 
@@ -34,12 +35,12 @@ pub async fn run(session: Session, store: &Store, arguments: Arguments) -> anyho
             "sequence": manifest.sequence, "made_at": manifest.made_at, "version": manifest.version,
         }))?;
     } else {
-        println!(
+        say!(
             "{}: the ledger as of sequence {} and its originals, {}",
             target.display(),
             manifest.sequence,
             megabytes(manifest.bytes())
-        );
+        )?;
     }
     Ok(Done::Well)
 }
@@ -51,12 +52,12 @@ pub async fn watched<T>(
     progress: &Progress,
     is_quiet: bool,
 ) -> anyhow::Result<T> {
-    let is_watched = !is_quiet && std::io::stderr().is_terminal();
+    let is_watched = !is_quiet && io::stderr().is_terminal();
     let telling = async {
         loop {
             tokio::time::sleep(TELL).await;
             if is_watched {
-                eprint!("\r{} {what} ", megabytes(progress.bytes()));
+                let _ = write!(io::stderr(), "\r{} {what} ", megabytes(progress.bytes()));
             }
         }
     };
@@ -68,7 +69,7 @@ pub async fn watched<T>(
         _ = interrupt.recv() => bail!("interrupted; nothing is left of it"),
     };
     if is_watched {
-        eprint!("\r\x1b[K");
+        let _ = write!(io::stderr(), "\r\x1b[K");
     }
     done
 }

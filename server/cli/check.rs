@@ -2,6 +2,7 @@
 
 use super::{Done, Session, print_json};
 use crate::ledger;
+use crate::terminal::say;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -22,15 +23,12 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     } else {
         for equation in &equations {
             let (sign, mark) = if equation.holds { ("=", " ok ") } else { ("≠", "FAIL") };
-            println!(
-                "{mark}  {} [{}]: {} {sign} {}",
-                equation.name, equation.of, equation.left, equation.right
-            );
+            say!("{mark}  {} [{}]: {} {sign} {}", equation.name, equation.of, equation.left, equation.right)?;
         }
     }
     let failed = equations.iter().filter(|equation| !equation.holds).count();
     if !session.json {
-        println!("{} equations, {failed} do not hold", equations.len());
+        say!("{} equations, {failed} do not hold", equations.len())?;
     }
     Ok(if failed == 0 { Done::Well } else { Done::Failed })
 }

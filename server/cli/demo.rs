@@ -23,6 +23,7 @@ use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 use crate::report;
 use crate::store::{Database, private};
+use crate::terminal::{remark, say};
 
 /// Who brings the bills.
 const FINANCE: &str = "finance@example.org";
@@ -97,19 +98,19 @@ pub async fn prepare(session: &Session, data_dir: &Path) -> anyhow::Result<()> {
     let accounts = accounts(&mut *session.pool.acquire().await?).await?;
     load(session, data_dir, mark).await?;
     if session.json {
-        println!("{}", serde_json::json!({ "accounts": accounts }));
+        say!("{}", serde_json::json!({ "accounts": accounts }))?;
         return Ok(());
     }
-    println!("Sign in as one of these. Their passwords are new at every start.");
-    println!();
+    say!("Sign in as one of these. Their passwords are new at every start.")?;
+    say!("")?;
     for account in accounts {
         let role = match account.teams.first() {
             Some(team) => format!("{} of {team}", account.role),
             None => account.role.to_string(),
         };
-        println!("  {role:<18} {:<28} {}", account.email, account.password);
+        say!("  {role:<18} {:<28} {}", account.email, account.password)?;
     }
-    println!();
+    say!("")?;
     Ok(())
 }
 
@@ -131,7 +132,7 @@ async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Res
         return Ok(());
     }
     let began = Instant::now();
-    eprintln!("Loading {} months of an invented organization's bills.", mark.months);
+    remark!("Loading {} months of an invented organization's bills.", mark.months);
     set_exchange_rates(session, &demonstration).await?;
     let mut rows = 0;
     for delivery in deliveries.iter().skip(mark.loaded) {
@@ -139,11 +140,11 @@ async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Res
         rows += report.rows_read;
         mark.loaded += 1;
         mark.write(data_dir).context("the folder cannot be written to")?;
-        eprintln!("{:>4} of {}  {}", mark.loaded, deliveries.len(), told(delivery, &report));
+        remark!("{:>4} of {}  {}", mark.loaded, deliveries.len(), told(delivery, &report));
     }
     enter_invoices(session, &demonstration).await?;
-    eprintln!("{rows} rows in {:.0} s.", began.elapsed().as_secs_f32());
-    eprintln!();
+    remark!("{rows} rows in {:.0} s.", began.elapsed().as_secs_f32());
+    remark!("");
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use super::{Done, print_json};
 use crate::generate::{self, Format, Plan};
 use crate::money::Currency;
 use crate::period::BillingMonth;
+use crate::terminal::say;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -80,10 +81,13 @@ pub fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Done> {
     if json {
         print_json(&totals)?;
     } else {
-        println!(
+        say!(
             "{path}: {} rows, billed {}, effective {} {}",
-            totals.rows, totals.billed, totals.effective, plan.currency
-        );
+            totals.rows,
+            totals.billed,
+            totals.effective,
+            plan.currency
+        )?;
     }
     Ok(Done::Well)
 }

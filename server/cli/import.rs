@@ -1,5 +1,6 @@
 //! `gpuledger import`.
 
+use std::io;
 use std::path::PathBuf;
 
 use uuid::Uuid;
@@ -7,6 +8,7 @@ use uuid::Uuid;
 use super::{Done, Session, print_json};
 use crate::clock;
 use crate::ledger::{self, Decision, Import, Interrupted, LookIn, Report, Source, Status, WhenUnsure};
+use crate::terminal::say;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -62,7 +64,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     if session.json {
         print_json(&reports)?;
     } else {
-        reports.iter().for_each(print);
+        reports.iter().try_for_each(print)?;
     }
     Ok(outcome(&reports))
 }
@@ -78,7 +80,7 @@ fn outcome(reports: &[Report]) -> Done {
     }
 }
 
-fn print(report: &Report) {
+fn print(report: &Report) -> io::Result<()> {
     let files: Vec<&str> = report.files.iter().map(|file| file.file.as_str()).collect();
     let status = match report.status {
         Status::Loaded => "loaded",
@@ -88,28 +90,28 @@ fn print(report: &Report) {
         Status::Waiting => "waiting",
         Status::Cancelled => "cancelled",
     };
-    println!("{}: {status}", files.join(", "));
+    say!("{}: {status}", files.join(", "))?;
     if let Some(message) = &report.message {
-        println!("  {message}");
+        say!("  {message}")?;
     }
     if report.status == Status::Waiting {
-        println!("  Nothing was loaded. Run again with --replace or --add.");
-        return;
+        say!("  Nothing was loaded. Run again with --replace or --add.")?;
+        return Ok(());
     }
     if report.status != Status::Loaded {
-        return;
+        return Ok(());
     }
-    println!(
+    say!(
         "  delivery {}: {} rows = {} charges + {} rejected + {} skipped",
         report.delivery.unwrap_or_default(),
         report.rows_read,
         report.charges,
         report.rejected,
         report.skipped
-    );
+    )?;
     for scope in &report.scopes {
         for (billed, effective) in scope.billed_cost.iter().zip(&scope.effective_cost) {
-            println!(
+            say!(
                 "  {} {} {}: billed {} {}, effective {} {}",
                 scope.scope.provider,
                 scope.scope.billing_account,
@@ -118,13 +120,18 @@ fn print(report: &Report) {
                 billed.currency,
                 effective.amount,
                 effective.currency
-            );
+            )?;
         }
     }
     for rejection in &report.rejections {
-        println!(
+        say!(
             "  {} row {}, column {}: found {}; expected {}",
-            rejection.file, rejection.row, rejection.column, rejection.found, rejection.expected
-        );
+            rejection.file,
+            rejection.row,
+            rejection.column,
+            rejection.found,
+            rejection.expected
+        )?;
     }
+    Ok(())
 }

@@ -24,6 +24,7 @@ use crate::audit::Actor;
 use crate::config::{BaseUrl, DatabaseUrl, LogFormat, Settings};
 use crate::ledger::{self, Originals};
 use crate::store::{Database, Store, private};
+use crate::terminal::{remark, say};
 use crate::web;
 
 /// An import writes on two connections and asks on two more.
@@ -139,7 +140,7 @@ fn exit_code(outcome: anyhow::Result<Done>) -> ExitCode {
         Ok(Done::Failed) => ExitCode::from(1),
         Ok(Done::WithRejections) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("gpuledger: {error:#}");
+            remark!("gpuledger: {error:#}");
             ExitCode::from(1)
         }
     }
@@ -210,7 +211,7 @@ fn keep_postgres(data_dir: &Path, postgres: &Path) -> ExitCode {
     match private::keep(data_dir, postgres) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gpuledger: {error}");
+            remark!("gpuledger: {error}");
             ExitCode::from(1)
         }
     }
@@ -227,6 +228,6 @@ fn start_logging(format: LogFormat) {
 }
 
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    println!("{}", serde_json::to_string_pretty(value)?);
+    say!("{}", serde_json::to_string_pretty(value)?)?;
     Ok(())
 }

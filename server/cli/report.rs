@@ -5,6 +5,7 @@ use crate::accounts::Viewer;
 use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{self, CostBasis, Filter, Grouping, Question};
+use crate::terminal::say;
 
 #[derive(clap::Subcommand)]
 pub enum Report {
@@ -89,37 +90,39 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
         return Ok(Done::Well);
     }
     let Some(total) = &spend.total else {
-        println!("{}: nothing was imported for this period", spend.period);
+        say!("{}: nothing was imported for this period", spend.period)?;
         return Ok(Done::Well);
     };
-    println!("{} {} by {}, {}", spend.period, spend.cost, spend.by, total.currency);
+    say!("{} {} by {}, {}", spend.period, spend.cost, spend.by, total.currency)?;
     let line = |group: &report::Group, indent: &str| {
         let (cost, hours) = (group.cost.amount.round(2), group.accelerator_hours.round(1));
-        println!("{cost:>20}  {hours:>14} h  {indent}{}", group.label);
+        say!("{cost:>20}  {hours:>14} h  {indent}{}", group.label)
     };
     for group in &spend.groups {
-        line(group, "");
+        line(group, "")?;
         for inside in &group.groups {
-            line(inside, "  ");
+            line(inside, "  ")?;
         }
     }
-    println!("{:>20}  {:>14} h  total", total.amount.round(2), spend.accelerator_hours.round(1));
+    say!("{:>20}  {:>14} h  total", total.amount.round(2), spend.accelerator_hours.round(1))?;
     if !spend.other_currencies.is_empty() {
         let others: Vec<&str> = spend.other_currencies.iter().map(Currency::as_str).collect();
-        println!("not in the total: {}", others.join(", "));
+        say!("not in the total: {}", others.join(", "))?;
     }
     for used in &spend.rates {
-        println!("{}: 1 {} = {} {}, {}", used.month, used.currency, used.rate, used.into, used.source);
+        say!("{}: 1 {} = {} {}, {}", used.month, used.currency, used.rate, used.into, used.source)?;
     }
     for left_out in &spend.unconverted {
         let money = &left_out.cost;
-        println!(
+        say!(
             "not in the total: {} {} of {}, which has no rate",
-            money.amount, money.currency, left_out.month
-        );
+            money.amount,
+            money.currency,
+            left_out.month
+        )?;
     }
     if spend.rejected_rows > 0 {
-        println!("incomplete: {} rows were rejected", spend.rejected_rows);
+        say!("incomplete: {} rows were rejected", spend.rejected_rows)?;
     }
     Ok(Done::Well)
 }

@@ -10,6 +10,7 @@ use crate::backup::{self, Manifest, Progress};
 use crate::config::Settings;
 use crate::ledger;
 use crate::store::{Store, private};
+use crate::terminal::say;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -55,14 +56,14 @@ async fn report(store: &Store, manifest: &Manifest, json: bool) -> anyhow::Resul
             "equations": equations.len(), "broken": broken,
         }))?;
     } else {
-        println!(
+        say!(
             "restored {}: the ledger as of sequence {}, made on {} by gpuledger {}",
             megabytes(manifest.bytes()),
             manifest.sequence,
             manifest.made_at.format("%Y-%m-%d %H:%M UTC"),
             manifest.version
-        );
-        println!("{} equations checked, {broken} do not hold", equations.len());
+        )?;
+        say!("{} equations checked, {broken} do not hold", equations.len())?;
     }
     Ok(if broken == 0 { Done::Well } else { Done::Failed })
 }

@@ -11,6 +11,7 @@ use crate::accounts::people::{self, Added};
 use crate::accounts::{Email, NewPerson, Password, Person, Role, link};
 use crate::clock;
 use crate::config::BaseUrl;
+use crate::terminal::{remark, say};
 use crate::web::paths::PasswordLink;
 
 #[derive(clap::Subcommand)]
@@ -124,7 +125,7 @@ async fn settled(
 ) -> anyhow::Result<Done> {
     match managed {
         Managed::Done => {}
-        Managed::Unchanged => eprintln!("Nothing changed: it was so already."),
+        Managed::Unchanged => remark!("Nothing changed: it was so already."),
         Managed::LastAdmin => {
             bail!("{} is the last administrator who can sign in; nothing was changed", whom.email)
         }
@@ -134,7 +135,7 @@ async fn settled(
     if session.json {
         print_json(&person)?;
     } else {
-        println!("{} {sentence}.", person.email);
+        say!("{} {sentence}.", person.email)?;
     }
     Ok(Done::Well)
 }
@@ -150,7 +151,7 @@ fn list(session: &Session, people: &[Person]) -> anyhow::Result<Done> {
             (false, false) => " invited",
             (false, true) => "",
         };
-        println!("{} {} {}{state}", person.email, person.role, person.teams.join(", "));
+        say!("{} {} {}{state}", person.email, person.role, person.teams.join(", "))?;
     }
     Ok(Done::Well)
 }
@@ -159,9 +160,9 @@ fn tell(session: &Session, person: &Person, link: Option<&str>) -> anyhow::Resul
     if session.json {
         print_json(&serde_json::json!({ "email": person.email, "id": person.user_id, "link": link }))?;
     } else if let Some(link) = link {
-        println!("{} chooses a password here, once and within three days:\n{link}", person.email);
+        say!("{} chooses a password here, once and within three days:\n{link}", person.email)?;
     } else {
-        println!("{} can sign in now.", person.email);
+        say!("{} can sign in now.", person.email)?;
     }
     Ok(Done::Well)
 }

@@ -89,7 +89,7 @@ fn follow(
     let matched = parsed.matching(&names);
     let mut sources = Vec::new();
     let mut absent = Vec::new();
-    for (key, found) in parsed.files.iter().zip(&matched.found) {
+    for (key, found) in parsed.files.iter().zip(&matched) {
         let on_disk = || match look_in {
             LookIn::Given => None,
             LookIn::Folders => find_beside(&manifest.path, key),

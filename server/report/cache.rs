@@ -10,6 +10,7 @@ use sqlx::PgConnection;
 use tokio::sync::OnceCell;
 
 use super::Question;
+use super::as_of::{Error, as_of};
 use super::over_time::{self, Series, Step};
 use super::spend::{self, Spend};
 use super::standing::rejected_rows;
@@ -19,7 +20,6 @@ use super::variance::{self, Variance};
 use super::visible::Visible;
 use crate::accounts::Viewer;
 use crate::exchange::Rates;
-use crate::ledger;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
@@ -46,9 +46,8 @@ pub struct Answers {
 
 impl Answers {
     /// As [`spend::spend`].
-    pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> sqlx::Result<Spend> {
-        let sequence = ledger::sequence(db).await?;
-        let sequence = question.sequence.map_or(sequence, |asked| asked.min(sequence));
+    pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
+        let sequence = as_of(db, question).await?;
         let visible = self.compared(db, question.period, sequence).await?;
         let rates = self.rates(db, question, sequence).await?;
         let everything = timeless(question);
@@ -63,9 +62,8 @@ impl Answers {
     }
 
     /// As [`variance::variance`].
-    pub async fn variance(&self, db: &mut PgConnection, question: &Question) -> sqlx::Result<Variance> {
-        let sequence = ledger::sequence(db).await?;
-        let sequence = question.sequence.map_or(sequence, |asked| asked.min(sequence));
+    pub async fn variance(&self, db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
+        let sequence = as_of(db, question).await?;
         let visible = self.compared(db, question.period, sequence).await?;
         let rates = self.rates(db, question, sequence).await?;
         let everything = timeless(question);

@@ -4,6 +4,7 @@
 //! them never disagree.
 
 mod activity;
+mod as_of;
 mod batches;
 mod cache;
 mod changes;
@@ -13,6 +14,7 @@ mod effects;
 mod every_charge;
 mod history;
 mod imports;
+mod label;
 mod over_time;
 mod question;
 mod reconciliation;
@@ -26,6 +28,7 @@ mod variance;
 mod visible;
 
 pub use activity::{Activity, activity};
+pub use as_of::Error;
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use cache::Answers;
 pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
@@ -41,6 +44,7 @@ pub use imports::{
     Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file, lines_of,
     rejection, rejections, waiting,
 };
+pub use label::with_visible_ends;
 pub use over_time::{Bucket, Series, Step, over_time};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
 pub use reconciliation::{

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use super::label::with_visible_ends;
 use crate::accounts::Viewer;
 use crate::money::Currency;
 use crate::period::Period;
@@ -219,14 +220,14 @@ impl Grouping {
             Self::Resource => "Resource".into(),
             Self::Day => "Day".into(),
             Self::Month => "Month".into(),
-            Self::Tag(key) => format!("Tag {key}"),
+            Self::Tag(key) => format!("Tag {}", with_visible_ends(key)),
         }
     }
 
     /// What a group whose value is missing is called.
     pub fn missing(&self) -> String {
         match self {
-            Self::Tag(key) => format!("No {key} tag"),
+            Self::Tag(key) => format!("No {} tag", with_visible_ends(key)),
             Self::Accelerator => "No accelerator".into(),
             Self::Sku => "No SKU".into(),
             other => format!("No {}", other.label().to_lowercase()),
@@ -241,7 +242,7 @@ impl Grouping {
             (Self::Pricing, Some("Dynamic")) => "Spot".into(),
             (Self::Day, Some("outside")) => "Outside the month".into(),
             (Self::Day, Some("whole-period")) => "Whole period".into(),
-            (_, Some(value)) => value.to_owned(),
+            (_, Some(value)) => with_visible_ends(value),
         }
     }
 
@@ -251,7 +252,7 @@ impl Grouping {
             Self::Category => "Charge categories".into(),
             Self::Pricing => "Pricing categories".into(),
             Self::Sku => "SKUs".into(),
-            Self::Tag(key) => format!("Values of tag {key}"),
+            Self::Tag(key) => format!("Values of tag {}", with_visible_ends(key)),
             other => format!("{}s", other.label()),
         }
     }

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 use sqlx::PgConnection;
 
+use super::as_of::{Error, as_of};
 use super::denomination::Unconverted;
 use super::standing::rejected_rows;
 use super::sums::{Figures, Sum, Sums, sums_of};
@@ -13,7 +14,6 @@ use super::visible::Visible;
 use super::{CostBasis, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
 use crate::exchange::{self, Rates, Used};
-use crate::ledger;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
 
@@ -70,9 +70,8 @@ pub struct Group {
 }
 
 /// Sums a period in groups.
-pub async fn spend(db: &mut PgConnection, question: &Question) -> sqlx::Result<Spend> {
-    let current = ledger::sequence(db).await?;
-    let sequence = question.sequence.map_or(current, |asked| asked.min(current));
+pub async fn spend(db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
+    let sequence = as_of(db, question).await?;
     let visible = Visible::compared(db, question.period, sequence).await?;
     let rates = rates_for(db, question, sequence).await?;
     let sums = sums_of(db, &question.of_everything(), &visible, &rates, sequence).await?;

@@ -209,11 +209,6 @@ async fn read_original(originals: Originals, file: &FileOfDelivery, row: i64) ->
 }
 
 impl RowPage {
-    fn tags(trace: &Trace) -> Vec<(String, String)> {
-        let tags = trace.tags.as_object().into_iter().flatten();
-        tags.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
-    }
-
     fn trail(&self) -> [(String, String); 1] {
         match &self.trace {
             Some(trace) => [(trace.billing_period.clone(), format!("/spend/{}", trace.billing_period))],

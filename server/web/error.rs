@@ -12,6 +12,7 @@ use super::filters;
 use super::layout::Layout;
 use super::paths;
 use crate::accounts::password::HashError;
+use crate::report;
 
 /// Seconds after which a busy server is asked again.
 const RETRY_AFTER: i64 = 5;
@@ -119,6 +120,15 @@ impl From<sqlx::Error> for Error {
             cause if is_cancelled(&cause) => Self::TooSlow,
             Io(_) | PoolClosed | PoolTimedOut | Tls(_) => Self::Unavailable(cause),
             cause => Self::Internal(cause.into()),
+        }
+    }
+}
+
+impl From<report::Error> for Error {
+    fn from(cause: report::Error) -> Self {
+        match cause {
+            report::Error::NoSuchStep { .. } => Self::BadRequest(cause.to_string()),
+            report::Error::Database(cause) => cause.into(),
         }
     }
 }

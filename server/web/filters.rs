@@ -12,6 +12,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::money::Decimal;
 use crate::period::BillingMonth;
+use crate::report::with_visible_ends;
 
 /// U+2212: as wide as a digit, unlike the hyphen.
 const MINUS: char = '−';
@@ -69,6 +70,13 @@ pub fn change(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
     let amount = amount.bare();
     let sign = if amount.is_zero() || amount.is_negative() { "" } else { "+" };
     Ok(format!("{sign}{}", figure(amount, 2)))
+}
+
+/// The names and values of tags, which are shown as they were written: spaces at their ends are marks.
+pub fn tags(tags: &serde_json::Value) -> Vec<(String, String)> {
+    let tags = tags.as_object().into_iter().flatten();
+    tags.map(|(name, value)| (with_visible_ends(name), with_visible_ends(value.as_str().unwrap_or_default())))
+        .collect()
 }
 
 /// Every digit, for the title of a rounded figure.

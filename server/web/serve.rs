@@ -14,6 +14,7 @@ use crate::accounts::setup;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
+use crate::terminal::say;
 
 /// How long requests under way may take once the server was told to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
@@ -69,10 +70,10 @@ async fn announce(settings: &Settings, db: &PgPool) -> anyhow::Result<()> {
     let mut db = db.acquire().await?;
     let link = setup::ensure(&mut db, &mut clock::dice(), clock::now()).await?;
     let base = settings.base_url();
-    println!("gpuledger answers at {base}/");
+    say!("gpuledger answers at {base}/")?;
     if let Some(token) = link {
         let path = paths::Setup { token: token.as_str().to_owned() };
-        println!("Nobody has an account yet. The first administrator opens {base}{path}");
+        say!("Nobody has an account yet. The first administrator opens {base}{path}")?;
     }
     Ok(())
 }

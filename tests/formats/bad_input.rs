@@ -90,6 +90,16 @@ fn what_is_no_billing_export_is_refused_by_name() {
     is_refused(b"BillingPeriodStart,BillingPeriodEnd,BillingPeriodStatus\n".to_vec(), "Billing Period");
     is_refused(b"payment_id,amount,currency\n".to_vec(), "payments");
     is_refused(b"SKU,OfferTermCode,PricePerUnit,Currency\n".to_vec(), "a price list");
+    for azure in [
+        "MeterId,UnitPrice",
+        "EnrollmentNumber,MeterID,MeterName,MeterCategory,UnitOfMeasure,PartNumber,UnitPrice,IncludedQuantity,Term",
+        "Meter ID,Meter name,Meter region,Unit of measure,Effective start date,Base price,Market price,Price type",
+        "currencyCode,tierMinimumUnits,retailPrice,unitPrice,armRegionName,meterId,armSkuName,type",
+    ] {
+        is_refused(format!("{azure}\n").into_bytes(), "a price list");
+    }
+    let azure = "Date,MeterId,MeterName,Quantity,EffectivePrice,UnitPrice,CostInBillingCurrency\n";
+    is_refused(azure.into(), "an Azure cost and usage export");
 }
 
 #[test]

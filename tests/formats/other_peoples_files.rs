@@ -194,8 +194,6 @@ fn the_manifest_on_top_names_the_newer_assembly() {
     let Some(folder) = folder() else { return };
     let period = folder.join("nise-aws-cur/bucket/cur/gpu-cur/20260801-20260901");
     let manifest = Manifest::parse(&std::fs::read(period.join("gpu-cur-Manifest.json")).unwrap()).unwrap();
-    assert_eq!(manifest.billing_month().unwrap().to_string(), "2026-08");
-    assert_eq!(manifest.account, "999999999999");
     let mut billed = Decimal::ZERO;
     let mut hours = Decimal::ZERO;
     for key in &manifest.files {

@@ -1,16 +1,50 @@
-//! `kill -9` of our process and of PostgreSQL in the middle of an import: the ledger is as it was, and the
-//! same file loads afterwards.
+//! `kill -9` of a command, of PostgreSQL and of the server in the middle of an import: the ledger is as it was,
+//! and the same file loads afterwards.
+//!
+//! No moment is a time. Each is something that the database shows, and a lock of the test's keeps the import from
+//! going further meanwhile.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use gpuledger::generate::{self, Format, Plan, Totals};
+use gpuledger::store::private::Private;
+use rustix::process::Signal;
 use serde_json::Value;
+use sqlx::{Executor as _, PgConnection};
 
-use crate::store::sandbox::{Sandbox, kill};
+use crate::store::sandbox::{Sandbox, connect, kill};
+use crate::support::{Http, Server, gpuledger};
+
+/// How far the import is that came after delivery `$1`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Moment {
+    Begun,
+    RowsArrive,
+    AboutToPublish,
+    Published,
+}
+
+impl Moment {
+    const ALL: [Moment; 4] = [Moment::Begun, Moment::RowsArrive, Moment::AboutToPublish, Moment::Published];
+
+    fn sql(self) -> &'static str {
+        match self {
+            Moment::Begun => "select exists (select from deliveries where delivery_id > $1)",
+            Moment::RowsArrive => "select exists (select from charges where delivery_id > $1)",
+            Moment::AboutToPublish => {
+                "select exists (select from deliveries where delivery_id > $1 and format is not null)
+                    and exists (select from pg_locks where not granted)"
+            }
+            Moment::Published => {
+                "select exists (select from deliveries where delivery_id > $1 and status = 'loaded')"
+            }
+        }
+    }
+}
 
 /// A data directory of its own, and a file that takes a while to load.
 struct Scene {
@@ -23,24 +57,25 @@ impl Scene {
     fn new() -> Self {
         let sandbox = Sandbox::new();
         let file = sandbox.root().join("month.csv");
-        let plan = Plan::new(Format::AwsCur, 12_000, "2026-09".parse().unwrap(), 11);
+        let plan = Plan::new(Format::AwsCur, 6_000, "2026-09".parse().unwrap(), 11);
         let totals = generate::write(&plan, &mut BufWriter::new(File::create(&file).unwrap())).unwrap();
-        Self { sandbox, file, totals }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gpuledger"));
-        command.arg("--data-dir").arg(self.sandbox.data_dir()).args(arguments).env_remove("DATABASE_URL");
-        command
+        let scene = Self { sandbox, file, totals };
+        // So that the moments are moments of the import, not of setting up a database.
+        assert!(scene.run(&["check"]).status.success());
+        scene
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
+        gpuledger(self.sandbox.data_dir(), None, arguments).output().unwrap()
     }
 
     fn begin_import(&self) -> Child {
-        let mut command = self.command(&["import", self.file.to_str().unwrap()]);
+        let mut command = gpuledger(self.sandbox.data_dir(), None, &["import", self.file.to_str().unwrap()]);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    fn serve(&self) -> Server {
+        Server::start(gpuledger(self.sandbox.data_dir(), None, &[]))
     }
 
     /// Every equation holds, and the month is either not there or whole. True when it is there.
@@ -59,46 +94,147 @@ impl Scene {
     fn assert_loads(&self) {
         let import = self.run(&["import", self.file.to_str().unwrap()]);
         assert!(import.status.success(), "{}", String::from_utf8_lossy(&import.stdout));
+        self.assert_whole();
+    }
+
+    /// The month is there, and is what the kept original says.
+    fn assert_whole(&self) {
         assert!(self.assert_sound());
         let deep = self.run(&["check", "--deep"]);
         assert!(deep.status.success(), "{}", String::from_utf8_lossy(&deep.stdout));
     }
 }
 
-/// Moments after the start, so that some hit the census, some the loading, some its end.
-const MOMENTS: [u64; 4] = [60, 350, 800, 1500];
+/// Who looks at the database while an import runs, and can keep it from going on.
+struct Watch {
+    seat: Private,
+    db: PgConnection,
+    /// Not what looks: a transaction that has read `charges` sees no partition that is attached later.
+    hold: Option<PgConnection>,
+    newest: i64,
+}
 
-#[test]
-fn a_killed_import_leaves_nothing_that_counts() {
-    let scene = Scene::new();
-    // So that the moments are moments of the import, not of setting up a database.
-    assert!(scene.run(&["check"]).status.success());
-    for moment in MOMENTS {
-        let mut import = scene.begin_import();
-        std::thread::sleep(Duration::from_millis(moment));
-        import.kill().unwrap();
-        import.wait().unwrap();
-        if scene.assert_sound() {
-            break;
+impl Watch {
+    async fn begin(scene: &Scene) -> Self {
+        let seat = scene.sandbox.join().await;
+        let mut db = connect(&seat).await;
+        let newest = sqlx::query_scalar("select coalesce(max(delivery_id), 0) from deliveries");
+        let newest = newest.fetch_one(&mut db).await.unwrap();
+        Self { seat, db, hold: None, newest }
+    }
+
+    /// Locks rows, which is let go with the connection.
+    async fn lock(&self, rows: &'static str) -> PgConnection {
+        let mut db = connect(&self.seat).await;
+        db.execute("begin").await.unwrap();
+        db.execute(rows).await.unwrap();
+        db
+    }
+
+    /// Nobody publishes while `hold` is held.
+    async fn keep_from_publishing(&mut self) {
+        self.hold = Some(self.lock("select from ledger for update").await);
+    }
+
+    async fn wait_for(&mut self, moment: Moment, mut is_running: impl FnMut() -> bool) {
+        let began = Instant::now();
+        loop {
+            // Asked first: what ended before the question was there to be seen.
+            let runs = is_running();
+            let is_there: bool =
+                sqlx::query_scalar(moment.sql()).bind(self.newest).fetch_one(&mut self.db).await.unwrap();
+            if is_there {
+                return;
+            }
+            assert!(runs, "it ended before {moment:?}");
+            assert!(began.elapsed() < Duration::from_secs(30), "waited in vain for {moment:?}");
+            tokio::time::sleep(Duration::from_millis(2)).await;
         }
+    }
+}
+
+/// Imports up to each moment, at which `strike` ends something.
+async fn strike_at_each_moment(scene: &Scene, strike: impl Fn(&mut Child)) {
+    for moment in Moment::ALL {
+        let mut watch = Watch::begin(scene).await;
+        if moment != Moment::Published {
+            watch.keep_from_publishing().await;
+        }
+        let mut import = scene.begin_import();
+        watch.wait_for(moment, || import.try_wait().unwrap().is_none()).await;
+        // From here on the import is alone with PostgreSQL.
+        let Watch { seat, hold, .. } = watch;
+        drop(seat);
+        strike(&mut import);
+        import.wait().unwrap();
+        drop(hold);
+        assert_eq!(scene.assert_sound(), moment == Moment::Published, "{moment:?}");
     }
     scene.assert_loads();
 }
 
-#[test]
-fn a_killed_postgresql_leaves_nothing_that_counts() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_import_leaves_nothing_that_counts() {
     let scene = Scene::new();
-    assert!(scene.run(&["check"]).status.success());
-    for moment in MOMENTS {
-        let mut import = scene.begin_import();
-        std::thread::sleep(Duration::from_millis(moment));
-        if let Some(postmaster) = scene.sandbox.postmaster() {
-            kill([postmaster]);
-        }
-        import.wait().unwrap();
-        if scene.assert_sound() {
-            break;
-        }
+    strike_at_each_moment(&scene, |import| import.kill().unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_postgresql_leaves_nothing_that_counts() {
+    let scene = Scene::new();
+    strike_at_each_moment(&scene, |_| kill([scene.sandbox.postmaster().expect("PostgreSQL runs")])).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_whose_server_was_killed_is_loaded_once_by_the_next() {
+    let scene = Scene::new();
+    let kill_server = |mut server: Server| {
+        server.signal(Signal::KILL);
+        assert!(!server.end().success());
+    };
+
+    // While its rows arrive.
+    let mut watch = Watch::begin(&scene).await;
+    watch.keep_from_publishing().await;
+    let mut server = scene.serve();
+    let link = server.setup_link.clone().expect("nobody has an account");
+    let setup = link.strip_prefix(&server.address).unwrap();
+    let mut browser = Http::new(&server.address);
+    let fields = "email=ada%40example.org&name=Ada&password=seven+blue+herons+again";
+    assert_eq!(browser.submit(setup, setup, fields).status, 303);
+    assert_eq!(browser.upload("month.csv", &fs::read_to_string(&scene.file).unwrap()).status, 303);
+    watch.wait_for(Moment::RowsArrive, || server.is_running()).await;
+    kill_server(server);
+    drop(watch);
+    assert!(!scene.assert_sound());
+
+    // The next server begins again, and ends when the month counts and the job does not know it yet.
+    let mut watch = Watch::begin(&scene).await;
+    watch.keep_from_publishing().await;
+    let mut server = scene.serve();
+    watch.wait_for(Moment::AboutToPublish, || server.is_running()).await;
+    let job = watch.lock("select from jobs for update").await;
+    watch.hold = None;
+    watch.wait_for(Moment::Published, || server.is_running()).await;
+    kill_server(server);
+    drop((job, watch));
+
+    // The third finds that it counts, and is done.
+    let server = scene.serve();
+    let mut watch = Watch::begin(&scene).await;
+    let done = "select exists (select from jobs where status = 'done' and attempts = 3)";
+    let began = Instant::now();
+    while !sqlx::query_scalar::<_, bool>(done).fetch_one(&mut watch.db).await.unwrap() {
+        assert!(began.elapsed() < Duration::from_secs(30), "the job is not done: {}", server.log());
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    scene.assert_loads();
+    scene.assert_whole();
+    let counts: i64 =
+        sqlx::query_scalar("select count(*) from charges join visible_deliveries using (delivery_id)")
+            .fetch_one(&mut watch.db)
+            .await
+            .unwrap();
+    assert_eq!(counts, i64::try_from(scene.totals.rows).unwrap());
+    let waiting = fs::read_dir(scene.sandbox.data_dir().join("incoming")).unwrap().count();
+    assert_eq!(waiting, 0, "the upload is kept once, as an original");
 }

@@ -2,4 +2,5 @@
 
 mod backup;
 mod log;
+mod pipe;
 mod stop;

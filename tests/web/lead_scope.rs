@@ -59,7 +59,6 @@ const ADDRESSES: &[(&str, &[&str])] = &[
             "/spend/2026-09?by=account&in=EUR",
             "/spend/2026-08..2026-09?by=account&over=day",
             "/spend/2026-09?by=account&sequence=1",
-            "/spend/2026-09?by=account&sequence=99",
             "/spend/2026-09?tag:team=nlp",
             "/spend/2026-09?tag:team=nlp&tag:team=research",
             "/spend/2026-09?tag:team=research&tag:team=",

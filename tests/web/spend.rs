@@ -4,9 +4,9 @@ use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::money::Decimal;
 use serde_json::Value;
-use sqlx::PgPool;
+use sqlx::{ConnectOptions as _, PgPool};
 
-use crate::support::{Focus, TestApp, TestLedger, html};
+use crate::support::{Focus, TestApp, TestLedger, gpuledger, html};
 
 async fn finance(db: PgPool) -> (TestLedger, TestApp) {
     let ledger = TestLedger::new(db);
@@ -157,4 +157,62 @@ async fn a_page_says_what_may_still_change(db: PgPool) {
     let page = finance.get("/spend/2026-09").await.body;
     assert!(page.contains("Provisional") && page.contains("NeoCloud"));
     assert!(page.contains("7 Sep 2026"), "the last day that is stated");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn values_that_differ_in_a_space_are_told_apart(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let month = Focus::new().hour("acme", "s1", "2026-09-05T10", "30", "vision").hour(
+        "acme",
+        "s1",
+        "2026-09-05T11",
+        "20",
+        "vision ",
+    );
+    ledger.deliver("month.csv", &month).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+
+    let page = finance.get("/spend/2026-09?by=tag:team").await;
+    assert_eq!(html::texts(&page.body, "tbody tr th a"), ["vision", "vision␣"]);
+    let answer = json(&mut finance, "/spend/2026-09.json?by=tag:team").await;
+    assert_eq!(labels(&answer), ["vision", "vision␣"]);
+    assert_eq!(answer["groups"][1]["key"], "vision ", "scripts are told what the file says");
+    insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=tag:team").await.body, @"
+    key,label,cost,currency,accelerator_hours,share,previous,cost_per_accelerator_hour
+    vision,vision,30,USD,8,0.600000,0,3.750000
+    vision ,vision␣,20,USD,8,0.400000,0,2.500000
+    ");
+
+    for page in ["spend", "variance", "charges"] {
+        let narrowed = finance.get(&format!("/{page}/2026-09?tag:team=vision%20")).await;
+        let chips = html::texts(&narrowed.body, ".chips li").join("");
+        assert!(chips.contains("vision␣"), "{page}: {chips}");
+    }
+    let charge = finance.get("/charges/1/0/2").await;
+    assert!(html::texts(&charge.body, "dl.facts dd").contains(&"vision␣".to_owned()));
+    assert_eq!(json(&mut finance, "/charges/1/0/2.json").await["charge"]["tags"]["team"], "vision ");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_step_that_the_ledger_has_not_made_is_refused(db: PgPool) {
+    let (ledger, mut finance) = finance(db).await;
+    let sentence = "sequence: the ledger is at step 2 and has no step 3.";
+    for page in ["spend", "variance", "charges"] {
+        for form in ["", ".json", ".csv"] {
+            let answer = finance.get(&format!("/{page}/2026-09{form}?sequence=2")).await;
+            assert_eq!(answer.status, StatusCode::OK, "{page}{form}: {}", answer.body);
+            let answer = finance.get(&format!("/{page}/2026-09{form}?sequence=3")).await;
+            assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{page}{form}");
+            assert!(answer.body.contains(sentence), "{page}{form}: {}", answer.body);
+        }
+    }
+    let before = finance.get("/spend/2026-09?sequence=-1").await;
+    assert_eq!(before.status, StatusCode::BAD_REQUEST);
+
+    let folder = tempfile::tempdir().unwrap();
+    let url = ledger.db.connect_options().to_url_lossy();
+    let arguments = ["report", "spend", "--period", "2026-09", "--sequence", "3"];
+    let asked = gpuledger(folder.path(), Some(url.as_str()), &arguments).output().unwrap();
+    assert_eq!(asked.status.code(), Some(1));
+    assert_eq!(String::from_utf8(asked.stderr).unwrap(), format!("gpuledger: {sentence}\n"));
 }

@@ -379,7 +379,7 @@ fn tags(
 ) -> Result<(), Problem> {
     for TagColumn { column, key, is_repeated } in &at.tags {
         text.clear();
-        row.text(Some(*column), text)?;
+        row.verbatim(Some(*column), text)?;
         if text.is_empty() {
             continue;
         }

@@ -7,6 +7,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 pub use parts::Parts;
 
+use super::as_of::{Error, as_of};
 use super::denomination::{Unconverted, denominate, unconverted};
 use super::spend::rates_for;
 use super::sql::{Source, push_filters, push_from, push_where};
@@ -14,7 +15,6 @@ use super::sums::source_of;
 use super::visible::Visible;
 use super::{CostBasis, Grouping, Question};
 use crate::exchange::{Rates, Used};
-use crate::ledger;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
 use parts::Before;
@@ -63,12 +63,11 @@ pub struct Movement {
 }
 
 /// Compares a question's period with the one of the same length before it.
-pub async fn variance(db: &mut PgConnection, question: &Question) -> sqlx::Result<Variance> {
-    let current = ledger::sequence(db).await?;
-    let sequence = question.sequence.map_or(current, |asked| asked.min(current));
+pub async fn variance(db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
+    let sequence = as_of(db, question).await?;
     let visible = Visible::compared(db, question.period, sequence).await?;
     let rates = rates_for(db, question, sequence).await?;
-    variance_of(db, question, &visible, &rates, sequence).await
+    Ok(variance_of(db, question, &visible, &rates, sequence).await?)
 }
 
 /// As [`variance`], where it is known what counts.

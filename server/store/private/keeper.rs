@@ -8,6 +8,7 @@ use super::error::{About, Error, Result};
 use super::place::Place;
 use super::programs::Programs;
 use super::server::Server;
+use crate::terminal::remark;
 use rustix::process::setsid;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -142,7 +143,7 @@ impl Keeper {
 
     /// Starts PostgreSQL again, however often that takes; gives up, with the users' lock, when the last user leaves.
     fn restart(&self) -> Result<Server, Option<File>> {
-        eprintln!("gpuledger: PostgreSQL ended while in use; starting it again");
+        remark!("gpuledger: PostgreSQL ended while in use; starting it again");
         let mut pause = FIRST_PAUSE;
         loop {
             match self.inbox.recv_timeout(pause) {
@@ -152,7 +153,7 @@ impl Keeper {
             }
             match self.start() {
                 Ok(server) => return Ok(server),
-                Err(error) => eprintln!("gpuledger: {error}"),
+                Err(error) => remark!("gpuledger: {error}"),
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
@@ -173,7 +174,7 @@ fn watch_users(place: &Place, events: Sender<Event>) -> Result<()> {
     let lock = place.users_lock()?;
     thread::spawn(move || match lock.lock() {
         Ok(()) => drop(events.send(Event::LastUserLeft(lock))),
-        Err(error) => eprintln!("gpuledger: cannot wait for the users to leave: {error}"),
+        Err(error) => remark!("gpuledger: cannot wait for the users to leave: {error}"),
     });
     Ok(())
 }
