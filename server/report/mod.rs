@@ -4,6 +4,7 @@
 //! them never disagree.
 
 mod activity;
+mod attention;
 mod batches;
 mod cache;
 mod changes;
@@ -14,6 +15,7 @@ mod every_charge;
 mod history;
 mod imports;
 mod over_time;
+mod overview;
 mod question;
 mod spend;
 mod sql;
@@ -24,6 +26,7 @@ mod trace;
 mod visible;
 
 pub use activity::{Activity, activity};
+pub use attention::Attention;
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use cache::Answers;
 pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
@@ -40,6 +43,7 @@ pub use imports::{
     rejection, rejections, waiting,
 };
 pub use over_time::{Bucket, Series, Step, over_time};
+pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
 pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, latest_month, standing};

@@ -7,6 +7,7 @@ mod health;
 mod imports;
 mod lead_scope;
 mod load;
+mod overview;
 mod people;
 mod rates;
 mod setup;

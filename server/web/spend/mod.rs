@@ -1,6 +1,6 @@
 //! `/spend/2026-09`: what was spent in a period, in groups, over time, against the period before.
 
-mod chart;
+pub(super) mod chart;
 mod file;
 mod table;
 
@@ -77,8 +77,21 @@ pub async fn show(
     }
 }
 
-/// `/spend?from=2026-01&to=2026-09`: where the form of a period leads.
-pub async fn during(_: paths::AnyPeriod, Query(pairs): Query<Vec<(String, String)>>) -> Result {
+/// `/spend?from=2026-01&to=2026-09`: where the form of a period leads. `/spend` is the latest month.
+pub async fn during(
+    _: paths::AnyPeriod,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    mut db: Db,
+) -> Result {
+    if !pairs.iter().any(|(name, _)| matches!(name.as_str(), "from" | "to")) {
+        let asked = Asked::read(pairs)?;
+        // While there is no month, the overview says what to do.
+        return Ok(match report::latest_month(&mut db, &person.viewer()).await? {
+            Some(month) => respond::see_other(asked.link(paths::Spend { period: As::page(month.into()) })),
+            None => respond::see_other(paths::Overview),
+        });
+    }
     let month = |name: &str| -> Result<BillingMonth, Error> {
         let found = pairs.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value);
         found.parse().map_err(|_| {
