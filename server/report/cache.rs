@@ -15,6 +15,7 @@ use super::spend::{self, Spend};
 use super::standing::rejected_rows;
 use super::sums::{Sum, Sums, sums_of};
 use super::tags::tag_names_of;
+use super::variance::{self, Variance};
 use super::visible::Visible;
 use crate::accounts::Viewer;
 use crate::exchange::Rates;
@@ -35,6 +36,7 @@ type Key = (Question, Arc<Visible>, Arc<Rates>);
 pub struct Answers {
     sums: Shelf<Key, Sums>,
     rejected_rows: Shelf<(Period, Viewer, Arc<Visible>), i64>,
+    variance: Shelf<Key, Variance>,
     over_time: Shelf<(Key, Step, usize), Series>,
     tag_names: Shelf<(Period, Viewer, Arc<Visible>, i64), Vec<String>>,
     /// What counts at a sequence does not change either.
@@ -58,6 +60,19 @@ impl Answers {
         let rejected = self.rejected_rows.get(key, rejected).await?;
         // Deliveries of other months move the sequence on and leave the sums as they are.
         Ok(spend::answer(question, &sums, sequence, *rejected))
+    }
+
+    /// As [`variance::variance`].
+    pub async fn variance(&self, db: &mut PgConnection, question: &Question) -> sqlx::Result<Variance> {
+        let sequence = ledger::sequence(db).await?;
+        let sequence = question.sequence.map_or(sequence, |asked| asked.min(sequence));
+        let visible = self.compared(db, question.period, sequence).await?;
+        let rates = self.rates(db, question, sequence).await?;
+        let everything = timeless(question);
+        let key = (everything.clone(), Arc::clone(&visible), Arc::clone(&rates));
+        let answer = variance::variance_of(db, &everything, &visible, &rates, sequence);
+        let answer = self.variance.get(key, answer).await?;
+        Ok(Variance { sequence, ..Variance::clone(&answer) })
     }
 
     /// As [`over_time::over_time`].
@@ -215,6 +230,12 @@ impl Weigh for Sums {
             size_of_val(sums) + sums.iter().map(|sum| text(sum) + of(&sum.inside)).sum::<usize>()
         }
         size_of_val(self) + of(&self.groups)
+    }
+}
+
+impl Weigh for Variance {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.movements.len() * 640
     }
 }
 

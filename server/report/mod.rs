@@ -23,6 +23,7 @@ mod standing;
 mod sums;
 mod tags;
 mod trace;
+mod variance;
 mod visible;
 
 pub use activity::{Activity, activity};
@@ -49,3 +50,4 @@ pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, latest_month, standing};
 pub use tags::tag_names;
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
+pub use variance::{Movement, Parts, Variance, variance};

@@ -83,6 +83,12 @@ pub fn sign(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<&'static str> 
     Ok(sign_of(amount.bare()))
 }
 
+/// The class of a change: `rise`, `fall` or `same`.
+#[askama::filter_fn]
+pub fn direction(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<&'static str> {
+    Ok(direction_of(amount.bare()))
+}
+
 /// A whole number: `1,000,000`.
 #[askama::filter_fn]
 pub fn count(n: impl Display, _: &dyn Values) -> Result<String> {
@@ -164,11 +170,7 @@ impl Delta {
 
     /// `rise`, `fall` or `same`.
     pub fn class(&self) -> &'static str {
-        match sign_of(self.amount) {
-            "zero" => "same",
-            "negative" => "fall",
-            _ => "rise",
-        }
+        direction_of(self.amount)
     }
 
     /// `+1,204.10 (+12.3 %)`, `−3.00`, `unchanged`.
@@ -208,6 +210,14 @@ pub fn sign_of(amount: Decimal) -> &'static str {
         "negative"
     } else {
         ""
+    }
+}
+
+fn direction_of(change: Decimal) -> &'static str {
+    match sign_of(change) {
+        "zero" => "same",
+        "negative" => "fall",
+        _ => "rise",
     }
 }
 

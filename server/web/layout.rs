@@ -62,9 +62,10 @@ impl Layout {
             .collect()
     }
 
-    /// Charges are what spend is made of.
+    /// Charges are what spend is made of, and variance is why it changed.
     fn is_way(&self, href: &str) -> bool {
-        self.is_at(href) || (href == paths::AnyPeriod.to_string() && self.is_at("/charges"))
+        let is_spend = href == paths::AnyPeriod.to_string();
+        self.is_at(href) || (is_spend && ["/variance", "/charges"].iter().any(|below| self.is_at(below)))
     }
 
     /// Whether the page is the one at `href`, or below it.

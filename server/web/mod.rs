@@ -33,6 +33,7 @@ mod rates;
 mod setup;
 mod sign_in;
 mod spend;
+mod variance;
 
 pub use error::{Error, Result};
 pub use metrics::Metrics;
@@ -117,6 +118,7 @@ pub fn routes() -> Routes {
         .figures(SignedIn, overview::csv)
         .get(SignedIn, spend::during)
         .figures(SignedIn, spend::show)
+        .figures(SignedIn, variance::show)
         .figures(SignedIn, charges::list)
         .figures(SignedIn, charges::show)
         .get(Public, sign_in::show)

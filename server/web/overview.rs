@@ -272,8 +272,12 @@ impl Shown {
         Asked { cost: self.cost, convert_into, ..Asked::default() }
     }
 
-    fn month(&self, month: &BillingMonth) -> String {
-        at(&self.asked().by(Grouping::Provider), *month)
+    fn month(&self) -> String {
+        at(&self.asked().by(Grouping::Provider), self.overview.month)
+    }
+
+    fn previous_month(&self) -> String {
+        at(&self.asked().by(Grouping::Provider), self.overview.previous)
     }
 
     fn of_provider(&self, group: &Group) -> String {

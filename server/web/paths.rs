@@ -240,6 +240,13 @@ pub struct Asset {
 #[typed_path("/healthz", rejection(Error))]
 pub struct Health;
 
+/// Why spend changed since the period before.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/variance/{period}", rejection(Error))]
+pub struct Variance {
+    pub period: As<Period>,
+}
+
 /// Where a form that names two months leads; without any, the latest month.
 #[derive(TypedPath)]
 #[typed_path("/spend", rejection(Error))]

@@ -21,6 +21,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/spend/{period}", "/spend/2026-08..2026-09?by=day"),
     ("/spend/{period}", "/spend/2020-01"),
     ("/spend/{period}", "/spend/2026-08..2026-09?by=account&then=accelerator&over=day&in=USD&find=s"),
+    ("/variance/{period}", "/variance/2026-09"),
     ("/charges/{period}", "/charges/2026-09"),
     ("/charges/{delivery}/{file}/{row}", "/charges/1/0/1"),
     ("/charges/{delivery}/{file}/{row}", "/charges/1/0/999"),

@@ -4,3 +4,4 @@ mod answers;
 mod changes;
 mod charges;
 mod currencies;
+mod variance;

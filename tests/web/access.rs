@@ -21,6 +21,7 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/overview.csv", "/overview.csv", PEOPLE),
     ("GET", "/spend", "/spend?from=2026-08&to=2026-09", PEOPLE),
     ("GET", "/spend/{period}", "/spend/2026-09", PEOPLE),
+    ("GET", "/variance/{period}", "/variance/2026-09", PEOPLE),
     ("GET", "/charges/{period}", "/charges/2026-09", PEOPLE),
     ("GET", "/charges/{delivery}/{file}/{row}", "/charges/1/0/1", PEOPLE),
     ("GET", "/sign-in", "/sign-in", NOBODY),

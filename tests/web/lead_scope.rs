@@ -30,6 +30,15 @@ const FOREIGN: &[&str] = &[
 /// By hand: a page of figures that is added is tried here.
 const ADDRESSES: &[(&str, &[&str])] = &[
     (
+        "/variance/{period}",
+        &[
+            "/variance/2026-09",
+            "/variance/2026-Q3?cost=billed",
+            "/variance/2026-09?tag:team=nlp&tag:team=research",
+            "/variance/2026-09?in=EUR",
+        ],
+    ),
+    (
         "/spend/{period}",
         &[
             "/spend/2026-09",
@@ -45,6 +54,10 @@ const ADDRESSES: &[(&str, &[&str])] = &[
             "/spend/2026-09?by=accelerator&cost=billed",
             "/spend/2026-09?by=sku&limit=1",
             "/spend/2026-09?by=account&limit=0",
+            "/spend/2026-09?by=account&then=tag:team&find=s",
+            "/spend/2026-09?by=account&sort=-change&not:tag:team=nlp",
+            "/spend/2026-09?by=account&in=EUR",
+            "/spend/2026-08..2026-09?by=account&over=day",
             "/spend/2026-09?by=account&sequence=1",
             "/spend/2026-09?by=account&sequence=99",
             "/spend/2026-09?tag:team=nlp",

@@ -30,6 +30,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/rates.csv",
     "/rates.json",
     "/spend/{period}",
+    "/variance/{period}",
 ];
 
 #[test]

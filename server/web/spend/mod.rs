@@ -120,6 +120,21 @@ impl Page {
         paths::Spend { period: As::page(self.period) }.to_string()
     }
 
+    /// Where it is told why this differs from the period before.
+    fn variance(&self) -> String {
+        let asked = Asked {
+            by: Grouping::Service,
+            then: None,
+            limit: None,
+            find: None,
+            sort: None,
+            over: None,
+            page: 1,
+            ..self.asked.clone()
+        };
+        asked.link(paths::Variance { period: As::page(self.period) })
+    }
+
     /// The currency that was asked for, where the period has others only.
     fn absent_currency(&self) -> Option<&Currency> {
         self.asked.currency.as_ref().filter(|_| !self.spend.other_currencies.is_empty())

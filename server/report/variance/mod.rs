@@ -1,0 +1,170 @@
+//! Why spend changed since the period before: `/variance/2026-09`, its `.json` and `.csv`.
+
+mod parts;
+
+use serde::Serialize;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+
+pub use parts::Parts;
+
+use super::denomination::{Unconverted, denominate, unconverted};
+use super::spend::rates_for;
+use super::sql::{Source, push_filters, push_from, push_where};
+use super::sums::source_of;
+use super::visible::Visible;
+use super::{CostBasis, Grouping, Question};
+use crate::exchange::{Rates, Used};
+use crate::ledger;
+use crate::money::{Currency, Decimal, Money};
+use crate::period::Period;
+use parts::Before;
+
+/// Decimals of unit prices, which are for display.
+const PRICE_PLACES: u8 = 6;
+
+/// The answer. The parts, and the changes of all movements, sum to the change exactly.
+#[derive(Clone, Debug, Serialize)]
+pub struct Variance {
+    pub period: Period,
+    pub previous_period: Period,
+    pub sequence: i64,
+    pub cost: CostBasis,
+    pub currency: Option<Currency>,
+    pub previous: Option<Money>,
+    pub total: Option<Money>,
+    pub parts: Parts,
+    /// The largest change first, up or down.
+    pub movements: Vec<Movement>,
+    pub rates: Vec<Used>,
+    pub unconverted: Vec<Unconverted>,
+}
+
+/// Something that is bought: a machine type, a meter or a product of a service in a region. Who uses it and how it
+/// is paid for do not tell two apart, so that a move from on demand to a commitment is a change of price.
+#[derive(Clone, Debug, Serialize)]
+pub struct Movement {
+    pub provider: String,
+    pub service: String,
+    pub item: String,
+    pub region: String,
+    pub category: String,
+    pub accelerator: Option<String>,
+    pub previous: Decimal,
+    pub cost: Decimal,
+    pub change: Decimal,
+    pub parts: Parts,
+    /// What the quantities are counted in; empty without one.
+    pub unit: String,
+    pub previous_quantity: Decimal,
+    pub quantity: Decimal,
+    /// Cost per unit; null without a quantity.
+    pub previous_price: Option<Decimal>,
+    pub price: Option<Decimal>,
+}
+
+/// Compares a question's period with the one of the same length before it.
+pub async fn variance(db: &mut PgConnection, question: &Question) -> sqlx::Result<Variance> {
+    let current = ledger::sequence(db).await?;
+    let sequence = question.sequence.map_or(current, |asked| asked.min(current));
+    let visible = Visible::compared(db, question.period, sequence).await?;
+    let rates = rates_for(db, question, sequence).await?;
+    variance_of(db, question, &visible, &rates, sequence).await
+}
+
+/// As [`variance`], where it is known what counts.
+pub(super) async fn variance_of(
+    db: &mut PgConnection,
+    question: &Question,
+    visible: &Visible,
+    rates: &Rates,
+    sequence: i64,
+) -> sqlx::Result<Variance> {
+    let mut answer = Variance {
+        period: question.period,
+        previous_period: question.period.previous(),
+        sequence,
+        cost: question.cost,
+        currency: None,
+        previous: None,
+        total: None,
+        parts: Parts::default(),
+        movements: Vec::new(),
+        rates: Vec::new(),
+        unconverted: Vec::new(),
+    };
+    let Some(denomination) = denominate(db, question, visible, rates, sequence).await?.denomination else {
+        return Ok(answer);
+    };
+    let filtered = Question { by: Grouping::Provider, then: None, ..question.clone() };
+    let source = source_of(db, &filtered, visible).await?;
+    let (local, cost) = (question.cost.column(), denomination.amount(question.cost));
+    let quantity = match source {
+        Source::Months | Source::Days => "c.metered_quantity",
+        Source::Charges => "case when c.is_metered then c.consumed_quantity end",
+    };
+    let mut query = QueryBuilder::<Postgres>::new(
+        "select k.provider, k.service, \
+         coalesce(nullif(k.instance_type, ''), nullif(k.meter, ''), k.sku) as item, k.region, k.category, \
+         k.accelerator, k.unit, k.currency",
+    );
+    for (name, column) in [("local", local), ("cost", cost.as_str()), ("quantity", quantity)] {
+        for (when, comparison) in [("previous", "<"), ("current", ">=")] {
+            query.push(format!(", coalesce(sum({column}) filter (where c.billing_month {comparison} "));
+            query.push_bind(question.period.first().first_day());
+            query.push(format!("), 0) as {when}_{name}"));
+        }
+    }
+    push_from(&mut query, source);
+    denomination.push_join(&mut query);
+    push_where(&mut query, question.period.previous().first(), question.period.last(), visible);
+    denomination.push_where(&mut query);
+    push_filters(&mut query, &question.filters, &question.viewer, source);
+    query.push(" group by 1, 2, 3, 4, 5, 6, 7, 8");
+    let (mut previous, mut total) = (Decimal::ZERO, Decimal::ZERO);
+    for row in query.build().fetch_all(&mut *db).await? {
+        let item = |when: &str| -> sqlx::Result<Before> {
+            Ok(Before {
+                local: row.try_get(format!("{when}_local").as_str())?,
+                cost: row.try_get(format!("{when}_cost").as_str())?,
+                quantity: row.try_get(format!("{when}_quantity").as_str())?,
+            })
+        };
+        let (before, after) = (item("previous")?, item("current")?);
+        let is_converted = row.try_get::<&str, _>("currency")? != denomination.currency().as_str();
+        let parts = Parts::of(before, after, is_converted);
+        answer.parts += parts;
+        previous += before.cost;
+        total += after.cost;
+        if before.cost.is_zero() && after.cost.is_zero() {
+            continue;
+        }
+        let has_quantity = !before.quantity.is_zero() || !after.quantity.is_zero();
+        answer.movements.push(Movement {
+            provider: row.try_get("provider")?,
+            service: row.try_get("service")?,
+            item: row.try_get("item")?,
+            region: row.try_get("region")?,
+            category: row.try_get("category")?,
+            accelerator: row.try_get("accelerator")?,
+            previous: before.cost,
+            cost: after.cost,
+            change: after.cost - before.cost,
+            parts,
+            unit: if has_quantity { row.try_get("unit")? } else { String::new() },
+            previous_quantity: before.quantity,
+            quantity: after.quantity,
+            previous_price: before.cost.divide(before.quantity, PRICE_PLACES),
+            price: after.cost.divide(after.quantity, PRICE_PLACES),
+        });
+    }
+    let size = |movement: &Movement| (movement.change.abs(), movement.cost.abs());
+    answer.movements.sort_by(|a, b| {
+        size(b).cmp(&size(a)).then_with(|| (&a.provider, &a.item).cmp(&(&b.provider, &b.item)))
+    });
+    let money = |amount| Money { amount, currency: denomination.currency().clone() };
+    answer.currency = Some(denomination.currency().clone());
+    (answer.previous, answer.total) = (Some(money(previous)), Some(money(total)));
+    answer.rates = denomination.used();
+    answer.unconverted = unconverted(db, question, visible, &denomination, source).await?;
+    Ok(answer)
+}

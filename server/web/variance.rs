@@ -1,0 +1,186 @@
+//! `/variance/2026-09`: why spend changed since the period before, down to what was bought.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use super::error::Result;
+use super::extract::{CurrentUser, Db, Query};
+use super::layout::{Layout, Pages};
+use super::question::Asked;
+use super::respond::{As, Cell, Format, Record};
+use super::{filters, paths, respond};
+use crate::chart;
+use crate::money::{Decimal, Money};
+use crate::period::Period;
+use crate::report::{Answers, CostBasis, Grouping, Movement, Variance};
+
+/// Movements on a page.
+const PAGE: usize = 50;
+
+#[derive(Template)]
+#[template(path = "variance.html")]
+struct Page {
+    layout: Layout,
+    period: Period,
+    asked: Asked,
+    variance: Variance,
+    chart: chart::Stack,
+}
+
+pub async fn show(
+    path: paths::Variance,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: period, format } = path.period;
+    let asked = Asked::read(pairs)?;
+    let variance = answers.variance(&mut db, &asked.question(period, person.viewer())).await?;
+    match format {
+        Format::Json => respond::json(&variance),
+        Format::Csv => respond::csv(&format!("variance-{period}"), &variance.movements),
+        Format::Html => {
+            let chart = bridge(&variance);
+            respond::html(Page { layout, period, asked, variance, chart })
+        }
+    }
+}
+
+impl Page {
+    fn at(&self, asked: &Asked) -> String {
+        asked.link(paths::Variance { period: As::page(self.period) })
+    }
+
+    /// What was spent, and what before. `None` where nothing was.
+    fn totals(&self) -> Option<(&Money, &Money)> {
+        Some((self.variance.total.as_ref()?, self.variance.previous.as_ref()?))
+    }
+
+    fn during(&self, period: Period) -> String {
+        Asked { page: 1, ..self.asked.clone() }.link(paths::Variance { period: As::page(period) })
+    }
+
+    fn spend(&self) -> String {
+        Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: As::page(self.period) })
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        let asked = Asked { page: 1, ..self.asked.clone() };
+        format!("/variance/{}.{suffix}{}", self.period, asked.suffix())
+    }
+
+    fn costs(&self) -> Vec<(String, String, bool)> {
+        let choice =
+            |cost: CostBasis| (cost.label(), self.at(&self.asked.cost(cost)), cost == self.asked.cost);
+        CostBasis::ALL.into_iter().map(choice).collect()
+    }
+
+    fn chips(&self) -> Vec<(String, String)> {
+        self.asked.chips(|asked| self.at(asked))
+    }
+
+    fn rows(&self) -> &[Movement] {
+        let first = usize::try_from(self.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
+        let movements = self.variance.movements.get(first..).unwrap_or_default();
+        &movements[..movements.len().min(PAGE)]
+    }
+
+    fn pages(&self) -> Pages {
+        let first = self.at(&Asked { page: 1, ..self.asked.clone() });
+        Pages::of(self.asked.page, self.variance.movements.len() as u64, PAGE as u64, &first)
+    }
+
+    /// Where the charges of a movement are found: as near as the filters of a spend page come.
+    fn inside(&self, movement: &Movement) -> String {
+        let value = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let asked = Asked { page: 1, sort: None, find: None, ..self.asked.clone() };
+        let asked = asked
+            .only(&Grouping::Provider, value(&movement.provider).as_deref())
+            .only(&Grouping::Service, value(&movement.service).as_deref())
+            .only(&Grouping::Region, value(&movement.region).as_deref())
+            .only(&Grouping::Category, Some(&movement.category))
+            .only(&Grouping::Accelerator, movement.accelerator.as_deref())
+            .by(Grouping::Sku);
+        asked.link(paths::Spend { period: As::page(self.period) })
+    }
+}
+
+impl Movement {
+    /// The parts of the change that are not nothing, in words.
+    pub fn why(&self) -> Vec<(&'static str, Decimal)> {
+        self.parts.named().into_iter().filter(|(_, part)| !part.is_zero()).collect()
+    }
+}
+
+/// The parts of the change side by side, above and below nothing.
+fn bridge(variance: &Variance) -> chart::Stack {
+    let parts = variance.parts.named();
+    chart::Stack {
+        title: format!("{}: parts of the change", variance.cost.label()),
+        description: format!(
+            "Why {} differs from {}; the same figures stand in the table below.",
+            variance.period.name(),
+            variance.previous_period.name()
+        ),
+        unit: variance.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
+        buckets: parts
+            .iter()
+            .zip(["New", "Gone", "Usage", "Price", "Rate", "Other"])
+            .map(|((name, _), label)| chart::Bucket {
+                label: label.to_owned(),
+                name: (*name).to_owned(),
+                is_apart: false,
+            })
+            .collect(),
+        series: vec![chart::Series {
+            label: "Change".to_owned(),
+            values: parts.iter().map(|(_, part)| *part).collect(),
+            is_other: false,
+        }],
+        format: |amount: Decimal| filters::figure(amount, 2),
+    }
+}
+
+impl Record for Movement {
+    const COLUMNS: &'static [&'static str] = &[
+        "provider",
+        "service",
+        "item",
+        "region",
+        "category",
+        "accelerator",
+        "previous",
+        "cost",
+        "change",
+        "new",
+        "gone",
+        "usage",
+        "price",
+        "exchange_rate",
+        "without_quantity",
+        "unit",
+        "previous_quantity",
+        "quantity",
+        "previous_price_per_unit",
+        "price_per_unit",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
+        let mut cells: Vec<Cell<'_>> =
+            [&self.provider, &self.service, &self.item, &self.region, &self.category]
+                .map(|text| Cell::text(text.as_str()))
+                .into();
+        cells.push(self.accelerator.as_deref().map_or(Cell::Empty, Cell::text));
+        cells.extend([self.previous, self.cost, self.change].map(Cell::Number));
+        cells.extend(self.parts.named().map(|(_, part)| Cell::Number(part)));
+        cells.push(Cell::text(self.unit.as_str()));
+        cells.extend([self.previous_quantity, self.quantity].map(Cell::Number));
+        cells.extend([self.previous_price, self.price].map(number));
+        cells
+    }
+}
