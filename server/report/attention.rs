@@ -1,6 +1,8 @@
 //! What someone should look at or decide, so that the figures become whole: what waits, failed, was rejected, is
 //! absent, cannot be converted, or stayed provisional. Each goes away when it is done.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
@@ -23,8 +25,8 @@ pub enum Attention {
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
     /// An account that was billed last month, and of which this month has nothing.
     Absent { provider: String, billing_account: String, month: BillingMonth },
-    /// A month in which a currency was billed that no rate converts.
-    WithoutRate { month: BillingMonth, currency: Currency },
+    /// Months in which a currency was billed that no rate converts, in their order.
+    WithoutRate { currency: Currency, months: Vec<BillingMonth> },
     /// A month before the last one whose invoices should be out.
     Provisional { provider: String, month: BillingMonth, accounts: usize },
 }
@@ -41,10 +43,7 @@ pub(super) async fn attention(
     found.extend(failed(db).await?);
     found.extend(rejected(db, period).await?);
     found.extend(absent(period.last(), standing));
-    let missing = exchange::missing(db, reporting_currency).await?;
-    found.extend(
-        missing.into_iter().map(|Missing { month, currency }| Attention::WithoutRate { month, currency }),
-    );
+    found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
     found.extend(provisional(period.last().previous(), standing));
     Ok(found)
 }
@@ -121,6 +120,15 @@ fn absent(month: BillingMonth, standing: &[Standing]) -> impl Iterator<Item = At
     })
 }
 
+/// Months without a rate, by currency; `missing` begins with the latest.
+fn without_rate(missing: Vec<Missing>) -> impl Iterator<Item = Attention> {
+    let mut months_of = BTreeMap::<Currency, Vec<BillingMonth>>::new();
+    for Missing { month, currency } in missing.into_iter().rev() {
+        months_of.entry(currency).or_default().push(month);
+    }
+    months_of.into_iter().map(|(currency, months)| Attention::WithoutRate { currency, months })
+}
+
 /// What is provisional in the months before this one.
 fn provisional(before: BillingMonth, standing: &[Standing]) -> Vec<Attention> {
     let mut found: Vec<Attention> = Vec::new();
@@ -180,6 +188,25 @@ mod tests {
             })
             .collect();
         assert_eq!(absent, ["AWS b", "Azure a"]);
+    }
+
+    #[test]
+    fn months_without_a_rate_stand_together_by_currency() {
+        let missing = |month: &str, currency: &str| Missing {
+            month: month.parse().unwrap(),
+            currency: Currency::exactly(currency),
+        };
+        let found: Vec<_> = without_rate(vec![
+            missing("2026-09", "EUR"),
+            missing("2026-09", "CHF"),
+            missing("2026-07", "EUR"),
+        ])
+        .collect();
+        let item = |currency: &str, months: &[&str]| Attention::WithoutRate {
+            currency: Currency::exactly(currency),
+            months: months.iter().map(|month| month.parse().unwrap()).collect(),
+        };
+        assert_eq!(found, [item("CHF", &["2026-09"]), item("EUR", &["2026-07", "2026-09"])]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::money::{Decimal, Money};
 use crate::period::BillingMonth;
 use crate::report::{
     self, Answers, Attention, CostBasis, Group, Grouping, MonthOfProvider, Overview, ProviderDays, Step,
+    Unconverted,
 };
 
 /// Providers with a color of their own in the chart.
@@ -170,15 +171,15 @@ fn item(attention: &Attention) -> Item {
             href: paths::Imports.to_string(),
             act: "Load its bill",
         },
-        Attention::WithoutRate { month, currency } => Item {
+        Attention::WithoutRate { currency, months } => Item {
             state: "No rate",
             kind: "bad",
             sentence: format!(
-                "Amounts of {} in {currency} are in no figure here: no rate converts them.",
-                month.name()
+                "Amounts in {currency} of {} are in no figure here: no rate converts them.",
+                listed(months)
             ),
             href: paths::Rates.to_string(),
-            act: "Enter the rate",
+            act: if months.len() == 1 { "Enter the rate" } else { "Enter the rates" },
         },
         Attention::Provisional { provider, month, accounts } => Item {
             state: "Provisional",
@@ -219,7 +220,8 @@ fn listed(months: &[BillingMonth]) -> String {
     match months {
         [] => "no month".to_owned(),
         [only] => only.name(),
-        [first, .., last] => format!("{} to {}", first.name(), last.name()),
+        [first, last] => format!("{} and {}", first.name(), last.name()),
+        [first, .., last] => format!("{} months ({} to {})", months.len(), first.name(), last.name()),
     }
 }
 
@@ -280,6 +282,11 @@ impl Shown {
         at(&self.asked().by(Grouping::Provider), self.overview.previous)
     }
 
+    /// Why the month differs from the one before it.
+    fn variance(&self) -> String {
+        self.asked().link(paths::Variance { period: As::page(self.overview.month.into()) })
+    }
+
     fn of_provider(&self, group: &Group) -> String {
         at(&self.asked().only(&Grouping::Provider, group.key.as_deref()), self.overview.month)
     }
@@ -296,6 +303,11 @@ impl Shown {
     fn days_of(&self, group: &Group) -> Option<&ProviderDays> {
         let key = group.key.as_deref().unwrap_or_default();
         self.overview.up_to_same_day.as_ref()?.providers.iter().find(|days| days.provider == key)
+    }
+
+    /// The last day that a provider states, of the month that is shown.
+    fn last_day(&self, group: &Group) -> Option<String> {
+        Some(self.days_of(group)?.through.format("%-d %b").to_string())
     }
 
     /// How final a provider's month is: a word and its look.
@@ -323,6 +335,26 @@ impl Shown {
     fn has_hours(&self) -> bool {
         !self.overview.by_accelerator.accelerator_hours.is_zero()
             || !self.overview.previous_by_accelerator.accelerator_hours.is_zero()
+    }
+
+    /// What no rate converts: that of the month, then that of the months before it together.
+    fn left_out(&self) -> Vec<(Money, String)> {
+        let mut found: Vec<(bool, Money, Vec<BillingMonth>)> = Vec::new();
+        for Unconverted { month, cost } in &self.overview.year.unconverted {
+            let is_before = *month != self.overview.month;
+            let same = |(before, sum, _): &&mut (bool, Money, _)| {
+                *before == is_before && sum.currency == cost.currency
+            };
+            match found.iter_mut().find(same) {
+                Some((_, sum, months)) => {
+                    sum.amount += cost.amount;
+                    months.push(*month);
+                }
+                None => found.push((is_before, cost.clone(), vec![*month])),
+            }
+        }
+        found.sort_by_key(|(is_before, ..)| *is_before);
+        found.into_iter().map(|(_, sum, months)| (sum, listed(&months))).collect()
     }
 
     /// Rates of the months that are shown.

@@ -114,7 +114,12 @@ async fn the_same_days_are_compared_to_the_last_digit(db: PgPool) {
     ledger.import(&[path], Some(gpuledger::ledger::Decision::Add), gpuledger::ledger::WhenUnsure::Wait).await;
     let overview = json(&mut finance, "/overview.json").await;
     assert_eq!((&overview["through"], &overview["up_to_same_day"]), (&Value::Null, &Value::Null));
-    assert_eq!(html::text(&finance.get("/overview").await.body, "h1"), "September 2026");
+    let page = finance.get("/overview").await.body;
+    assert_eq!(html::text(&page, "h1"), "September 2026");
+    assert_eq!(
+        html::attributes(&page, ".figures a", "href").first().map(|why| why.split('?').next().unwrap()),
+        Some("/variance/2026-09")
+    );
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -213,20 +218,23 @@ async fn an_upload_that_failed_is_named_until_it_is_tried_again_or_cancelled(db:
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn several_currencies_are_converted_and_what_lacks_a_rate_is_named(db: PgPool) {
     let (ledger, mut finance) = two_months(db).await;
-    ledger
-        .deliver("eur.csv", Focus::new().hour("beta", "b1", "2026-09-05T10", "100", "nlp").billed_in("EUR"))
-        .await;
+    for (name, hour, cost) in [("aug.csv", "2026-08-05T10", "80"), ("sep.csv", "2026-09-05T10", "100")] {
+        let euros = Focus::new().hour("beta", "b1", hour, cost, "nlp").billed_in("EUR");
+        ledger.deliver(name, euros).await;
+    }
     let found = attention(&mut finance).await;
-    assert_eq!(kinds(&found), ["without-rate"]);
+    assert_eq!(kinds(&found), ["without-rate"], "one for all months of a currency");
+    assert_eq!(found[0]["months"], serde_json::json!(["2026-08", "2026-09"]));
     let page = finance.get("/overview").await.body;
-    assert!(
-        html::text(&page, ".standing")
-            .contains("For want of a rate these are in no figure here: 100.00 EUR of September 2026.")
-    );
+    let left_out = "these are in no figure here: 100.00 EUR of September 2026; 80.00 EUR of August 2026.";
+    assert!(html::text(&page, ".standing").contains(left_out), "{}", html::text(&page, ".standing"));
+    assert!(html::text(&page, "#attention").contains("Amounts in EUR of August 2026 and September 2026"));
     assert_eq!(html::attributes(&page, "#attention a", "href"), ["/rates"]);
 
-    let rate = [("month", "2026-09"), ("currency", "EUR"), ("rate", "1.25"), ("quoted_in", "USD")];
-    finance.submit("/rates", "/rates", &rate).await;
+    for month in ["2026-08", "2026-09"] {
+        let rate = [("month", month), ("currency", "EUR"), ("rate", "1.25"), ("quoted_in", "USD")];
+        finance.submit("/rates", "/rates", &rate).await;
+    }
     let overview = json(&mut finance, "/overview.json").await;
     assert_eq!(amount(&overview["by_provider"]["total"]).normalize().to_string(), "200.5");
     assert_eq!(amount(&overview["up_to_same_day"]["current"]).normalize().to_string(), "200.5");
