@@ -47,7 +47,7 @@ pub use over_time::{Bucket, Series, Step, over_time};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
 pub use spend::{Group, Spend, spend};
-pub use standing::{Standing, latest_month, standing};
+pub use standing::Standing;
 pub use tags::tag_names;
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
 pub use variance::{Movement, Parts, Variance, variance};

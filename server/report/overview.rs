@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 
 use super::attention::{Attention, attention};
 use super::over_time::{Bucket, Series, Step};
-use super::standing::{Standing, latest_month, standing};
+use super::standing::Standing;
 use super::{Answers, CostBasis, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange;
@@ -88,7 +88,7 @@ pub async fn overview(
     top: usize,
 ) -> sqlx::Result<Option<Overview>> {
     let (Some(month), Some(currency)) =
-        (latest_month(db, viewer).await?, exchange::reporting_currency(db).await?)
+        (answers.latest_month(db, viewer).await?, exchange::reporting_currency(db).await?)
     else {
         return Ok(None);
     };
@@ -119,7 +119,8 @@ pub async fn overview(
 
     // Who sees everything is told what is missing anywhere in the year.
     let sees_everything = *viewer == Viewer::Everything;
-    let standing = standing(db, if sees_everything { year } else { both }, viewer, sequence).await?;
+    let known = if sees_everything { year } else { both };
+    let standing = answers.standing(db, known, viewer, sequence).await?;
     let states = states_of(month, &standing);
     let through = through(month, &states);
     let up_to_same_day = if through.is_some() {

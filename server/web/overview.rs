@@ -337,6 +337,16 @@ impl Shown {
             || !self.overview.previous_by_accelerator.accelerator_hours.is_zero()
     }
 
+    /// Who bills the month, and has no line of figures because nothing of theirs is converted.
+    fn without_figures(&self) -> Vec<&str> {
+        let has_figures = |provider: &str| {
+            let mut groups = self.overview.by_provider.groups.iter();
+            groups.any(|group| group.key.as_deref().unwrap_or_default() == provider)
+        };
+        let providers = self.overview.states.iter().map(|state| state.provider.as_str());
+        providers.filter(|provider| !has_figures(provider)).collect()
+    }
+
     /// What no rate converts: that of the month, then that of the months before it together.
     fn left_out(&self) -> Vec<(Money, String)> {
         let mut found: Vec<(bool, Money, Vec<BillingMonth>)> = Vec::new();

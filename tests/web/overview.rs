@@ -220,7 +220,8 @@ async fn several_currencies_are_converted_and_what_lacks_a_rate_is_named(db: PgP
     let (ledger, mut finance) = two_months(db).await;
     for (name, hour, cost) in [("aug.csv", "2026-08-05T10", "80"), ("sep.csv", "2026-09-05T10", "100")] {
         let euros = Focus::new().hour("beta", "b1", hour, cost, "nlp").billed_in("EUR");
-        ledger.deliver(name, euros).await;
+        let line = euros.text().lines().nth(1).unwrap().replace("NeoCloud", "Nordlicht");
+        ledger.deliver(name, Focus::new().line(&line)).await;
     }
     let found = attention(&mut finance).await;
     assert_eq!(kinds(&found), ["without-rate"], "one for all months of a currency");
@@ -230,6 +231,9 @@ async fn several_currencies_are_converted_and_what_lacks_a_rate_is_named(db: PgP
     assert!(html::text(&page, ".standing").contains(left_out), "{}", html::text(&page, ".standing"));
     assert!(html::text(&page, "#attention").contains("Amounts in EUR of August 2026 and September 2026"));
     assert_eq!(html::attributes(&page, "#attention a", "href"), ["/rates"]);
+    // Who bills only in that currency is there, without figures.
+    assert_eq!(html::texts(&page, "#providers tbody th"), ["NeoCloud", "Nordlicht"]);
+    assert_eq!(html::text(&page, "#providers tbody tr:last-child .badge"), "Not converted");
 
     for month in ["2026-08", "2026-09"] {
         let rate = [("month", month), ("currency", "EUR"), ("rate", "1.25"), ("quoted_in", "USD")];
@@ -244,7 +248,7 @@ async fn several_currencies_are_converted_and_what_lacks_a_rate_is_named(db: PgP
     // Where it leads, the same is converted.
     assert_eq!(
         html::attributes(&page, "#providers tbody a", "href"),
-        ["/spend/2026-09?in=USD&provider=NeoCloud"]
+        ["/spend/2026-09?in=USD&provider=Nordlicht", "/spend/2026-09?in=USD&provider=NeoCloud"]
     );
 }
 
