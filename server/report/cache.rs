@@ -13,13 +13,14 @@ use super::Question;
 use super::as_of::{Error, as_of};
 use super::over_time::{self, Series, Step};
 use super::spend::{self, Spend};
-use super::standing::rejected_rows;
+use super::standing::{self, Standing, rejected_rows};
 use super::sums::{Sum, Sums, sums_of};
 use super::tags::tag_names_of;
 use super::variance::{self, Variance};
 use super::visible::Visible;
 use crate::accounts::Viewer;
 use crate::exchange::Rates;
+use crate::ledger;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
@@ -39,6 +40,7 @@ pub struct Answers {
     variance: Shelf<Key, Variance>,
     over_time: Shelf<(Key, Step, usize), Series>,
     tag_names: Shelf<(Period, Viewer, Arc<Visible>, i64), Vec<String>>,
+    scopes: Shelf<(Period, Viewer, Arc<Visible>), Vec<i64>>,
     /// What counts at a sequence does not change either.
     visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
     rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
@@ -103,6 +105,51 @@ impl Answers {
         let key = (period, viewer.clone(), Arc::clone(&visible), limit);
         let answer = tag_names_of(db, period, viewer, &visible, limit);
         Ok(Vec::clone(&*self.tag_names.get(key, answer).await?))
+    }
+
+    /// Every account and month of a period that the viewer sees, by provider.
+    pub async fn standing(
+        &self,
+        db: &mut PgConnection,
+        period: Period,
+        viewer: &Viewer,
+        sequence: i64,
+    ) -> sqlx::Result<Vec<Standing>> {
+        let scopes = self.scopes(db, period, viewer, sequence).await?;
+        standing::standing_of(db, period, scopes.as_ref().map(|scopes| scopes.as_slice()), sequence).await
+    }
+
+    /// The latest month in which the viewer sees a charge that counts now.
+    pub async fn latest_month(
+        &self,
+        db: &mut PgConnection,
+        viewer: &Viewer,
+    ) -> sqlx::Result<Option<BillingMonth>> {
+        let sequence = ledger::sequence(db).await?;
+        for month in standing::months(db).await? {
+            let scopes = self.scopes(db, month.into(), viewer, sequence).await?;
+            if scopes.is_none_or(|scopes| !scopes.is_empty()) {
+                return Ok(Some(month));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The scopes in which the viewer sees a charge; `None`: all of them.
+    async fn scopes(
+        &self,
+        db: &mut PgConnection,
+        period: Period,
+        viewer: &Viewer,
+        sequence: i64,
+    ) -> sqlx::Result<Option<Arc<Vec<i64>>>> {
+        if *viewer == Viewer::Everything {
+            return Ok(None);
+        }
+        let visible = self.visible(db, period.first(), period.last(), sequence).await?;
+        let key = (period, viewer.clone(), Arc::clone(&visible));
+        let scopes = standing::scopes_of(db, period, viewer, &visible);
+        self.scopes.get(key, scopes).await.map(Some)
     }
 
     /// For a period and the one before it.
@@ -259,6 +306,12 @@ impl Weigh for Series {
 impl Weigh for Visible {
     fn bytes(&self) -> usize {
         size_of_val(self) + size_of_val(self.deliveries())
+    }
+}
+
+impl Weigh for Vec<i64> {
+    fn bytes(&self) -> usize {
+        size_of_val(self.as_slice())
     }
 }
 

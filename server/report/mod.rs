@@ -5,6 +5,7 @@
 
 mod activity;
 mod as_of;
+mod attention;
 mod batches;
 mod cache;
 mod changes;
@@ -16,6 +17,7 @@ mod history;
 mod imports;
 mod label;
 mod over_time;
+mod overview;
 mod question;
 mod reconciliation;
 mod spend;
@@ -29,6 +31,7 @@ mod visible;
 
 pub use activity::{Activity, activity};
 pub use as_of::Error;
+pub use attention::Attention;
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use cache::Answers;
 pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
@@ -46,12 +49,13 @@ pub use imports::{
 };
 pub use label::with_visible_ends;
 pub use over_time::{Bucket, Series, Step, over_time};
+pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
 pub use reconciliation::{
     Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation, reconciliation,
 };
 pub use spend::{Group, Spend, spend};
-pub use standing::{Standing, latest_month, standing};
+pub use standing::Standing;
 pub use tags::tag_names;
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
 pub use variance::{Movement, Parts, Variance, variance};

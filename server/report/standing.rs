@@ -7,7 +7,6 @@ use sqlx::{PgConnection, Postgres, QueryBuilder};
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::visible::Visible;
 use crate::accounts::Viewer;
-use crate::ledger;
 use crate::period::{BillingMonth, Period};
 
 /// An account and month of a provider, and how its figures stand.
@@ -26,17 +25,13 @@ pub struct Standing {
     pub deliveries: Vec<i64>,
 }
 
-/// Every account and month of a period that the viewer sees, by provider.
-pub async fn standing(
+/// Every account and month of a period among these scopes, by provider; `None`: among all of them.
+pub(super) async fn standing_of(
     db: &mut PgConnection,
     period: Period,
-    viewer: &Viewer,
+    scopes: Option<&[i64]>,
     sequence: i64,
 ) -> sqlx::Result<Vec<Standing>> {
-    let scopes = match viewer {
-        Viewer::Everything => None,
-        Viewer::Teams(_) => Some(scopes_of(db, period, viewer, sequence).await?),
-    };
     let rows = sqlx::query!(
         r#"select s.provider, s.billing_account, s.billing_month,
                bool_or(ds.is_provisional) as "is_provisional!",
@@ -57,7 +52,7 @@ pub async fn standing(
         period.first().first_day(),
         period.last().first_day(),
         sequence,
-        scopes.as_deref(),
+        scopes,
     )
     .fetch_all(db)
     .await?;
@@ -77,22 +72,21 @@ pub async fn standing(
 }
 
 /// The scopes in which the viewer sees a charge.
-async fn scopes_of(
+pub(super) async fn scopes_of(
     db: &mut PgConnection,
     period: Period,
     viewer: &Viewer,
-    sequence: i64,
+    visible: &Visible,
 ) -> sqlx::Result<Vec<i64>> {
-    let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
     let mut query = QueryBuilder::<Postgres>::new("select distinct c.scope_id");
     push_from(&mut query, Source::Months);
-    push_where(&mut query, period.first(), period.last(), &visible);
+    push_where(&mut query, period.first(), period.last(), visible);
     push_filters(&mut query, &[], viewer, Source::Months);
     query.build_query_scalar().fetch_all(db).await
 }
 
-/// The latest month in which the viewer sees a charge that counts now.
-pub async fn latest_month(db: &mut PgConnection, viewer: &Viewer) -> sqlx::Result<Option<BillingMonth>> {
+/// The months of which something counts now, the latest first.
+pub(super) async fn months(db: &mut PgConnection) -> sqlx::Result<Vec<BillingMonth>> {
     let months = sqlx::query_scalar!(
         "select distinct s.billing_month
          from scopes s
@@ -100,15 +94,9 @@ pub async fn latest_month(db: &mut PgConnection, viewer: &Viewer) -> sqlx::Resul
          where v.until_sequence is null
          order by 1 desc"
     )
-    .fetch_all(&mut *db)
+    .fetch_all(db)
     .await?;
-    let sequence = ledger::sequence(db).await?;
-    for month in months.into_iter().map(BillingMonth::of) {
-        if *viewer == Viewer::Everything || !scopes_of(db, month.into(), viewer, sequence).await?.is_empty() {
-            return Ok(Some(month));
-        }
-    }
-    Ok(None)
+    Ok(months.into_iter().map(BillingMonth::of).collect())
 }
 
 /// Rows of a period's deliveries that could not be read. Whose they would have been nobody knows, so they
@@ -121,7 +109,10 @@ pub(super) async fn rejected_rows(
 ) -> sqlx::Result<i64> {
     let scopes = match viewer {
         Viewer::Everything => None,
-        Viewer::Teams(_) => Some(scopes_of(db, period, viewer, sequence).await?),
+        Viewer::Teams(_) => {
+            let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
+            Some(scopes_of(db, period, viewer, &visible).await?)
+        }
     };
     sqlx::query_scalar!(
         r#"select coalesce(sum(d.rejected), 0)::bigint as "rejected!"

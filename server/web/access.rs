@@ -22,8 +22,8 @@ struct Area {
 
 const AREAS: &[Area] = &[
     Area {
-        what: "Spend, charges down to the row of the file, and their CSV and JSON",
-        below: &["/", "/spend", "/variance", "/charges"],
+        what: "The overview, spend, charges down to the row of the file, and their CSV and JSON",
+        below: &["/", "/overview", "/overview.json", "/overview.csv", "/spend", "/variance", "/charges"],
         writes: None,
         lead: "rows of their teams only",
     },

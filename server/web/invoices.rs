@@ -23,8 +23,7 @@ use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
 use crate::report::{
-    Agreement, CostBasis, Grouping, ReconciledLine, ReconciledTotal, Reconciliation, latest_month,
-    reconciliation,
+    Agreement, Answers, CostBasis, Grouping, ReconciledLine, ReconciledTotal, Reconciliation, reconciliation,
 };
 
 /// No issuer numbers its invoices with more.
@@ -40,8 +39,8 @@ struct Page {
 }
 
 /// The month that was billed last, or this one.
-pub async fn latest(_: paths::AnyInvoices, mut db: Db) -> Result {
-    let month = latest_month(&mut db, &Viewer::Everything).await?;
+pub async fn latest(_: paths::AnyInvoices, State(answers): State<Arc<Answers>>, mut db: Db) -> Result {
+    let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
     let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
     Ok(respond::see_other(paths::Invoices { period: As::page(month.into()) }))
 }

@@ -5,9 +5,10 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 6] {
+fn ways() -> [(&'static str, String, Access); 7] {
     [
-        ("Spend", paths::Home.to_string(), Access::SignedIn),
+        ("Overview", paths::Overview.to_string(), Access::SignedIn),
+        ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
         ("Imports", paths::Imports.to_string(), Access::Finance),
         ("Invoices", paths::AnyInvoices.to_string(), Access::Finance),
         ("Exchange rates", paths::Rates.to_string(), Access::Finance),
@@ -62,17 +63,16 @@ impl Layout {
             .collect()
     }
 
-    /// The home page leads to spend, so spend and its charges are where it is.
+    /// Charges are what spend is made of, and variance is why it changed.
     fn is_way(&self, href: &str) -> bool {
-        let is_spend =
-            href == "/" && ["/spend", "/variance", "/charges"].iter().any(|below| self.is_at(below));
-        is_spend || self.is_at(href)
+        let is_spend = href == paths::AnyPeriod.to_string();
+        self.is_at(href) || (is_spend && ["/variance", "/charges"].iter().any(|below| self.is_at(below)))
     }
 
     /// Whether the page is the one at `href`, or below it.
     pub fn is_at(&self, href: &str) -> bool {
         let below = self.path.strip_prefix(href);
-        below.is_some_and(|rest| rest.is_empty() || (href != "/" && rest.starts_with('/')))
+        below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 

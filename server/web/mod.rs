@@ -22,11 +22,11 @@ mod account;
 mod audit;
 mod charges;
 mod health;
-mod home;
 mod imports;
 mod invoices;
 mod metrics;
 mod observe;
+mod overview;
 mod password;
 mod people;
 mod question;
@@ -113,7 +113,10 @@ impl Files {
 pub fn routes() -> Routes {
     use Access::{Admin, Finance, Public, SignedIn, Static};
     Routes::default()
-        .figures(SignedIn, home::show)
+        .get(SignedIn, overview::home)
+        .figures(SignedIn, overview::show)
+        .figures(SignedIn, overview::json)
+        .figures(SignedIn, overview::csv)
         .get(SignedIn, spend::during)
         .figures(SignedIn, spend::show)
         .figures(SignedIn, variance::show)

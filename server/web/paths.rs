@@ -19,6 +19,18 @@ pub fn with_query(path: impl TypedPath, query: &impl Serialize) -> String {
 pub struct Home;
 
 #[derive(TypedPath)]
+#[typed_path("/overview", rejection(Error))]
+pub struct Overview;
+
+#[derive(TypedPath)]
+#[typed_path("/overview.json", rejection(Error))]
+pub struct OverviewJson;
+
+#[derive(TypedPath)]
+#[typed_path("/overview.csv", rejection(Error))]
+pub struct OverviewCsv;
+
+#[derive(TypedPath)]
 #[typed_path("/sign-in", rejection(Error))]
 pub struct SignIn;
 
@@ -235,7 +247,7 @@ pub struct Variance {
     pub period: As<Period>,
 }
 
-/// Where a form that names two months leads.
+/// Where a form that names two months leads; without any, the latest month.
 #[derive(TypedPath)]
 #[typed_path("/spend", rejection(Error))]
 pub struct AnyPeriod;

@@ -14,7 +14,8 @@ const AXE: &str = include_str!("axe.min.js");
 
 /// An address of each route that answers a page. A route that is added stands here or in [`NO_PAGES`].
 const PAGES: &[(&str, &str)] = &[
-    ("/", "/"),
+    ("/overview", "/overview"),
+    ("/overview", "/overview?cost=billed"),
     ("/spend/{period}", "/spend/2026-09"),
     ("/spend/{period}", "/spend/2026-09?by=tag:team&provider=NeoCloud"),
     ("/spend/{period}", "/spend/2026-08..2026-09?by=day"),
@@ -50,6 +51,9 @@ const NO_PAGES: &[&str] = &[
     "/invoices",
     "/rates.json",
     "/rates.csv",
+    "/",
+    "/overview.json",
+    "/overview.csv",
     "/spend",
     "/imports/batches/{batch}",
     "/imports/{delivery}/rejections.csv",

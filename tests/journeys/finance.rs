@@ -23,7 +23,7 @@ async fn september(db: PgPool) -> (TestLedger, TestApp) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn the_page_the_json_and_the_csv_say_the_same(db: PgPool) {
     let (_ledger, mut finance) = september(db).await;
-    assert_eq!(finance.get("/").await.location(), "/spend/2026-09");
+    assert_eq!(finance.get("/spend").await.location(), "/spend/2026-09");
 
     let page = finance.get("/spend/2026-09?by=tag:team").await;
     assert_eq!(page.status, 200);

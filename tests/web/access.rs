@@ -16,6 +16,9 @@ const ADMINS: &[Option<Role>] = &[Some(Role::Admin)];
 /// Method, path, an address of it, whom it answers.
 const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/", "/", PEOPLE),
+    ("GET", "/overview", "/overview", PEOPLE),
+    ("GET", "/overview.json", "/overview.json", PEOPLE),
+    ("GET", "/overview.csv", "/overview.csv", PEOPLE),
     ("GET", "/spend", "/spend?from=2026-08&to=2026-09", PEOPLE),
     ("GET", "/spend/{period}", "/spend/2026-09", PEOPLE),
     ("GET", "/variance/{period}", "/variance/2026-09", PEOPLE),

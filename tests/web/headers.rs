@@ -11,9 +11,17 @@ async fn every_answer_is_guarded(db: PgPool) {
     let mut admin = app.signed_in(Role::Admin).await;
     let mut nobody = app.stranger();
     let mut answers = Vec::new();
-    for path in
-        ["/", "/sign-in", "/account", "/people", "/healthz", "/nowhere", "/setup/x", assets::url("app.css")]
-    {
+    for path in [
+        "/",
+        "/overview",
+        "/sign-in",
+        "/account",
+        "/people",
+        "/healthz",
+        "/nowhere",
+        "/setup/x",
+        assets::url("app.css"),
+    ] {
         for browser in [&mut admin, &mut nobody] {
             answers.push(browser.get(path).await);
             answers.push(browser.get_as(path, "application/json").await);
@@ -41,7 +49,7 @@ async fn over_https_browsers_are_told_to_stay_there(db: PgPool) {
 async fn pages_have_no_inline_script_or_style_and_load_what_exists(db: PgPool) {
     let app = TestApp::new(db);
     let mut admin = app.signed_in(Role::Admin).await;
-    for path in ["/", "/account", "/people", "/nowhere"] {
+    for path in ["/overview", "/account", "/people", "/nowhere"] {
         let page = admin.get(path).await;
         assert!(html::attributes(&page.body, "[style]", "style").is_empty(), "{path}");
         assert!(html::texts(&page.body, "style").is_empty(), "{path}");

@@ -84,7 +84,10 @@ const ADDRESSES: &[(&str, &[&str])] = &[
     ),
     // Tried row by row, and with a ledger of its own, below.
     ("/charges/{delivery}/{file}/{row}", &[]),
-    ("/", &[]),
+    // Tried below: their addresses are whole with their suffix.
+    ("/overview", &[]),
+    ("/overview.json", &[]),
+    ("/overview.csv", &[]),
 ];
 
 /// Delivery 1: rows 1 and 5 are of research, whatever the spelling; the others are not. Delivery 2 is another
@@ -236,15 +239,31 @@ async fn a_lead_begins_at_the_latest_month_of_their_teams(db: PgPool) {
     let app = TestApp::of(&ledger);
     let (mut lead, token) = lead_and_token(&app).await;
     let mut finance = app.signed_in(Role::Finance).await;
-    let leads_to = |answer: &Answer| (answer.status, answer.location().to_owned());
-    assert_eq!(leads_to(&finance.get("/").await), (StatusCode::SEE_OTHER, "/spend/2026-10".into()));
-    for answer in [lead.get("/").await, app.stranger().read(&token, "/").await] {
-        assert!(foreign(&answer, "").is_empty());
-        assert_eq!(leads_to(&answer), (StatusCode::SEE_OTHER, "/spend/2026-09".into()));
+    for (browser, month, name) in
+        [(&mut finance, "/spend/2026-10", "October 2026"), (&mut lead, "/spend/2026-09", "September 2026")]
+    {
+        assert_eq!(browser.get("/").await.location(), "/overview");
+        assert_eq!(browser.get("/spend").await.location(), month);
+        let heading = html::text(&browser.get("/overview").await.body, "h1");
+        assert!(heading.starts_with(name), "{heading}");
+    }
+    for address in ["/overview", "/overview?cost=billed", "/overview.json", "/overview.csv"] {
+        let whole = finance.get(address).await;
+        for answer in [lead.get(address).await, app.stranger().read(&token, address).await] {
+            assert_eq!(answer.status, StatusCode::OK, "{address}");
+            assert!(foreign(&answer, "").is_empty(), "{address}: {}", answer.body);
+            assert_ne!(answer.body, whole.body, "{address}");
+            assert!(
+                !answer.body.contains("Needs attention") && !answer.body.contains("/imports"),
+                "{address}"
+            );
+        }
+        assert!(!foreign(&whole, "").is_empty(), "{address} has something to hide");
     }
     ledger.undo(1).await;
-    let page = lead.get("/").await;
+    let page = lead.get("/overview").await;
     assert_eq!(page.status, StatusCode::OK);
+    assert_eq!(lead.get("/spend").await.location(), "/overview");
     assert!(
         html::text(&page.body, ".empty").contains("your teams' charges appear here then"),
         "{}",

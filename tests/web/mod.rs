@@ -8,6 +8,7 @@ mod imports;
 mod invoices;
 mod lead_scope;
 mod load;
+mod overview;
 mod people;
 mod rates;
 mod setup;

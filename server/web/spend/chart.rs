@@ -5,7 +5,7 @@ use crate::chart;
 use crate::money::Decimal;
 use crate::report::{Bucket, Series, Spend, Step};
 
-pub(super) fn stack(spend: &Spend, step: Step, series: Series) -> chart::Stack {
+pub(in crate::web) fn stack(spend: &Spend, step: Step, series: Series) -> chart::Stack {
     let time = match step {
         Step::Day => "day",
         Step::Month => "month",

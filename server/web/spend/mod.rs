@@ -1,6 +1,6 @@
 //! `/spend/2026-09`: what was spent in a period, in groups, over time, against the period before.
 
-mod chart;
+pub(super) mod chart;
 mod file;
 mod table;
 
@@ -19,7 +19,7 @@ use crate::chart::Stack;
 use crate::exchange;
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, CostBasis, Group, Grouping, Spend, Standing, Step};
+use crate::report::{Answers, CostBasis, Group, Grouping, Spend, Standing, Step};
 
 /// Groups with a color of their own in the chart.
 const COLORED: usize = 7;
@@ -69,7 +69,7 @@ pub async fn show(
             let step = asked.over.unwrap_or_else(|| usual_step(period));
             let series = answers.over_time(&mut db, &question, step, &spend, COLORED).await?;
             let tags = answers.tag_names(&mut db, period, &question.viewer, spend.sequence, TAGS).await?;
-            let standing = report::standing(&mut db, period, &question.viewer, spend.sequence).await?;
+            let standing = answers.standing(&mut db, period, &question.viewer, spend.sequence).await?;
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let chart = chart::stack(&spend, step, series);
             respond::html(Page { layout, period, asked, spend, chart, tags, standing, reporting_currency })
@@ -77,8 +77,22 @@ pub async fn show(
     }
 }
 
-/// `/spend?from=2026-01&to=2026-09`: where the form of a period leads.
-pub async fn during(_: paths::AnyPeriod, Query(pairs): Query<Vec<(String, String)>>) -> Result {
+/// `/spend?from=2026-01&to=2026-09`: where the form of a period leads. `/spend` is the latest month.
+pub async fn during(
+    _: paths::AnyPeriod,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    if !pairs.iter().any(|(name, _)| matches!(name.as_str(), "from" | "to")) {
+        let asked = Asked::read(pairs)?;
+        // While there is no month, the overview says what to do.
+        return Ok(match answers.latest_month(&mut db, &person.viewer()).await? {
+            Some(month) => respond::see_other(asked.link(paths::Spend { period: As::page(month.into()) })),
+            None => respond::see_other(paths::Overview),
+        });
+    }
     let month = |name: &str| -> Result<BillingMonth, Error> {
         let found = pairs.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value);
         found.parse().map_err(|_| {

@@ -1,0 +1,225 @@
+//! What someone should look at or decide, so that the figures become whole: what waits, failed, was rejected, is
+//! absent, cannot be converted, or stayed provisional. Each goes away when it is done.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::Standing;
+use crate::exchange::{self, Missing};
+use crate::money::Currency;
+use crate::period::{BillingMonth, Period};
+
+/// One thing to look at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Attention {
+    /// A delivery that counts only when someone says whether it replaces or adds.
+    Waiting { delivery: i64, files: Vec<String>, since: DateTime<Utc> },
+    /// An upload that the machine failed; it can be tried again, or cancelled.
+    Failed { batch: Uuid, files: Vec<String>, since: DateTime<Utc> },
+    /// Rows of a delivery that counts that could not be read.
+    Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
+    /// An account that was billed last month, and of which this month has nothing.
+    Absent { provider: String, billing_account: String, month: BillingMonth },
+    /// Months in which a currency was billed that no rate converts, in their order.
+    WithoutRate { currency: Currency, months: Vec<BillingMonth> },
+    /// A month before the last one whose invoices should be out.
+    Provisional { provider: String, month: BillingMonth, accounts: usize },
+}
+
+/// What needs attention, the most urgent kind first. `standing` is that of everything in the period, whose last
+/// month is compared with the one before it.
+pub(super) async fn attention(
+    db: &mut PgConnection,
+    period: Period,
+    standing: &[Standing],
+    reporting_currency: &Currency,
+) -> sqlx::Result<Vec<Attention>> {
+    let mut found = waiting(db).await?;
+    found.extend(failed(db).await?);
+    found.extend(rejected(db, period).await?);
+    found.extend(absent(period.last(), standing));
+    found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
+    found.extend(provisional(period.last().previous(), standing));
+    Ok(found)
+}
+
+async fn waiting(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
+    let rows = sqlx::query!(
+        r#"select d.delivery_id, d.created_at,
+               array(select f.name from delivery_files f where f.delivery_id = d.delivery_id order by f.file_no)
+                   as "files!"
+           from deliveries d
+           where d.status = 'waiting'
+           order by d.delivery_id"#
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Attention::Waiting { delivery: row.delivery_id, files: row.files, since: row.created_at })
+        .collect())
+}
+
+async fn failed(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
+    let rows = sqlx::query!(
+        r#"select batch_id, coalesce(finished_at, created_at) as "since!",
+               array(select file ->> 'name' from jsonb_array_elements(files) file) as "files!: Vec<String>"
+           from jobs
+           where status = 'failed'
+           order by job_id"#
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Attention::Failed { batch: row.batch_id, files: row.files, since: row.since })
+        .collect())
+}
+
+async fn rejected(db: &mut PgConnection, period: Period) -> sqlx::Result<Vec<Attention>> {
+    let rows = sqlx::query!(
+        r#"select d.delivery_id, d.rejected, array_agg(distinct s.billing_month order by s.billing_month) as "months!"
+           from visibility v
+           join scopes s using (scope_id)
+           join deliveries d using (delivery_id)
+           where v.until_sequence is null and d.rejected > 0
+             and s.billing_month >= $1 and s.billing_month < $2
+           group by 1
+           order by max(s.billing_month) desc, 1 desc"#,
+        period.days().start,
+        period.days().end,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Attention::Rejected {
+            delivery: row.delivery_id,
+            rows: row.rejected,
+            months: row.months.into_iter().map(BillingMonth::of).collect(),
+        })
+        .collect())
+}
+
+/// Who was billed in the month before this one, and is not in it.
+fn absent(month: BillingMonth, standing: &[Standing]) -> impl Iterator<Item = Attention> {
+    let is_same =
+        |a: &Standing, b: &Standing| (&a.provider, &a.billing_account) == (&b.provider, &b.billing_account);
+    let is_there =
+        move |before: &Standing| standing.iter().any(|now| now.month == month && is_same(now, before));
+    let before = standing.iter().filter(move |scope| scope.month == month.previous());
+    before.filter(move |scope| !is_there(scope)).map(move |scope| Attention::Absent {
+        provider: scope.provider.clone(),
+        billing_account: scope.billing_account.clone(),
+        month,
+    })
+}
+
+/// Months without a rate, by currency; `missing` begins with the latest.
+fn without_rate(missing: Vec<Missing>) -> impl Iterator<Item = Attention> {
+    let mut months_of = BTreeMap::<Currency, Vec<BillingMonth>>::new();
+    for Missing { month, currency } in missing.into_iter().rev() {
+        months_of.entry(currency).or_default().push(month);
+    }
+    months_of.into_iter().map(|(currency, months)| Attention::WithoutRate { currency, months })
+}
+
+/// What is provisional in the months before this one.
+fn provisional(before: BillingMonth, standing: &[Standing]) -> Vec<Attention> {
+    let mut found: Vec<Attention> = Vec::new();
+    for scope in standing.iter().filter(|scope| scope.is_provisional && scope.month < before) {
+        let known = found.iter_mut().find_map(|item| match item {
+            Attention::Provisional { provider, month, accounts }
+                if *provider == scope.provider && *month == scope.month =>
+            {
+                Some(accounts)
+            }
+            _ => None,
+        });
+        match known {
+            Some(accounts) => *accounts += 1,
+            None => found.push(Attention::Provisional {
+                provider: scope.provider.clone(),
+                month: scope.month,
+                accounts: 1,
+            }),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(provider: &str, account: &str, month: &str, is_provisional: bool) -> Standing {
+        Standing {
+            provider: provider.to_owned(),
+            billing_account: account.to_owned(),
+            month: month.parse().unwrap(),
+            is_provisional,
+            last_day: None,
+            delivered_at: None,
+            rejected_rows: 0,
+            deliveries: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn who_was_billed_last_month_is_absent_where_this_month_has_nothing_of_them() {
+        let standing = [
+            scope("AWS", "a", "2026-09", true),
+            scope("AWS", "a", "2026-08", false),
+            scope("AWS", "b", "2026-08", false),
+            scope("Azure", "a", "2026-08", false),
+            scope("AWS", "c", "2026-07", false),
+        ];
+        let absent: Vec<_> = absent("2026-09".parse().unwrap(), &standing)
+            .map(|item| match item {
+                Attention::Absent { provider, billing_account, .. } => {
+                    format!("{provider} {billing_account}")
+                }
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(absent, ["AWS b", "Azure a"]);
+    }
+
+    #[test]
+    fn months_without_a_rate_stand_together_by_currency() {
+        let missing = |month: &str, currency: &str| Missing {
+            month: month.parse().unwrap(),
+            currency: Currency::exactly(currency),
+        };
+        let found: Vec<_> = without_rate(vec![
+            missing("2026-09", "EUR"),
+            missing("2026-09", "CHF"),
+            missing("2026-07", "EUR"),
+        ])
+        .collect();
+        let item = |currency: &str, months: &[&str]| Attention::WithoutRate {
+            currency: Currency::exactly(currency),
+            months: months.iter().map(|month| month.parse().unwrap()).collect(),
+        };
+        assert_eq!(found, [item("CHF", &["2026-09"]), item("EUR", &["2026-07", "2026-09"])]);
+    }
+
+    #[test]
+    fn accounts_that_stay_provisional_are_counted_by_provider_and_month() {
+        let standing = [
+            scope("AWS", "a", "2026-07", true),
+            scope("AWS", "b", "2026-07", true),
+            scope("AWS", "c", "2026-07", false),
+            scope("AWS", "a", "2026-08", true),
+            scope("AWS", "a", "2026-09", true),
+        ];
+        let month = "2026-07".parse().unwrap();
+        let found = provisional("2026-08".parse().unwrap(), &standing);
+        assert_eq!(found, [Attention::Provisional { provider: "AWS".into(), month, accounts: 2 }]);
+    }
+}

@@ -1,0 +1,227 @@
+//! The overview: the latest month beside the one before it, and what needs attention. Every figure is one of
+//! [`Spend`], so that the page and those it leads to never disagree.
+
+use chrono::{Datelike, NaiveDate};
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::attention::{Attention, attention};
+use super::over_time::{Bucket, Series, Step};
+use super::standing::Standing;
+use super::{Answers, CostBasis, Error, Grouping, Question, Spend};
+use crate::accounts::Viewer;
+use crate::exchange;
+use crate::money::{Currency, Decimal, Money};
+use crate::period::{BillingMonth, Period};
+
+/// Months of the chart: one sees the same month of the year before.
+const MONTHS: u32 = 13;
+
+/// Two months compared, the months before them, and what to look at.
+#[derive(Clone, Debug, Serialize)]
+pub struct Overview {
+    pub month: BillingMonth,
+    pub previous: BillingMonth,
+    /// The last usage day that is stated, where the month is not whole.
+    pub through: Option<NaiveDate>,
+    /// Null where the month is whole: then months are compared.
+    pub up_to_same_day: Option<SameDays>,
+    /// Who bills the latest month, and how final it is.
+    pub states: Vec<State>,
+    /// The same of the month before.
+    pub previous_states: Vec<State>,
+    pub by_provider: Spend,
+    pub by_accelerator: Spend,
+    pub previous_by_accelerator: Spend,
+    pub months: Vec<MonthOfProvider>,
+    /// The period of `months`, as one answer: its rates, and what it could not convert.
+    #[serde(skip)]
+    pub year: Spend,
+    #[serde(skip)]
+    pub series: Series,
+    pub attention: Vec<Attention>,
+}
+
+/// Usage days of the month and the same days of the month before: each provider up to the last day it states.
+/// What belongs to no day (tax, fees, subscriptions) is on neither side.
+#[derive(Clone, Debug, Serialize)]
+pub struct SameDays {
+    pub current: Money,
+    pub previous: Money,
+    pub providers: Vec<ProviderDays>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ProviderDays {
+    pub provider: String,
+    pub through: NaiveDate,
+    pub current: Money,
+    pub previous: Money,
+}
+
+/// How final a month of a provider is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct State {
+    pub provider: String,
+    pub accounts: usize,
+    /// Accounts of which an invoice is not out.
+    pub provisional: usize,
+    /// The last usage day of the month that any of them states.
+    pub through: Option<NaiveDate>,
+}
+
+/// A cell of the chart.
+#[derive(Clone, Debug, Serialize)]
+pub struct MonthOfProvider {
+    pub month: BillingMonth,
+    pub provider: String,
+    pub cost: Money,
+}
+
+/// The overview as of now; `None` while the viewer has no month. The chart names `top` providers and adds up the
+/// others.
+pub async fn overview(
+    db: &mut PgConnection,
+    answers: &Answers,
+    viewer: &Viewer,
+    cost: CostBasis,
+    top: usize,
+) -> Result<Option<Overview>, Error> {
+    let (Some(month), Some(currency)) =
+        (answers.latest_month(db, viewer).await?, exchange::reporting_currency(db).await?)
+    else {
+        return Ok(None);
+    };
+    let previous = month.previous();
+    let Some((both, year)) = Period::new(previous, month).zip(Period::new(month.minus(MONTHS - 1), month))
+    else {
+        return Ok(None);
+    };
+    // A currency is worth one of itself, so an only one stays as it is.
+    let mut question = Question {
+        by: Grouping::Provider,
+        cost,
+        convert_into: Some(currency.clone()),
+        ..Question::of(month.into(), viewer.clone())
+    };
+    let by_provider = answers.spend(db, &question).await?;
+    let sequence = by_provider.sequence;
+    question.sequence = Some(sequence);
+
+    let of_year = Question { period: year, ..question.clone() };
+    let spend_of_year = answers.spend(db, &of_year).await?;
+    let series = answers.over_time(db, &of_year, Step::Month, &spend_of_year, top).await?;
+
+    let by_accelerator = Question { by: Grouping::Accelerator, ..question.clone() };
+    let of_previous = Question { period: previous.into(), ..by_accelerator.clone() };
+    let by_accelerator = answers.spend(db, &by_accelerator).await?;
+    let previous_by_accelerator = answers.spend(db, &of_previous).await?;
+
+    // Who sees everything is told what is missing anywhere in the year.
+    let sees_everything = *viewer == Viewer::Everything;
+    let known = if sees_everything { year } else { both };
+    let standing = answers.standing(db, known, viewer, sequence).await?;
+    let states = states_of(month, &standing);
+    let through = through(month, &states);
+    let up_to_same_day = if through.is_some() {
+        let by_day =
+            Question { period: both, by: Grouping::Day, then: Some(Grouping::Provider), ..question.clone() };
+        same_days(month, &answers.spend(db, &by_day).await?, &states, &currency)
+    } else {
+        None
+    };
+    let attention =
+        if sees_everything { attention(db, year, &standing, &currency).await? } else { Vec::new() };
+    Ok(Some(Overview {
+        month,
+        previous,
+        through,
+        up_to_same_day,
+        states,
+        previous_states: states_of(previous, &standing),
+        by_provider,
+        by_accelerator,
+        previous_by_accelerator,
+        months: cells(&series, &currency),
+        year: spend_of_year,
+        series,
+        attention,
+    }))
+}
+
+/// The providers of a month; `standing` comes by provider.
+fn states_of(month: BillingMonth, standing: &[Standing]) -> Vec<State> {
+    let of_month: Vec<&Standing> = standing.iter().filter(|scope| scope.month == month).collect();
+    let of_provider = |scopes: &[&Standing]| State {
+        provider: scopes[0].provider.clone(),
+        accounts: scopes.len(),
+        provisional: scopes.iter().filter(|scope| scope.is_provisional).count(),
+        // Usage of another month may be billed in this one.
+        through: scopes
+            .iter()
+            .filter_map(|scope| Some(scope.last_day?.min(last_day(month))))
+            .filter(|day| month.contains(*day))
+            .max(),
+    };
+    of_month.chunk_by(|a, b| a.provider == b.provider).map(of_provider).collect()
+}
+
+fn last_day(month: BillingMonth) -> NaiveDate {
+    let end = month.next().first_day();
+    end.pred_opt().unwrap_or(end)
+}
+
+/// How far a month has come; `None` where every provider that states days states all of them.
+fn through(month: BillingMonth, states: &[State]) -> Option<NaiveDate> {
+    let days = || states.iter().filter_map(|state| state.through);
+    if days().all(|day| day == last_day(month)) { None } else { days().max() }
+}
+
+/// Sums of the days of two months, up to the day of the month that each provider has come to.
+fn same_days(month: BillingMonth, by_day: &Spend, states: &[State], currency: &Currency) -> Option<SameDays> {
+    let money = |amount| Money { amount, currency: currency.clone() };
+    let sum = |provider: &str, month: BillingMonth, number: u32| -> Decimal {
+        let is_counted =
+            |key: &str| key.parse::<NaiveDate>().is_ok_and(|day| month.contains(day) && day.day() <= number);
+        let days = by_day.groups.iter().filter(|day| day.key.as_deref().is_some_and(is_counted));
+        let of_provider = days.flat_map(|day| &day.groups);
+        of_provider
+            .filter(|group| group.key.as_deref().unwrap_or_default() == provider)
+            .map(|group| group.cost.amount)
+            .sum()
+    };
+    let providers: Vec<ProviderDays> = states
+        .iter()
+        .filter_map(|state| {
+            let through = state.through?;
+            Some(ProviderDays {
+                provider: state.provider.clone(),
+                through,
+                current: money(sum(&state.provider, month, through.day())),
+                previous: money(sum(&state.provider, month.previous(), through.day())),
+            })
+        })
+        .collect();
+    let total = |side: fn(&ProviderDays) -> Decimal| money(providers.iter().map(side).sum());
+    (!providers.is_empty()).then(|| SameDays {
+        current: total(|days| days.current.amount),
+        previous: total(|days| days.previous.amount),
+        providers: providers.clone(),
+    })
+}
+
+fn cells(series: &Series, currency: &Currency) -> Vec<MonthOfProvider> {
+    let months = series.buckets.iter().enumerate().filter_map(|(column, bucket)| match bucket {
+        Bucket::Month(month) => Some((column, *month)),
+        _ => None,
+    });
+    months
+        .flat_map(|(column, month)| {
+            series.groups.iter().map(move |(provider, costs)| MonthOfProvider {
+                month,
+                provider: provider.clone(),
+                cost: Money { amount: costs[column], currency: currency.clone() },
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,401 @@
+//! `/overview`: the latest month so far beside the one before it, and what needs attention. Where everyone begins.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use chrono::{DateTime, Datelike, Utc};
+use sqlx::PgConnection;
+
+use super::error::{Error, Result};
+use super::extract::{CurrentUser, Db, Query};
+use super::layout::Layout;
+use super::question::Asked;
+use super::respond::{As, Cell, Record};
+use super::spend::chart;
+use super::{Access, filters, paths, respond};
+use crate::accounts::Person;
+use crate::chart::Stack;
+use crate::exchange::Used;
+use crate::money::{Decimal, Money};
+use crate::period::BillingMonth;
+use crate::report::{
+    self, Answers, Attention, CostBasis, Group, Grouping, MonthOfProvider, Overview, ProviderDays, Step,
+    Unconverted,
+};
+
+/// Providers with a color of their own in the chart.
+const COLORED: usize = 7;
+/// Things to look at that are shown at once; the others are folded below.
+const SHOWN: usize = 8;
+/// Files of an upload that are named.
+const NAMED: usize = 3;
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct Page {
+    layout: Layout,
+    shown: Option<Shown>,
+}
+
+/// What there is to see where there is a month.
+struct Shown {
+    overview: Overview,
+    chart: Stack,
+    cost: CostBasis,
+    items: Vec<Item>,
+}
+
+/// One thing to look at, in words.
+struct Item {
+    state: &'static str,
+    kind: &'static str,
+    sentence: String,
+    href: String,
+    /// What one does there.
+    act: &'static str,
+}
+
+/// The address that everyone types.
+pub async fn home(_: paths::Home) -> Result {
+    Ok(respond::see_other(paths::Overview))
+}
+
+pub async fn show(
+    _: paths::Overview,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let cost = cost(&pairs)?;
+    let overview = find(&mut db, &answers, &person, cost).await?;
+    let shown = overview.map(|overview| Shown {
+        chart: chart::stack(&overview.year, Step::Month, overview.series.clone()),
+        items: overview.attention.iter().map(item).collect(),
+        cost,
+        overview,
+    });
+    respond::html(Page { layout, shown })
+}
+
+pub async fn json(
+    _: paths::OverviewJson,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    respond::json(&find(&mut db, &answers, &person, cost(&pairs)?).await?)
+}
+
+/// The months of the chart, a line a month and provider.
+pub async fn csv(
+    _: paths::OverviewCsv,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let overview = find(&mut db, &answers, &person, cost(&pairs)?).await?;
+    respond::csv("overview", overview.iter().flat_map(|overview| &overview.months))
+}
+
+async fn find(
+    db: &mut PgConnection,
+    answers: &Answers,
+    person: &Person,
+    cost: CostBasis,
+) -> Result<Option<Overview>> {
+    Ok(report::overview(db, answers, &person.viewer(), cost, COLORED).await?)
+}
+
+/// `?cost=billed` is all there is to ask.
+fn cost(pairs: &[(String, String)]) -> Result<CostBasis> {
+    let mut cost = CostBasis::default();
+    for (name, value) in pairs {
+        if name != "cost" {
+            return Err(Error::BadRequest(format!(
+                "{name}: the overview takes cost alone. Ask for everything else at an address such as \
+                 /spend/2026-09."
+            )));
+        }
+        cost = value.parse().map_err(|error| Error::BadRequest(format!("cost: {error}.")))?;
+    }
+    Ok(cost)
+}
+
+/// What happened, and where one does something about it.
+fn item(attention: &Attention) -> Item {
+    let delivery = |id: i64| paths::Delivery { delivery: As::page(id) }.to_string();
+    match attention {
+        Attention::Waiting { delivery: id, files, since } => Item {
+            state: "Waiting",
+            kind: "wait",
+            sentence: format!(
+                "Delivery {id} ({}) of {} counts when someone says whether it replaces or adds.",
+                named(files),
+                day(since)
+            ),
+            href: delivery(*id),
+            act: "Decide",
+        },
+        Attention::Failed { batch, files, since } => Item {
+            state: "Failed",
+            kind: "bad",
+            sentence: format!("The upload of {} failed on {}.", named(files), day(since)),
+            href: paths::Batch { batch: As::page(*batch) }.to_string(),
+            act: "Try again or cancel",
+        },
+        Attention::Rejected { delivery: id, rows, months } => Item {
+            state: "Incomplete",
+            kind: "bad",
+            sentence: format!(
+                "{} of delivery {id} could not be read and {} missing from {}.",
+                counted(*rows, "row"),
+                if *rows == 1 { "is" } else { "are" },
+                listed(months)
+            ),
+            href: delivery(*id),
+            act: "See which and why",
+        },
+        Attention::Absent { provider, billing_account, month } => Item {
+            state: "Absent",
+            kind: "wait",
+            sentence: format!(
+                "{provider} billed account {billing_account} in {}, and {} has nothing of it yet.",
+                month.previous().name(),
+                month.name()
+            ),
+            href: paths::Imports.to_string(),
+            act: "Load its bill",
+        },
+        Attention::WithoutRate { currency, months } => Item {
+            state: "No rate",
+            kind: "bad",
+            sentence: format!(
+                "Amounts in {currency} of {} are in no figure here: no rate converts them.",
+                listed(months)
+            ),
+            href: paths::Rates.to_string(),
+            act: if months.len() == 1 { "Enter the rate" } else { "Enter the rates" },
+        },
+        Attention::Provisional { provider, month, accounts } => Item {
+            state: "Provisional",
+            kind: "wait",
+            sentence: format!(
+                "{} is still without an invoice for {} of {provider}.",
+                month.name(),
+                counted(*accounts as i64, "account")
+            ),
+            href: Asked::default()
+                .only(&Grouping::Provider, Some(provider))
+                .link(paths::Spend { period: As::page((*month).into()) }),
+            act: "See the month, and load its final bill",
+        },
+    }
+}
+
+fn counted(n: i64, what: &str) -> String {
+    let number = filters::figure(Decimal::from(n), 0);
+    if n == 1 { format!("{number} {what}") } else { format!("{number} {what}s") }
+}
+
+fn day(at: &DateTime<Utc>) -> String {
+    at.format("%-d %b %Y").to_string()
+}
+
+fn named(files: &[String]) -> String {
+    match files {
+        [] => "no file".to_owned(),
+        _ if files.len() > NAMED => {
+            format!("{} and {} more", files[..NAMED].join(", "), files.len() - NAMED)
+        }
+        _ => files.join(", "),
+    }
+}
+
+fn listed(months: &[BillingMonth]) -> String {
+    match months {
+        [] => "no month".to_owned(),
+        [only] => only.name(),
+        [first, last] => format!("{} and {}", first.name(), last.name()),
+        [first, .., last] => format!("{} months ({} to {})", months.len(), first.name(), last.name()),
+    }
+}
+
+impl Page {
+    fn may_import(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+}
+
+impl Shown {
+    fn heading(&self) -> String {
+        let name = self.overview.month.name();
+        if self.overview.through.is_some() { format!("{name} so far") } else { name }
+    }
+
+    /// The days that are compared: those of all providers, or of each its own.
+    fn days(&self) -> String {
+        let days = self.overview.up_to_same_day.iter().flat_map(|days| &days.providers);
+        let mut last: Vec<u32> = days.map(|days| days.through.day()).collect();
+        last.dedup();
+        match last[..] {
+            [1] => "Day 1".to_owned(),
+            [only] => format!("Days 1 to {only}"),
+            _ => "Days so far".to_owned(),
+        }
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        format!("{}.{suffix}{}", paths::Overview, Asked { cost: self.cost, ..Asked::default() }.suffix())
+    }
+
+    fn costs(&self) -> Vec<(String, String, bool)> {
+        let offered = CostBasis::ALL
+            .into_iter()
+            .filter(|cost| matches!(cost, CostBasis::Effective | CostBasis::Billed) || *cost == self.cost);
+        let choice = |cost: CostBasis| {
+            let asked = Asked { cost, ..Asked::default() };
+            (cost.label(), asked.link(paths::Overview), cost == self.cost)
+        };
+        let mut costs: Vec<_> = offered.map(choice).collect();
+        // Effective first: it is what one sees without asking.
+        costs[..2].swap(0, 1);
+        costs
+    }
+
+    /// The same question on the spend page.
+    fn asked(&self) -> Asked {
+        let has_others = !self.overview.year.rates.is_empty() || !self.overview.year.unconverted.is_empty();
+        let convert_into = self.overview.by_provider.currency.clone().filter(|_| has_others);
+        Asked { cost: self.cost, convert_into, ..Asked::default() }
+    }
+
+    fn month(&self) -> String {
+        at(&self.asked().by(Grouping::Provider), self.overview.month)
+    }
+
+    fn previous_month(&self) -> String {
+        at(&self.asked().by(Grouping::Provider), self.overview.previous)
+    }
+
+    /// Why the month differs from the one before it.
+    fn variance(&self) -> String {
+        self.asked().link(paths::Variance { period: As::page(self.overview.month.into()) })
+    }
+
+    fn of_provider(&self, group: &Group) -> String {
+        at(&self.asked().only(&Grouping::Provider, group.key.as_deref()), self.overview.month)
+    }
+
+    fn of_accelerator(&self, group: &Group) -> String {
+        let narrowed = self.asked().only(&Grouping::Accelerator, group.key.as_deref());
+        at(&narrowed.by(Grouping::Provider), self.overview.month)
+    }
+
+    fn of_all_accelerators(&self) -> String {
+        at(&self.asked().by(Grouping::Accelerator), self.overview.month)
+    }
+
+    fn days_of(&self, group: &Group) -> Option<&ProviderDays> {
+        let key = group.key.as_deref().unwrap_or_default();
+        self.overview.up_to_same_day.as_ref()?.providers.iter().find(|days| days.provider == key)
+    }
+
+    /// The last day that a provider states, of the month that is shown.
+    fn last_day(&self, group: &Group) -> Option<String> {
+        Some(self.days_of(group)?.through.format("%-d %b").to_string())
+    }
+
+    /// How final a provider's month is: a word and its look.
+    fn state(&self, group: &Group) -> (String, &'static str) {
+        let key = group.key.as_deref().unwrap_or_default();
+        match self.overview.states.iter().find(|state| state.provider == key) {
+            None => ("Nothing yet".to_owned(), "wait"),
+            Some(state) if state.provisional == 0 => ("Final".to_owned(), "good"),
+            Some(state) if state.provisional == state.accounts => ("Provisional".to_owned(), "wait"),
+            Some(state) => (format!("{} of {} provisional", state.provisional, state.accounts), "wait"),
+        }
+    }
+
+    /// Providers whose previous month may still change.
+    fn previous_provisional(&self) -> Vec<&str> {
+        let states = self.overview.previous_states.iter().filter(|state| state.provisional > 0);
+        states.map(|state| state.provider.as_str()).collect()
+    }
+
+    /// The same accelerator in the month before.
+    fn before(&self, group: &Group) -> Option<&Group> {
+        self.overview.previous_by_accelerator.groups.iter().find(|before| before.key == group.key)
+    }
+
+    fn has_hours(&self) -> bool {
+        !self.overview.by_accelerator.accelerator_hours.is_zero()
+            || !self.overview.previous_by_accelerator.accelerator_hours.is_zero()
+    }
+
+    /// Who bills the month, and has no line of figures because nothing of theirs is converted.
+    fn without_figures(&self) -> Vec<&str> {
+        let has_figures = |provider: &str| {
+            let mut groups = self.overview.by_provider.groups.iter();
+            groups.any(|group| group.key.as_deref().unwrap_or_default() == provider)
+        };
+        let providers = self.overview.states.iter().map(|state| state.provider.as_str());
+        providers.filter(|provider| !has_figures(provider)).collect()
+    }
+
+    /// What no rate converts: that of the month, then that of the months before it together.
+    fn left_out(&self) -> Vec<(Money, String)> {
+        let mut found: Vec<(bool, Money, Vec<BillingMonth>)> = Vec::new();
+        for Unconverted { month, cost } in &self.overview.year.unconverted {
+            let is_before = *month != self.overview.month;
+            let same = |(before, sum, _): &&mut (bool, Money, _)| {
+                *before == is_before && sum.currency == cost.currency
+            };
+            match found.iter_mut().find(same) {
+                Some((_, sum, months)) => {
+                    sum.amount += cost.amount;
+                    months.push(*month);
+                }
+                None => found.push((is_before, cost.clone(), vec![*month])),
+            }
+        }
+        found.sort_by_key(|(is_before, ..)| *is_before);
+        found.into_iter().map(|(_, sum, months)| (sum, listed(&months))).collect()
+    }
+
+    /// Rates of the months that are shown.
+    fn rates(&self) -> Vec<&Used> {
+        let year = self.overview.year.period;
+        self.overview.year.rates.iter().filter(|used| used.month >= year.first()).collect()
+    }
+
+    fn first_items(&self) -> &[Item] {
+        &self.items[..self.items.len().min(SHOWN)]
+    }
+
+    fn more_items(&self) -> &[Item] {
+        self.items.get(SHOWN..).unwrap_or_default()
+    }
+}
+
+fn at(asked: &Asked, month: BillingMonth) -> String {
+    asked.link(paths::Spend { period: As::page(month.into()) })
+}
+
+impl Record for MonthOfProvider {
+    const COLUMNS: &'static [&'static str] = &["month", "provider", "cost", "currency"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let Money { amount, currency } = &self.cost;
+        vec![
+            Cell::text(self.month.to_string()),
+            Cell::text(self.provider.as_str()),
+            Cell::Number(*amount),
+            Cell::text(currency.as_str()),
+        ]
+    }
+}
