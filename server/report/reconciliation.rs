@@ -45,7 +45,7 @@ pub struct ReconciledLine {
     pub invoices: Vec<Invoice>,
     /// Null while no invoice was entered.
     pub invoiced: Option<Money>,
-    /// What the invoices say beyond the ledger.
+    /// What the invoices say beyond the ledger, which is rounded to the digits that they state.
     pub difference: Option<Money>,
     pub agreement: Agreement,
 }
@@ -110,23 +110,27 @@ impl ReconciledLine {
             return;
         }
         let sum: Decimal = self.invoices.iter().map(|invoice| invoice.amount).sum();
-        self.agreement = agreement(sum, self.in_ledger.amount, self.tax.amount);
-        self.difference = Some(money(sum - self.in_ledger.amount));
+        let (agreement, difference) = compare(sum, self.in_ledger.amount, self.tax.amount);
+        self.agreement = agreement;
+        self.difference = Some(money(difference));
         self.invoiced = Some(money(sum));
     }
 }
 
-/// Charges have more digits than an invoice: it agrees where rounding them gives what it says.
-fn agreement(invoiced: Decimal, billed: Decimal, tax: Decimal) -> Agreement {
+/// Charges have more digits than an invoice: it agrees where rounding them, half to even, gives what it says. What
+/// is left is the difference.
+fn compare(invoiced: Decimal, billed: Decimal, tax: Decimal) -> (Agreement, Decimal) {
     let digits = invoiced.normalize().scale().max(CENTS);
-    let is_rounded = |amount: Decimal| amount.round(digits) == invoiced;
-    if is_rounded(billed) {
+    let difference = |amount: Decimal| invoiced - amount.round(digits);
+    let whole = difference(billed);
+    let agreement = if whole.is_zero() {
         Agreement::Agrees
-    } else if is_rounded(billed - tax) {
+    } else if difference(billed - tax).is_zero() {
         Agreement::AgreesWithoutTax
     } else {
         Agreement::Differs
-    }
+    };
+    (agreement, whole)
 }
 
 fn totals(lines: &[ReconciledLine]) -> Vec<ReconciledTotal> {
@@ -271,17 +275,19 @@ mod tests {
 
     #[test]
     fn an_invoice_agrees_when_the_charges_round_to_it() {
-        for (invoiced, billed, tax, expected) in [
-            ("12.35", "12.3467", "0", Agreement::Agrees),
-            ("12.3467", "12.3467", "2", Agreement::Agrees),
-            ("12.34", "12.3467", "0", Agreement::Differs),
-            ("12", "12.3467", "0", Agreement::Differs),
-            ("12.00", "12.0001", "0", Agreement::Agrees),
-            ("10.35", "12.3467", "2.0", Agreement::AgreesWithoutTax),
-            ("-3.5", "-3.499", "0", Agreement::Agrees),
+        for (invoiced, billed, tax, agreement, difference) in [
+            ("12.35", "12.3467", "0", Agreement::Agrees, "0"),
+            ("12.3467", "12.3467", "2", Agreement::Agrees, "0"),
+            ("12.34", "12.3467", "0", Agreement::Differs, "-0.01"),
+            ("12", "12.3467", "0", Agreement::Differs, "-0.35"),
+            ("12.00", "12.0001", "0", Agreement::Agrees, "0"),
+            ("12.34", "12.345", "0", Agreement::Agrees, "0"),
+            ("10.35", "12.3467", "2.0", Agreement::AgreesWithoutTax, "-2"),
+            ("-3.5", "-3.499", "0", Agreement::Agrees, "0"),
         ] {
-            let [invoiced, billed, tax] = [invoiced, billed, tax].map(|text| text.parse().unwrap());
-            assert_eq!(agreement(invoiced, billed, tax), expected, "{invoiced:?} {billed:?} {tax:?}");
+            let [invoiced, billed, tax, difference] =
+                [invoiced, billed, tax, difference].map(|text| text.parse().unwrap());
+            assert_eq!(compare(invoiced, billed, tax), (agreement, difference), "{invoiced:?} {billed:?}");
         }
     }
 }

@@ -83,10 +83,11 @@ fn axe_is_what_the_note_says() {
 async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     let Some((site, mut page)) = Site::start(&db).await else { return };
     let mut problems = Vec::new();
-    look_at(&mut page, "data:text/html,<!doctype html><img src=x><p style=width:900px>x", &mut problems)
-        .await;
+    look_at(&mut page, UNSOUND, &mut problems).await;
     let found: String = std::mem::take(&mut problems).join("\n");
-    assert!(found.contains("image-alt") && found.contains("sideways"), "axe finds what is wrong: {found}");
+    for problem in ["image-alt", "sideways", "not printed"] {
+        assert!(found.contains(problem), "it finds what is wrong: {found}");
+    }
 
     let setup = site.server.setup_link.clone().unwrap();
     look_at(&mut page, &setup, &mut problems).await;
@@ -98,6 +99,11 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.complaints().await;
     look_at(&mut page, "/imports", &mut problems).await;
     load_bills(&site);
+    page.go("/invoices/2026-09").await;
+    page.fill("Invoice number", "A-1").await;
+    page.fill("Total, with tax", "3000").await;
+    page.click("button", "Enter").await;
+    page.see("It differs from the ledger.").await;
     for (_, path) in PAGES {
         look_at(&mut page, path, &mut problems).await;
     }
@@ -134,6 +140,12 @@ async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {
     let complaints = page.complaints().await;
     let own = |said: &String| is_error && said.contains("Failed to load resource");
     problems.extend(complaints.into_iter().filter(|said| !own(said)).map(|said| format!("{path}: {said}")));
+    page.set_media("print").await;
+    let lost = page.ask(NOT_PRINTED).await;
+    if lost != 0 {
+        problems.push(format!("{path}: {lost} tables are not printed"));
+    }
+    page.set_media("").await;
     page.ask(&format!("{{ {AXE}\n }} true")).await;
     for width in [1280, 360] {
         page.set_width(width).await;
@@ -151,6 +163,13 @@ async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {
         }
     }
 }
+
+const UNSOUND: &str = "data:text/html,<!doctype html><style>@media print{table{display:none}}</style>\
+    <img src=x><p style=width:900px>x<main><table><tr><td>x</table></main>";
+
+/// Tables that one can see and that are not on paper.
+const NOT_PRINTED: &str = r#"[...document.querySelectorAll("main table")].filter(
+    (table) => !table.closest("details") && table.getClientRects().length === 0).length"#;
 
 /// All of them, and of the second theme those that look at colors.
 fn rules(theme: &str) -> &'static str {

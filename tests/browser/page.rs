@@ -147,6 +147,11 @@ impl Page {
         self.call("Emulation.setEmulatedMedia", json!({ "features": features })).await;
     }
 
+    /// `print`, or nothing for the screen.
+    pub async fn set_media(&mut self, media: &str) {
+        self.call("Emulation.setEmulatedMedia", json!({ "media": media })).await;
+    }
+
     pub async fn without_javascript(&mut self) {
         self.call("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
     }
