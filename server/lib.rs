@@ -1,9 +1,9 @@
-//! gpuledger: what an organisation spends on GPUs, wherever they run.
+//! gpuledger: what an organization spends on GPUs, wherever they run.
 //!
 //! Data flows one way: file → charges → ledger → report → page. One line per room:
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
-/// GPU catalogue: models, instance types, recognition. Pure.
+/// GPU catalog: models, instance types, recognition. Pure.
 pub mod accelerator;
 /// People: passwords, sessions, roles.
 pub mod accounts;

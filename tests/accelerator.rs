@@ -101,7 +101,7 @@ fn it_counts_azure_machines_and_their_fractions() {
         stated_accelerators: "1".to_owned(),
         ..key("Microsoft", "Standard_NV6ads_A10_v5", "", "Hours")
     };
-    assert_eq!(found(&sixth).as_deref(), Some("1/6 A10"), "the catalogue knows better than a rounded export");
+    assert_eq!(found(&sixth).as_deref(), Some("1/6 A10"), "the catalog knows better than a rounded export");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn it_agrees_with_the_shared_price_catalog() {
 }
 
 #[test]
-fn it_recognises_every_machine_of_its_catalogue() {
+fn it_recognizes_every_machine_of_its_catalog() {
     for instance in instances() {
         let key = key(instance.provider, instance.instance_type, "", "Hours");
         let found = recognize(&key).unwrap_or_else(|| panic!("{instance:?}"));

@@ -50,7 +50,7 @@ fn number(row: &Row, column: &str) -> Decimal {
     if text.is_empty() { Decimal::ZERO } else { text.parse().unwrap_or_else(|_| panic!("{column} {text}")) }
 }
 
-/// AWS's rules for amortised cost (Cost and Usage Report query library).
+/// AWS's rules for amortized cost (Cost and Usage Report query library).
 fn amortized(row: &Row) -> Decimal {
     match &row["lineItem/LineItemType"] {
         "SavingsPlanCoveredUsage" => number(row, "savingsPlan/SavingsPlanEffectiveCost"),

@@ -1,4 +1,4 @@
-//! The catalogue: models, instance types and meters, read once from the embedded files.
+//! The catalog: models, instance types and meters, read once from the embedded files.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,11 +10,11 @@ const MODELS: &str = include_str!("catalog/models.csv");
 const INSTANCES: &str = include_str!("catalog/instances.csv");
 const METERS: &str = include_str!("catalog/meters.csv");
 
-/// Raise when the rules in the code change what a key is recognised as; the files count by themselves.
+/// Raise when the rules in the code change what a key is recognized as; the files count by themselves.
 const RULES: u32 = 1;
 
-/// What recognition depends on, as one number of 31 bits: it changes with the catalogue's files and
-/// rules. The ledger keeps it beside each recognised key and recognises again where it differs.
+/// What recognition depends on, as one number of 31 bits: it changes with the catalog's files and
+/// rules. The ledger keeps it beside each recognized key and recognizes again where it differs.
 pub const VERSION: u32 = {
     let mut hash = fnv(0x811c_9dc5 ^ RULES, MODELS.as_bytes());
     hash = fnv(hash, INSTANCES.as_bytes());
@@ -46,7 +46,7 @@ pub struct Model {
     /// Compute slices that MIG divides it into; `None` without MIG.
     pub mig_slices: Option<u8>,
     pub source: &'static str,
-    recognised_by: Vec<Vec<String>>,
+    recognized_by: Vec<Vec<String>>,
 }
 
 /// One machine that holds accelerators.
@@ -94,14 +94,14 @@ static MODEL_LIST: LazyLock<Vec<Model>> =
     LazyLock::new(|| rows(MODELS).filter_map(|row| read_model(&row)).collect());
 static MODEL_BY_ID: LazyLock<HashMap<&'static str, &'static Model>> =
     LazyLock::new(|| models().iter().map(|model| (model.id, model)).collect());
-/// A text a model is recognised by, as words.
+/// A text a model is recognized by, as words.
 type Named = (&'static [String], &'static Model);
 
 /// By the first word of the text.
 static MODEL_BY_WORD: LazyLock<HashMap<&'static str, Vec<Named>>> = LazyLock::new(|| {
     let mut index: HashMap<_, Vec<_>> = HashMap::new();
     for model in models() {
-        for words in &model.recognised_by {
+        for words in &model.recognized_by {
             index.entry(words[0].as_str()).or_default().push((words.as_slice(), model));
         }
     }
@@ -136,7 +136,7 @@ pub fn model(id: &str) -> Option<&'static Model> {
     MODEL_BY_ID.get(id).copied()
 }
 
-/// What a text that names no known model is recognised as.
+/// What a text that names no known model is recognized as.
 pub(super) fn unknown_model() -> &'static Model {
     model("unknown").unwrap_or(&models()[0])
 }
@@ -175,9 +175,9 @@ fn rows(file: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
 
 fn read_model(row: &[&'static str]) -> Option<Model> {
     let [id, vendor, name, variant, memory, slices, texts, source] = *row else { return None };
-    let recognised_by = texts.split('|').map(words).filter(|words| !words.is_empty()).collect();
+    let recognized_by = texts.split('|').map(words).filter(|words| !words.is_empty()).collect();
     let (memory_gb, mig_slices) = (memory.parse().ok(), slices.parse().ok());
-    Some(Model { id, vendor, name, variant, memory_gb, mig_slices, source, recognised_by })
+    Some(Model { id, vendor, name, variant, memory_gb, mig_slices, source, recognized_by })
 }
 
 fn read_instance(row: &[&'static str]) -> Option<Instance> {
@@ -232,7 +232,7 @@ mod tests {
         }
         let mut texts = std::collections::HashMap::new();
         for model in models() {
-            for words in &model.recognised_by {
+            for words in &model.recognized_by {
                 assert_eq!(texts.insert(words.clone(), model.id), None, "{words:?} names two models");
             }
         }

@@ -7,7 +7,7 @@
 //!
 //! What is known stands in `catalog/*.csv`, a source on each row:
 //! - `models.csv`: the models, the name a page shows (several models may share one: `H100` is SXM, PCIe
-//!   and NVL) and the texts each is recognised by;
+//!   and NVL) and the texts each is recognized by;
 //! - `instances.csv`: instance types and how many accelerators each holds, `8` or `1/6`;
 //! - `meters.csv`: what one unit of a meter counts (instances, accelerators, or neither).
 //!

@@ -22,7 +22,7 @@ pub struct Person {
     pub email: String,
     pub name: Option<String>,
     pub role: Role,
-    /// In normalised spelling, sorted. Meaningful for leads only.
+    /// In normalized spelling, sorted. Meaningful for leads only.
     pub teams: Vec<String>,
     pub created_at: DateTime<Utc>,
     /// When they last opened a page.

@@ -19,7 +19,7 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Viewer {
     Everything,
-    /// Rows of these teams only, in normalised spelling. Empty: nothing.
+    /// Rows of these teams only, in normalized spelling. Empty: nothing.
     Teams(Vec<String>),
 }
 

@@ -1,6 +1,6 @@
 //! Billing exports: bytes to charges. Pure: no database, no clock, no files of its own.
 //!
-//! [`open`] recognises what a stream of bytes is, by its header and never by its name, and answers an
+//! [`open`] recognizes what a stream of bytes is, by its header and never by its name, and answers an
 //! [`Export`]: a walk over its rows, each of which becomes a [`Charge`], a [`Rejection`] or is skipped
 //! for a stated reason. A file that is no cost at all is a [`Refusal`].
 //! Adding a format is one file that implements [`Format`] and one line in [`FORMATS`].
@@ -110,7 +110,7 @@ pub enum Step {
     Skipped(&'static str),
 }
 
-/// A recognised export, read row by row.
+/// A recognized export, read row by row.
 pub struct Export {
     file: String,
     format: &'static dyn Format,
@@ -124,7 +124,7 @@ pub struct Export {
     row: u64,
 }
 
-/// Recognises what `input` is and walks over its rows. `name` is used in messages only; `as_format`
+/// Recognizes what `input` is and walks over its rows. `name` is used in messages only; `as_format`
 /// forces a format by name.
 ///
 /// # Errors

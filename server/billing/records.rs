@@ -75,7 +75,7 @@ impl Records {
         }
     }
 
-    /// The first bytes of the stream, for recognising what it is. Call before the first record.
+    /// The first bytes of the stream, for recognizing what it is. Call before the first record.
     pub fn peek(&mut self) -> Result<&[u8], Broken> {
         if self.filled == 0 {
             self.refill()?;

@@ -1,6 +1,6 @@
 //! Charts: figures to SVG, drawn by plotters through a backend of our own ([`svg`]).
 //!
-//! A drawing has no colours and no fonts in it, only classes: the style sheet gives it both themes and
+//! A drawing has no colors and no fonts in it, only classes: the style sheet gives it both themes and
 //! print. Every mark has a `<title>` for the pointer. Positions are binary floats here and nowhere else;
 //! what is written is always the exact figure.
 
@@ -10,7 +10,7 @@ mod svg;
 
 use crate::money::Decimal;
 
-/// Series with a colour of their own. What comes after them belongs in a series called "other".
+/// Series with a color of their own. What comes after them belongs in a series called "other".
 pub const COLOURS: usize = 8;
 
 /// Stacked columns: one column a day or a month, one segment a series. Negative values (credits) hang
@@ -63,7 +63,7 @@ impl Stack {
         columns::draw(self, size)
     }
 
-    /// The class of a series' colour, for its segments and its place in the legend.
+    /// The class of a series' color, for its segments and its place in the legend.
     pub fn class(&self, series: usize) -> String {
         match self.series.get(series) {
             Some(found) if !found.is_other && series < COLOURS => format!("s{}", series + 1),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn it_needs_no_colours_fonts_or_inline_styles() {
+    fn it_needs_no_colors_fonts_or_inline_styles() {
         let svg = stack(&[&["1", "2"]]).svg(Size::Narrow);
         for word in ["style=", "fill=", "stroke=", "font-family", "#"] {
             assert!(!svg.contains(word), "{word}\n{svg}");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn it_greys_what_has_no_colour_left() {
+    fn it_greys_what_has_no_color_left() {
         let mut many = stack(&[&["1"]]);
         many.series = vec![many.series[0].clone(); 10];
         assert_eq!(many.class(7), "s8");

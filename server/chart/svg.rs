@@ -1,4 +1,4 @@
-//! A plotters backend that writes classes instead of colours, and a `<title>` for every mark.
+//! A plotters backend that writes classes instead of colors, and a `<title>` for every mark.
 //!
 //! Plotters places the marks; what a mark is, only this backend knows: [`Mark`] is an element that can be
 //! drawn on it and on no other.

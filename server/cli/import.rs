@@ -12,7 +12,7 @@ use crate::terminal::say;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Read every file as this format instead of recognising it by its header.
+    /// Read every file as this format instead of recognizing it by its header.
     #[arg(long = "as", value_name = "FORMAT")]
     as_format: Option<String>,
 

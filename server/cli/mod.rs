@@ -35,7 +35,7 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a stop waits for connections that an import holds.
 const LAST_ROWS: Duration = Duration::from_secs(3);
 
-/// What an organisation spends on GPUs, wherever they run.
+/// What an organization spends on GPUs, wherever they run.
 #[derive(Parser)]
 #[command(name = "gpuledger", version, about)]
 struct Cli {

@@ -74,7 +74,7 @@ pub struct Totals {
     pub rows: u64,
     /// CUR: UnblendedCost. FOCUS: BilledCost.
     pub billed: Decimal,
-    /// CUR: by AWS's rules for amortised cost. FOCUS: EffectiveCost.
+    /// CUR: by AWS's rules for amortized cost. FOCUS: EffectiveCost.
     pub effective: Decimal,
     /// CUR: publicOnDemandCost, of the rows that state it. FOCUS: ListCost.
     pub list: Decimal,

@@ -1,4 +1,4 @@
-//! Keys that an older catalogue recognised, recognised again. Charges are not touched: which accelerator a
+//! Keys that an older catalog recognized, recognized again. Charges are not touched: which accelerator a
 //! key pays for, and how many, is read with the key.
 
 use sqlx::PgConnection;
@@ -10,7 +10,7 @@ use crate::billing::{ChargeCategory, ChargeKey};
 /// Keys looked at in one statement.
 const BATCH: i64 = 5000;
 
-/// Brings keys up to the catalogue of this version; answers how many were looked at. A key that newly bears
+/// Brings keys up to the catalog of this version; answers how many were looked at. A key that newly bears
 /// accelerators keeps its resources on its charges, and gets its hours of the day when its file is loaded again.
 pub async fn recognize_again(db: &mut PgConnection) -> sqlx::Result<u64> {
     let version = i64::from(accelerator::VERSION);

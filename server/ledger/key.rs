@@ -29,7 +29,7 @@ pub struct Keyer {
     canonical: Vec<u8>,
 }
 
-/// More than this many remembered keys are forgotten and recognised again, to bound memory.
+/// More than this many remembered keys are forgotten and recognized again, to bound memory.
 const MAX_REMEMBERED: usize = 500_000;
 
 impl Keyer {

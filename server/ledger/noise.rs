@@ -10,7 +10,7 @@ use crate::billing::Tags;
 const ROWS_PER_VALUE: u64 = 20;
 /// … and are more than this: a file of forty rows has no noise worth the name.
 const FEW: usize = 1000;
-/// Tags that name a single thing by design, in any organisation. Never worth a group on a page.
+/// Tags that name a single thing by design, in any organization. Never worth a group on a page.
 const KNOWN: [&str; 9] = [
     "Name",
     "name",

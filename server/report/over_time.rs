@@ -182,7 +182,7 @@ fn largest(cells: &[Cell], top: usize) -> Vec<Option<&str>> {
     }
     let mut weighed: Vec<(Option<&str>, Decimal)> = costs.into_iter().collect();
     weighed.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.abs()));
-    // One more than has a colour is no more than the others' own line.
+    // One more than has a color is no more than the others' own line.
     if weighed.len() > top + 1 {
         weighed.truncate(top);
     }

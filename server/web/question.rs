@@ -332,15 +332,15 @@ mod tests {
     #[test]
     fn an_unknown_word_is_refused() {
         for query in [
-            ("by", "colour"),
+            ("by", "color"),
             ("cost", "free"),
-            ("colour", "red"),
+            ("color", "red"),
             ("limit", "many"),
             ("in", "1"),
             ("currency", "1"),
-            ("sort", "colour"),
+            ("sort", "color"),
             ("over", "year"),
-            ("not:colour", "red"),
+            ("not:color", "red"),
         ] {
             assert!(matches!(Asked::read(pairs(&[query])), Err(Error::BadRequest(_))), "{query:?}");
         }

@@ -100,7 +100,7 @@ async fn a_figure_leads_down_to_the_row_of_the_file(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_question_that_makes_no_sense_is_answered_so(db: PgPool) {
     let (_ledger, mut finance) = september(db).await;
-    for address in ["/spend/2026-09?by=colour", "/spend/2026-09?cost=free", "/spend/2026-09?colour=red"] {
+    for address in ["/spend/2026-09?by=color", "/spend/2026-09?cost=free", "/spend/2026-09?color=red"] {
         let answer = finance.get(address).await;
         assert_eq!(answer.status, 400, "{address}");
     }

@@ -43,7 +43,7 @@ async fn a_file_that_is_no_bill_is_refused_with_a_reason(db: PgPool) {
     let cases: [(&str, Vec<u8>, &str); 12] = [
         ("empty.csv", Vec::new(), "an empty file"),
         ("picture.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), "found"),
-        ("names.csv", b"name,colour\nrose,red\n".to_vec(), "found"),
+        ("names.csv", b"name,color\nrose,red\n".to_vec(), "found"),
         ("truncated.csv.gz", truncated[..truncated.len() / 2].to_vec(), "row"),
         ("two.zip", zip(&[("a.csv", &month()), ("b.csv", &month())]), "a.csv"),
         ("none.zip", zip(&[]), "found"),

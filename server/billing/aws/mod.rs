@@ -21,7 +21,7 @@
 //! | `EdpDiscount`, `PrivateRateDiscount`, `Discount`, `BundledDiscount`, `RiVolumeDiscount`, `SppDiscount` | Adjustment | none | billed | 0 | billed | no |
 //! | any other | Adjustment, and said | none | billed | billed | billed | no |
 //!
-//! Sources. *Effective cost*: the amortised cost of AWS's own query library (awslabs,
+//! Sources. *Effective cost*: the amortized cost of AWS's own query library (awslabs,
 //! `aws-well-architected-labs`, `300_CUR_Queries/Code/Global/amortized_cost_by_charge_type.sql`), which
 //! matches Cost Explorer, and the CUR user guide's meaning of the columns (awsdocs,
 //! `aws-cur-user-guide`). *Categories*: FOCUS 1.0 to 1.4, ChargeCategory, ChargeClass and PricingCategory,

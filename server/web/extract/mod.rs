@@ -22,7 +22,7 @@ use crate::accounts::{Person, Role, Secret};
 use crate::audit::Actor;
 use crate::clock;
 
-/// Whoever asks, as the guard recognised them.
+/// Whoever asks, as the guard recognized them.
 #[derive(Clone)]
 pub struct Visitor {
     pub person: Option<Person>,
