@@ -3,6 +3,7 @@
 //! Plotters places the marks; what a mark is, only this backend knows: [`Mark`] is an element that can be
 //! drawn on it and on no other.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt::Write as _;
 
@@ -157,7 +158,12 @@ impl DrawingBackend for Svg<'_> {
 }
 
 /// For text and for attributes.
-pub(super) fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: &u8| !matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'' | 0x7f | ..0x20);
+    // Beside ASCII only the control characters after it are none of a text's, and they begin with this byte.
+    if text.as_bytes().iter().all(|byte| is_plain(byte) && *byte != 0xc2) {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -170,5 +176,5 @@ pub(super) fn escape(text: &str) -> String {
             c => out.push(c),
         }
     }
-    out
+    Cow::Owned(out)
 }

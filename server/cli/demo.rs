@@ -21,7 +21,7 @@ use crate::generate::demo::{Delivery, Demonstration, File, LEADS, What};
 use crate::ledger::{self, Import, LookIn, NewInvoice, Report, Source, Status, WhenUnsure};
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
-use crate::report;
+use crate::report::Answers;
 use crate::store::{Database, private};
 use crate::terminal::{remark, say};
 
@@ -156,7 +156,7 @@ async fn enter_invoices(session: &Session, demonstration: &Demonstration) -> any
     let Some((first, last)) = months.first().zip(months.last()) else { return Ok(()) };
     let period = Period::new(*first, *last).context("more months than a period has")?;
     let mut db = session.pool.acquire().await?;
-    let lines = report::reconciliation(&mut db, period).await?.lines;
+    let lines = Answers::default().reconciliation(&mut db, period, None).await?.lines;
     let closed: Vec<_> = lines.iter().filter(|line| !line.is_provisional).collect();
     let last = closed.iter().map(|line| line.month).max();
     for line in closed {

@@ -121,6 +121,15 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
             left_out.month
         )?;
     }
+    for left_out in &spend.previous_unconverted {
+        let money = &left_out.cost;
+        say!(
+            "not in the previous: {} {} of {}, which has no rate",
+            money.amount,
+            money.currency,
+            left_out.month
+        )?;
+    }
     if spend.rejected_rows > 0 {
         say!("incomplete: {} rows were rejected", spend.rejected_rows)?;
     }

@@ -77,12 +77,29 @@ pub fn read(content: &[u8]) -> Result<Vec<Rate>, Refused> {
         });
     };
     let mut observations = Vec::new();
+    let mut stated_rates = BTreeMap::new();
     for (i, record) in reader.records().enumerate() {
         let record = record.map_err(|error| broken(i + 1, &error))?;
         if record.iter().all(str::is_empty) {
             continue;
         }
-        observations.extend(read_row(&Row { number: i + 1, header: &header, record: &record })?);
+        let row = Row { number: i + 1, header: &header, record: &record };
+        for observation in read_row(&row)? {
+            let Observation { month, ref currency, ref quoted_in, rate, ref kind } = observation;
+            if matches!(kind, Kind::Stated(_)) {
+                let earlier = stated_rates.insert((month, currency.clone(), quoted_in.clone()), rate);
+                // Which of them is meant nobody can know.
+                if earlier.is_some_and(|earlier| earlier != rate) {
+                    let found = rate.to_string();
+                    return Err(row.refused(
+                        "rate",
+                        &found,
+                        "the rate that an earlier row states for this month",
+                    ));
+                }
+            }
+            observations.push(observation);
+        }
     }
     Ok(by_month(observations))
 }
@@ -202,6 +219,9 @@ fn by_month(observations: Vec<Observation>) -> Vec<Rate> {
         rates.sort();
         let best = rates.first()?.0.clone();
         rates.retain(|(kind, _)| *kind == best);
+        if matches!(best, Kind::Stated(_)) {
+            rates.truncate(1);
+        }
         let days = i64::try_from(rates.len()).ok()?;
         let source = match best {
             Kind::Stated(source) if source.is_empty() => "from a file".to_owned(),
@@ -291,6 +311,10 @@ mod tests {
             ("month,currency,quoted_in,rate\n2026-09,EUR,USD,0\n", "row 1, rate: found \"0\""),
             ("month,currency,quoted_in,rate\n2026-09,EUR,USD,-1\n", "row 1, rate: found \"-1\""),
             ("month,currency,quoted_in,rate\n2026-09,EUR,EUR,1\n", "row 1, quoted_in: found \"EUR\""),
+            (
+                "month,currency,quoted_in,rate\n2026-09,EUR,USD,1.1\n2026-09,EUR,USD,1.10\n2026-09,EUR,USD,1.2\n",
+                "row 3, rate: found \"1.2\", expected the rate that an earlier row states",
+            ),
             ("month,currency,quoted_in,rate\n2026-9,EUR,USD,1\n", "row 1, month: found \"2026-9\""),
             ("month,currency,quoted_in,rate\n2026-09,EUR,USD,1e30\n", "row 1, rate: found \"1e30\""),
         ] {

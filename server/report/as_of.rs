@@ -2,7 +2,6 @@
 
 use sqlx::PgConnection;
 
-use super::Question;
 use crate::ledger;
 
 /// Why a question has no answer.
@@ -16,9 +15,9 @@ pub enum Error {
 
 /// The sequence that was asked for, else the current one. One that is still to come is none to answer for: the same
 /// address would have another answer tomorrow.
-pub(super) async fn as_of(db: &mut PgConnection, question: &Question) -> Result<i64, Error> {
+pub(super) async fn as_of(db: &mut PgConnection, asked: Option<i64>) -> Result<i64, Error> {
     let current = ledger::sequence(db).await?;
-    match question.sequence {
+    match asked {
         None => Ok(current),
         Some(asked) if (0..=current).contains(&asked) => Ok(asked),
         Some(asked) => Err(Error::NoSuchStep { asked, current }),

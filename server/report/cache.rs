@@ -12,6 +12,7 @@ use tokio::sync::OnceCell;
 use super::Question;
 use super::as_of::{Error, as_of};
 use super::over_time::{self, Series, Step};
+use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
 use super::spend::{self, Spend};
 use super::standing::{self, Standing, rejected_rows};
 use super::sums::{Sum, Sums, sums_of};
@@ -38,9 +39,11 @@ pub struct Answers {
     sums: Shelf<Key, Sums>,
     rejected_rows: Shelf<(Period, Viewer, Arc<Visible>), i64>,
     variance: Shelf<Key, Variance>,
+    booked: Shelf<(Period, Arc<Visible>), Booked>,
     over_time: Shelf<(Key, Step, usize), Series>,
     tag_names: Shelf<(Period, Viewer, Arc<Visible>, i64), Vec<String>>,
     scopes: Shelf<(Period, Viewer, Arc<Visible>), Vec<i64>>,
+    standing: Shelf<(Period, Viewer, Arc<Visible>), Vec<Standing>>,
     /// What counts at a sequence does not change either.
     visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
     rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
@@ -49,7 +52,7 @@ pub struct Answers {
 impl Answers {
     /// As [`spend::spend`].
     pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
-        let sequence = as_of(db, question).await?;
+        let sequence = as_of(db, question.sequence).await?;
         let visible = self.compared(db, question.period, sequence).await?;
         let rates = self.rates(db, question, sequence).await?;
         let everything = timeless(question);
@@ -65,7 +68,7 @@ impl Answers {
 
     /// As [`variance::variance`].
     pub async fn variance(&self, db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
-        let sequence = as_of(db, question).await?;
+        let sequence = as_of(db, question.sequence).await?;
         let visible = self.compared(db, question.period, sequence).await?;
         let rates = self.rates(db, question, sequence).await?;
         let everything = timeless(question);
@@ -73,6 +76,20 @@ impl Answers {
         let answer = variance::variance_of(db, &everything, &visible, &rates, sequence);
         let answer = self.variance.get(key, answer).await?;
         Ok(Variance { sequence, ..Variance::clone(&answer) })
+    }
+
+    /// A period beside its invoices, as the ledger stands or stood.
+    pub async fn reconciliation(
+        &self,
+        db: &mut PgConnection,
+        period: Period,
+        sequence: Option<i64>,
+    ) -> Result<Reconciliation, Error> {
+        let sequence = as_of(db, sequence).await?;
+        let visible = self.visible(db, period.first(), period.last(), sequence).await?;
+        let key = (period, Arc::clone(&visible));
+        let booked = self.booked.get(key, booked_of(db, period, &visible)).await?;
+        Ok(reconcile(db, period, &booked, sequence).await?)
     }
 
     /// As [`over_time::over_time`].
@@ -116,7 +133,10 @@ impl Answers {
         sequence: i64,
     ) -> sqlx::Result<Vec<Standing>> {
         let scopes = self.scopes(db, period, viewer, sequence).await?;
-        standing::standing_of(db, period, scopes.as_ref().map(|scopes| scopes.as_slice()), sequence).await
+        let visible = self.visible(db, period.first(), period.last(), sequence).await?;
+        let scopes = scopes.as_ref().map(|scopes| scopes.as_slice());
+        let standing = standing::standing_of(db, period, scopes, sequence);
+        Ok(Vec::clone(&*self.standing.get((period, viewer.clone(), visible), standing).await?))
     }
 
     /// The latest month in which the viewer sees a charge that counts now.
@@ -284,6 +304,12 @@ impl Weigh for Variance {
     }
 }
 
+impl Weigh for Booked {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.len() * 160
+    }
+}
+
 impl Weigh for i64 {
     fn bytes(&self) -> usize {
         size_of_val(self)
@@ -312,6 +338,12 @@ impl Weigh for Visible {
 impl Weigh for Vec<i64> {
     fn bytes(&self) -> usize {
         size_of_val(self.as_slice())
+    }
+}
+
+impl Weigh for Vec<Standing> {
+    fn bytes(&self) -> usize {
+        size_of_val(self.as_slice()) + self.len() * 80
     }
 }
 

@@ -17,8 +17,9 @@ use crate::period::BillingMonth;
 pub(super) enum Denomination {
     /// Only charges in this currency, as they are.
     Only(Currency),
-    /// Each month's charges at that month's rate, which is 1 for the currency itself. Never empty.
-    Into(Currency, Vec<Used>),
+    /// Each month's charges at that month's rate, which is 1 for the currency itself; of one currency where only
+    /// that was asked for.
+    Into { into: Currency, rates: Vec<Used>, only: Option<Currency> },
 }
 
 /// What no rate converts: it is in no converted figure.
@@ -38,7 +39,7 @@ pub(super) struct Denominated {
 impl Denomination {
     pub fn currency(&self) -> &Currency {
         match self {
-            Self::Only(currency) | Self::Into(currency, _) => currency,
+            Self::Only(currency) | Self::Into { into: currency, .. } => currency,
         }
     }
 
@@ -46,7 +47,9 @@ impl Denomination {
     pub fn used(&self) -> Vec<Used> {
         match self {
             Self::Only(_) => Vec::new(),
-            Self::Into(into, rates) => rates.iter().filter(|used| used.currency != *into).cloned().collect(),
+            Self::Into { into, rates, .. } => {
+                rates.iter().filter(|used| used.currency != *into).cloned().collect()
+            }
         }
     }
 
@@ -54,13 +57,13 @@ impl Denomination {
     pub fn amount(&self, cost: CostBasis) -> String {
         match self {
             Self::Only(_) => cost.column().to_owned(),
-            Self::Into(..) => format!("{} * r.rate", cost.column()),
+            Self::Into { .. } => format!("{} * r.rate", cost.column()),
         }
     }
 
     /// `join …` after the rows and keys: rows without a rate fall out, and are reported by [`unconverted`].
     pub fn push_join(&self, query: &mut QueryBuilder<Postgres>) {
-        let Self::Into(_, rates) = self else { return };
+        let Self::Into { rates, .. } = self else { return };
         query.push(" join (values ");
         for (i, used) in rates.iter().enumerate() {
             query.push(if i == 0 { "(" } else { ", (" });
@@ -77,9 +80,8 @@ impl Denomination {
     }
 
     /// `and …`: the rows that it counts.
-    /// Those converted are joined with their rates, of which there are none for currencies not asked for.
     pub fn push_where(&self, query: &mut QueryBuilder<Postgres>) {
-        if let Self::Only(currency) = self {
+        if let Self::Only(currency) | Self::Into { only: Some(currency), .. } = self {
             query.push(" and k.currency = ");
             query.push_bind(currency.as_str().to_owned());
         }
@@ -120,11 +122,13 @@ pub(super) async fn denominate(
     let asked = billed.iter().filter(|(_, currency, _)| is_asked(currency));
     let mut used: Vec<Used> =
         asked.filter_map(|(month, currency, _)| rates.find(*month, currency, &into)).collect();
-    // A converted answer has a total even where no rate converts any of it: nothing, and what is missing.
+    // A converted answer has a total even where no rate converts any of it: nothing, and what is missing. SQL wants
+    // one rate at least to join.
     if used.is_empty() {
         used.extend(rates.find(question.period.first(), &into, &into));
     }
-    Ok(Denominated { denomination: Some(Denomination::Into(into, used)), others: Vec::new() })
+    let denomination = Denomination::Into { into, rates: used, only: question.currency.clone() };
+    Ok(Denominated { denomination: Some(denomination), others: Vec::new() })
 }
 
 fn most_used<'a>(billed: impl Iterator<Item = &'a (BillingMonth, Currency, i64)>) -> Vec<Currency> {
@@ -140,7 +144,7 @@ fn most_used<'a>(billed: impl Iterator<Item = &'a (BillingMonth, Currency, i64)>
 }
 
 /// The currencies that the viewer and the filters leave in each month of a period and the one before, with
-/// how many rows have them.
+/// how many charges have them.
 async fn currencies(
     db: &mut PgConnection,
     question: &Question,
@@ -148,7 +152,12 @@ async fn currencies(
 ) -> sqlx::Result<Vec<(BillingMonth, Currency, i64)>> {
     let filtered = Question { by: Grouping::Provider, then: None, ..question.clone() };
     let source = source_of(db, &filtered, visible).await?;
-    let mut query = QueryBuilder::<Postgres>::new("select c.billing_month, k.currency, count(*) as charges");
+    let charges = match source {
+        Source::Months | Source::Days => "sum(c.charges)::bigint",
+        Source::Charges => "count(*)",
+    };
+    let mut query =
+        QueryBuilder::<Postgres>::new(format!("select c.billing_month, k.currency, {charges} as charges"));
     push_from(&mut query, source);
     push_where(&mut query, question.period.previous().first(), question.period.last(), visible);
     push_filters(&mut query, &question.filters, &question.viewer, source);
@@ -190,32 +199,39 @@ async fn every_currency(
 }
 
 /// What a converted answer leaves out, because its month has no rate.
-pub(super) async fn unconverted(
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct LeftOut {
+    pub of_period: Vec<Unconverted>,
+    /// Of the period it is compared with.
+    pub of_previous: Vec<Unconverted>,
+}
+
+/// Looks for what no rate converts, in a question's period and the one before.
+pub(super) async fn left_out(
     db: &mut PgConnection,
     question: &Question,
     visible: &Visible,
     denomination: &Denomination,
     source: Source,
-) -> sqlx::Result<Vec<Unconverted>> {
-    let Denomination::Into(_, rates) = denomination else { return Ok(Vec::new()) };
+) -> sqlx::Result<LeftOut> {
+    let Denomination::Into { rates, .. } = denomination else { return Ok(LeftOut::default()) };
     let mut query = QueryBuilder::<Postgres>::new("select c.billing_month, k.currency, ");
     query.push(format!("sum({}) as cost", question.cost.column()));
     push_from(&mut query, source);
-    push_where(&mut query, question.period.first(), question.period.last(), visible);
-    if let Some(currency) = &question.currency {
-        query.push(" and k.currency = ");
-        query.push_bind(currency.as_str().to_owned());
-    }
+    push_where(&mut query, question.period.previous().first(), question.period.last(), visible);
+    denomination.push_where(&mut query);
     push_filters(&mut query, &question.filters, &question.viewer, source);
     query.push(" group by 1, 2 order by 1, 2");
     let rows = query.build().fetch_all(db).await?;
-    let mut left_out = Vec::new();
+    let mut found = LeftOut::default();
     for row in rows {
         let month = BillingMonth::of(row.try_get("billing_month")?);
         let currency = Currency::exactly(row.try_get("currency")?);
         if !rates.iter().any(|used| used.month == month && used.currency == currency) {
-            left_out.push(Unconverted { month, cost: Money { amount: row.try_get("cost")?, currency } });
+            let is_previous = month < question.period.first();
+            let side = if is_previous { &mut found.of_previous } else { &mut found.of_period };
+            side.push(Unconverted { month, cost: Money { amount: row.try_get("cost")?, currency } });
         }
     }
-    Ok(left_out)
+    Ok(found)
 }

@@ -51,9 +51,7 @@ pub use label::with_visible_ends;
 pub use over_time::{Bucket, Series, Step, over_time};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
-pub use reconciliation::{
-    Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation, reconciliation,
-};
+pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use spend::{Group, Spend, spend};
 pub use standing::Standing;
 pub use tags::tag_names;

@@ -9,7 +9,6 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::sql::{Source, push_from, push_where};
 use super::visible::Visible;
-use crate::ledger;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -84,11 +83,17 @@ pub struct ReconciledTotal {
     pub lines_with_invoice: usize,
 }
 
-/// Compares a period with its invoices, as the ledger stands now.
-pub async fn reconciliation(db: &mut PgConnection, period: Period) -> sqlx::Result<Reconciliation> {
-    let sequence = ledger::sequence(db).await?;
+/// Billed cost and tax of the charges that count, by scope and currency.
+pub(super) type Booked = BTreeMap<(i64, Currency), (Decimal, Decimal)>;
+
+/// Compares what was booked in a period with its files and with the invoices that there are now.
+pub(super) async fn reconcile(
+    db: &mut PgConnection,
+    period: Period,
+    booked: &Booked,
+    sequence: i64,
+) -> sqlx::Result<Reconciliation> {
     let mut lines = stated(db, period, sequence).await?;
-    let booked = booked(db, period, sequence).await?;
     let mut invoices = invoices(db, period).await?;
     for line in &mut lines {
         let of_line = (line.scope_id, line.in_files.currency.clone());
@@ -217,19 +222,18 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
     Ok(lines.collect())
 }
 
-/// Billed cost and tax of the charges that count, by scope and currency.
-async fn booked(
+/// Sums a period by scope and currency.
+pub(super) async fn booked_of(
     db: &mut PgConnection,
     period: Period,
-    sequence: i64,
-) -> sqlx::Result<BTreeMap<(i64, Currency), (Decimal, Decimal)>> {
-    let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
+    visible: &Visible,
+) -> sqlx::Result<Booked> {
     let mut query = QueryBuilder::<Postgres>::new(
         "select c.scope_id, k.currency, sum(c.billed_cost) as billed, \
          coalesce(sum(c.billed_cost) filter (where k.category = 'Tax'), 0) as tax",
     );
     push_from(&mut query, Source::Months);
-    push_where(&mut query, period.first(), period.last(), &visible);
+    push_where(&mut query, period.first(), period.last(), visible);
     query.push(" group by 1, 2");
     let rows = query.build().fetch_all(db).await?;
     rows.iter()

@@ -44,6 +44,8 @@ pub struct Spend {
     pub rates: Vec<Used>,
     /// What is in no converted figure, because its month has no rate.
     pub unconverted: Vec<Unconverted>,
+    /// The same of the period before: `previous` is too small by it.
+    pub previous_unconverted: Vec<Unconverted>,
     /// Rows that could not be read: the period's figures are too small by what they would have held.
     pub rejected_rows: i64,
 }
@@ -71,7 +73,7 @@ pub struct Group {
 
 /// Sums a period in groups.
 pub async fn spend(db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
-    let sequence = as_of(db, question).await?;
+    let sequence = as_of(db, question.sequence).await?;
     let visible = Visible::compared(db, question.period, sequence).await?;
     let rates = rates_for(db, question, sequence).await?;
     let sums = sums_of(db, &question.of_everything(), &visible, &rates, sequence).await?;
@@ -107,7 +109,8 @@ pub(super) fn answer(question: &Question, sums: &Sums, sequence: i64, rejected_r
         groups: Vec::new(),
         other_currencies: sums.other_currencies.clone(),
         rates: Vec::new(),
-        unconverted: sums.unconverted.clone(),
+        unconverted: sums.left_out.of_period.clone(),
+        previous_unconverted: Vec::new(),
         rejected_rows,
     };
     let Some(denomination) = &sums.denomination else {
@@ -119,7 +122,10 @@ pub(super) fn answer(question: &Question, sums: &Sums, sequence: i64, rejected_r
     answer.currency = Some(currency.clone());
     answer.rates = denomination.used();
     answer.total = Some(money(total.cost));
-    answer.previous = (!question.by.is_time()).then(|| money(total.previous));
+    if !question.by.is_time() {
+        answer.previous = Some(money(total.previous));
+        answer.previous_unconverted = sums.left_out.of_previous.clone();
+    }
     answer.accelerator_hours = hours(&total);
     answer.cost_per_accelerator_hour = price(&total);
     let outer = Level { by: &question.by, limit: question.limit, find: question.find.as_deref() };

@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::denomination::{Denomination, Unconverted, denominate, unconverted};
+use super::denomination::{Denomination, LeftOut, denominate, left_out};
 use super::sql::{Source, push_filters, push_from, push_value, push_where};
 use super::visible::Visible;
 use super::{Grouping, Question};
@@ -15,7 +15,7 @@ pub(super) struct Sums {
     /// `None` where nothing was billed.
     pub denomination: Option<Denomination>,
     pub other_currencies: Vec<Currency>,
-    pub unconverted: Vec<Unconverted>,
+    pub left_out: LeftOut,
     pub groups: Vec<Sum>,
 }
 
@@ -72,14 +72,14 @@ pub(super) async fn sums_of(
         return Ok(Sums {
             denomination: None,
             other_currencies: found.others,
-            unconverted: Vec::new(),
+            left_out: LeftOut::default(),
             groups: Vec::new(),
         });
     };
     let source = source_of(db, question, visible).await?;
     let groups = groups(db, question, visible, &denomination, source).await?;
-    let unconverted = unconverted(db, question, visible, &denomination, source).await?;
-    Ok(Sums { denomination: Some(denomination), other_currencies: found.others, unconverted, groups })
+    let left_out = left_out(db, question, visible, &denomination, source).await?;
+    Ok(Sums { denomination: Some(denomination), other_currencies: found.others, left_out, groups })
 }
 
 async fn groups(

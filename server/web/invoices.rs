@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use axum_extra::routing::TypedPath;
 use serde::Deserialize;
-use sqlx::PgConnection;
 
 use super::error::Result;
 use super::extract::{Db, Form, Query, cookie};
@@ -23,7 +23,7 @@ use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
 use crate::report::{
-    Agreement, Answers, CostBasis, Grouping, ReconciledLine, ReconciledTotal, Reconciliation, reconciliation,
+    Agreement, Answers, CostBasis, Grouping, ReconciledLine, ReconciledTotal, Reconciliation,
 };
 
 /// No issuer numbers its invoices with more.
@@ -45,15 +45,24 @@ pub async fn latest(_: paths::AnyInvoices, State(answers): State<Arc<Answers>>, 
     Ok(respond::see_other(paths::Invoices { period: As::page(month.into()) }))
 }
 
-/// `?line=17-USD`: the line that an invoice is to be entered for.
+/// `?line=17-USD`: the line that an invoice is to be entered for. `?sequence=12`: as the ledger stood then, beside the
+/// invoices that there are now.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Chosen {
     line: Option<String>,
+    sequence: Option<i64>,
 }
 
-pub async fn show(path: paths::Invoices, layout: Layout, Query(chosen): Query<Chosen>, mut db: Db) -> Result {
+pub async fn show(
+    path: paths::Invoices,
+    layout: Layout,
+    Query(chosen): Query<Chosen>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
     let As { value: period, format } = path.period;
-    let it = reconciliation(&mut db, period).await?;
+    let it = answers.reconciliation(&mut db, period, chosen.sequence).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => respond::csv(&format!("invoices-{period}"), &it.lines),
@@ -76,16 +85,18 @@ pub async fn enter(
     layout: Layout,
     by: Actor,
     State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<InvoiceForm>,
 ) -> Result {
     let period = path.period.value;
     let fields = [("line", &*form.line), ("number", &form.number), ("amount", &form.amount)];
     let mut fields = Fields::new(fields);
-    let it = reconciliation(&mut db, period).await?;
+    let it = answers.reconciliation(&mut db, period, None).await?;
     if let Some(invoice) = form.read(&it, &mut fields) {
         if ledger::enter_invoice(&mut db, &invoice, &by, clock::now()).await? {
-            return Ok(back(period, &said(&mut db, period, &invoice).await?, &settings));
+            let it = answers.reconciliation(&mut db, period, None).await?;
+            return Ok(back(period, &said(&it, &invoice), &settings));
         }
         fields.refuse("number", "There is an invoice of that number already. Remove it first to change it.");
     }
@@ -126,8 +137,7 @@ fn amount(text: &str) -> Option<Decimal> {
 }
 
 /// What is different now.
-async fn said(db: &mut PgConnection, period: Period, invoice: &NewInvoice) -> Result<String, sqlx::Error> {
-    let it = reconciliation(db, period).await?;
+fn said(it: &Reconciliation, invoice: &NewInvoice) -> String {
     let line = it
         .lines
         .iter()
@@ -137,7 +147,7 @@ async fn said(db: &mut PgConnection, period: Period, invoice: &NewInvoice) -> Re
         Some(Agreement::AgreesWithoutTax) => "It agrees with the ledger without its tax.",
         _ => "It differs from the ledger.",
     };
-    Ok(format!("Invoice {} is entered. {agrees}", invoice.number))
+    format!("Invoice {} is entered. {agrees}", invoice.number)
 }
 
 #[derive(Deserialize)]
@@ -196,8 +206,18 @@ impl Page {
         lines.into_iter().map(|line| (line.name(), name(line))).collect()
     }
 
+    /// Whether a spend page can show exactly this line: it can be narrowed to a provider, not to a billing account.
+    fn is_alone(&self, line: &ReconciledLine) -> bool {
+        let is_beside = |other: &&ReconciledLine| {
+            (other.month, &other.provider, &other.in_ledger.currency)
+                == (line.month, &line.provider, &line.in_ledger.currency)
+        };
+        self.it.lines.iter().filter(is_beside).count() == 1
+    }
+
     fn enter(&self, line: &ReconciledLine) -> String {
-        format!("{}?line={}#enter", self.here(), line.name())
+        let page = paths::Invoices { period: As::page(self.period) };
+        format!("{}#enter", page.with_query_params([("line", line.name())]))
     }
 }
 
@@ -214,7 +234,7 @@ impl ReconciledLine {
         asked.link(paths::Spend { period: As::page(self.month.into()) })
     }
 
-    /// How a form names it. Currencies are codes, so it needs no escaping in an address.
+    /// How a form names it.
     pub fn name(&self) -> String {
         format!("{}-{}", self.scope_id, self.in_ledger.currency)
     }
@@ -233,7 +253,7 @@ impl ReconciledLine {
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.rejected_rows > 0 {
-            remarks.push(format!("{} rows of its files could not be read", self.rejected_rows));
+            remarks.push(format!("{} rows of its deliveries could not be read", self.rejected_rows));
         }
         if self.is_provisional {
             remarks.push("its file names no invoice yet".to_owned());

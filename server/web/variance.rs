@@ -42,7 +42,7 @@ pub async fn show(
     let variance = answers.variance(&mut db, &asked.question(period, person.viewer())).await?;
     match format {
         Format::Json => respond::json(&variance),
-        Format::Csv => respond::csv(&format!("variance-{period}"), &variance.movements),
+        Format::Csv => respond::csv(&format!("variance-{period}"), variance.movements.iter()),
         Format::Html => {
             let chart = bridge(&variance);
             respond::html(Page { layout, period, asked, variance, chart })

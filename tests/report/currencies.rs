@@ -151,3 +151,48 @@ async fn a_filter_that_leaves_another_currency_shows_that_one(db: PgPool) {
     let answer = spend(&ledger, &Question { filters: vec![beta], ..question("2026-09") }).await;
     assert_eq!(total(&answer), ("100.000000000001".into(), "EUR".into()));
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn one_currency_in_another_is_nothing_but_that_currency(db: PgPool) {
+    let ledger = ledger(db).await;
+    // Nothing says what a euro is worth: no dollar takes its place.
+    let euros = Question { currency: Some(Currency::exactly("EUR")), ..in_usd("2026-09") };
+    let spend = spend(&ledger, &euros).await;
+    assert_eq!(total(&spend), ("0".into(), "USD".into()));
+    assert_eq!(spend.unconverted.len(), 1);
+    let pounds = Question { currency: Some(Currency::exactly("GBP")), ..in_usd("2026-09") };
+    let spend = self::spend(&ledger, &pounds).await;
+    assert_eq!(total(&spend), ("0".into(), "USD".into()));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_a_period_is_compared_with_and_no_rate_converts_is_named(db: PgPool) {
+    let ledger = ledger(db).await;
+    set(&ledger, "2026-09", "1.1").await;
+    let spend = spend(&ledger, &in_usd("2026-09")).await;
+    assert!(spend.unconverted.is_empty());
+    let [left_out] = &spend.previous_unconverted[..] else { panic!("{:?}", spend.previous_unconverted) };
+    assert_eq!((left_out.month.to_string().as_str(), left_out.cost.currency.as_str()), ("2026-08", "EUR"));
+    let mut db = ledger.db.acquire().await.unwrap();
+    let variance = report::variance(&mut db, &in_usd("2026-09")).await.unwrap();
+    assert_eq!(variance.previous_unconverted, spend.previous_unconverted);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_most_used_currency_is_that_of_most_charges_whatever_is_left_out(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    // One key with many charges in dollars, two keys with one charge each in euros.
+    let mut dollars = Focus::new();
+    for hour in 10..20 {
+        dollars = dollars.hour("acme", "a1", &format!("2026-09-05T{hour}"), "1", "vision");
+    }
+    ledger.deliver("usd.csv", dollars).await;
+    let euros = Focus::new().hour("beta", "b1", "2026-09-05T10", "1", "vision").billed_in("EUR");
+    let euros = euros.hour("beta", "b2", "2026-09-05T10", "1", "vision").billed_in("EUR");
+    ledger.deliver("eur.csv", euros).await;
+    let of_team = Viewer::Teams(vec!["vision".into()]);
+    for viewer in [Viewer::Everything, of_team] {
+        let spend = spend(&ledger, &Question { viewer, ..question("2026-09") }).await;
+        assert_eq!(total(&spend), ("10".into(), "USD".into()));
+    }
+}

@@ -51,7 +51,7 @@ async fn ask(ledger: &TestLedger, filters: Vec<Filter>) -> Variance {
     let change = variance.total.as_ref().unwrap().amount - variance.previous.as_ref().unwrap().amount;
     assert_eq!(variance.parts.total(), change);
     assert_eq!(variance.movements.iter().map(|movement| movement.change).sum::<Decimal>(), change);
-    for movement in &variance.movements {
+    for movement in variance.movements.iter() {
         assert_eq!(movement.parts.total(), movement.change, "{}", movement.item);
     }
     variance
@@ -65,8 +65,8 @@ async fn the_parts_of_a_change_sum_to_it(db: PgPool) {
     assert_eq!(parts.new, dec("50"));
     assert_eq!(parts.gone, dec("-7.000000000000000001"));
     // Half of 100 more, and a third of 10.
-    assert_eq!(parts.usage, dec("53.333333333330"));
-    assert_eq!(parts.price, dec("7.666666666670000000001"));
+    assert_eq!(parts.usage, dec("53.333333333333"));
+    assert_eq!(parts.price, dec("7.666666666667000000001"));
     assert_eq!(parts.other, dec("5"));
     assert_eq!(parts.exchange_rate, dec("0"));
     let items: Vec<_> = variance.movements.iter().map(|movement| movement.item.as_str()).collect();

@@ -10,7 +10,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 use std::str::FromStr;
 
-use ethnum::I256;
+use ethnum::{I256, U256};
 
 /// Digits accepted before the point. With [`MAX_FRACTION`] this leaves twelve digits of headroom in
 /// 256 bits: a trillion of the largest amounts still add up exactly.
@@ -287,13 +287,56 @@ impl From<i64> for Decimal {
 
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.mantissa.unsigned_abs().to_string();
-        let scale = usize::from(self.scale);
-        let padded = format!("{digits:0>width$}", width = scale + 1);
-        let (whole, fraction) = padded.split_at(padded.len() - scale);
+        // A page has thousands of them, so they are written without memory of their own.
+        let mut digits = Digits::default();
+        let digits = digits.write(self.mantissa.unsigned_abs(), usize::from(self.scale) + 1)?;
+        let (whole, fraction) = digits.split_at(digits.len() - usize::from(self.scale));
         let sign = if self.is_negative() { "-" } else { "" };
         let point = if fraction.is_empty() { "" } else { "." };
-        f.pad(&format!("{sign}{whole}{point}{fraction}"))
+        if f.width().is_some() || f.precision().is_some() {
+            return f.pad(&format!("{sign}{whole}{point}{fraction}"));
+        }
+        [sign, whole, point, fraction].iter().try_for_each(|part| f.write_str(part))
+    }
+}
+
+/// Room for the digits of the largest mantissa, or as many zeros as a scale can ask for.
+struct Digits([u8; 512]);
+
+impl Default for Digits {
+    fn default() -> Self {
+        Self([b'0'; 512])
+    }
+}
+
+impl Digits {
+    /// The digits of a number, `least` at least.
+    fn write(&mut self, mut number: U256, least: usize) -> Result<&str, fmt::Error> {
+        /// The largest power of ten whose remainders fit into 64 bits.
+        const CHUNK: u128 = 10u128.pow(19);
+        let mut start = self.0.len();
+        let mut put = |digit: u64| {
+            start -= 1;
+            self.0[start] = b'0' + digit as u8;
+        };
+        while number > U256::from(u64::MAX) {
+            let (quotient, mut rest) = match u128::try_from(number) {
+                Ok(number) => (U256::from(number / CHUNK), (number % CHUNK) as u64),
+                Err(_) => (number / U256::from(CHUNK), (number % U256::from(CHUNK)).as_u64()),
+            };
+            number = quotient;
+            for _ in 0..19 {
+                put(rest % 10);
+                rest /= 10;
+            }
+        }
+        let mut rest = number.as_u64();
+        while rest > 0 {
+            put(rest % 10);
+            rest /= 10;
+        }
+        let start = start.min(self.0.len() - least);
+        std::str::from_utf8(&self.0[start..]).map_err(|_| fmt::Error)
     }
 }
 

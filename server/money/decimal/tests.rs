@@ -85,6 +85,21 @@ proptest! {
     }
 
     #[test]
+    fn it_is_printed_as_its_mantissa_with_a_point(
+        mantissa in prop_oneof![any::<i128>(), -20i128..20, Just(10i128.pow(38)), Just(i128::from(u64::MAX) + 1)],
+        times in 0u32..3, scale in 0u8..90,
+    ) {
+        let mantissa = I256::from(mantissa) * I256::from(10u64.pow(19)).pow(times);
+        let digits = mantissa.unsigned_abs().to_string();
+        let digits = format!("{digits:0>width$}", width = usize::from(scale) + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - usize::from(scale));
+        let sign = if mantissa.is_negative() { "-" } else { "" };
+        let point = if scale == 0 { "" } else { "." };
+        let printed = Decimal::from_parts(mantissa, scale).to_string();
+        prop_assert_eq!(printed, format!("{sign}{whole}{point}{fraction}"));
+    }
+
+    #[test]
     fn thirty_digits_survive_printing(amount in amounts()) {
         let again = decimal(&amount.to_string());
         prop_assert_eq!(again, amount);

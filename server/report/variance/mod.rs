@@ -2,13 +2,15 @@
 
 mod parts;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 pub use parts::Parts;
 
 use super::as_of::{Error, as_of};
-use super::denomination::{Unconverted, denominate, unconverted};
+use super::denomination::{Unconverted, denominate, left_out};
 use super::spend::rates_for;
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::sums::source_of;
@@ -34,9 +36,12 @@ pub struct Variance {
     pub total: Option<Money>,
     pub parts: Parts,
     /// The largest change first, up or down.
-    pub movements: Vec<Movement>,
+    pub movements: Arc<[Movement]>,
     pub rates: Vec<Used>,
+    /// What no rate converts is in none of the figures: of the period …
     pub unconverted: Vec<Unconverted>,
+    /// … and of the one before, so that some of what looks new is not.
+    pub previous_unconverted: Vec<Unconverted>,
 }
 
 /// Something that is bought: a machine type, a meter or a product of a service in a region. Who uses it and how it
@@ -64,7 +69,7 @@ pub struct Movement {
 
 /// Compares a question's period with the one of the same length before it.
 pub async fn variance(db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
-    let sequence = as_of(db, question).await?;
+    let sequence = as_of(db, question.sequence).await?;
     let visible = Visible::compared(db, question.period, sequence).await?;
     let rates = rates_for(db, question, sequence).await?;
     Ok(variance_of(db, question, &visible, &rates, sequence).await?)
@@ -87,9 +92,10 @@ pub(super) async fn variance_of(
         previous: None,
         total: None,
         parts: Parts::default(),
-        movements: Vec::new(),
+        movements: Arc::default(),
         rates: Vec::new(),
         unconverted: Vec::new(),
+        previous_unconverted: Vec::new(),
     };
     let Some(denomination) = denominate(db, question, visible, rates, sequence).await?.denomination else {
         return Ok(answer);
@@ -120,6 +126,7 @@ pub(super) async fn variance_of(
     push_filters(&mut query, &question.filters, &question.viewer, source);
     query.push(" group by 1, 2, 3, 4, 5, 6, 7, 8");
     let (mut previous, mut total) = (Decimal::ZERO, Decimal::ZERO);
+    let mut movements = Vec::new();
     for row in query.build().fetch_all(&mut *db).await? {
         let item = |when: &str| -> sqlx::Result<Before> {
             Ok(Before {
@@ -138,7 +145,7 @@ pub(super) async fn variance_of(
             continue;
         }
         let has_quantity = !before.quantity.is_zero() || !after.quantity.is_zero();
-        answer.movements.push(Movement {
+        movements.push(Movement {
             provider: row.try_get("provider")?,
             service: row.try_get("service")?,
             item: row.try_get("item")?,
@@ -157,13 +164,15 @@ pub(super) async fn variance_of(
         });
     }
     let size = |movement: &Movement| (movement.change.abs(), movement.cost.abs());
-    answer.movements.sort_by(|a, b| {
+    movements.sort_by(|a: &Movement, b: &Movement| {
         size(b).cmp(&size(a)).then_with(|| (&a.provider, &a.item).cmp(&(&b.provider, &b.item)))
     });
+    answer.movements = movements.into();
     let money = |amount| Money { amount, currency: denomination.currency().clone() };
     answer.currency = Some(denomination.currency().clone());
     (answer.previous, answer.total) = (Some(money(previous)), Some(money(total)));
     answer.rates = denomination.used();
-    answer.unconverted = unconverted(db, question, visible, &denomination, source).await?;
+    let left_out = left_out(db, question, visible, &denomination, source).await?;
+    (answer.unconverted, answer.previous_unconverted) = (left_out.of_period, left_out.of_previous);
     Ok(answer)
 }

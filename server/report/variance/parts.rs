@@ -1,7 +1,7 @@
 //! Why an amount changed: the parts of a change, which sum to it exactly. Pure.
 //!
 //! The usual split of a cost variance in two: *usage* is the change of quantity at the price before, *price* what
-//! is left of it at the quantity now. Quotients are cut to [`PLACES`] decimals, and the last part of each item
+//! is left of it at the quantity now. Quotients are rounded to [`PLACES`] decimals, and the last part of each item
 //! takes what that leaves, so no cent is lost or made.
 
 use serde::Serialize;
@@ -48,8 +48,8 @@ impl Parts {
             return Self { gone: change, ..Self::default() };
         }
         // What it would be at the exchange rate before.
-        let at_rate = match after.local.divide(before.local, PLACES) {
-            Some(ratio) if is_converted => product(before.cost, ratio),
+        let at_rate = match scaled(before.cost, after.local, before.local) {
+            Some(at_rate) if is_converted => at_rate,
             _ => after.cost,
         };
         let exchange_rate = after.cost - at_rate;
@@ -58,8 +58,8 @@ impl Parts {
         if !is_metered(&before) || !is_metered(&after) {
             return Self { exchange_rate, other: at_rate_change, ..Self::default() };
         }
-        let growth = (after.quantity - before.quantity).divide(before.quantity, PLACES).unwrap_or_default();
-        let usage = product(before.cost, growth);
+        let more = after.quantity - before.quantity;
+        let usage = scaled(before.cost, more, before.quantity).unwrap_or_default();
         Self { exchange_rate, usage, price: at_rate_change - usage, ..Self::default() }
     }
 
@@ -80,9 +80,10 @@ impl Parts {
     }
 }
 
-/// Of amounts as they are shown: digits beyond belong to the part that is a remainder.
-fn product(amount: Decimal, factor: Decimal) -> Decimal {
-    amount.round(PLACES).multiply(factor).round(PLACES)
+/// `amount × part / whole`, multiplied first: a price that stays the same must leave no crumb. `None` for a whole of
+/// zero. Digits beyond [`PLACES`] belong to the part that is a remainder.
+fn scaled(amount: Decimal, part: Decimal, whole: Decimal) -> Option<Decimal> {
+    amount.round(PLACES).multiply(part.round(PLACES)).divide(whole.round(PLACES), PLACES)
 }
 
 impl std::ops::AddAssign for Parts {
@@ -126,6 +127,9 @@ mod tests {
             (item("10", "10", "2"), item("8", "8", "2"), "Price -2"),
             // Half as much again at a price of four instead of five.
             (item("10", "10", "2"), item("12", "12", "3"), "Usage 5, Price -3"),
+            // A price of 55.04 that stays the same, of a number of hours that divides nothing.
+            (item("55.04", "55.04", "1"), item("165.12", "165.12", "3"), "Usage 110.08"),
+            (item("165.12", "165.12", "3"), item("55.04", "55.04", "1"), "Usage -110.08"),
             (item("10", "10", "0"), item("12", "12", "0"), "Other 2"),
             (item("-3", "-3", "0"), item("-5", "-5", "0"), "Other -2"),
             (item("10", "11", "2"), item("10", "12", "2"), "Exchange rate 1"),
