@@ -237,6 +237,7 @@ impl Export {
         }
         self.row += 1;
         charge.clear();
+        self.check_whole()?;
         Ok(Some(match self.step(charge) {
             Ok(step) => step,
             Err(problem) => Step::Rejected(Rejection {
@@ -246,6 +247,20 @@ impl Export {
                 expected: problem.expected.into_owned(),
             }),
         }))
+    }
+
+    /// A file that ends in the middle of a row lacks the rows after it, too, and nobody knows how many.
+    fn check_whole(&self) -> Result<(), Refusal> {
+        let record = self.records.record();
+        let (found, expected) = (record.len(), self.header.len());
+        let is_short =
+            found + MOST_MISSING < expected || found <= self.reader.last_needed().min(expected - 1);
+        if !is_short || !self.records.is_unterminated() || record.is_empty() {
+            return Ok(());
+        }
+        let found = format!("the end of the file after {} of {expected} fields", found.saturating_sub(1));
+        let refusal = Refusal::new(found, "whole rows: the file was cut off; transfer it again");
+        Err(refusal.at_row(Some(self.row)).of(&self.file))
     }
 
     fn step(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
@@ -267,7 +282,7 @@ impl Export {
             if !is_short || self.reader.last_needed() >= found {
                 return Err(Problem {
                     column: None,
-                    found: format!("{found} fields"),
+                    found: if found == 1 { "1 field".to_owned() } else { format!("{found} fields") },
                     expected: format!("{expected} fields, as in the header").into(),
                 });
             }
@@ -327,11 +342,12 @@ fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refusal {
         )
         .at_row(row)
         .in_column(column(field)),
-        Broken::OpenQuote { field } => {
-            Refusal::new("a quote that is never closed", "a closing quote before the end of the file")
-                .at_row(row)
-                .in_column(column(field))
-        }
+        Broken::OpenQuote { field } => Refusal::new(
+            "a quote that is never closed",
+            "a closing quote before the end of the file, which may have been cut off",
+        )
+        .at_row(row)
+        .in_column(column(field)),
     }
 }
 

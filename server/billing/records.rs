@@ -211,6 +211,11 @@ impl Records {
         Ok(())
     }
 
+    /// Whether the stream ended where a newline was to be expected after the current record.
+    pub fn is_unterminated(&self) -> bool {
+        self.at_end && self.next == self.filled && self.next > 0 && self.buffer[self.next - 1] != b'\n'
+    }
+
     /// Offset of the current record in the stream.
     pub fn position(&self) -> u64 {
         self.discarded + self.start as u64

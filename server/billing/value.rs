@@ -146,6 +146,10 @@ fn dressed(text: &[u8]) -> Option<Decimal> {
         None => (false, text),
     };
     let (whole, fraction) = text.split_once('.').map_or((text, None), |(w, f)| (w, Some(f)));
+    // "1.234,56": which of the two is the decimal one is not guessed.
+    if fraction.is_some_and(|fraction| fraction.contains(',')) {
+        return None;
+    }
     let mut groups = whole.split(',');
     let first = groups.next()?;
     let is_grouped = whole.contains(',');
@@ -242,7 +246,9 @@ mod tests {
         ] {
             assert_eq!(amount(text.as_bytes()).unwrap().to_string(), expected, "{text}");
         }
-        for text in ["", "1,234", "12,50", "1,23.0", "$", "--1", "(-1)", "1 2", "N/A", "0x10"] {
+        for text in
+            ["1.234,56", "159.36,", "", "1,234", "12,50", "1,23.0", "$", "--1", "(-1)", "1 2", "N/A", "0x10"]
+        {
             assert!(amount(text.as_bytes()).is_err(), "{text}");
         }
         assert!(amount(b"12,50").unwrap_err().contains("decimal comma"));

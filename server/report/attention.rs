@@ -8,13 +8,13 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::Standing;
+use super::{Agreement, Answers, Error, ReconciledLine, Standing};
 use crate::exchange::{self, Missing};
-use crate::money::Currency;
+use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
 
 /// One thing to look at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Attention {
     /// A delivery that counts only when someone says whether it replaces or adds.
@@ -27,6 +27,8 @@ pub enum Attention {
     Absent { provider: String, billing_account: String, month: BillingMonth },
     /// Months in which a currency was billed that no rate converts, in their order.
     WithoutRate { currency: Currency, months: Vec<BillingMonth> },
+    /// Invoices that were entered say more or less than what was billed.
+    Invoice { provider: String, billing_account: String, month: BillingMonth, difference: Money },
     /// A month before the last one whose invoices should be out.
     Provisional { provider: String, month: BillingMonth, accounts: usize },
 }
@@ -35,16 +37,59 @@ pub enum Attention {
 /// month is compared with the one before it.
 pub(super) async fn attention(
     db: &mut PgConnection,
+    answers: &Answers,
     period: Period,
     standing: &[Standing],
     reporting_currency: &Currency,
-) -> sqlx::Result<Vec<Attention>> {
+) -> Result<Vec<Attention>, Error> {
     let mut found = waiting(db).await?;
     found.extend(failed(db).await?);
     found.extend(rejected(db, period).await?);
     found.extend(absent(period.last(), standing));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
+    found.extend(differing(db, answers, period).await?);
     found.extend(provisional(period.last().previous(), standing));
+    Ok(found)
+}
+
+/// Which months to compare is told by the deliveries' totals, which are few; how, by the charges of those months.
+async fn differing(
+    db: &mut PgConnection,
+    answers: &Answers,
+    period: Period,
+) -> Result<Vec<Attention>, Error> {
+    let months = sqlx::query_scalar!(
+        "with invoiced as (
+             select scope_id, currency, sum(amount) as amount from invoices group by 1, 2
+         ), stated as (
+             select v.scope_id, t.currency, sum(t.billed_cost) as billed_cost
+             from visibility v
+             join delivery_totals t on t.scope_id = v.scope_id and t.delivery_id = v.delivery_id
+             where v.until_sequence is null
+             group by 1, 2
+         )
+         select distinct s.billing_month
+         from invoiced
+         join scopes s using (scope_id)
+         left join stated using (scope_id, currency)
+         where s.billing_month >= $1 and s.billing_month < $2
+           and invoiced.amount <> round(coalesce(stated.billed_cost, 0), 2)
+         order by 1",
+        period.days().start,
+        period.days().end,
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    let mut found = Vec::new();
+    for month in months {
+        let compared = answers.reconciliation(db, BillingMonth::of(month).into(), None).await?;
+        for line in compared.lines {
+            if let (Agreement::Differs, Some(difference)) = (line.agreement, line.difference) {
+                let ReconciledLine { provider, billing_account, month, .. } = line;
+                found.push(Attention::Invoice { provider, billing_account, month, difference });
+            }
+        }
+    }
     Ok(found)
 }
 

@@ -93,7 +93,7 @@ pub async fn charges(
     let visible = Visible::find(db, question.period.first(), question.period.last(), sequence).await?;
     let by_filters = Question { by: Grouping::Provider, then: None, ..question.clone() };
     let source = source_of(db, &by_filters, &visible).await?;
-    let selection = Selection { question, currency, key, visible: &visible };
+    let selection = Selection { question, currency: Some(currency), key, visible: &visible };
     let (count, total, order, lines) = if source == Source::Charges {
         selection.scan(db, page).await?
     } else {
@@ -108,7 +108,8 @@ type Found = (i64, Decimal, Order, Vec<ChargeLine>);
 /// The charges that a question selects, as SQL.
 pub(super) struct Selection<'a> {
     pub question: &'a Question,
-    pub currency: &'a Currency,
+    /// `None`: whatever they are billed in.
+    pub currency: Option<&'a Currency>,
     pub key: Option<Uuid>,
     pub visible: &'a Visible,
 }
@@ -276,8 +277,10 @@ impl Selection<'_> {
         let Question { period, filters, viewer, .. } = self.question;
         push_from(query, source);
         push_where(query, period.first(), period.last(), self.visible);
-        query.push(" and k.currency = ");
-        query.push_bind(self.currency.as_str().to_owned());
+        if let Some(currency) = self.currency {
+            query.push(" and k.currency = ");
+            query.push_bind(currency.as_str().to_owned());
+        }
         if let Some(key) = self.key {
             query.push(" and c.charge_key_id = ");
             query.push_bind(key);

@@ -18,11 +18,11 @@ pub struct EveryCharge {
 }
 
 impl EveryCharge {
-    /// In the order of the ledger, which needs no sorting. Holds a connection until it is dropped.
+    /// In the order of the ledger, which needs no sorting, in every currency where none is asked for. Holds a connection until it is dropped.
     pub async fn open(
         pool: &PgPool,
         question: &Question,
-        currency: &Currency,
+        currency: Option<&Currency>,
         key: Option<Uuid>,
         sequence: i64,
     ) -> sqlx::Result<Self> {

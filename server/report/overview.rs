@@ -131,7 +131,7 @@ pub async fn overview(
         None
     };
     let attention =
-        if sees_everything { attention(db, year, &standing, &currency).await? } else { Vec::new() };
+        if sees_everything { attention(db, answers, year, &standing, &currency).await? } else { Vec::new() };
     Ok(Some(Overview {
         month,
         previous,

@@ -35,7 +35,7 @@ pub struct Spend {
     /// Of the period before; null for days and months, which are not compared.
     pub previous: Option<Money>,
     pub accelerator_hours: Decimal,
-    /// What the use of accelerators cost, per accelerator-hour paid for; null without any.
+    /// What the use of accelerators cost, per accelerator-hour paid for; null without any, and for billed cost.
     pub cost_per_accelerator_hour: Option<Decimal>,
     pub groups: Vec<Group>,
     /// Currencies of the period that are not in the total, since currencies are never added up.
@@ -124,13 +124,15 @@ pub(super) fn answer(question: &Question, sums: &Sums, sequence: i64, rejected_r
     answer.total = Some(money(total.cost));
     if !question.by.is_time() {
         answer.previous = Some(money(total.previous));
-        answer.previous_unconverted = sums.left_out.of_previous.clone();
+        answer.previous_unconverted.clone_from(&sums.left_out.of_previous);
     }
     answer.accelerator_hours = hours(&total);
-    answer.cost_per_accelerator_hour = price(&total);
-    let outer = Level { by: &question.by, limit: question.limit, find: question.find.as_deref() };
+    answer.cost_per_accelerator_hour = price(&total, question.cost);
+    let (cost, find) = (question.cost, question.find.as_deref());
+    let outer = Level { by: &question.by, cost, limit: question.limit, find };
     let inner = question.then.as_ref().map(|by| Level {
         by,
+        cost,
         limit: question.limit_inside.or(question.limit),
         find: None,
     });
@@ -154,8 +156,12 @@ fn hours(figures: &Figures) -> Decimal {
     accelerator_hours(figures.part_seconds, PLACES).normalize()
 }
 
-/// Cost of the use of accelerators per accelerator-hour.
-fn price(figures: &Figures) -> Option<Decimal> {
+/// Cost of the use of accelerators per accelerator-hour. Billed cost has none: what a commitment covers is billed at
+/// zero, and the commitment elsewhere.
+fn price(figures: &Figures, cost: CostBasis) -> Option<Decimal> {
+    if cost == CostBasis::Billed {
+        return None;
+    }
     figures.accelerator_cost.divide(accelerator_hours(figures.part_seconds, PLACES), PLACES)
 }
 
@@ -173,6 +179,7 @@ impl Sum {
 /// How the groups of one level are chosen and named.
 struct Level<'a> {
     by: &'a Grouping,
+    cost: CostBasis,
     limit: Option<usize>,
     find: Option<&'a str>,
 }
@@ -216,7 +223,7 @@ impl Level<'_> {
             SortBy::Change => (y.cost - y.previous).cmp(&(x.cost - x.previous)),
             SortBy::Hours => y.part_seconds.cmp(&x.part_seconds),
             // What has no price comes after what has one, whichever way round.
-            SortBy::Price => match (price(x), price(y)) {
+            SortBy::Price => match (price(x, self.cost), price(y, self.cost)) {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => return Ordering::Greater,
                 (Some(_), None) => return Ordering::Less,
@@ -239,7 +246,7 @@ impl Level<'_> {
         Group {
             label: self.label(sum),
             accelerator_hours: hours(&sum.figures),
-            cost_per_accelerator_hour: price(&sum.figures),
+            cost_per_accelerator_hour: price(&sum.figures, self.cost),
             is_folded: sum.stands_for.is_some(),
             share: sum.figures.cost.divide(total, PLACES),
             previous: (!self.by.is_time()).then(|| money(sum.figures.previous)),

@@ -15,11 +15,11 @@ use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
 use super::{Access, Error, Files, filters, imports, paths, respond};
 use crate::ledger::{self, OriginalRow, Originals};
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{
     self, Answers, ChargeLine, Charges, EveryCharge, FileOfDelivery, Grouping, Order, Question, RejectedRow,
-    RowAddress, Spend, Trace,
+    RowAddress, Trace,
 };
 
 #[derive(Template)]
@@ -31,6 +31,8 @@ struct ListPage {
     /// Only the charges of this key; where a page of changes leads.
     key: Option<Uuid>,
     charges: Option<Charges>,
+    /// Others of the same charges, which a sum cannot have.
+    other_currencies: Vec<Currency>,
 }
 
 pub async fn list(
@@ -51,7 +53,7 @@ pub async fn list(
     let spend = answers.spend(&mut db, &question).await?;
     if format == Format::Csv {
         drop(db);
-        return download(&files, &question, key, &spend).await;
+        return download(&files, &question, key, spend.sequence).await;
     }
     let page = report::Page { first: (asked.page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE };
     let charges = match &spend.currency {
@@ -61,16 +63,19 @@ pub async fn list(
         None => None,
     };
     match format {
-        Format::Html => respond::html(ListPage { layout, period, asked, key, charges }),
+        Format::Html => {
+            let other_currencies = spend.other_currencies;
+            respond::html(ListPage { layout, period, asked, key, charges, other_currencies })
+        }
         Format::Json | Format::Csv => respond::json(&charges),
     }
 }
 
 /// All of them, however many, on one of the connections for downloads. Whoever goes away ends the query.
-async fn download(Files(files): &Files, question: &Question, key: Option<Uuid>, spend: &Spend) -> Result {
+async fn download(Files(files): &Files, question: &Question, key: Option<Uuid>, sequence: i64) -> Result {
     let name = format!("charges-{}", question.period);
-    let Some(currency) = &spend.currency else { return respond::csv::<ChargeLine>(&name, []) };
-    let mut charges = EveryCharge::open(files, question, currency, key, spend.sequence).await?;
+    let currency = question.currency.as_ref();
+    let mut charges = EveryCharge::open(files, question, currency, key, sequence).await?;
     // The first part before the answer begins: what is wrong by then is told as an error. It is written even where
     // it is empty, for the names of the columns.
     let first = charges.next().await?;
@@ -112,8 +117,21 @@ impl ListPage {
         chips
     }
 
+    /// A list for each currency, where there are several.
+    fn currencies(&self) -> Vec<(String, String, bool)> {
+        let shown = self.charges.as_ref().map(|charges| &charges.currency);
+        let mut all: Vec<&Currency> = self.other_currencies.iter().chain(shown).collect();
+        all.sort_unstable();
+        let tab = |currency: &Currency| {
+            (currency.to_string(), self.at(&self.asked.alone(currency)), Some(currency) == shown)
+        };
+        all.into_iter().map(tab).collect()
+    }
+
     fn spend(&self) -> String {
-        Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: As::page(self.period) })
+        // A list is in one currency, the page that led here was in all of them.
+        let currency = self.asked.currency.clone().filter(|_| self.asked.convert_into.is_none());
+        Asked { page: 1, currency, ..self.asked.clone() }.link(paths::Spend { period: As::page(self.period) })
     }
 
     fn file(&self, suffix: &str) -> String {

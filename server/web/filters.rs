@@ -68,7 +68,7 @@ pub fn percent(share: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
 #[askama::filter_fn]
 pub fn change(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
     let amount = amount.bare();
-    let sign = if amount.is_zero() || amount.is_negative() { "" } else { "+" };
+    let sign = if direction_of(amount) == "rise" { "+" } else { "" };
     Ok(format!("{sign}{}", figure(amount, 2)))
 }
 
@@ -186,7 +186,7 @@ impl Delta {
         if self.amount.is_zero() {
             return "unchanged".to_owned();
         }
-        let sign = if self.amount.is_negative() { "" } else { "+" };
+        let sign = if self.class() == "rise" { "+" } else { "" };
         let amount = figure(self.amount, 2);
         match self.ratio {
             Some(ratio) => format!("{sign}{amount} ({sign}{}{THIN}%)", grouped(ratio.times(100).round(1))),
@@ -221,8 +221,9 @@ pub fn sign_of(amount: Decimal) -> &'static str {
     }
 }
 
+/// Of what is shown: less than a cent is neither more nor less.
 fn direction_of(change: Decimal) -> &'static str {
-    match sign_of(change) {
+    match sign_of(change.round(2)) {
         "zero" => "same",
         "negative" => "fall",
         _ => "rise",

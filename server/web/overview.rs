@@ -181,6 +181,19 @@ fn item(attention: &Attention) -> Item {
             href: paths::Rates.to_string(),
             act: if months.len() == 1 { "Enter the rate" } else { "Enter the rates" },
         },
+        Attention::Invoice { provider, billing_account, month, difference } => Item {
+            state: "Differs",
+            kind: "bad",
+            sentence: format!(
+                "The invoices of {provider} {billing_account} for {} are {} {} {} the ledger.",
+                month.name(),
+                filters::figure(difference.amount.abs(), 2),
+                difference.currency,
+                if difference.amount.is_negative() { "below" } else { "above" },
+            ),
+            href: paths::Invoices { period: As::page((*month).into()) }.to_string(),
+            act: "Compare",
+        },
         Attention::Provisional { provider, month, accounts } => Item {
             state: "Provisional",
             kind: "wait",

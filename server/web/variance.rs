@@ -186,6 +186,7 @@ impl Record for Movement {
         "unit",
         "previous_quantity",
         "quantity",
+        "price_currency",
         "previous_price_per_unit",
         "price_per_unit",
     ];
@@ -201,6 +202,7 @@ impl Record for Movement {
         cells.extend(self.parts.named().map(|(_, part)| Cell::Number(part)));
         cells.push(Cell::text(self.unit.as_str()));
         cells.extend([self.previous_quantity, self.quantity].map(Cell::Number));
+        cells.push(Cell::text(self.price_currency.as_str()));
         cells.extend([self.previous_price, self.price].map(number));
         cells
     }

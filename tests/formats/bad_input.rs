@@ -154,6 +154,19 @@ fn an_open_quote_names_the_row_where_it_opened() {
 }
 
 #[test]
+fn a_file_that_ends_in_the_middle_of_a_row_was_cut_off() {
+    let whole = csv(&[ROW, ROW]);
+    let last_row = whole.len() - ROW.len();
+    is_refused(whole[..last_row + 9].to_vec(), "row 2: found the end of the file after");
+    // One that only lacks its last newline is whole, and so is one whose short row is not the last.
+    assert_eq!(read_bytes(whole[..whole.len() - 1].to_vec()).unwrap().charges.len(), 2);
+    let reading = read_bytes(csv(&[&ROW[..9], ROW])).unwrap();
+    assert_eq!((reading.charges.len(), reading.rejected.len()), (1, 1));
+    let reading = read_bytes(csv(&[ROW, &ROW[..9]])).unwrap();
+    assert_eq!((reading.charges.len(), reading.rejected.len()), (1, 1), "the newline is there");
+}
+
+#[test]
 fn ten_megabytes_in_a_field_reject_its_row_only() {
     let huge = ROW.replace("core", &"x".repeat(10 << 20));
     let reading = read_bytes(csv(&[ROW, &huge, ROW])).unwrap();
@@ -231,10 +244,8 @@ fn what_was_cut_off_is_refused_wherever_it_was_cut() {
     let middle = damaged.len() / 2;
     damaged[middle] ^= 0x55;
     is_refused(damaged, "damaged zip data");
-    // Without its end a plain file shows it in its last row only.
     let plain = many(10);
-    let reading = read_bytes(plain[..plain.len() - 120].to_vec()).unwrap();
-    assert_eq!((reading.charges.len(), reading.rejected.len()), (9, 1));
+    is_refused(plain[..plain.len() - 120].to_vec(), "row 10: found the end of the file after");
 }
 
 /// Gives few bytes at a time, and breaks off.

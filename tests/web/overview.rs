@@ -278,3 +278,19 @@ async fn while_nothing_is_loaded_it_says_what_to_do(db: PgPool) {
     assert_eq!(finance.get("/overview.json").await.body, "null");
     assert_eq!(finance.get("/overview.csv").await.body, "month,provider,cost,currency\n");
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_invoice_that_differs_is_named_until_it_agrees(db: PgPool) {
+    let (_ledger, mut finance) = two_months(db).await;
+    let before = attention(&mut finance).await.len();
+    let page = "/invoices/2026-08";
+    let invoice = |number, amount| [("line", "1-USD"), ("number", number), ("amount", amount)];
+    finance.submit(page, page, &invoice("A-1", "560.00")).await;
+    let items = attention(&mut finance).await;
+    let differs: Vec<_> = items.iter().filter(|item| item["kind"] == "invoice").collect();
+    assert_eq!((differs.len(), amount(&differs[0]["difference"])), (1, "10.00".parse().unwrap()));
+    let html = finance.get("/overview").await.body;
+    assert!(html.contains("The invoices of NeoCloud acme for August 2026 are 10.00 USD above the ledger."));
+    finance.submit(page, page, &invoice("CN-1", "-10")).await;
+    assert_eq!(attention(&mut finance).await.len(), before);
+}

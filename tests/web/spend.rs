@@ -216,3 +216,34 @@ async fn a_step_that_the_ledger_has_not_made_is_refused(db: PgPool) {
     assert_eq!(asked.status.code(), Some(1));
     assert_eq!(String::from_utf8(asked.stderr).unwrap(), format!("gpuledger: {sentence}\n"));
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_page_keeps_its_currency_and_a_list_of_charges_names_the_others(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let dollars = Focus::new().hour("acme", "a1", "2026-09-05T10", "10", "vision").hour(
+        "acme",
+        "a1",
+        "2026-09-05T11",
+        "20",
+        "vision",
+    );
+    ledger.deliver("usd.csv", dollars).await;
+    let euros = Focus::new().hour("beta", "b1", "2026-09-05T10", "7", "nlp").billed_in("EUR");
+    ledger.deliver("eur.csv", euros).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+
+    // Where there are several, everything is shown in one of them, and links say which.
+    let location = finance.get("/spend").await.location().to_owned();
+    assert_eq!(location, "/spend/2026-09?in=USD");
+    let page = finance.get("/spend/2026-09?by=tag:team").await.body;
+    let links = html::attributes(&page, "#groups tbody a", "href");
+    assert!(!links.is_empty() && links.iter().all(|href| href.contains("currency=USD")), "{links:?}");
+
+    // Charges of all of them lead to one list a currency, and to one file.
+    let page = finance.get("/charges/2026-09?in=USD").await.body;
+    assert!(page.contains("30.00") && page.contains("There are others in EUR"), "{page}");
+    let other = finance.get("/charges/2026-09?currency=EUR&in=USD").await.body;
+    assert!(other.contains("7.00") && other.contains("There are others in USD"), "{other}");
+    let csv = finance.get("/charges/2026-09.csv?in=USD").await.body;
+    assert_eq!((csv.lines().count(), csv.matches(",EUR").count()), (4, 1), "{csv}");
+}

@@ -62,7 +62,8 @@ pub struct Movement {
     pub unit: String,
     pub previous_quantity: Decimal,
     pub quantity: Decimal,
-    /// Cost per unit; null without a quantity.
+    /// The currency it is billed in, and what a unit costs in it; null without a quantity.
+    pub price_currency: Currency,
     pub previous_price: Option<Decimal>,
     pub price: Option<Decimal>,
 }
@@ -159,8 +160,9 @@ pub(super) async fn variance_of(
             unit: if has_quantity { row.try_get("unit")? } else { String::new() },
             previous_quantity: before.quantity,
             quantity: after.quantity,
-            previous_price: before.cost.divide(before.quantity, PRICE_PLACES),
-            price: after.cost.divide(after.quantity, PRICE_PLACES),
+            price_currency: Currency::exactly(row.try_get("currency")?),
+            previous_price: before.local.divide(before.quantity, PRICE_PLACES),
+            price: after.local.divide(after.quantity, PRICE_PLACES),
         });
     }
     let size = |movement: &Movement| (movement.change.abs(), movement.cost.abs());

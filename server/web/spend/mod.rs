@@ -52,7 +52,7 @@ pub async fn show(
     mut db: Db,
 ) -> Result {
     let As { value: period, format } = path.period;
-    let asked = Asked::read(pairs)?;
+    let mut asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
     match format {
         Format::Json => respond::json(&answers.spend(&mut db, &question).await?),
@@ -66,6 +66,10 @@ pub async fn show(
         Format::Html => {
             question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
             let spend = answers.spend(&mut db, &question).await?;
+            // From here on every link is about the same currency, whatever a filter makes the most used one.
+            if asked.convert_into.is_none() && !spend.other_currencies.is_empty() {
+                asked.currency.clone_from(&spend.currency);
+            }
             let step = asked.over.unwrap_or_else(|| usual_step(period));
             let series = answers.over_time(&mut db, &question, step, &spend, COLORED).await?;
             let tags = answers.tag_names(&mut db, period, &question.viewer, spend.sequence, TAGS).await?;
@@ -86,12 +90,16 @@ pub async fn during(
     mut db: Db,
 ) -> Result {
     if !pairs.iter().any(|(name, _)| matches!(name.as_str(), "from" | "to")) {
-        let asked = Asked::read(pairs)?;
+        let mut asked = Asked::read(pairs)?;
         // While there is no month, the overview says what to do.
-        return Ok(match answers.latest_month(&mut db, &person.viewer()).await? {
-            Some(month) => respond::see_other(asked.link(paths::Spend { period: As::page(month.into()) })),
-            None => respond::see_other(paths::Overview),
-        });
+        let Some(month) = answers.latest_month(&mut db, &person.viewer()).await? else {
+            return Ok(respond::see_other(paths::Overview));
+        };
+        let spend = answers.spend(&mut db, &asked.question(month.into(), person.viewer())).await?;
+        if asked.currency.is_none() && asked.convert_into.is_none() && !spend.other_currencies.is_empty() {
+            asked.convert_into = exchange::reporting_currency(&mut db).await?;
+        }
+        return Ok(respond::see_other(asked.link(paths::Spend { period: As::page(month.into()) })));
     }
     let month = |name: &str| -> Result<BillingMonth, Error> {
         let found = pairs.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value);
@@ -248,7 +256,6 @@ impl Page {
         let asked = Asked {
             by: Grouping::Service,
             then: None,
-            convert_into: None,
             limit: None,
             find: None,
             sort: None,
