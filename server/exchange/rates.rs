@@ -21,6 +21,13 @@ pub struct Rate {
     pub source: String,
 }
 
+impl Rate {
+    /// Whether it can be believed beside another rate of the pair: within half and double of it.
+    pub fn is_near(&self, other: &Self) -> bool {
+        self.rate <= other.rate.times(2) && other.rate <= self.rate.times(2)
+    }
+}
+
 /// The rates of some months, at most one a month and pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rates(Vec<Rate>);

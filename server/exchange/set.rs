@@ -103,6 +103,29 @@ pub async fn set(
     Ok(Change { sequence: Some(sequence), changed, unchanged })
 }
 
+/// What the pair was worth in the month nearest to the rate's own, within a year of it.
+pub async fn nearest(db: &mut PgConnection, rate: &Rate) -> sqlx::Result<Option<Rate>> {
+    let row = sqlx::query!(
+        r#"select billing_month, rate as "rate: Decimal", source
+           from exchange_rates
+           where until_sequence is null and currency = $2 and quoted_in = $3
+             and abs(billing_month - $1) between 1 and 366
+           order by abs(billing_month - $1), billing_month
+           limit 1"#,
+        rate.month.first_day(),
+        rate.currency.as_str(),
+        rate.quoted_in.as_str(),
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(row.map(|row| Rate {
+        month: BillingMonth::of(row.billing_month),
+        rate: row.rate,
+        source: row.source,
+        ..rate.clone()
+    }))
+}
+
 /// Makes a pair have no rate in a month from the next sequence on. `None` where it had none.
 pub async fn remove(
     db: &mut PgConnection,

@@ -81,6 +81,8 @@ pub struct RateForm {
     currency: String,
     rate: String,
     quoted_in: String,
+    /// Ticked by who was asked whether an unlikely rate is meant.
+    sure: Option<String>,
 }
 
 pub async fn set(
@@ -100,6 +102,18 @@ pub async fn set(
     let Some(rate) = form.read(&mut fields) else {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     };
+    if form.sure.is_none()
+        && let Some(near) = exchange::nearest(&mut db, &rate).await?
+        && !rate.is_near(&near)
+    {
+        let known = format!("in {} it was {}", near.month.name(), near.rate);
+        fields.refuse("rate", format!("That is far from what is known: {known}. Nothing is set yet."));
+        fields.refuse(
+            "sure",
+            format!("One {} is {} {} in {}", rate.currency, rate.rate, rate.quoted_in, rate.month.name()),
+        );
+        return respond::refused(Page::find(layout, &mut db, fields).await?);
+    }
     let change = exchange::set(&mut db, std::slice::from_ref(&rate), &by, clock::now()).await?;
     let Rate { month, currency, quoted_in, rate, .. } = rate;
     let sentence = match change.sequence {

@@ -119,3 +119,19 @@ async fn the_reporting_currency_is_the_most_used_until_one_is_chosen(db: PgPool)
         finance.submit("/rates", "/rates/reporting-currency", &[("reporting_currency", "12")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_rate_far_from_its_neighbors_is_set_only_by_who_says_that_it_is_meant(db: PgPool) {
+    let (_ledger, mut finance) = app(db).await;
+    finance.submit("/rates", "/rates", &EUR).await;
+    let october = [("month", "2026-10"), ("currency", "EUR"), ("rate", "108.5"), ("quoted_in", "USD")];
+    let answer = finance.submit("/rates", "/rates", &october).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(answer.body.contains("in September 2026 it was 1.0843. Nothing is set yet."), "{}", answer.body);
+    assert!(answer.body.contains("One EUR is 108.5 USD in October 2026, as I entered it"));
+    let sure: Vec<_> = october.into_iter().chain([("sure", "yes")]).collect();
+    assert_eq!(finance.submit("/rates", "/rates", &sure).await.status, StatusCode::SEE_OTHER);
+    // What is mended is compared with other months, not with the mistake.
+    let mended = october.map(|(name, value)| (name, if name == "rate" { "1.085" } else { value }));
+    assert_eq!(finance.submit("/rates", "/rates", &mended).await.status, StatusCode::SEE_OTHER);
+}
