@@ -20,6 +20,9 @@ const PER_EMAIL: i64 = 30;
 const PER_ADDRESS: i64 = 50;
 /// The most that strangers can make someone wait who was never here from this place.
 const LONGEST_FOR_OTHERS: TimeDelta = TimeDelta::minutes(1);
+/// Classes of advisory locks, which nothing else takes.
+const LOCK_OF_EMAIL: i32 = 0x6770_7501;
+const LOCK_OF_PLACE: i32 = 0x6770_7502;
 /// For how long a place from which somebody signed in is known as theirs: there only their own failures count.
 const KNOWN_FOR: TimeDelta = TimeDelta::days(90);
 
@@ -58,10 +61,17 @@ pub async fn begin(
     now: DateTime<Utc>,
 ) -> sqlx::Result<Begun> {
     let email: String = email.trim().to_lowercase().chars().take(254).collect();
-    if let Some(until) = blocked_until(db, &email, address, now).await? {
+    let mut tx = db.begin().await?;
+    take_turns(&mut tx, &email, &place(address)).await?;
+    let until = blocked_until(&mut tx, &email, address, now).await?;
+    if until.is_none() {
+        record_failure(&mut tx, &email, &place(address), now).await?;
+    }
+    // Said and not left to the end of the scope, which would let go of the turn only with the next query.
+    tx.commit().await?;
+    if let Some(until) = until {
         return Ok(Begun::Wait { until });
     }
-    record_failure(db, &email, &place(address), now).await?;
     let account = sqlx::query_as!(
         Account,
         r#"select user_id as "user: UserId", email, password_hash as hash
@@ -118,6 +128,15 @@ impl Account {
     fn object(&self) -> Object {
         Object::Person { id: self.user.0, email: self.email.clone() }
     }
+}
+
+/// Attempts for one account or from one place are counted one after the other, or many at once would all find that
+/// few had failed. Everybody waits for the account first, then for the place, so that no two wait for each other.
+async fn take_turns(db: &mut PgConnection, email: &str, place: &str) -> sqlx::Result<()> {
+    for (class, name) in [(LOCK_OF_EMAIL, email), (LOCK_OF_PLACE, place)] {
+        sqlx::query!("select pg_advisory_xact_lock($1, hashtext($2))", class, name).execute(&mut *db).await?;
+    }
+    Ok(())
 }
 
 /// When the next attempt is allowed. `None`: now.

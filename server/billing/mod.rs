@@ -24,6 +24,7 @@ mod refusal;
 mod row;
 mod value;
 
+use std::borrow::Cow;
 use std::io::{Read, Seek, Write};
 
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
@@ -216,6 +217,13 @@ impl Export {
     /// Offset of the last row in the unpacked stream.
     pub fn position(&self) -> u64 {
         self.records.position()
+    }
+
+    /// What the last row holds in a column of the header, without quotes; empty where the row is too short. Fields too
+    /// many are taken to stand before it.
+    pub fn cell(&self, column: usize) -> Cow<'_, [u8]> {
+        let record = self.records.record();
+        record.plain(column + record.len().saturating_sub(self.header.len()))
     }
 
     /// Reads the next row into `charge`, which is cleared first; `None` at the end.

@@ -19,10 +19,10 @@ use crate::money::{Currency, Money};
 use super::delivery::{self, Ended};
 use super::gather::Bundle;
 use super::load::{self, LoadError, Loaded, Source};
+use super::mend::{self, MENDED};
 use super::original::{Originals, Sha256};
 use super::progress::Progress;
 use super::publish::{self, Decision, Published};
-use super::row::MENDED;
 use super::scope::Scope;
 
 /// What to import, and on whose word.
@@ -338,18 +338,24 @@ async fn settle(
         Outcome::Ended(report) => return Ok(report),
         Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
     };
+    let is_mended = loaded.columns.names.iter().any(|name| name == MENDED);
     let question = match import.decision {
-        None => together(&loaded, shared).or_else(|| mended(&loaded)),
+        // Mended rows add to what they were missing from.
+        None if is_mended => None,
         // The last of them would be all that counts.
-        Some(Decision::Replace) => together(&loaded, shared),
+        None | Some(Decision::Replace) => together(&loaded, shared),
         Some(Decision::Add) => None,
     };
     let question = match question {
         Some(question) => Some(question),
-        None => match publish_and_record(db, import, delivery_id).await? {
+        None => match publish_and_record(db, import, delivery_id, is_mended).await? {
             Published::Asks(shortfalls) => {
                 Some(shortfalls.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
             }
+            Published::Doubts(doubt) => Some(format!(
+                "these are rows that were rejected in an earlier delivery, and {doubt}: adding counts them beside what \
+                 is there, replacing leaves only these rows"
+            )),
             Published::At(_) | Published::Already => None,
         },
     };
@@ -360,6 +366,10 @@ async fn settle(
             if !superseded.is_empty() {
                 let list: Vec<String> = superseded.iter().map(ToString::to_string).collect();
                 report.message = Some(format!("takes the place of delivery {}", list.join(", ")));
+            } else if is_mended {
+                let mends: Vec<String> =
+                    mend::mends(db, delivery_id).await?.iter().map(ToString::to_string).collect();
+                report.message = Some(format!("adds mended rows to delivery {}", mends.join(", ")));
             }
             report
         }
@@ -396,9 +406,13 @@ async fn publish_and_record(
     db: &mut PgConnection,
     import: &Import<'_>,
     delivery_id: i64,
+    is_mended: bool,
 ) -> sqlx::Result<Published> {
     let mut tx = db.begin().await?;
-    let published = publish::publish(&mut tx, delivery_id, import.decision, import.by, import.now).await?;
+    let published = match import.decision {
+        None if is_mended => publish::publish_mended(&mut tx, delivery_id, import.by, import.now).await?,
+        decision => publish::publish(&mut tx, delivery_id, decision, import.by, import.now).await?,
+    };
     if let Published::At(sequence) = published {
         let (by, object) = (Actor::on_behalf_of(import.by), Object::Delivery(delivery_id));
         let details = json!({ "sequence": sequence });
@@ -416,17 +430,6 @@ fn together(loaded: &Loaded, shared: &BTreeSet<Scope>) -> Option<String> {
         "several of these files state {} {} {}, and no manifest says that they belong together",
         scope.provider, scope.billing_account, scope.month
     ))
-}
-
-/// The question that rows raise which were rejected before, and come alone.
-fn mended(loaded: &Loaded) -> Option<String> {
-    let is_mended = loaded.columns.names.iter().any(|name| name == MENDED);
-    is_mended.then(|| {
-        format!(
-            "this file has the column {MENDED}, as rows that were rejected in an earlier delivery have: adding \
-             completes that delivery, replacing would leave only these rows"
-        )
-    })
 }
 
 impl Report {

@@ -10,7 +10,7 @@ use sqlx::{Connection, PgConnection};
 
 use crate::period::BillingMonth;
 
-use super::Scope;
+use super::{Scope, mend};
 
 /// What to do with what a scope holds already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum Published {
     At(i64),
     /// Nothing happened: these scopes hold what the delivery lacks, and nobody said what to do.
     Asks(Vec<Shortfall>),
+    /// Nothing happened: mended rows do more than complete a delivery, and nobody said what to do.
+    Doubts(&'static str),
     /// It was published or undone before; nothing happened.
     Already,
 }
@@ -44,7 +46,7 @@ pub struct Shortfall {
     pub is_slice: bool,
     /// Nothing is lacking: it was handed in after this one, and was ready before.
     pub came_later: bool,
-    /// More rows of this one were rejected: how many here, and how many there.
+    /// More rejected rows of this one are missing: how many here, and how many there.
     pub rejected: Option<(i64, i64)>,
 }
 
@@ -56,7 +58,7 @@ impl std::fmt::Display for Shortfall {
             "{provider} {billing_account} {month}: delivery {} {}",
             self.replaces_delivery,
             match (self.is_slice, self.came_later) {
-                _ if self.rejected.is_some() => "had fewer rows rejected than this one:",
+                _ if self.rejected.is_some() => "lacks fewer rejected rows than this one:",
                 (true, _) => "states the whole month, and this file is a slice of it",
                 (false, true) => "was handed in later than this one, and counts already",
                 (false, false) => "holds what this one lacks:",
@@ -97,11 +99,7 @@ pub async fn publish(
 ) -> sqlx::Result<Published> {
     let mut tx = db.begin().await?;
     let sequence = begin_step(&mut tx).await?;
-    let status =
-        sqlx::query_scalar!("select status from deliveries where delivery_id = $1 for update", delivery_id)
-            .fetch_one(&mut *tx)
-            .await?;
-    if !matches!(status.as_str(), "loading" | "waiting") {
+    if !is_undecided(&mut tx, delivery_id).await? {
         return Ok(Published::Already);
     }
     let asks = shortfalls(&mut tx, delivery_id).await?;
@@ -109,25 +107,69 @@ pub async fn publish(
     if decision.is_none() && !asks.is_empty() {
         return Ok(Published::Asks(asks));
     }
+    let is_addition = decision == Some(Decision::Add);
+    let is_whole = decision == Some(Decision::Replace) && meets_whole_month;
+    count(&mut tx, sequence, delivery_id, is_addition, is_whole).await?;
+    advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
+    tx.commit().await?;
+    Ok(Published::At(sequence))
+}
+
+/// Makes a loaded delivery of mended rows count beside those that it completes, unless there is a doubt.
+pub async fn publish_mended(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    by: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Published> {
+    let mut tx = db.begin().await?;
+    let sequence = begin_step(&mut tx).await?;
+    if !is_undecided(&mut tx, delivery_id).await? {
+        return Ok(Published::Already);
+    }
+    if let Some(doubt) = mend::doubt(&mut tx, delivery_id).await? {
+        return Ok(Published::Doubts(doubt));
+    }
+    count(&mut tx, sequence, delivery_id, true, false).await?;
+    advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
+    tx.commit().await?;
+    Ok(Published::At(sequence))
+}
+
+/// Whether the delivery is loaded, and neither counts nor did.
+async fn is_undecided(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
+    let status =
+        sqlx::query_scalar!("select status from deliveries where delivery_id = $1 for update", delivery_id)
+            .fetch_one(db)
+            .await?;
+    Ok(matches!(status.as_str(), "loading" | "waiting"))
+}
+
+/// Writes down that the delivery counts from this sequence on, and how. A slice that `is_whole` stands for the whole
+/// month from then on: it was told to replace one.
+async fn count(
+    db: &mut PgConnection,
+    sequence: i64,
+    delivery_id: i64,
+    is_addition: bool,
+    is_whole: bool,
+) -> sqlx::Result<()> {
     sqlx::query!(
         "update deliveries set status = 'loaded', published_sequence = $2, message = null where delivery_id = $1",
         delivery_id,
         sequence,
     )
-    .execute(&mut *tx)
+    .execute(&mut *db)
     .await?;
     sqlx::query!(
-        // A slice that is told to replace stands for the whole month from then on.
         "update delivery_scopes set is_addition = $2, slice = case when not $3 then slice end where delivery_id = $1",
         delivery_id,
-        decision == Some(Decision::Add),
-        decision == Some(Decision::Replace) && meets_whole_month,
+        is_addition,
+        is_whole,
     )
-    .execute(&mut *tx)
+    .execute(db)
     .await?;
-    advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
-    tx.commit().await?;
-    Ok(Published::At(sequence))
+    Ok(())
 }
 
 /// Takes a published delivery out of what the ledger counts, from the next sequence on; what it had

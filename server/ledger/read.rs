@@ -17,13 +17,14 @@ use crate::period::BillingMonth;
 use crate::store::CopyRows;
 
 use super::key::{Keyed, Keyer};
+use super::mend::{MENDED, Mark};
 use super::progress::Progress;
 use super::rollup::{Part, Rollup, Sums};
 use super::scope::{Coverage, Scope};
 
 /// Bytes of rows in one `COPY`.
 const BLOCK: usize = 1 << 20;
-/// New keys, tag sets or rejections sent together.
+/// New keys, tag sets, rejections or mended rows sent together.
 const BATCH: usize = 1000;
 /// Or as soon as they take this many bytes.
 const BATCH_BYTES: usize = 1 << 20;
@@ -38,11 +39,22 @@ pub const CHARGE_COLUMNS: &str = "billing_month, charge_key_id, delivery_id, sco
 
 /// What reading produces for the database.
 pub enum Block {
-    Charges { month: BillingMonth, rows: CopyRows },
+    Charges {
+        month: BillingMonth,
+        rows: CopyRows,
+    },
     Rollup(Part),
     Keys(Vec<NewKey>),
     TagSets(Vec<(Uuid, Value)>),
-    Rejections { file_no: i16, rejections: Vec<Rejection> },
+    Rejections {
+        file_no: i16,
+        rejections: Vec<Rejection>,
+    },
+    /// Rows, and the rejected rows for which they stand.
+    Mended {
+        file_no: i16,
+        rows: Vec<(u64, Mark)>,
+    },
 }
 
 /// A charge key met for the first time in this import.
@@ -153,10 +165,21 @@ impl<'s, S: Sink> Reader<'s, S> {
     ) -> Result<(), ReadError> {
         let mut charge = Charge::default();
         let mut rejections = Vec::new();
+        let mut mended = Vec::new();
+        let marks = export.columns().names.iter().position(|name| name == MENDED);
         let before = self.reading.rows_read;
         while let Some(step) = export.next(&mut charge)? {
             note_row(export.row(), export.position());
             self.reading.rows_read += 1;
+            if let Some(column) = marks
+                && !matches!(step, Step::Skipped(_))
+                && let Some(mark) = Mark::read(&export.cell(column))
+            {
+                mended.push((export.row(), mark));
+                if mended.len() == BATCH {
+                    self.sink.send(Block::Mended { file_no, rows: std::mem::take(&mut mended) })?;
+                }
+            }
             match step {
                 Step::Charge => self.charge(&mut charge, file_no, export.row())?,
                 Step::Rejected(rejection) => {
@@ -181,6 +204,9 @@ impl<'s, S: Sink> Reader<'s, S> {
         }
         if !rejections.is_empty() {
             self.sink.send(Block::Rejections { file_no, rejections })?;
+        }
+        if !mended.is_empty() {
+            self.sink.send(Block::Mended { file_no, rows: mended })?;
         }
         self.reading.rows_by_file.push(self.reading.rows_read - before);
         Ok(())

@@ -35,10 +35,6 @@ impl OriginalRow {
     }
 }
 
-/// A column that stands beside the rejected rows which people take away to mend: a file that has it is no statement of
-/// a month, whatever it covers.
-pub const MENDED: &str = "gpuledger/Row";
-
 /// A column as the file writes it.
 #[derive(Clone, Debug, Serialize)]
 pub struct OriginalColumn {

@@ -83,18 +83,18 @@ join scopes s on s.scope_id = mine.scope_id
 where mine.delivery_id = $1
 group by 1, 2, 3
 union all
--- A row that was rejected has no scope, so whole deliveries are compared; said of the first month.
+-- A row that was rejected has no scope, and what was mended since is there: so whole deliveries are compared; said of the first month.
 select *
 from (
     select s.provider, s.billing_account, s.billing_month, h.replaces, '{}'::text[], '{}'::date[], '{}'::text[],
-        false, false, own.rejected, h.rejected
+        false, false, own.rejected, h.missing
     from deliveries own
     cross join lateral (
         select min(v.scope_id) as scope_id, max(v.delivery_id) as replaces, (
-            select sum(d.rejected)::bigint
-            from deliveries d
-            where d.delivery_id = any (array_agg(v.delivery_id))
-        ) as rejected
+            select coalesce(sum(missing), 0)::bigint
+            from missing_rows((select sequence from ledger)) m
+            where m.delivery_id = any (array_agg(v.delivery_id))
+        ) as missing
         from delivery_scopes mine
         join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
         join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
@@ -102,6 +102,6 @@ from (
         where mine.delivery_id = own.delivery_id
     ) h
     join scopes s on s.scope_id = h.scope_id
-    where own.delivery_id = $1 and own.rejected > h.rejected
+    where own.delivery_id = $1 and own.rejected > h.missing
 ) more
 order by 3, 1, 2

@@ -14,6 +14,7 @@ use crate::billing::Rejection;
 use crate::period::BillingMonth;
 use crate::store;
 
+use super::mend::Mark;
 use super::partition;
 use super::read::{Block, CHARGE_COLUMNS, NewKey};
 use super::rollup::{DAILY_COLUMNS, MONTHLY_COLUMNS};
@@ -67,6 +68,7 @@ async fn write_block(db: &mut PgConnection, delivery_id: i64, block: Block) -> s
         Block::Rejections { file_no, rejections } => {
             insert_rejections(db, delivery_id, file_no, rejections).await
         }
+        Block::Mended { file_no, rows } => insert_mended(db, delivery_id, file_no, &rows).await,
     }
 }
 
@@ -158,6 +160,34 @@ async fn insert_rejections(
         &text(|r| &r.column),
         &text(|r| &r.found),
         &text(|r| &r.expected),
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// What a row claims to mend is kept only where that was rejected, before this delivery.
+async fn insert_mended(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    file_no: i16,
+    rows: &[(u64, Mark)],
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into mended_rejections
+             (delivery_id, file_no, row_no, mends_delivery_id, mends_file_no, mends_row_no)
+         select $1, $2, m.row_no, r.delivery_id, r.file_no, r.row_no
+         from unnest($3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[])
+             m (row_no, mends_delivery_id, mends_file_no, mends_row_no)
+         join rejections r
+           on r.delivery_id = m.mends_delivery_id and r.file_no = m.mends_file_no and r.row_no = m.mends_row_no
+         where r.delivery_id < $1",
+        delivery_id,
+        file_no,
+        &rows.iter().map(|(row, _)| *row as i64).collect::<Vec<_>>(),
+        &rows.iter().map(|(_, mark)| mark.delivery).collect::<Vec<_>>(),
+        &rows.iter().map(|(_, mark)| mark.file).collect::<Vec<_>>(),
+        &rows.iter().map(|(_, mark)| mark.row).collect::<Vec<_>>(),
     )
     .execute(db)
     .await?;

@@ -21,7 +21,7 @@ pub enum Attention {
     Waiting { delivery: i64, files: Vec<String>, since: DateTime<Utc> },
     /// An upload that the machine failed; it can be tried again, or cancelled.
     Failed { batch: Uuid, files: Vec<String>, since: DateTime<Utc> },
-    /// Rows of a delivery that counts that could not be read.
+    /// Rows of a delivery that counts that could not be read, and that nobody mended.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
     /// An account that was billed last month, and of which this month has nothing.
     Absent { provider: String, billing_account: String, month: BillingMonth },
@@ -128,13 +128,14 @@ async fn failed(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
 
 async fn rejected(db: &mut PgConnection, period: Period) -> sqlx::Result<Vec<Attention>> {
     let rows = sqlx::query!(
-        r#"select d.delivery_id, d.rejected, array_agg(distinct s.billing_month order by s.billing_month) as "months!"
+        r#"select m.delivery_id as "delivery_id!", m.missing as "missing!",
+               array_agg(distinct s.billing_month order by s.billing_month) as "months!"
            from visibility v
            join scopes s using (scope_id)
-           join deliveries d using (delivery_id)
-           where v.until_sequence is null and d.rejected > 0
+           join missing_rows((select sequence from ledger)) m using (delivery_id)
+           where v.until_sequence is null
              and s.billing_month >= $1 and s.billing_month < $2
-           group by 1
+           group by 1, 2
            order by max(s.billing_month) desc, 1 desc"#,
         period.days().start,
         period.days().end,
@@ -145,7 +146,7 @@ async fn rejected(db: &mut PgConnection, period: Period) -> sqlx::Result<Vec<Att
         .into_iter()
         .map(|row| Attention::Rejected {
             delivery: row.delivery_id,
-            rows: row.rejected,
+            rows: row.missing,
             months: row.months.into_iter().map(BillingMonth::of).collect(),
         })
         .collect())

@@ -37,7 +37,8 @@ type Key = (Question, Arc<Visible>, Arc<Rates>);
 #[derive(Default)]
 pub struct Answers {
     sums: Shelf<Key, Sums>,
-    rejected_rows: Shelf<(Period, Viewer, Arc<Visible>), i64>,
+    /// By sequence, since a delivery of any month may mend rows of this one.
+    rejected_rows: Shelf<(Period, Viewer, i64), i64>,
     variance: Shelf<Key, Variance>,
     booked: Shelf<(Period, Arc<Visible>), Booked>,
     over_time: Shelf<(Key, Step, usize), Series>,
@@ -59,8 +60,10 @@ impl Answers {
         let key = (everything.clone(), Arc::clone(&visible), Arc::clone(&rates));
         let sums = sums_of(db, &everything, &visible, &rates, sequence);
         let sums = self.sums.get(key, sums).await?;
-        let key = (question.period, question.viewer.clone(), Arc::clone(&visible));
-        let rejected = rejected_rows(db, question.period, &question.viewer, sequence);
+        let scopes = self.scopes(db, question.period, &question.viewer, sequence).await?;
+        let key = (question.period, question.viewer.clone(), sequence);
+        let scopes = scopes.as_ref().map(|scopes| scopes.as_slice());
+        let rejected = rejected_rows(db, question.period, scopes, sequence);
         let rejected = self.rejected_rows.get(key, rejected).await?;
         // Deliveries of other months move the sequence on and leave the sums as they are.
         Ok(spend::answer(question, &sums, sequence, *rejected))

@@ -65,6 +65,12 @@ pub struct Delivery {
     pub published_sequence: Option<i64>,
     pub undone_sequence: Option<i64>,
     pub log: Vec<LogLine>,
+    /// Rejected rows that no delivery mends that counts.
+    pub missing_rows: i64,
+    /// Deliveries that count and mend rejected rows of this one.
+    pub mended_by: Vec<i64>,
+    /// Deliveries whose rejected rows this one mends, once it counts.
+    pub mends: Vec<i64>,
     /// The first of them; all in the `.csv`.
     pub rejections: Vec<RejectedRow>,
 }
@@ -129,8 +135,32 @@ pub async fn delivery(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<O
             .map(|skip| (skip.reason, skip.skipped_rows))
             .collect();
     delivery.log = log(db, delivery_id).await?;
+    mended(db, &mut delivery).await?;
     delivery.rejections = rejections(db, delivery_id, None, SHOWN_REJECTIONS).await?;
     Ok(Some(delivery))
+}
+
+async fn mended(db: &mut PgConnection, delivery: &mut Delivery) -> sqlx::Result<()> {
+    let delivery_id = delivery.delivery;
+    let found = sqlx::query!(
+        r#"with now as (select sequence from ledger)
+           select
+               coalesce((select missing from missing_rows((select sequence from now)) where delivery_id = $1), 0)
+                   as "missing!",
+               array(
+                   select distinct by_delivery_id from mended_rows((select sequence from now))
+                   where delivery_id = $1 order by 1
+               ) as "mended_by!",
+               array(
+                   select distinct mends_delivery_id from mended_rejections where delivery_id = $1 order by 1
+               ) as "mends!""#,
+        delivery_id,
+    )
+    .fetch_one(db)
+    .await?;
+    (delivery.missing_rows, delivery.mended_by, delivery.mends) =
+        (found.missing, found.mended_by, found.mends);
+    Ok(())
 }
 
 /// One file of a delivery; `None` where there is none of that number.
@@ -221,6 +251,9 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
             published_sequence: row.published_sequence,
             undone_sequence: row.undone_sequence,
             log: Vec::new(),
+            missing_rows: 0,
+            mended_by: Vec::new(),
+            mends: Vec::new(),
             rejections: Vec::new(),
         })
         .collect())

@@ -37,7 +37,7 @@ pub struct ReconciledLine {
     pub in_ledger: Money,
     /// What of it is tax.
     pub tax: Money,
-    /// Rows of the files that could not be read, whatever they cost.
+    /// Rows of the files that could not be read and were not mended, whatever they cost.
     pub rejected_rows: i64,
     /// The files name no invoice for some charges yet.
     pub is_provisional: bool,
@@ -173,12 +173,13 @@ fn totals(lines: &[ReconciledLine]) -> Vec<ReconciledTotal> {
 async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::Result<Vec<ReconciledLine>> {
     let rows = sqlx::query!(
         r#"with counted as (
-               select s.scope_id, t.currency, t.billed_cost, ds.is_provisional, d.rejected
+               select s.scope_id, t.currency, t.billed_cost, ds.is_provisional,
+                   coalesce(m.missing, 0) as missing
                from scopes s
                join visibility v using (scope_id)
                join delivery_scopes ds on ds.scope_id = s.scope_id and ds.delivery_id = v.delivery_id
                join delivery_totals t on t.scope_id = s.scope_id and t.delivery_id = v.delivery_id
-               join deliveries d on d.delivery_id = v.delivery_id
+               left join missing_rows($3) m on m.delivery_id = v.delivery_id
                where s.billing_month >= $1 and s.billing_month <= $2
                  and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
                union all
@@ -188,7 +189,7 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
            select s.scope_id, s.billing_month, s.provider, s.billing_account, c.currency as "currency!",
                sum(c.billed_cost) as "billed!: Decimal",
                bool_or(c.is_provisional) as "is_provisional!",
-               sum(c.rejected)::bigint as "rejected!"
+               sum(c.missing)::bigint as "rejected!"
            from counted c
            join scopes s using (scope_id)
            where s.billing_month >= $1 and s.billing_month <= $2

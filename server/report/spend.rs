@@ -8,11 +8,12 @@ use sqlx::PgConnection;
 
 use super::as_of::{Error, as_of};
 use super::denomination::Unconverted;
-use super::standing::rejected_rows;
+use super::standing::{rejected_rows, scopes_of};
 use super::sums::{Figures, Sum, Sums, sums_of};
 use super::visible::Visible;
 use super::{CostBasis, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
+use crate::accounts::Viewer;
 use crate::exchange::{self, Rates, Used};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
@@ -77,7 +78,15 @@ pub async fn spend(db: &mut PgConnection, question: &Question) -> Result<Spend, 
     let visible = Visible::compared(db, question.period, sequence).await?;
     let rates = rates_for(db, question, sequence).await?;
     let sums = sums_of(db, &question.of_everything(), &visible, &rates, sequence).await?;
-    let rejected_rows = rejected_rows(db, question.period, &question.viewer, sequence).await?;
+    let scopes = match &question.viewer {
+        Viewer::Everything => None,
+        viewer @ Viewer::Teams(_) => {
+            let visible =
+                Visible::find(db, question.period.first(), question.period.last(), sequence).await?;
+            Some(scopes_of(db, question.period, viewer, &visible).await?)
+        }
+    };
+    let rejected_rows = rejected_rows(db, question.period, scopes.as_deref(), sequence).await?;
     Ok(answer(question, &sums, sequence, rejected_rows))
 }
 

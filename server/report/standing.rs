@@ -20,7 +20,7 @@ pub struct Standing {
     /// The last usage day that is stated; null where no charge belongs to a day.
     pub last_day: Option<NaiveDate>,
     pub delivered_at: Option<DateTime<Utc>>,
-    /// Of the deliveries that count; they are missing from every figure.
+    /// Of the deliveries that count, and mended by none; they are missing from every figure.
     pub rejected_rows: i64,
     pub deliveries: Vec<i64>,
 }
@@ -37,13 +37,14 @@ pub(super) async fn standing_of(
                bool_or(ds.is_provisional) as "is_provisional!",
                max((select max(day) from unnest(ds.days) day)) as last_day,
                max(l.happened_at) as delivered_at,
-               coalesce(sum(d.rejected), 0)::bigint as "rejected!",
+               coalesce(sum(m.missing), 0)::bigint as "rejected!",
                array_agg(d.delivery_id order by d.published_sequence) as "deliveries!"
            from scopes s
            join visibility v using (scope_id)
            join delivery_scopes ds on ds.scope_id = v.scope_id and ds.delivery_id = v.delivery_id
            join deliveries d on d.delivery_id = v.delivery_id
            left join ledger_log l on l.sequence = d.published_sequence
+           left join missing_rows($3) m on m.delivery_id = v.delivery_id
            where s.billing_month >= $1 and s.billing_month <= $2
              and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
              and ($4::bigint[] is null or s.scope_id = any($4))
@@ -99,25 +100,18 @@ pub(super) async fn months(db: &mut PgConnection) -> sqlx::Result<Vec<BillingMon
     Ok(months.into_iter().map(BillingMonth::of).collect())
 }
 
-/// Rows of a period's deliveries that could not be read. Whose they would have been nobody knows, so they
-/// count for everyone who sees a charge of the same accounts.
+/// Rows of a period's deliveries that could not be read and were not mended. Whose they would have been nobody knows,
+/// so they count for everyone who sees a charge of the same accounts: of these scopes; `None`: of all.
 pub(super) async fn rejected_rows(
     db: &mut PgConnection,
     period: Period,
-    viewer: &Viewer,
+    scopes: Option<&[i64]>,
     sequence: i64,
 ) -> sqlx::Result<i64> {
-    let scopes = match viewer {
-        Viewer::Everything => None,
-        Viewer::Teams(_) => {
-            let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
-            Some(scopes_of(db, period, viewer, &visible).await?)
-        }
-    };
     sqlx::query_scalar!(
-        r#"select coalesce(sum(d.rejected), 0)::bigint as "rejected!"
-           from deliveries d
-           where d.delivery_id in (
+        r#"select coalesce(sum(m.missing), 0)::bigint as "rejected!"
+           from missing_rows($3) m
+           where m.delivery_id in (
                select v.delivery_id
                from visibility v
                join scopes s using (scope_id)
@@ -128,7 +122,7 @@ pub(super) async fn rejected_rows(
         period.days().start,
         period.days().end,
         sequence,
-        scopes.as_deref(),
+        scopes,
     )
     .fetch_one(db)
     .await

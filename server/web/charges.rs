@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
+use super::files::Turn;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
@@ -53,7 +54,8 @@ pub async fn list(
     let spend = answers.spend(&mut db, &question).await?;
     if format == Format::Csv {
         drop(db);
-        return download(&files, &question, key, spend.sequence).await;
+        let turn = files.turn(person.user_id)?;
+        return download(turn, &question, key, spend.sequence).await;
     }
     let page = report::Page { first: (asked.page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE };
     let charges = match &spend.currency {
@@ -71,11 +73,13 @@ pub async fn list(
     }
 }
 
-/// All of them, however many, on one of the connections for downloads. Whoever goes away ends the query.
-async fn download(Files(files): &Files, question: &Question, key: Option<Uuid>, sequence: i64) -> Result {
+/// All of them, however many, on one of the connections for downloads. Whoever goes away, or stops reading, ends the
+/// query.
+async fn download(turn: Turn, question: &Question, key: Option<Uuid>, sequence: i64) -> Result {
     let name = format!("charges-{}", question.period);
     let currency = question.currency.as_ref();
-    let mut charges = EveryCharge::open(files, question, currency, key, sequence).await?;
+    let opened = EveryCharge::open(turn.pool(), question, currency, key, sequence).await;
+    let mut charges = opened.map_err(Turn::busy)?;
     // The first part before the answer begins: what is wrong by then is told as an error. It is written even where
     // it is empty, for the names of the columns.
     let first = charges.next().await?;
@@ -84,7 +88,7 @@ async fn download(Files(files): &Files, question: &Question, key: Option<Uuid>, 
         Ok((!part.is_empty()).then_some((part, charges)))
     });
     let parts = stream::once(async { Ok(first) }).chain(rest);
-    Ok(respond::csv_parts(&name, parts))
+    Ok(respond::csv_parts(&name, turn.hand_out(parts, Turn::IDLE)))
 }
 
 /// The charge key that the address names beside the question.

@@ -56,6 +56,10 @@ pub enum Error {
         filters::clock_time(until)
     )]
     TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
+    #[error("Two of your downloads are under way; wait until one has ended.")]
+    TooManyDownloads,
+    #[error("Downloads of others take all connections that there are for them. Try again in a moment.")]
+    DownloadsBusy,
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
     Unavailable(#[source] sqlx::Error),
     #[error(
@@ -70,6 +74,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// No text that anyone means holds this character, and PostgreSQL stores none that does.
+    pub(super) fn nul(what: &str) -> Self {
+        Self::BadRequest(format!("{what} holds a NUL character, which is no part of any text."))
+    }
+
     fn status(&self) -> StatusCode {
         match self {
             Self::NotFound | Self::NoSuchPage(_) => StatusCode::NOT_FOUND,
@@ -79,8 +88,8 @@ impl Error {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
-            Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::TooSlow | Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooMany { .. } | Self::TooManyDownloads => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooSlow | Self::DownloadsBusy | Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -94,7 +103,9 @@ impl Error {
             Self::Forged => "Not accepted",
             Self::MethodNotAllowed => "Not possible here",
             Self::TooLarge => "Too large",
-            Self::TooMany { .. } | Self::Unavailable(_) => "Wait a moment",
+            Self::TooMany { .. } | Self::TooManyDownloads | Self::DownloadsBusy | Self::Unavailable(_) => {
+                "Wait a moment"
+            }
             Self::TooSlow => "Too much at once",
             Self::DiskFull => "No room left",
             Self::Internal(_) => "That did not work",
@@ -191,7 +202,7 @@ impl IntoResponse for Error {
         let mut response = self.status().into_response();
         let wait = match &self {
             Self::TooMany { until, now } => Some((*until - *now).num_seconds().max(1)),
-            Self::Unavailable(_) => Some(RETRY_AFTER),
+            Self::TooManyDownloads | Self::DownloadsBusy | Self::Unavailable(_) => Some(RETRY_AFTER),
             _ => None,
         };
         if let Some(seconds) = wait {

@@ -21,6 +21,7 @@ mod access;
 mod account;
 mod audit;
 mod charges;
+mod files;
 mod health;
 mod imports;
 mod invoices;
@@ -37,18 +38,17 @@ mod spend;
 mod variance;
 
 pub use error::{Error, Result};
+pub use files::Files;
 pub use metrics::Metrics;
 pub use routes::{Access, Routes};
 pub use serve::serve;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware;
 use sqlx::PgPool;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
 use crate::config::Settings;
 use crate::demonstration::Mark;
@@ -73,10 +73,6 @@ pub struct App {
     pub files: Files,
 }
 
-/// Connections of long downloads: few, so that they leave pages and imports theirs.
-#[derive(Clone, Debug)]
-pub struct Files(pub PgPool);
-
 impl App {
     pub fn new(settings: Settings, db: PgPool, jobs: PgPool) -> Self {
         Self {
@@ -91,21 +87,6 @@ impl App {
             metrics: Arc::new(Metrics::new()),
             settings: Arc::new(settings),
         }
-    }
-}
-
-impl Files {
-    const CONNECTIONS: u32 = 4;
-    const TIMEOUT: Duration = Duration::from_mins(5);
-    const PATIENCE: Duration = Duration::from_secs(5);
-
-    /// To the same database; each part of a file must come within a time.
-    fn beside(pool: &PgPool) -> Self {
-        let millis = Self::TIMEOUT.as_millis();
-        let options =
-            PgConnectOptions::clone(&pool.connect_options()).options([("statement_timeout", millis)]);
-        let pool = PgPoolOptions::new().max_connections(Self::CONNECTIONS).acquire_timeout(Self::PATIENCE);
-        Self(pool.connect_lazy_with(options))
     }
 }
 

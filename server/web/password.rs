@@ -5,6 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use serde::Deserialize;
+use sqlx::PgPool;
 
 use super::error::{Error, Result};
 use super::extract::{Client, Db, Form};
@@ -41,16 +42,18 @@ pub async fn create(
     layout: Layout,
     State(settings): State<Arc<Settings>>,
     client: Client,
-    mut db: Db,
+    State(pool): State<PgPool>,
     Form(form): Form<PasswordForm>,
 ) -> Result {
     let token = path.token()?;
-    let open = link::find(&mut db, &token, clock::now()).await?.ok_or_else(over)?;
+    let open = link::find(&mut *pool.acquire().await?, &token, clock::now()).await?.ok_or_else(over)?;
     let mut fields = Fields::default();
     let Some(password) = fields.check("password", Password::choose(&form.password, &open.email)) else {
         return respond::refused(Page { layout, path, open, fields });
     };
+    // Nobody holds a connection while a password is hashed.
     let hash = password.hash(&mut clock::dice()).await?;
+    let mut db = pool.acquire().await?;
     let done = link::complete(&mut db, &token, &hash, &client.address, clock::now()).await?;
     let user = done.ok_or_else(over)?;
     sign_in::start(&mut db, user, &client, &settings, "/").await

@@ -51,7 +51,7 @@ pub async fn serve(
     }
     worker.abort();
     let _ = worker.await;
-    let _ = tokio::time::timeout(LAST_ROWS, files.0.close()).await;
+    let _ = tokio::time::timeout(LAST_ROWS, files.pool.close()).await;
     put_back(&db, &jobs).await
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use serde::Deserialize;
+use sqlx::PgPool;
 
 use super::error::{Error, Result};
 use super::extract::{Client, Db, Form};
@@ -46,11 +47,11 @@ pub async fn create(
     layout: Layout,
     State(settings): State<Arc<Settings>>,
     client: Client,
-    mut db: Db,
+    State(pool): State<PgPool>,
     Form(form): Form<SetupForm>,
 ) -> Result {
     let token = path.token()?;
-    if !setup::is_open(&mut db, &token, clock::now()).await? {
+    if !setup::is_open(&mut *pool.acquire().await?, &token, clock::now()).await? {
         return Err(over());
     }
     let mut fields = Fields::new([("email", &form.email), ("name", &form.name)]);
@@ -59,10 +60,12 @@ pub async fn create(
     let (Some(email), Some(password)) = (email, password) else {
         return respond::refused(Page { layout, path, fields });
     };
+    // Nobody holds a connection while a password is hashed.
     let hash = password.hash(&mut clock::dice()).await?;
     let name = Some(form.name.trim().to_owned()).filter(|name| !name.is_empty());
     let person = NewPerson { email, name, role: Role::Admin, teams: Vec::new() };
     let by = Actor::person(person.email.as_str(), &client.address);
+    let mut db = pool.acquire().await?;
     match setup::complete(&mut db, &token, &person, &hash, &by, clock::now()).await? {
         SetUp::Done(user) => sign_in::start(&mut db, user, &client, &settings, "/").await,
         SetUp::LinkIsOver => Err(over()),

@@ -1,6 +1,9 @@
+use std::cell::Cell;
+
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
 
 use crate::support::app::PASSWORD;
 use crate::support::{TestApp, html};
@@ -44,6 +47,36 @@ async fn it_asks_for_the_password_until_now(db: PgPool) {
     }
     let answer = app.submit("/account", "/account/password", &guess).await;
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn pages_do_not_wait_while_a_password_is_hashed(db: PgPool) {
+    let only = PgPoolOptions::new().max_connections(1).connect_lazy_with((*db.connect_options()).clone());
+    let app = TestApp::new(only);
+    let (mut changing, mut reading) = (app.signed_in(Role::Lead).await, app.signed_in(Role::Finance).await);
+    let token = changing.token("/account").await;
+    // So many are hashed before that this one takes its time.
+    let before: Vec<_> = (0..24)
+        .map(|_| tokio::spawn(gpuledger::accounts::password::verify(None, "somebody else's".to_owned())))
+        .collect();
+    tokio::task::yield_now().await;
+    let is_changed = Cell::new(false);
+    let change = async {
+        let fields = [("csrf", token.as_str()), ("current", "wrong"), ("new", "another horse battery")];
+        let answer = changing.post("/account/password", &fields).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+        is_changed.set(true);
+    };
+    let read = async {
+        let has_begun = "select exists (select from sign_in_failures)";
+        while !sqlx::query_scalar::<_, bool>(has_begun).fetch_one(&db).await.unwrap() {}
+        assert_eq!(reading.get("/account").await.status, StatusCode::OK);
+        assert!(!is_changed.get(), "the page waited for the password");
+    };
+    tokio::join!(change, read);
+    for hashed in before {
+        hashed.await.unwrap().unwrap();
+    }
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

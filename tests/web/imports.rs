@@ -278,7 +278,7 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
     let column = |name: &str| header.iter().position(|column| column == name).unwrap();
     let cells = |name: &str| rows.iter().map(|row| &row[column(name)]).collect::<Vec<_>>();
     assert_eq!(cells("BilledCost"), ["=seven", ""]);
-    assert_eq!(cells("gpuledger/Row"), ["2", "3"]);
+    assert_eq!(cells("gpuledger/Row"), ["delivery-1/file-0/row-2", "delivery-1/file-0/row-3"]);
     assert_eq!(cells("gpuledger/Column")[0], "BilledCost");
 
     // Each opens, and says why it is no charge.
@@ -289,13 +289,117 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
     let mut lead = app.signed_in(Role::Lead).await;
     assert_eq!(lead.get("/charges/1/0/2").await.status, StatusCode::NOT_FOUND);
 
-    let mended: Vec<_> = answer.body.lines().take(2).map(|line| line.replace("=seven", "7")).collect();
-    let page = app.import("mended.csv", mended.join("\n")).await;
-    // It covers the day and the sub-account, and still does not quietly take the place of the others.
-    assert!(html::text(&page.body, "#live").contains("adding completes that delivery"), "{}", page.body);
-    app.submit("/imports/2", "/imports/2/add", &[]).await;
-    let spend = app.get("/spend/2026-09.json?cost=billed").await;
-    assert!(spend.body.contains(r#""total":{"amount":"17""#), "{}", spend.body);
+    assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 2, of_deliveries: vec![(1, 2)] });
+
+    // One is mended, the other is as wrong as before. It covers the day and the sub-account of what is there, and adds
+    // to it all the same, without a question.
+    let mended = answer.body.replace("=seven", "7");
+    let page = app.import("mended.csv", &mended).await;
+    assert!(!page.body.contains("Say whether"), "{}", page.body);
+    assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(2, 1)] });
+    let first = app.get("/imports/1").await.body;
+    assert_eq!(html::text(&first, "#mended"), "All of them were mended and loaded as delivery 2.");
+    assert_eq!(html::attributes(&app.get("/imports/2").await.body, "#mends a", "href"), ["/imports/1"]);
+
+    // What is wrong still is taken away again, under the header of the export and with its new reason.
+    let again = app.get("/imports/2/files/0/rejected").await.body;
+    assert_eq!(again.lines().next(), answer.body.lines().next());
+    assert!(again.contains("delivery-2/file-0/row-2") && !again.contains("delivery-1"), "{again}");
+    let good = mended.lines().nth(1).unwrap().replace("delivery-1", "delivery-2");
+    let third = format!("{}\n{good}\n", again.lines().next().unwrap());
+    app.import("third.csv", &third).await;
+    assert_eq!(missing(&mut app).await, Missing { total: 24, rows: 0, of_deliveries: vec![] });
+
+    // Undone, its rows are missing again; what mended a row of it stands for the row that it mended.
+    app.submit("/imports/2", "/imports/2/undo", &[]).await;
+    assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
+    app.submit("/imports/3", "/imports/3/undo", &[]).await;
+    assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 2, of_deliveries: vec![(1, 2)] });
+    // An earlier state of the ledger is what it was.
+    for (sequence, rows) in [(1, 2), (2, 1), (3, 0), (4, 1), (5, 2)] {
+        let spend = app.get(&format!("/spend/2026-09.json?sequence={sequence}")).await;
+        let spend: serde_json::Value = serde_json::from_str(&spend.body).unwrap();
+        assert_eq!(spend["rejected_rows"], rows, "as of {sequence}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn mended_rows_that_would_count_twice_are_asked_about(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Finance).await;
+    let broken = hour("7").text().lines().nth(1).unwrap().replace(",7,7,7,7,", ",seven,7,7,7,");
+    app.import("a.csv", hour("10").line(&broken)).await;
+    let mended = app.get("/imports/1/files/0/rejected").await.body.replace("seven", "7");
+    let (header, row) = mended.trim_end().split_once('\n').unwrap();
+    let unmarked = row.replace("delivery-1/file-0/row-2", "2");
+    for (file, doubt) in [
+        (format!("{header}\n{row}\n{unmarked}\n"), "not every row says"),
+        (format!("{header}\n{}\n", row.replace("row-2", "row-1")), "not every row says"),
+        (format!("{header}\n{}\n", row.replace("delivery-1", "delivery-9")), "not every row says"),
+        (format!("{header}\n{row}\n{row}\n"), "two of its rows mend the same one"),
+    ] {
+        let page = app.import("mended.csv", &file).await;
+        assert!(html::text(&page.body, "#live").contains(doubt), "{doubt}: {}", page.body);
+        assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 1, of_deliveries: vec![(1, 1)] });
+    }
+    app.import("mended.csv", &mended).await;
+    let whole = Missing { total: 17, rows: 0, of_deliveries: vec![] };
+    assert_eq!(missing(&mut app).await, whole);
+    // Loaded once more with another mistake mended, or by somebody else.
+    let page = app.import("again.csv", mended.replace(",7,", ",7.0,")).await;
+    let live = html::text(&page.body, "#live");
+    assert!(live.contains("were mended before and would count twice"), "{live}");
+    assert_eq!(missing(&mut app).await, whole);
+
+    // A whole export of the month that lacks the row again asks too, and one that has it takes the place of all.
+    let page = app.import("b.csv", hour("10").line(&broken).line("")).await;
+    let live = html::text(&page.body, "#live");
+    assert!(live.contains("lacks fewer rejected rows than this one: 0 there, 1 here"), "{live}");
+    app.import("c.csv", hour("18")).await;
+    assert_eq!(missing(&mut app).await, Missing { total: 18, rows: 0, of_deliveries: vec![] });
+    let page = app.import("late.csv", mended.replace(",7,", ",7.00,")).await;
+    let live = html::text(&page.body, "#live");
+    assert!(live.contains("the delivery whose rows they were does not count now"), "{live}");
+}
+
+#[derive(Debug, PartialEq)]
+struct Missing {
+    /// Billed in September.
+    total: u32,
+    rows: i64,
+    of_deliveries: Vec<(i64, i64)>,
+}
+
+/// The rejected rows of September that are missing: by the spend page, by its table of accounts, by the invoices, and
+/// by what needs attention, which must agree.
+async fn missing(app: &mut TestApp) -> Missing {
+    let mut json = async |address: &str| {
+        let answer = app.get(address).await;
+        serde_json::from_str::<serde_json::Value>(&answer.body).unwrap_or_else(|_| panic!("{}", answer.body))
+    };
+    let spend = json("/spend/2026-09.json?cost=billed").await;
+    let rows = spend["rejected_rows"].as_i64().unwrap();
+    let overview = json("/overview.json").await;
+    let attention = overview["attention"].as_array().unwrap().iter();
+    let of_deliveries: Vec<_> = attention
+        .filter(|item| item["kind"] == "rejected")
+        .map(|item| (item["delivery"].as_i64().unwrap(), item["rows"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(of_deliveries.iter().map(|(_, rows)| rows).sum::<i64>(), rows, "{of_deliveries:?}");
+    let invoices = json("/invoices/2026-09.json").await;
+    assert_eq!(invoices["lines"][0]["rejected_rows"], rows, "{invoices}");
+    let page = app.get("/spend/2026-09").await.body;
+    let standing = html::texts(&page, "details.data table.fit td:last-child").pop();
+    assert_eq!(standing, Some(rows.to_string()));
+    for (delivery, rows) in &of_deliveries {
+        let delivery = app.get(&format!("/imports/{delivery}.json")).await;
+        let delivery: serde_json::Value = serde_json::from_str(&delivery.body).unwrap();
+        assert_eq!(delivery["missing_rows"], *rows);
+    }
+    let mut db = app.db.acquire().await.unwrap();
+    let equations = gpuledger::ledger::check(&mut db).await.unwrap();
+    assert!(equations.iter().all(|equation| equation.holds), "{equations:?}");
+    let total = spend["total"]["amount"].as_str().unwrap().parse().unwrap();
+    Missing { total, rows, of_deliveries }
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

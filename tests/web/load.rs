@@ -46,13 +46,21 @@ async fn a_file_holds_every_charge_once(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn downloads_have_connections_of_their_own_and_give_them_back(db: PgPool) {
     let mut finance = many_charges(db).await;
-    let mut open = Vec::new();
-    for _ in 0..4 {
-        open.push(download(&mut finance).await);
-    }
-    assert!(open.iter().all(|response| response.status() == 200));
+    let mut admin = finance.signed_in(Role::Admin).await;
+    let other = finance.person("other@example.org", Role::Finance, "no password").await;
+    let token = finance.token_of(other).await;
+    let mut other = finance.stranger();
+
+    // Nobody has more than two at once, and so not all of them.
+    let mut open = vec![download(&mut finance).await, download(&mut finance).await];
     let refused = finance.get("/charges/2026-09.csv").await;
+    assert_eq!((refused.status.as_u16(), refused.header("retry-after")), (429, "5"));
+    assert!(refused.body.contains("Two of your downloads are under way"), "{}", refused.body);
+    open.extend([download(&mut admin).await, download(&mut admin).await]);
+    assert!(open.iter().all(|response| response.status() == 200));
+    let refused = other.read(&token, "/charges/2026-09.csv").await;
     assert_eq!((refused.status.as_u16(), refused.header("retry-after")), (503, "5"));
+    assert!(refused.body.contains("Downloads of others take all connections"), "{}", refused.body);
     assert_eq!(finance.get("/charges/2026-09").await.status, 200, "pages go on");
 
     // Who goes away in the middle ends the query.

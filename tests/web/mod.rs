@@ -8,6 +8,7 @@ mod imports;
 mod invoices;
 mod lead_scope;
 mod load;
+mod nul;
 mod overview;
 mod people;
 mod rates;

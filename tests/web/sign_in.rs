@@ -5,6 +5,7 @@ use gpuledger::accounts::sign_in::{self, Begun};
 use gpuledger::accounts::{Role, Secret, session};
 use gpuledger::clock;
 use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
 
 use crate::support::app::PASSWORD;
 use crate::support::{TestApp, html};
@@ -75,6 +76,29 @@ async fn it_slows_down_who_guesses(db: PgPool) {
     assert!(attempt.verify(PASSWORD.to_owned()).await.unwrap().is_some());
     sign_in::succeed(&mut db, &attempt, later).await.unwrap();
     assert_eq!(app.submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn guesses_at_the_same_moment_are_counted_too(db: PgPool) {
+    let pool = PgPoolOptions::new().max_connections(20).connect_lazy_with((*db.connect_options()).clone());
+    let now = clock::now();
+    let attempts = |email: fn(usize) -> String, address: fn(usize) -> String, number: usize| {
+        let pool = pool.clone();
+        async move {
+            let attempt = async |i: usize| {
+                let mut db = pool.acquire().await.unwrap();
+                let begun = sign_in::begin(&mut db, &email(i), &address(i), now).await.unwrap();
+                usize::from(matches!(begun, Begun::Checking(_)))
+            };
+            futures_util::future::join_all((0..number).map(attempt)).await.into_iter().sum::<usize>()
+        }
+    };
+    let (ada, here) = (|_| "ada@example.org".to_owned(), |_| "192.0.2.7".to_owned());
+    assert_eq!(attempts(ada, here, 50).await, 5, "for one account from one place");
+    let (eve, anywhere) = (|_| "eve@example.org".to_owned(), |i| format!("198.51.100.{i}"));
+    assert_eq!(attempts(eve, anywhere, 50).await, 30, "for one account from anywhere");
+    let (anybody, there) = (|i| format!("{i}@example.org"), |_| "203.0.113.7".to_owned());
+    assert_eq!(attempts(anybody, there, 80).await, 50, "from one place for any account");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -9,7 +9,7 @@ use askama::Template;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
 use super::error::{Error, Result};
 use super::extract::{Client, Db, Form, Visitor, cookie};
@@ -57,26 +57,30 @@ pub async fn change_password(
     visitor: Visitor,
     State(settings): State<Arc<Settings>>,
     client: Client,
-    mut db: Db,
+    State(pool): State<PgPool>,
     Form(form): Form<PasswordForm>,
 ) -> Result {
     let (person, _) = visitor.in_browser()?;
     let mut fields = Fields::default();
     // Guessing it from a browser that was left open is slowed down as signing in is.
     let now = clock::now();
-    let mut attempt = match attempt::begin(&mut db, &person.email, &client.address, now).await? {
+    let begun = attempt::begin(&mut *pool.acquire().await?, &person.email, &client.address, now).await?;
+    let mut attempt = match begun {
         Begun::Checking(attempt) => attempt,
         Begun::Wait { until } => return Err(Error::TooMany { until, now }),
     };
+    // Nobody holds a connection while a password is hashed.
     match attempt.verify(form.current).await? {
-        Some(_) => attempt::forgive(&mut db, &attempt).await?,
+        Some(_) => attempt::forgive(&mut *pool.acquire().await?, &attempt).await?,
         None => fields.refuse("current", "This is not your password."),
     }
     let new = fields.check("new", Password::choose(&form.new, &person.email));
     let Some(new) = new.filter(|_| !fields.is_refused()) else {
+        let mut db = pool.acquire().await?;
         return respond::refused(Page::find(&mut db, layout, &visitor, fields).await?);
     };
     let hash = new.hash(&mut clock::dice()).await?;
+    let mut db = pool.acquire().await?;
     let by = Actor::person(&person.email, &client.address);
     people::change_password(&mut db, &person, &hash, &by, clock::now()).await?;
     let mut response = sign_in::start(&mut db, person.user_id, &client, &settings, "/account").await?;

@@ -8,10 +8,11 @@ pub use client::Client;
 use std::convert::Infallible;
 use std::ops::{Deref, DerefMut};
 
+use axum::body::{Body, Bytes};
 use axum::extract::multipart::{Field, Multipart, MultipartError};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, Postgres};
@@ -176,10 +177,25 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let (parts, body) = request.into_parts();
+        let body = Bytes::from_request(Request::from_parts(parts.clone(), body), state).await;
+        let body = body.map_err(|rejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Error::TooLarge,
+            _ => Error::BadRequest(format!("The form broke off: {}.", cause(&rejection))),
+        })?;
+        if has_nul(&body) {
+            return Err(Error::nul("The form"));
+        }
+        let request = Request::from_parts(parts, Body::from(body));
         let form = axum_extra::extract::Form::from_request(request, state).await;
         form.map(|axum_extra::extract::Form(form)| Self(form))
             .map_err(|rejection| Error::BadRequest(format!("The form does not fit: {}.", cause(&rejection))))
     }
+}
+
+/// Whether a NUL is in an address or a form, plain or encoded. In both `%00` stands for nothing else.
+pub(super) fn has_nul(encoded: &[u8]) -> bool {
+    memchr::memchr(0, encoded).is_some() || memchr::memmem::find(encoded, b"%00").is_some()
 }
 
 fn cause(error: &(dyn std::error::Error + 'static)) -> String {
@@ -222,9 +238,21 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
 
 #[cfg(test)]
 mod tests {
-    use axum::body::Body;
-
     use super::*;
+
+    #[test]
+    fn a_nul_is_seen_plain_and_encoded() {
+        for (text, expected) in [
+            ("/spend/2026-09?provider=a%00b", true),
+            ("email=a%00b", true),
+            ("email=a\0b", true),
+            ("/spend/2026-09?provider=a%2500b", false),
+            ("/spend/2026-09?provider=100%25", false),
+            ("", false),
+        ] {
+            assert_eq!(has_nul(text.as_bytes()), expected, "{text}");
+        }
+    }
 
     #[tokio::test]
     async fn an_upload_begins_after_its_token() {

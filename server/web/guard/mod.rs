@@ -15,7 +15,7 @@ use axum::response::Response;
 use axum_extra::extract::CookieJar;
 
 use super::error::{Asked, Error, Result, present};
-use super::extract::{Visitor, bearer, cookie};
+use super::extract::{Visitor, bearer, cookie, has_nul};
 use super::observe::Who;
 use super::routes::{Access, Stated};
 use super::{App, headers};
@@ -65,6 +65,9 @@ impl Guard {
                 Some(token) => self.recognize_script(token).await?,
                 None => self.recognize(request.headers()).await?,
             };
+        }
+        if request.uri().path_and_query().is_some_and(|address| has_nul(address.as_str().as_bytes())) {
+            return Err(Error::nul("The address"));
         }
         let stated = stated?;
         if !stated.access.admits(visitor.role()) {

@@ -85,7 +85,7 @@ async fn publish(db: &mut PgConnection, delivery: i64, decision: Decision, by: &
         (Published::At(_), Decision::Add) => {
             format!("Delivery {delivery} counts now, beside what its months held.")
         }
-        (Published::Asks(_) | Published::Already, _) => already(delivery),
+        (Published::Asks(_) | Published::Doubts(_) | Published::Already, _) => already(delivery),
     })
 }
 

@@ -121,19 +121,25 @@ impl RejectedRows {
         self.next = rejections.last().map(|row| (row.file_no, row.row));
         tokio::task::spawn_blocking(move || {
             let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+            // A file of mended rows has the reasons of before, which say nothing any more.
+            let width = self.rows.header().len();
+            let is_old = |name: &[u8]| REASONS.iter().any(|reason| reason.as_bytes() == name);
+            let kept: Vec<bool> = self.rows.header().iter().map(|name| !is_old(name)).collect();
+            let is_kept = |at: usize| kept.get(at).copied().unwrap_or(true);
             if !self.is_begun {
                 self.is_begun = true;
-                let names = REASONS.iter().map(|name| name.as_bytes().to_vec());
-                writer.write_record(self.rows.header().iter().map(<[u8]>::to_vec).chain(names))?;
+                let names = REASONS.iter().map(|name| name.as_bytes());
+                let header = self.rows.header().iter().filter(|name| !is_old(name));
+                writer.write_record(header.chain(names))?;
             }
-            let width = self.rows.header().len();
             for rejection in &rejections {
                 let record = self.rows.row(rejection.row as u64)?;
                 // A row may be shorter than the header; the reasons stand under their own names all the same.
-                let fields = record.iter().map(<[u8]>::to_vec);
-                let missing = std::iter::repeat_n(Vec::new(), width.saturating_sub(record.len()));
-                let reasons = respond::texts(&rejection.reasons()).into_iter().map(String::into_bytes);
-                writer.write_record(fields.chain(missing).chain(reasons))?;
+                let missing = std::iter::repeat_n(&[][..], width.saturating_sub(record.len()));
+                let fields = record.iter().chain(missing).enumerate();
+                let fields = fields.filter(|(at, _)| is_kept(*at)).map(|(_, field)| field);
+                let reasons = respond::texts(&rejection.reasons(delivery));
+                writer.write_record(fields.chain(reasons.iter().map(String::as_bytes)))?;
             }
             let bytes = writer.into_inner().map_err(|error| anyhow::anyhow!("{}", error.error()))?;
             Ok((bytes, (!is_last).then_some(self)))
@@ -142,13 +148,15 @@ impl RejectedRows {
     }
 }
 
-/// The columns that say why, behind those of the file. No export has such names, and no reader reads them.
+/// The columns that say which row it is and why, behind those of the file. No export has such names; the first is how
+/// an import knows what it mends.
 const REASONS: [&str; 4] = [ledger::MENDED, "gpuledger/Column", "gpuledger/Found", "gpuledger/Expected"];
 
 impl RejectedRow {
-    fn reasons(&self) -> [Cell<'_>; 4] {
+    fn reasons(&self, delivery: i64) -> [Cell<'_>; 4] {
+        let mark = ledger::Mark { delivery, file: self.file_no, row: self.row };
         [
-            Cell::Number(Decimal::from(self.row)),
+            Cell::text(mark.to_string()),
             Cell::text(&self.column),
             Cell::text(&self.found),
             Cell::text(&self.expected),
