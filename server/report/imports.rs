@@ -109,6 +109,8 @@ pub struct RejectedRow {
     pub column: String,
     pub found: String,
     pub expected: String,
+    /// A delivery that counts and holds it again, mended or as wrong as before.
+    pub mended_by: Option<i64>,
 }
 
 /// Deliveries that count only when someone says whether they replace or add, newest first.
@@ -183,9 +185,17 @@ pub async fn rejections(
     let (file_no, row_no) = after.unwrap_or((-1, 0));
     sqlx::query_as!(
         RejectedRow,
-        r#"select f.name as file, f.file_no, r.row_no as row, r.column_name as "column", r.found, r.expected
+        r#"with mended as (
+               select file_no, row_no, min(by_delivery_id) as mended_by
+               from mended_rows((select sequence from ledger))
+               where delivery_id = $1
+               group by 1, 2
+           )
+           select f.name as file, f.file_no, r.row_no as row, r.column_name as "column", r.found, r.expected,
+               m.mended_by as "mended_by?"
            from rejections r
            join delivery_files f using (delivery_id, file_no)
+           left join mended m using (file_no, row_no)
            where r.delivery_id = $1 and (r.file_no, r.row_no) > ($3, $4)
            order by r.file_no, r.row_no
            limit $2"#,

@@ -291,32 +291,46 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
 
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 2, of_deliveries: vec![(1, 2)] });
 
+    // One alone, and the other is what is left to take away.
+    let one: Vec<_> = answer.body.lines().take(2).map(|line| line.replace("=seven", "7")).collect();
+    app.import("one.csv", one.join("\n")).await;
+    assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
+    let first = app.get("/imports/1").await.body;
+    assert!(
+        html::text(&first, "#mended")
+            .starts_with("1 of them is missing still; the others were loaded again, as")
+    );
+    let left = app.get(&link).await.body;
+    assert!(left.lines().count() == 2 && left.contains("delivery-1/file-0/row-3"), "{left}");
+    app.submit("/imports/2", "/imports/2/undo", &[]).await;
+    assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 2, of_deliveries: vec![(1, 2)] });
+
     // One is mended, the other is as wrong as before. It covers the day and the sub-account of what is there, and adds
     // to it all the same, without a question.
     let mended = answer.body.replace("=seven", "7");
     let page = app.import("mended.csv", &mended).await;
     assert!(!page.body.contains("Say whether"), "{}", page.body);
-    assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(2, 1)] });
+    assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(3, 1)] });
     let first = app.get("/imports/1").await.body;
-    assert_eq!(html::text(&first, "#mended"), "All of them were mended and loaded as delivery 2.");
-    assert_eq!(html::attributes(&app.get("/imports/2").await.body, "#mends a", "href"), ["/imports/1"]);
+    assert_eq!(html::text(&first, "#mended"), "All of them were loaded again, as delivery 3.");
+    assert_eq!(html::attributes(&app.get("/imports/3").await.body, "#mends a", "href"), ["/imports/1"]);
 
     // What is wrong still is taken away again, under the header of the export and with its new reason.
-    let again = app.get("/imports/2/files/0/rejected").await.body;
+    let again = app.get("/imports/3/files/0/rejected").await.body;
     assert_eq!(again.lines().next(), answer.body.lines().next());
-    assert!(again.contains("delivery-2/file-0/row-2") && !again.contains("delivery-1"), "{again}");
-    let good = mended.lines().nth(1).unwrap().replace("delivery-1", "delivery-2");
+    assert!(again.contains("delivery-3/file-0/row-2") && !again.contains("delivery-1"), "{again}");
+    let good = mended.lines().nth(1).unwrap().replace("delivery-1", "delivery-3");
     let third = format!("{}\n{good}\n", again.lines().next().unwrap());
     app.import("third.csv", &third).await;
     assert_eq!(missing(&mut app).await, Missing { total: 24, rows: 0, of_deliveries: vec![] });
 
     // Undone, its rows are missing again; what mended a row of it stands for the row that it mended.
-    app.submit("/imports/2", "/imports/2/undo", &[]).await;
-    assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
     app.submit("/imports/3", "/imports/3/undo", &[]).await;
+    assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
+    app.submit("/imports/4", "/imports/4/undo", &[]).await;
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 2, of_deliveries: vec![(1, 2)] });
     // An earlier state of the ledger is what it was.
-    for (sequence, rows) in [(1, 2), (2, 1), (3, 0), (4, 1), (5, 2)] {
+    for (sequence, rows) in [(1, 2), (2, 1), (3, 2), (4, 1), (5, 0), (6, 1), (7, 2)] {
         let spend = app.get(&format!("/spend/2026-09.json?sequence={sequence}")).await;
         let spend: serde_json::Value = serde_json::from_str(&spend.body).unwrap();
         assert_eq!(spend["rejected_rows"], rows, "as of {sequence}");

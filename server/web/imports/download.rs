@@ -59,7 +59,8 @@ pub async fn rejections(path: paths::DeliveryRejections, State(pool): State<PgPo
     Ok(response)
 }
 
-/// The rejected rows of a file under its own header, each with why it was rejected: to be mended and loaded.
+/// The rejected rows of a file that are missing still, under its own header, each with why it was rejected: to be mended
+/// and loaded.
 pub async fn rejected(
     path: paths::DeliveryFileRejected,
     State(originals): State<Originals>,
@@ -119,6 +120,7 @@ impl RejectedRows {
             (rejections.len() as i64) < ROWS || rejections.last().is_some_and(|row| row.file_no != file);
         rejections.retain(|row| row.file_no == file);
         self.next = rejections.last().map(|row| (row.file_no, row.row));
+        rejections.retain(|row| row.mended_by.is_none());
         tokio::task::spawn_blocking(move || {
             let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
             // A file of mended rows has the reasons of before, which say nothing any more.
