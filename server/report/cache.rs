@@ -44,7 +44,8 @@ pub struct Answers {
     over_time: Shelf<(Key, Step, usize), Series>,
     tag_names: Shelf<(Period, Viewer, Arc<Visible>, i64), Vec<String>>,
     scopes: Shelf<(Period, Viewer, Arc<Visible>), Vec<i64>>,
-    standing: Shelf<(Period, Viewer, Arc<Visible>), Vec<Standing>>,
+    /// By sequence: a delivery of another month may mend rows of these.
+    standing: Shelf<(Period, Viewer, i64), Vec<Standing>>,
     /// What counts at a sequence does not change either.
     visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
     rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
@@ -136,10 +137,9 @@ impl Answers {
         sequence: i64,
     ) -> sqlx::Result<Vec<Standing>> {
         let scopes = self.scopes(db, period, viewer, sequence).await?;
-        let visible = self.visible(db, period.first(), period.last(), sequence).await?;
         let scopes = scopes.as_ref().map(|scopes| scopes.as_slice());
         let standing = standing::standing_of(db, period, scopes, sequence);
-        Ok(Vec::clone(&*self.standing.get((period, viewer.clone(), visible), standing).await?))
+        Ok(Vec::clone(&*self.standing.get((period, viewer.clone(), sequence), standing).await?))
     }
 
     /// The latest month in which the viewer sees a charge that counts now.
