@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum_extra::routing::TypedPath;
 use serde::Deserialize;
 
 use super::error::Result;
@@ -217,7 +216,7 @@ impl Page {
 
     fn enter(&self, line: &ReconciledLine) -> String {
         let page = paths::Invoices { period: As::page(self.period) };
-        format!("{}#enter", page.with_query_params([("line", line.name())]))
+        format!("{}#enter", paths::with_query(page, &[("line".to_owned(), line.name())]))
     }
 }
 
