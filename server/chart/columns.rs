@@ -1,12 +1,14 @@
 //! Stacked columns.
 
+use std::fmt::Write as _;
+
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 
 use super::axis::Axis;
 use super::svg::{Mark, Svg, escape};
-use super::{Size, Stack};
+use super::{Bucket, Stack};
 use crate::money::Decimal;
 
 /// Measures of a drawing, in its own units, which are pixels where it is shown at full width.
@@ -27,27 +29,44 @@ const DISTANCE: f64 = 0.5;
 /// About how wide a character of a label is.
 const CHARACTER: f64 = 7.0;
 
-impl Size {
-    fn frame(self) -> Frame {
-        match self {
-            Self::Wide => Frame { class: "chart wide", size: (960, 280), left: 48, steps: 5 },
-            Self::Narrow => Frame { class: "chart narrow", size: (400, 260), left: 40, steps: 5 },
-        }
-    }
+const WIDE: Frame = Frame { class: "chart wide", size: (960, 280), left: 48, steps: 5 };
+const NARROW: Frame = Frame { class: "chart narrow", size: (400, 260), left: 40, steps: 5 };
+/// About how many bytes a segment takes, so that a text need not be copied while it grows.
+const BYTES: usize = 160;
+
+/// A column, wherever a drawing puts it. Both drawings show the same figures, so each is written once.
+struct Column {
+    title: String,
+    segments: Vec<Segment>,
 }
 
-pub(super) fn draw(stack: &Stack, size: Size) -> String {
-    let frame = size.frame();
+struct Segment {
+    class: String,
+    title: String,
+    /// Where it begins and ends along the value axis.
+    ends: (f64, f64),
+}
+
+/// The wide drawing and the narrow one.
+pub(super) fn draw(stack: &Stack) -> [String; 2] {
+    let columns = columns(stack);
+    [WIDE, NARROW].map(|frame| drawing(stack, &columns, &frame))
+}
+
+fn drawing(stack: &Stack, columns: &[Column], frame: &Frame) -> String {
     let (width, height) = frame.size;
     let (title, description) = (escape(&stack.title), escape(&stack.description));
-    let mut out = format!(
+    let segments: usize = columns.iter().map(|column| 1 + column.segments.len()).sum();
+    let mut out = String::with_capacity((segments + 20) * BYTES);
+    // Writing to a text cannot fail, and no mark asks plotters for a font.
+    let _ = writeln!(
+        out,
         "<svg class=\"{}\" role=\"img\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\">\
-         <title>{title}</title><desc>{description}</desc>\n",
+         <title>{title}</title><desc>{description}</desc>",
         frame.class
     );
     let area = Svg::new(&mut out, frame.size).into_drawing_area();
-    // Writing to a text cannot fail, and no mark asks plotters for a font.
-    let drawn = draw_marks(stack, &frame, &area);
+    let drawn = draw_marks(stack, columns, frame, &area);
     debug_assert!(drawn.is_ok(), "drawing to a text does not fail");
     drop(area);
     out.push_str("</svg>\n");
@@ -56,6 +75,7 @@ pub(super) fn draw(stack: &Stack, size: Size) -> String {
 
 fn draw_marks(
     stack: &Stack,
+    columns: &[Column],
     frame: &Frame,
     area: &DrawingArea<Svg<'_>, Shift>,
 ) -> Result<(), DrawingAreaErrorKind<std::convert::Infallible>> {
@@ -71,28 +91,31 @@ fn draw_marks(
         .margin_bottom(BOTTOM)
         .build_cartesian_2d(0.0..end, bound(axis.ticks.first())..bound(axis.ticks.last()))?;
     let plot = chart.plotting_area();
-    let draw = |mark: Mark| plot.draw(&mark);
+    let draw = |mark: Mark<'_>| plot.draw(&mark);
 
     for tick in &axis.ticks {
         let y = position(*tick);
         let class = if tick.is_zero() { "base" } else { "grid" };
         draw(Mark::Line { class, ends: [(0.0, y), (end, y)] })?;
-        draw(Mark::Text { class: "tick", text: axis.label(*tick), at: [(0.0, y)], by: (-8, 4) })?;
+        draw(Mark::Text { class: "tick", text: &axis.label(*tick), at: [(0.0, y)], by: (-8, 4) })?;
     }
     let top = bound(axis.ticks.last());
-    draw(Mark::Text { class: "unit", text: stack.unit.clone(), at: [(0.0, top)], by: (-8, -12) })?;
+    draw(Mark::Text { class: "unit", text: &stack.unit, at: [(0.0, top)], by: (-8, -12) })?;
 
     let per_place = f64::from(frame.size.0 - frame.left - RIGHT) / end;
     let every = label_step(stack, per_place);
-    for (bucket, (from, to)) in places.iter().copied().enumerate() {
+    let low = bound(axis.ticks.first());
+    for (bucket, (column, (from, to))) in columns.iter().zip(places).enumerate() {
         draw(Mark::Open { class: "column" })?;
-        for mark in column(stack, bucket, (from, to), (bound(axis.ticks.first()), top)) {
-            draw(mark)?;
+        // A field behind the segments answers to the pointer.
+        draw(Mark::Box { class: "field", title: &column.title, corners: [(from, low), (to, top)] })?;
+        let gap = (to - from) * GAP;
+        for Segment { class, title, ends } in &column.segments {
+            draw(Mark::Box { class, title, corners: [(from + gap, ends.0), (to - gap, ends.1)] })?;
         }
         draw(Mark::Close)?;
         if is_labelled(stack, bucket, every) {
-            let text = stack.buckets[bucket].label.clone();
-            let low = bound(axis.ticks.first());
+            let text = &stack.buckets[bucket].label;
             draw(Mark::Text { class: "label", text, at: [(f64::midpoint(from, to), low)], by: (0, 18) })?;
         }
     }
@@ -100,31 +123,34 @@ fn draw_marks(
     draw(Mark::Line { class: "base", ends: [(0.0, 0.0), (end, 0.0)] })
 }
 
-/// A bucket's segments, above and below the line, over a field that answers to the pointer.
-fn column(stack: &Stack, bucket: usize, (from, to): (f64, f64), (low, top): (f64, f64)) -> Vec<Mark> {
-    let name = &stack.buckets[bucket].name;
+fn columns(stack: &Stack) -> Vec<Column> {
     let written = |value: Decimal| format!("{} {}", (stack.format)(value), stack.unit);
-    let mut marks = vec![Mark::Box {
-        class: "field".to_owned(),
-        title: Some(format!("{name}: {}", written(stack.total(bucket)))),
-        corners: [(from, low), (to, top)],
-    }];
-    let gap = (to - from) * GAP;
-    let (mut above, mut below) = (Decimal::ZERO, Decimal::ZERO);
+    let column = |(i, bucket): (usize, &Bucket)| Column {
+        title: format!("{}: {}", bucket.name, written(stack.total(i))),
+        segments: segments(stack, i, |label, value| format!("{}, {label}: {}", bucket.name, written(value))),
+    };
+    stack.buckets.iter().enumerate().map(column).collect()
+}
+
+/// A bucket's segments, one on the other: above the line what was spent, below it what was given back.
+fn segments(stack: &Stack, bucket: usize, title: impl Fn(&str, Decimal) -> String) -> Vec<Segment> {
+    let (mut above, mut below) = ((Decimal::ZERO, 0.0), (Decimal::ZERO, 0.0));
+    let mut segments = Vec::with_capacity(stack.series.len());
     for (i, series) in stack.series.iter().enumerate() {
         let Some(value) = series.values.get(bucket).copied().filter(|value| !value.is_zero()) else {
             continue;
         };
-        let edge = if value.is_negative() { &mut below } else { &mut above };
-        let begin = *edge;
+        let (edge, at) = if value.is_negative() { &mut below } else { &mut above };
+        let begin = *at;
         *edge += value;
-        marks.push(Mark::Box {
+        *at = position(*edge);
+        segments.push(Segment {
             class: format!("segment {}", stack.class(i)),
-            title: Some(format!("{name}, {}: {}", series.label, written(value))),
-            corners: [(from + gap, position(begin)), (to - gap, position(*edge))],
+            title: title(&series.label, value),
+            ends: (begin, *at),
         });
     }
-    marks
+    segments
 }
 
 /// Where each bucket begins and ends along the axis, a day's place being 1. A place apart is as wide as

@@ -50,17 +50,10 @@ pub struct Series {
     pub is_other: bool,
 }
 
-/// Two drawings of one chart: the page shows the one that fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
-    Wide,
-    Narrow,
-}
-
 impl Stack {
-    /// The SVG element.
-    pub fn svg(&self, size: Size) -> String {
-        columns::draw(self, size)
+    /// Two SVG elements, for wide and for narrow places: the style sheet shows the one that fits.
+    pub fn drawings(&self) -> [String; 2] {
+        columns::draw(self)
     }
 
     /// The class of a series' color, for its segments and its place in the legend.
@@ -123,7 +116,7 @@ mod tests {
 
     #[test]
     fn it_draws_every_value_with_its_exact_figure() {
-        let svg = stack(&[&["1200.50", "0", "-30"], &["0.005", "7", "1"], &["1", "1", "1"]]).svg(Size::Wide);
+        let [svg, _] = stack(&[&["1200.50", "0", "-30"], &["0.005", "7", "1"], &["1", "1", "1"]]).drawings();
         for title in ["1 Sep 2026, AWS: 1200.50 USD", "3 Sep 2026, AWS: -30.00 USD", "2 Sep 2026: 8.00 USD"] {
             assert!(svg.contains(&format!("<title>{title}</title>")), "{title}\n{svg}");
         }
@@ -133,7 +126,7 @@ mod tests {
 
     #[test]
     fn it_needs_no_colors_fonts_or_inline_styles() {
-        let svg = stack(&[&["1", "2"]]).svg(Size::Narrow);
+        let [_, svg] = stack(&[&["1", "2"]]).drawings();
         for word in ["style=", "fill=", "stroke=", "font-family", "#"] {
             assert!(!svg.contains(word), "{word}\n{svg}");
         }
@@ -143,7 +136,7 @@ mod tests {
 
     #[test]
     fn it_escapes_what_others_named() {
-        let svg = stack(&[&["1"], &["1"]]).svg(Size::Wide);
+        let [svg, _] = stack(&[&["1"], &["1"]]).drawings();
         assert!(svg.contains("&lt;Lambda &amp; &quot;co&quot;&gt;") && !svg.contains("<Lambda"));
     }
 
@@ -155,14 +148,13 @@ mod tests {
             &[&["999999999999999999999999", "0.0000000000000000000000001"]],
         ] {
             let stack = stack(columns);
-            for size in [Size::Wide, Size::Narrow] {
-                let svg = stack.svg(size);
+            for svg in stack.drawings() {
                 assert!(svg.contains("</svg>") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
             }
         }
         let mut none = stack(&[&["1"]]);
         none.buckets.clear();
-        assert!(none.svg(Size::Wide).contains("</svg>"));
+        assert!(none.drawings()[0].contains("</svg>"));
     }
 
     #[test]

@@ -27,11 +27,11 @@ impl<'a> Svg<'a> {
 }
 
 /// What charts consist of.
-pub(super) enum Mark {
-    /// A rectangle between two points.
+pub(super) enum Mark<'a> {
+    /// A rectangle between two points, which says what it is.
     Box {
-        class: String,
-        title: Option<String>,
+        class: &'a str,
+        title: &'a str,
         corners: [(f64, f64); 2],
     },
     /// A line between two points.
@@ -42,7 +42,7 @@ pub(super) enum Mark {
     /// A text moved by some pixels from its point. Its class says how it is aligned.
     Text {
         class: &'static str,
-        text: String,
+        text: &'a str,
         at: [(f64, f64); 1],
         by: (i32, i32),
     },
@@ -53,7 +53,7 @@ pub(super) enum Mark {
     Close,
 }
 
-impl<'a> PointCollection<'a, (f64, f64)> for &'a Mark {
+impl<'a> PointCollection<'a, (f64, f64)> for &'a Mark<'_> {
     type Point = &'a (f64, f64);
     type IntoIter = std::slice::Iter<'a, (f64, f64)>;
 
@@ -66,14 +66,14 @@ impl<'a> PointCollection<'a, (f64, f64)> for &'a Mark {
     }
 }
 
-impl Drawable<Svg<'_>> for Mark {
+impl Drawable<Svg<'_>> for Mark<'_> {
     fn draw<I: Iterator<Item = BackendCoord>>(&self, points: I, svg: &mut Svg<'_>, _: (u32, u32)) -> Drawn {
         let mut points = points;
         let mut point = || points.next().unwrap_or_default();
         match self {
             Self::Box { class, title, .. } => {
                 let (a, b) = (point(), point());
-                svg.rectangle(class, title.as_deref(), a, b);
+                svg.rectangle(class, title, a, b);
             }
             Self::Line { class, .. } => {
                 let (a, b) = (point(), point());
@@ -91,22 +91,21 @@ impl Drawable<Svg<'_>> for Mark {
 }
 
 impl Svg<'_> {
-    fn rectangle(&mut self, class: &str, title: Option<&str>, a: BackendCoord, b: BackendCoord) {
+    fn rectangle(&mut self, class: &str, title: &str, a: BackendCoord, b: BackendCoord) {
         let (x, y) = (a.0.min(b.0), a.1.min(b.1));
         let (width, height) = ((a.0 - b.0).abs(), (a.1 - b.1).abs());
-        let place = format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"");
-        match title {
-            Some(title) => {
-                let title = escape(title);
-                self.write(format_args!("<rect class=\"{class}\" {place}><title>{title}</title></rect>"));
-            }
-            None => self.write(format_args!("<rect class=\"{class}\" {place}/>")),
-        }
+        let title = escape(title);
+        self.write(format_args!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">\
+             <title>{title}</title></rect>"
+        ));
     }
 
     fn line(&mut self, class: &str, a: BackendCoord, b: BackendCoord) {
-        let place = format!("x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"", a.0, a.1, b.0, b.1);
-        self.write(format_args!("<line class=\"{class}\" {place}/>\n"));
+        let ((x1, y1), (x2, y2)) = (a, b);
+        self.write(format_args!(
+            "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>\n"
+        ));
     }
 
     fn text(&mut self, class: &str, text: &str, at: BackendCoord) {
@@ -137,7 +136,7 @@ impl DrawingBackend for Svg<'_> {
     }
 
     fn draw_pixel(&mut self, at: BackendCoord, _: BackendColor) -> Drawn {
-        self.rectangle("mark", None, at, (at.0 + 1, at.1 + 1));
+        self.rectangle("mark", "", at, (at.0 + 1, at.1 + 1));
         Ok(())
     }
 
@@ -147,7 +146,7 @@ impl DrawingBackend for Svg<'_> {
     }
 
     fn draw_rect<S: BackendStyle>(&mut self, a: BackendCoord, b: BackendCoord, _: &S, _: bool) -> Drawn {
-        self.rectangle("mark", None, a, b);
+        self.rectangle("mark", "", a, b);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ring::digest;
 use sqlx::PgPool;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
 
@@ -24,6 +24,8 @@ use super::{partition, scope};
 const STREAMS: usize = 2;
 /// Blocks in flight between reading and writing, a megabyte each.
 const QUEUE: usize = 4;
+/// Added to the niceness of the thread that reads, as `nice` does for a command that should disturb nobody.
+const GIVING_WAY: i32 = 10;
 /// Rows looked at, before loading, to find the noisy tags.
 const CENSUS_ROWS: u64 = 20_000;
 
@@ -93,7 +95,16 @@ pub async fn load(
             as_format: as_format.map(str::to_owned),
             progress,
         };
-        tokio::task::spawn_blocking(move || task.run())
+        let (done, reading) = oneshot::channel();
+        // A thread of its own, for the threads of the runtime answer pages, and this one lets them go first. The
+        // threads that it starts (hashing, compressing) do as it does.
+        std::thread::spawn(move || {
+            // Where that is not to be had, pages are slower meanwhile.
+            let _ = rustix::process::nice(GIVING_WAY);
+            // Nobody waits where the import itself was given up.
+            let _ = done.send(task.run());
+        });
+        reading
     };
     let writers: Vec<_> = (0..STREAMS)
         .map(|_| tokio::spawn(write_blocks(pool.clone(), delivery_id, Arc::clone(&incoming))))
@@ -106,7 +117,8 @@ pub async fn load(
         let outcome = writer.await.unwrap_or_else(|error| Err(sqlx::Error::Protocol(error.to_string())));
         failure = failure.or(outcome.err());
     }
-    let read = reading.await.map_err(|error| sqlx::Error::Protocol(error.to_string()))?;
+    // A thread that panicked is a bug, too.
+    let read = reading.await.map_err(|_| sqlx::Error::WorkerCrashed)?;
     match (read, failure) {
         (_, Some(error)) => Err(error.into()),
         (Ok(loaded), None) => Ok(loaded),

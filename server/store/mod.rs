@@ -30,6 +30,10 @@ const SESSION: [(&str, &str); 3] =
 /// How long a page waits for a connection.
 const BUSY: Duration = Duration::from_secs(5);
 
+/// A connection that rested for longer is asked whether it still answers before anyone relies on it. It answered when
+/// it was given back, and a page that asks three short questions should not wait for two more answers.
+const RESTED: Duration = Duration::from_secs(1);
+
 /// Whether a database has the tables of this version: neither fewer steps nor others.
 pub async fn is_migrated(db: &mut PgConnection) -> sqlx::Result<bool> {
     let run: Vec<(i64, Vec<u8>)> =
@@ -111,7 +115,17 @@ impl Store {
     pub fn pool(&self, connections: u32, statement_timeout: Option<Duration>) -> PgPool {
         let millis = statement_timeout.map_or(0, |timeout| timeout.as_millis());
         let options = self.options.clone().options([("statement_timeout", millis)]).options(SESSION);
-        let pool = PgPoolOptions::new().max_connections(connections);
+        let pool = PgPoolOptions::new()
+            .max_connections(connections)
+            .test_before_acquire(false)
+            .before_acquire(|db, use_of_it| {
+                Box::pin(async move {
+                    if use_of_it.idle_for > RESTED {
+                        db.ping().await?;
+                    }
+                    Ok(true)
+                })
+            });
         // Who waits for a page is told soon that it is too busy; work in the background can wait.
         let pool = if statement_timeout.is_some() { pool.acquire_timeout(BUSY) } else { pool };
         pool.connect_lazy_with(options)
