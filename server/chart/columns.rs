@@ -31,7 +31,7 @@ const CHARACTER: f64 = 7.0;
 
 const WIDE: Frame = Frame { class: "chart wide", size: (960, 280), left: 48, steps: 5 };
 const NARROW: Frame = Frame { class: "chart narrow", size: (400, 260), left: 40, steps: 5 };
-/// About how many bytes a segment takes, so that a text need not be copied while it grows.
+/// About how many bytes a box takes, so that a text need not be copied while it grows.
 const BYTES: usize = 160;
 
 /// A column, wherever a drawing puts it. Both drawings show the same figures, so each is written once.
@@ -49,15 +49,15 @@ struct Segment {
 
 /// The wide drawing and the narrow one.
 pub(super) fn draw(stack: &Stack) -> [String; 2] {
-    let columns = columns(stack);
+    let columns = write_columns(stack);
     [WIDE, NARROW].map(|frame| drawing(stack, &columns, &frame))
 }
 
 fn drawing(stack: &Stack, columns: &[Column], frame: &Frame) -> String {
     let (width, height) = frame.size;
     let (title, description) = (escape(&stack.title), escape(&stack.description));
-    let segments: usize = columns.iter().map(|column| 1 + column.segments.len()).sum();
-    let mut out = String::with_capacity((segments + 20) * BYTES);
+    let boxes: usize = columns.iter().map(|column| 1 + column.segments.len()).sum();
+    let mut out = String::with_capacity((boxes + 20) * BYTES);
     // Writing to a text cannot fail, and no mark asks plotters for a font.
     let _ = writeln!(
         out,
@@ -123,13 +123,13 @@ fn draw_marks(
     draw(Mark::Line { class: "base", ends: [(0.0, 0.0), (end, 0.0)] })
 }
 
-fn columns(stack: &Stack) -> Vec<Column> {
+fn write_columns(stack: &Stack) -> Vec<Column> {
     let written = |value: Decimal| format!("{} {}", (stack.format)(value), stack.unit);
-    let column = |(i, bucket): (usize, &Bucket)| Column {
+    let write = |(i, bucket): (usize, &Bucket)| Column {
         title: format!("{}: {}", bucket.name, written(stack.total(i))),
         segments: segments(stack, i, |label, value| format!("{}, {label}: {}", bucket.name, written(value))),
     };
-    stack.buckets.iter().enumerate().map(column).collect()
+    stack.buckets.iter().enumerate().map(write).collect()
 }
 
 /// A bucket's segments, one on the other: above the line what was spent, below it what was given back.

@@ -16,6 +16,7 @@ use crate::audit::{self, Actor, Object, Verb};
 use crate::billing::Rejection;
 use crate::money::{Currency, Money};
 
+use super::aside::aside;
 use super::delivery::{self, Ended};
 use super::gather::Bundle;
 use super::load::{self, LoadError, Loaded, Source};
@@ -232,7 +233,9 @@ async fn load_one(
         Err(error) => {
             let (status, ended) = match error {
                 LoadError::Refused(_) => (Status::Refused, Ended::Refused),
-                LoadError::File { .. } | LoadError::Database(_) => (Status::Failed, Ended::Failed),
+                LoadError::File { .. } | LoadError::Reading(_) | LoadError::Database(_) => {
+                    (Status::Failed, Ended::Failed)
+                }
                 LoadError::Cancelled => (Status::Cancelled, Ended::Cancelled),
             };
             let report = match (ended, import.progress.cancelled_by()) {
@@ -284,7 +287,7 @@ async fn find_duplicate(
             return Ok(None);
         }
         let path = source.path.clone();
-        match tokio::task::spawn_blocking(move || load::hash(&path)).await {
+        match aside("hashing", move || load::hash(&path)).await {
             Ok(Ok(sha256)) => hashes.push(sha256),
             // Loading will meet the same error and name it.
             Ok(Err(_)) | Err(_) => return Ok(None),

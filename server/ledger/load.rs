@@ -4,14 +4,15 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use ring::digest;
 use sqlx::PgPool;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc};
 
 use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
 
+use super::aside::aside;
 use super::key::Keyer;
 use super::noise::{NoisyTags, TagCensus};
 use super::original::{Originals, Sha256};
@@ -24,8 +25,6 @@ use super::{partition, scope};
 const STREAMS: usize = 2;
 /// Blocks in flight between reading and writing, a megabyte each.
 const QUEUE: usize = 4;
-/// Added to the niceness of the thread that reads, as `nice` does for a command that should disturb nobody.
-const GIVING_WAY: i32 = 10;
 /// Rows looked at, before loading, to find the noisy tags.
 const CENSUS_ROWS: u64 = 20_000;
 
@@ -64,6 +63,9 @@ pub enum LoadError {
     /// The file may be good, the machine was not.
     #[error("{file}: {source}")]
     File { file: String, source: io::Error },
+    /// Nor was the file read, and why is not known here.
+    #[error("{0}")]
+    Reading(io::Error),
     #[error("the database did not take the rows: {0}")]
     Database(#[from] sqlx::Error),
     #[error("cancelled; nothing of it was loaded")]
@@ -81,35 +83,26 @@ pub async fn load(
 ) -> Result<Loaded, LoadError> {
     let (blocks, incoming) = mpsc::channel(QUEUE);
     let incoming = Arc::new(Mutex::new(incoming));
-    let reading = {
-        let task = ReadTask {
-            sink: Channel {
-                blocks,
-                pool: pool.clone(),
-                runtime: tokio::runtime::Handle::current(),
-                failure: None,
-            },
-            originals: originals.clone(),
-            delivery_id,
-            sources: sources.to_vec(),
-            as_format: as_format.map(str::to_owned),
-            progress,
-        };
-        let (done, reading) = oneshot::channel();
-        // A thread of its own, for the threads of the runtime answer pages, and this one lets them go first. The
-        // threads that it starts (hashing, compressing) do as it does.
-        std::thread::spawn(move || {
-            // Where that is not to be had, pages are slower meanwhile.
-            let _ = rustix::process::nice(GIVING_WAY);
-            // Nobody waits where the import itself was given up.
-            let _ = done.send(task.run());
-        });
-        reading
-    };
     let writers: Vec<_> = (0..STREAMS)
         .map(|_| tokio::spawn(write_blocks(pool.clone(), delivery_id, Arc::clone(&incoming))))
         .collect();
     drop(incoming);
+    let awaited = Arc::new(());
+    let task = ReadTask {
+        sink: Channel {
+            blocks,
+            pool: pool.clone(),
+            runtime: tokio::runtime::Handle::current(),
+            failure: None,
+            awaited: Arc::downgrade(&awaited),
+        },
+        originals: originals.clone(),
+        delivery_id,
+        sources: sources.to_vec(),
+        as_format: as_format.map(str::to_owned),
+        progress,
+    };
+    let read = aside("reading", move || task.run()).await;
 
     let mut failure = None;
     for writer in writers {
@@ -117,13 +110,12 @@ pub async fn load(
         let outcome = writer.await.unwrap_or_else(|error| Err(sqlx::Error::Protocol(error.to_string())));
         failure = failure.or(outcome.err());
     }
-    // A thread that panicked is a bug, too.
-    let read = reading.await.map_err(|_| sqlx::Error::WorkerCrashed)?;
     match (read, failure) {
         (_, Some(error)) => Err(error.into()),
-        (Ok(loaded), None) => Ok(loaded),
-        (Err(Failure::Load(error)), None) => Err(error),
-        (Err(Failure::Stopped), None) => Err(sqlx::Error::WorkerCrashed.into()),
+        (Err(error), None) => Err(LoadError::Reading(error)),
+        (Ok(Ok(loaded)), None) => Ok(loaded),
+        (Ok(Err(Failure::Load(error))), None) => Err(error),
+        (Ok(Err(Failure::Stopped)), None) => Err(sqlx::Error::WorkerCrashed.into()),
     }
 }
 
@@ -321,19 +313,27 @@ struct Channel {
     runtime: tokio::runtime::Handle,
     /// Why a scope could not be stored.
     failure: Option<sqlx::Error>,
+    /// Gone with whoever waits for the rows: then nobody wants more of them, and the writers end when none come.
+    awaited: Weak<()>,
 }
 
 impl Sink for Channel {
     fn send(&mut self, block: Block) -> Result<(), Stopped> {
+        if self.awaited.strong_count() == 0 {
+            return Err(Stopped);
+        }
         self.blocks.blocking_send(block).map_err(|_| Stopped)
     }
 
     fn scope_id(&mut self, of: &scope::Scope) -> Result<i64, Stopped> {
-        let interned = self.runtime.block_on(async {
-            let mut db = self.pool.acquire().await?;
+        let (pool, of) = (self.pool.clone(), of.clone());
+        // By the runtime's threads, since others wait for what is locked meanwhile.
+        let interned = self.runtime.spawn(async move {
+            let mut db = pool.acquire().await?;
             partition::ensure(&mut db, of.month).await?;
-            scope::intern(&mut db, of).await
+            scope::intern(&mut db, &of).await
         });
+        let interned = self.runtime.block_on(interned).unwrap_or(Err(sqlx::Error::WorkerCrashed));
         interned.map_err(|error| {
             self.failure = Some(error);
             Stopped

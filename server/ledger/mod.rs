@@ -9,6 +9,7 @@
 //! - *Every cent is accounted for.* Rows read = charges + rejected + skipped, and every sum agrees with
 //!   the one before it, down to the file ([`check`]).
 
+mod aside;
 mod catalog;
 mod check;
 mod delivery;
@@ -39,7 +40,7 @@ pub use invoice::{NewInvoice, enter_invoice, remove_invoice};
 pub use load::{Source, hash};
 pub use mend::{MENDED, Mark};
 pub use original::{Originals, Sha256};
-pub use orphans::remove_orphans;
+pub use orphans::{remove_orphans, remove_unfinished};
 pub use progress::Progress;
 pub use publish::{Decision, Published, Shortfall, begin_step, end_step, publish, sequence, undo};
 pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};

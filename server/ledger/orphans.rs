@@ -26,15 +26,33 @@ pub async fn release(db: &mut PgConnection) -> sqlx::Result<()> {
 /// Removes them, and files that were only half kept. Answers how many bytes that freed; `None` where an import is
 /// running, whose originals nobody refers to yet.
 pub async fn remove_orphans(db: &mut PgConnection, originals: &Originals) -> anyhow::Result<Option<u64>> {
-    let is_alone = sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "alone!""#, LOCK)
-        .fetch_one(&mut *db)
-        .await?;
-    if !is_alone {
+    if !lock_alone(db).await? {
         return Ok(None);
     }
     let removed = remove(db, originals).await;
-    sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK).fetch_one(&mut *db).await?;
+    unlock_alone(db).await?;
     removed.map(Some)
+}
+
+/// Removes files that were only half kept when their process ended. Answers as [`remove_orphans`]. An original that is
+/// whole stays, whoever refers to it: at a start, the database may be the wrong one.
+pub async fn remove_unfinished(db: &mut PgConnection, originals: &Originals) -> anyhow::Result<Option<u64>> {
+    if !lock_alone(db).await? {
+        return Ok(None);
+    }
+    let originals = originals.clone();
+    let removed = tokio::task::spawn_blocking(move || remove_files(&originals, |_| true)).await;
+    unlock_alone(db).await?;
+    Ok(Some(removed??))
+}
+
+async fn lock_alone(db: &mut PgConnection) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "alone!""#, LOCK).fetch_one(db).await
+}
+
+async fn unlock_alone(db: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK).fetch_one(db).await?;
+    Ok(())
 }
 
 async fn remove(db: &mut PgConnection, originals: &Originals) -> anyhow::Result<u64> {
@@ -51,20 +69,23 @@ async fn remove(db: &mut PgConnection, originals: &Originals) -> anyhow::Result<
     .execute(&mut *db)
     .await?;
     let originals = originals.clone();
-    Ok(tokio::task::spawn_blocking(move || remove_files(&originals, &referred)).await??)
+    Ok(tokio::task::spawn_blocking(move || remove_files(&originals, |sha256| referred.contains(sha256)))
+        .await??)
 }
 
-fn remove_files(originals: &Originals, referred: &BTreeSet<Sha256>) -> io::Result<u64> {
+/// Removes what is no whole original, and whole ones that are not to be kept.
+fn remove_files(originals: &Originals, is_kept: impl Fn(&Sha256) -> bool) -> io::Result<u64> {
     let mut freed = 0;
     for path in originals.every_file()? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_referred = name
-            .split_once('.')
-            .and_then(|(hex, _)| hex.parse().ok())
-            .is_some_and(|sha256| referred.contains(&sha256));
-        if !is_referred {
-            freed += fs::metadata(&path)?.len();
-            fs::remove_file(&path)?;
+        let sha256 = name.split_once('.').and_then(|(hex, _)| hex.parse().ok());
+        if !sha256.is_some_and(|sha256| is_kept(&sha256)) {
+            // The thread that wrote half of it may remove it, too, when it hears that nobody waits.
+            let removed = fs::metadata(&path).and_then(|file| fs::remove_file(&path).map(|()| file.len()));
+            match removed {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => freed += removed?,
+            }
         }
     }
     Ok(freed)

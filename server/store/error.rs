@@ -1,4 +1,5 @@
 use super::private;
+use sqlx::error::DatabaseError;
 use sqlx::migrate::MigrateError;
 
 /// Why the database cannot be used.
@@ -43,4 +44,14 @@ impl From<MigrateError> for Error {
             error => Error::Migrate(error),
         }
     }
+}
+
+/// Whether PostgreSQL says that it starts, stops or just crashed: soon it answers again.
+pub fn is_restarting(error: &sqlx::Error) -> bool {
+    has_code(error, &["57P01", "57P02", "57P03"])
+}
+
+pub(super) fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| codes.contains(&code.as_ref()))
 }

@@ -10,7 +10,7 @@ mod remembered;
 
 pub use client::Client;
 pub use copy::{CopyRows, send as copy_rows};
-pub use error::Error;
+pub use error::{Error, is_restarting};
 
 use private::Private;
 use sqlx::migrate::Migrator;
@@ -115,17 +115,10 @@ impl Store {
     pub fn pool(&self, connections: u32, statement_timeout: Option<Duration>) -> PgPool {
         let millis = statement_timeout.map_or(0, |timeout| timeout.as_millis());
         let options = self.options.clone().options([("statement_timeout", millis)]).options(SESSION);
-        let pool = PgPoolOptions::new()
-            .max_connections(connections)
-            .test_before_acquire(false)
-            .before_acquire(|db, use_of_it| {
-                Box::pin(async move {
-                    if use_of_it.idle_for > RESTED {
-                        db.ping().await?;
-                    }
-                    Ok(true)
-                })
-            });
+        let pool =
+            PgPoolOptions::new().max_connections(connections).test_before_acquire(false).before_acquire(
+                |db, about| Box::pin(async move { Ok(about.idle_for <= RESTED || db.ping().await.is_ok()) }),
+            );
         // Who waits for a page is told soon that it is too busy; work in the background can wait.
         let pool = if statement_timeout.is_some() { pool.acquire_timeout(BUSY) } else { pool };
         pool.connect_lazy_with(options)

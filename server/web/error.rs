@@ -12,7 +12,7 @@ use super::filters;
 use super::layout::Layout;
 use super::paths;
 use crate::accounts::password::HashError;
-use crate::report;
+use crate::{report, store};
 
 /// Seconds after which a busy server is asked again.
 const RETRY_AFTER: i64 = 5;
@@ -130,6 +130,7 @@ impl From<sqlx::Error> for Error {
         match cause {
             cause if is_cancelled(&cause) => Self::TooSlow,
             Io(_) | PoolClosed | PoolTimedOut | Tls(_) => Self::Unavailable(cause),
+            cause if store::is_restarting(&cause) => Self::Unavailable(cause),
             cause => Self::Internal(cause.into()),
         }
     }

@@ -14,6 +14,7 @@ use crate::accounts::setup;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
+use crate::ledger;
 use crate::terminal::say;
 
 /// How long requests under way may take once the server was told to stop.
@@ -32,7 +33,7 @@ pub async fn serve(
 ) -> anyhow::Result<()> {
     announce(&settings, &db).await?;
     let app = App::new(settings, db.clone(), jobs);
-    app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
+    sweep(&app).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
     let (jobs, files) = (app.jobs.clone(), app.files.clone());
     let site = router(app).into_make_service_with_connect_info::<SocketAddr>();
@@ -53,6 +54,16 @@ pub async fn serve(
     let _ = worker.await;
     let _ = tokio::time::timeout(LAST_ROWS, files.pool.close()).await;
     put_back(&db, &jobs).await
+}
+
+/// Clears away what a process left behind that ended while files arrived or were kept.
+async fn sweep(app: &App) -> anyhow::Result<()> {
+    let mut db = app.jobs.acquire().await?;
+    app.inbox.sweep(&mut db).await?;
+    if let Err(error) = ledger::remove_unfinished(&mut db, &app.originals).await {
+        tracing::warn!(%error, "originals that were only half kept could not be removed");
+    }
+    Ok(())
 }
 
 /// A job is free once the connection that locks it is closed. One that is not free in time is taken up by the next

@@ -83,7 +83,12 @@ async fn an_import_goes_back_in_the_queue_and_runs_with_the_next_server(db: PgPo
     assert_eq!(status().await, ("queued".to_owned(), 0), "{}", server.log());
     hold.rollback().await.unwrap();
 
+    // What a process that ends leaves of the file that it was keeping.
+    let half = folder.path().join("originals/arriving-x");
+    std::fs::create_dir_all(folder.path().join("originals")).unwrap();
+    std::fs::write(&half, "half a fi").unwrap();
     let _server = server_of(&db, folder.path());
+    assert!(!half.exists());
     while status().await.0 != "done" {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

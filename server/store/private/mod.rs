@@ -27,10 +27,10 @@ pub use keeper::{SUBCOMMAND, keep};
 pub use place::make_directory;
 pub(super) use programs::{DEBIAN, parse_major};
 
+use super::error::{has_code, is_restarting};
 use account::Account;
 use error::Result;
 use seat::Seat;
-use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use sqlx::{ConnectOptions, Connection, Executor};
 use std::env;
@@ -153,13 +153,8 @@ fn connect_options(socket: PathBuf) -> PgConnectOptions {
 fn is_passing(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(error) => error.kind() != ErrorKind::PermissionDenied,
-        error => has_code(error, &["57P01", "57P02", "57P03"]),
+        error => is_restarting(error),
     }
-}
-
-fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
-    let code = error.as_database_error().and_then(DatabaseError::code);
-    code.is_some_and(|code| codes.contains(&code.as_ref()))
 }
 
 /// Locks and processes are waited for on a thread where that hinders nobody.
