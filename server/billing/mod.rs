@@ -123,6 +123,8 @@ pub struct Export {
     reader: Box<dyn ReadRow + Send>,
     remarks: Remarks,
     row: u64,
+    /// Of the first row that could be read: all, or a few less where the file leaves the last off.
+    usual_fields: Option<usize>,
 }
 
 /// Recognizes what `input` is and walks over its rows. `name` is used in messages only; `as_format`
@@ -182,6 +184,7 @@ impl Export {
             records,
             remarks: Remarks::default(),
             row: 0,
+            usual_fields: None,
         })
     }
 
@@ -246,6 +249,7 @@ impl Export {
         self.row += 1;
         charge.clear();
         self.check_whole()?;
+        self.check_habit()?;
         Ok(Some(match self.step(charge) {
             Ok(step) => step,
             Err(problem) => Step::Rejected(Rejection {
@@ -271,6 +275,30 @@ impl Export {
         Err(refusal.at_row(Some(self.row)).of(&self.file))
     }
 
+    /// Whether the last fields of a row may be left off: few, and no mandatory one among them. A file that leaves them
+    /// off does so in every row; where one alone is short, the missing one may be any, and what comes after it would be
+    /// taken for another's.
+    fn may_be_short(&self, found: usize) -> bool {
+        let expected = self.header.len();
+        found < expected && expected - found <= MOST_MISSING && self.reader.last_needed() < found
+    }
+
+    /// Rows that were taken for short ones by habit were not, once one has all fields.
+    fn check_habit(&self) -> Result<(), Refusal> {
+        let record = self.records.record();
+        let expected = self.header.len();
+        if record.len() != expected || self.usual_fields.is_none_or(|usual| usual == expected) {
+            return Ok(());
+        }
+        if record.is_empty() || recognize::repeats(&self.header, &record) {
+            return Ok(());
+        }
+        let found = format!("{expected} fields, and fewer in the rows before");
+        let refusal =
+            Refusal::new(found, "as many fields in every row: which one the rows before lack is not known");
+        Err(refusal.at_row(Some(self.row)).of(&self.file))
+    }
+
     fn step(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
         let record = self.records.record();
         let (found, expected) = (record.len(), self.header.len());
@@ -285,9 +313,7 @@ impl Export {
             if record.is_empty() {
                 return Ok(Step::Skipped("empty row"));
             }
-            // The last fields may be left off where no mandatory one is among them.
-            let is_short = found < expected && expected - found <= MOST_MISSING;
-            if !is_short || self.reader.last_needed() >= found {
+            if !self.may_be_short(found) || self.usual_fields.is_some_and(|usual| usual != found) {
                 return Err(Problem {
                     column: None,
                     found: if found == 1 { "1 field".to_owned() } else { format!("{found} fields") },
@@ -296,6 +322,7 @@ impl Export {
             }
             self.remarks.count("the last fields are missing and taken as empty", self.row);
         }
+        self.usual_fields.get_or_insert(found);
         let row = Row::new(record, self.row, &mut self.remarks);
         match self.reader.read(row, charge) {
             Ok(Outcome::Charge) => Ok(Step::Charge),

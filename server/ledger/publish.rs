@@ -1,8 +1,8 @@
 //! Publishing and undoing: the only moments at which what the ledger counts changes.
 //!
 //! *Visible* is a function of the published deliveries that were not undone, in order of publishing, per
-//! scope: from the last one that replaced, with every addition since. Because it is recomputed from that
-//! order, undo is exact in any order. Each publish and undo advances the ledger's sequence by one;
+//! scope: from the last one that replaced, with every addition since; mended rows count while the delivery
+//! does that lacked them. Because it is recomputed from that order, undo is exact in any order. Each publish and undo advances the ledger's sequence by one;
 //! `visibility` keeps from which sequence to which a delivery counted, so a page can be asked as of one.
 
 use chrono::{DateTime, NaiveDate, Utc};
@@ -58,14 +58,14 @@ impl std::fmt::Display for Shortfall {
             "{provider} {billing_account} {month}: delivery {} {}",
             self.replaces_delivery,
             match (self.is_slice, self.came_later) {
-                _ if self.rejected.is_some() => "lacks fewer rejected rows than this one:",
+                _ if self.rejected.is_some() => "lacks fewer rows:",
                 (true, _) => "states the whole month, and this file is a slice of it",
                 (false, true) => "was handed in later than this one, and counts already",
                 (false, false) => "holds what this one lacks:",
             }
         )?;
         if let Some((here, there)) = self.rejected {
-            write!(f, " {there} there, {here} here")?;
+            write!(f, " {there} rejected ones are missing there, {here} here")?;
         }
         let mut first = true;
         for (what, values) in [
@@ -115,7 +115,8 @@ pub async fn publish(
     Ok(Published::At(sequence))
 }
 
-/// Makes a loaded delivery of mended rows count beside those that it completes, unless there is a doubt.
+/// Makes a loaded delivery of mended rows count beside those that it completes and as long as they do, unless there is
+/// a doubt.
 pub async fn publish_mended(
     db: &mut PgConnection,
     delivery_id: i64,
@@ -131,6 +132,9 @@ pub async fn publish_mended(
         return Ok(Published::Doubts(doubt));
     }
     count(&mut tx, sequence, delivery_id, true, false).await?;
+    sqlx::query!("update deliveries set completes = true where delivery_id = $1", delivery_id)
+        .execute(&mut *tx)
+        .await?;
     advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
     tx.commit().await?;
     Ok(Published::At(sequence))
@@ -246,7 +250,7 @@ pub async fn end_step(
     Ok(())
 }
 
-/// Brings what counts up to date for the delivery's scopes, as a step of the ledger.
+/// Brings what counts up to date, as a step of the ledger.
 async fn advance(
     db: &mut PgConnection,
     sequence: i64,
@@ -255,8 +259,8 @@ async fn advance(
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
-    sqlx::query_file!("server/ledger/close_visibility.sql", sequence, delivery_id).execute(&mut *db).await?;
-    sqlx::query_file!("server/ledger/open_visibility.sql", sequence, delivery_id).execute(&mut *db).await?;
+    sqlx::query_file!("server/ledger/close_visibility.sql", sequence).execute(&mut *db).await?;
+    sqlx::query_file!("server/ledger/open_visibility.sql", sequence).execute(&mut *db).await?;
     end_step(db, sequence, Some(delivery_id), action, by, now).await
 }
 

@@ -38,7 +38,8 @@ pub struct Trace {
     pub delivery: i64,
     pub delivery_status: String,
     pub delivered_at: DateTime<Utc>,
-    pub delivered_by: String,
+    /// Who handed it in. `None`, as whatever else is about deliveries, where the viewer sees their own rows only.
+    pub delivered_by: Option<String>,
     /// Whether the ledger counts the charge now; else it was superseded, undone, or never published.
     pub is_counted: bool,
     /// From when to when it counted.
@@ -137,8 +138,16 @@ pub async fn trace(
     {
         return Ok(None);
     }
-    let counted = counted(db, at.delivery, row.scope_id).await?;
-    let others = others(db, at.delivery, row.scope_id).await?;
+    let mut counted = counted(db, at.delivery, row.scope_id).await?;
+    let mut others = others(db, at.delivery, row.scope_id).await?;
+    let mut delivered_by = Some(row.created_by);
+    if *viewer != Viewer::Everything {
+        delivered_by = None;
+        others.clear();
+        for span in &mut counted {
+            (span.ended_by_delivery, span.ended_by_action, span.ended_by) = (None, None, None);
+        }
+    }
     let dimensions = [
         ("Provider", row.provider),
         ("Billing account", row.billing_account),
@@ -159,7 +168,7 @@ pub async fn trace(
         delivery: at.delivery,
         delivery_status: row.status,
         delivered_at: row.created_at,
-        delivered_by: row.created_by,
+        delivered_by,
         is_counted: counted.iter().any(|span| span.until_sequence.is_none()),
         counted,
         others,

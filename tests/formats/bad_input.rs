@@ -179,18 +179,28 @@ fn ten_megabytes_in_a_field_reject_its_row_only() {
 
 #[test]
 fn rows_of_the_wrong_length_are_rejected_with_both_counts() {
-    let reading =
-        read_bytes(csv(&["a,b,c", &format!("{ROW},more"), ROW.trim_end_matches(','), ROW])).unwrap();
+    let short = ROW.trim_end_matches(',');
+    let reading = read_bytes(csv(&["a,b,c", &format!("{ROW},more"), ROW, short])).unwrap();
     let told: Vec<String> = reading.rejected.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,
         [
             "row 1: found 3 fields; expected 9 fields, as in the header",
-            "row 2: found 10 fields; expected 9 fields, as in the header"
+            "row 2: found 10 fields; expected 9 fields, as in the header",
+            "row 4: found 8 fields; expected 9 fields, as in the header",
         ]
     );
-    assert_eq!(reading.charges.len(), 2);
-    assert_eq!(reading.remarks, ["the last fields are missing and taken as empty (1 row, first in row 3)"]);
+    assert_eq!(reading.charges.len(), 1);
+}
+
+#[test]
+fn the_last_fields_are_left_off_in_every_row_or_in_none() {
+    let short = ROW.trim_end_matches(',');
+    let reading = read_bytes(csv(&[short, short])).unwrap();
+    assert_eq!((reading.charges.len(), reading.rejected.len()), (2, 0));
+    assert_eq!(reading.remarks, ["the last fields are missing and taken as empty (2 rows, first in row 1)"]);
+    let refusal = read_bytes(csv(&[short, ROW])).err().unwrap().to_string();
+    assert!(refusal.contains("9 fields, and fewer in the rows before"), "{refusal}");
 }
 
 #[test]

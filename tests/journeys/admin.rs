@@ -98,9 +98,9 @@ async fn a_part_waits_until_she_adds_it_and_undo_takes_it_out_again(db: PgPool) 
 
     // What the question promises is what happens.
     let page = app.get("/imports/1").await;
-    assert!(html::text(&page.body, ".confirm p").contains("Delivery 2 will count instead"), "{}", page.body);
+    assert!(html::text(&page.body, ".confirm p").contains("Delivery 2 counts on."), "{}", page.body);
     let page = app.get("/imports/2").await;
-    assert!(html::text(&page.body, ".confirm p").contains("Delivery 1 will count instead"));
+    assert!(html::text(&page.body, ".confirm p").contains("Delivery 1 counts on."));
     for (said, _) in [("is undone", 1), ("Nothing changed", 2)] {
         app.submit("/imports", "/imports/2/undo", &[]).await;
         let page = app.get("/imports/2").await;

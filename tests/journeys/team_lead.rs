@@ -23,6 +23,9 @@ async fn a_lead_sees_their_team_and_no_other(db: PgPool) {
     let charges = lead.get("/charges/2026-09").await;
     assert!(charges.body.contains("120.00") && !charges.body.contains("30.50"));
     assert_eq!(lead.get("/charges/1/0/1").await.status, 200);
+    // Who loads bills, and what else was loaded, is not theirs to know.
+    let charge = lead.get("/charges/1/0/1.json").await.body;
+    assert!(charge.contains(r#""delivered_by":null"#) && charge.contains(r#""others":[]"#), "{charge}");
     assert_eq!(lead.get("/charges/1/0/2").await.status, 404);
     assert_eq!(lead.get("/charges/1/0/3").await.status, 404);
     let page = lead.get("/spend/2026-09?by=tag:team").await;

@@ -1,5 +1,7 @@
 //! `/imports/{delivery}`: everything about one delivery.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 
 use super::changes::changes_page;
@@ -87,18 +89,32 @@ impl Page {
         if !self.delivery.is_counted {
             return format!("Nothing that a page shows changes: delivery {delivery} does not count now.");
         }
-        let mut instead: Vec<i64> =
-            self.effects.iter().flat_map(|effect| &effect.counts_without).copied().collect();
-        instead.sort_unstable();
-        instead.dedup();
-        match instead.as_slice() {
-            [] => "Its months will show nothing of these accounts, until something else is loaded. The file is kept.".to_owned(),
-            [one] => format!("Delivery {one} will count instead, as it did before. The file is kept."),
-            several => {
-                let names: Vec<String> = several.iter().map(ToString::to_string).collect();
-                format!("Deliveries {} will count instead, as they did before. The file is kept.", names.join(", "))
+        let sorted = |of: fn(&Effect) -> &Vec<i64>| self.effects.iter().flat_map(of).copied().collect();
+        let now: BTreeSet<i64> = sorted(|effect| &effect.counts_now);
+        let without: BTreeSet<i64> = sorted(|effect| &effect.counts_without);
+        let mut sentences = Vec::new();
+        let mut say = |deliveries: BTreeSet<i64>, one: &str, several: &str| match deliveries
+            .iter()
+            .collect::<Vec<_>>()
+            .as_slice()
+        {
+            [] => {}
+            [alone] => sentences.push(format!("Delivery {alone} {one}.")),
+            many => {
+                let names: Vec<String> = many.iter().map(ToString::to_string).collect();
+                sentences.push(format!("Deliveries {} {several}.", names.join(", ")));
             }
+        };
+        say(&without - &now, "will count instead", "will count instead");
+        say(&without & &now, "counts on", "count on");
+        let along = &(&now - &without) - &BTreeSet::from([delivery]);
+        say(along, "mends rows of it and goes with it", "mend rows of it and go with it");
+        if without.is_empty() {
+            let nothing = "Its months will show nothing of these accounts, until something else is loaded.";
+            sentences.insert(0, nothing.to_owned());
         }
+        sentences.push("The file is kept.".to_owned());
+        sentences.join(" ")
     }
 }
 
