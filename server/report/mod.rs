@@ -53,7 +53,7 @@ pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, ove
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use spend::{Group, Spend, spend};
-pub use standing::Standing;
+pub use standing::{Standing, stated_until};
 pub use tags::tag_names;
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
 pub use variance::{Movement, Parts, Variance, variance};

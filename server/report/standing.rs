@@ -25,6 +25,14 @@ pub struct Standing {
     pub deliveries: Vec<i64>,
 }
 
+/// The day up to which a period is stated that still goes on; `None` where it is over. Compared with a whole period
+/// before it, it looks cheaper than it is.
+pub fn stated_until(standing: &[Standing], period: Period) -> Option<NaiveDate> {
+    let end = period.last().days().end;
+    let last = standing.iter().filter(|scope| scope.month == period.last() && scope.is_provisional);
+    last.filter_map(|scope| scope.last_day).max().filter(|day| day.succ_opt().is_some_and(|next| next < end))
+}
+
 /// Every account and month of a period among these scopes, by provider; `None`: among all of them.
 pub(super) async fn standing_of(
     db: &mut PgConnection,

@@ -85,7 +85,7 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     let mut problems = Vec::new();
     look_at(&mut page, UNSOUND, &mut problems).await;
     let found: String = std::mem::take(&mut problems).join("\n");
-    for problem in ["image-alt", "sideways", "not printed"] {
+    for problem in ["image-alt", "sideways", "not printed", "than a sheet"] {
         assert!(found.contains(problem), "it finds what is wrong: {found}");
     }
 
@@ -145,6 +145,11 @@ async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {
     if lost != 0 {
         problems.push(format!("{path}: {lost} tables are not printed"));
     }
+    page.set_width(SHEET).await;
+    let wide = page.ask(WIDEST).await;
+    if wide.as_u64() > Some(SHEET.into()) {
+        problems.push(format!("{path}: {wide} px are wider than a sheet"));
+    }
     page.set_media("").await;
     page.ask(&format!("{{ {AXE}\n }} true")).await;
     for width in [1280, 360] {
@@ -170,6 +175,13 @@ const UNSOUND: &str = "data:text/html,<!doctype html><style>@media print{table{d
 /// Tables that one can see and that are not on paper.
 const NOT_PRINTED: &str = r#"[...document.querySelectorAll("main table")].filter(
     (table) => !table.closest("details") && table.getClientRects().length === 0).length"#;
+
+/// A4 upright, within its margins, in pixels.
+const SHEET: u32 = 688;
+
+/// What scrolls on the screen is cut off on paper.
+const WIDEST: &str = r#"Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll("main table, .scroll")].map(
+    (it) => Math.ceil(it.getBoundingClientRect().left + it.scrollWidth)))"#;
 
 /// All of them, and of the second theme those that look at colors.
 fn rules(theme: &str) -> &'static str {

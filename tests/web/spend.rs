@@ -156,7 +156,10 @@ async fn a_page_says_what_may_still_change(db: PgPool) {
     let (_ledger, mut finance) = finance(db).await;
     let page = finance.get("/spend/2026-09").await.body;
     assert!(page.contains("Provisional") && page.contains("NeoCloud"));
-    assert!(page.contains("7 Sep 2026"), "the last day that is stated");
+    let standing = html::text(&page, ".standing");
+    assert!(standing.contains("up to 7 Sep 2026 and compared with all of August 2026"), "{standing}");
+    let why = finance.get("/variance/2026-09").await.body;
+    assert!(html::text(&why, ".standing").contains("up to 7 Sep 2026 and compared with all of August 2026"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

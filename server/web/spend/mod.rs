@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use chrono::NaiveDate;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
@@ -19,7 +20,7 @@ use crate::chart::Stack;
 use crate::exchange;
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
-use crate::report::{Answers, CostBasis, Group, Grouping, Spend, Standing, Step};
+use crate::report::{Answers, CostBasis, Group, Grouping, Spend, Standing, Step, stated_until};
 
 /// Groups with a color of their own in the chart.
 const COLORED: usize = 7;
@@ -281,6 +282,11 @@ impl Page {
             }
         }
         names
+    }
+
+    /// The last day of a period that still goes on.
+    fn stated_until(&self) -> Option<NaiveDate> {
+        stated_until(&self.standing, self.period)
     }
 
     fn may_import(&self) -> bool {
