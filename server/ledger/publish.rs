@@ -65,7 +65,7 @@ impl std::fmt::Display for Shortfall {
             }
         )?;
         if let Some((here, there)) = self.rejected {
-            write!(f, " {there} rejected ones are missing there, {here} here")?;
+            write!(f, " {there} rejected there, {here} here")?;
         }
         let mut first = true;
         for (what, values) in [
