@@ -101,7 +101,8 @@ impl Arriving {
     /// The next file, under what its sender calls it. The name is for people: on disk it has a number.
     pub async fn file(&mut self, name: &str) -> io::Result<ArrivingFile<'_>> {
         let path = self.folder.join(self.files.len().to_string());
-        let file = tokio::fs::File::create_new(&path).await?;
+        // At once, and not on a thread that may be about to when the upload breaks off and its folder goes.
+        let file = tokio::fs::File::from_std(File::create_new(&path)?);
         self.files.push(Incoming { name: clean(name), path });
         Ok(ArrivingFile { file: BufWriter::with_capacity(BLOCK, file), bytes: &mut self.bytes })
     }
