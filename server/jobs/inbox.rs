@@ -99,7 +99,7 @@ impl Arriving {
     }
 
     /// The next file, under what its sender calls it. The name is for people: on disk it has a number.
-    pub async fn file(&mut self, name: &str) -> io::Result<ArrivingFile<'_>> {
+    pub fn file(&mut self, name: &str) -> io::Result<ArrivingFile<'_>> {
         let path = self.folder.join(self.files.len().to_string());
         // At once, and not on a thread that may be about to when the upload breaks off and its folder goes.
         let file = tokio::fs::File::from_std(File::create_new(&path)?);
@@ -200,7 +200,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inbox = Inbox::new(folder.path());
         let mut arriving = inbox.open(Uuid::new_v4()).unwrap();
-        let mut file = arriving.file("../a.csv").await.unwrap();
+        let mut file = arriving.file("../a.csv").unwrap();
         file.write(b"half a fi").await.unwrap();
         file.file.flush().await.unwrap();
         assert_eq!(fs::read_dir(&arriving.folder).unwrap().count(), 1);

@@ -60,7 +60,7 @@ async fn write_files(arriving: &mut Arriving, upload: &mut Upload) -> Result<()>
         let Some(name) = field.file_name().filter(|name| !name.is_empty()).map(str::to_owned) else {
             continue;
         };
-        let mut file = arriving.file(&name).await?;
+        let mut file = arriving.file(&name)?;
         while let Some(chunk) = field.chunk().await.map_err(|error| Upload::broken_off(&error))? {
             file.write(&chunk).await?;
         }
