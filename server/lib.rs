@@ -7,6 +7,8 @@
 pub mod accelerator;
 /// People: passwords, sessions, roles.
 pub mod accounts;
+/// Who every charge belongs to: the allocation book, rules, shared costs.
+pub mod allocation;
 /// The trail of everything that writes: who did what, when, from where.
 pub mod audit;
 /// Everything in one folder, and back.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use chrono::{DateTime, Datelike, Duration, Months, NaiveDate, Utc};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A calendar month in UTC: what an invoice covers. Written `2026-09`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +84,12 @@ impl FromStr for BillingMonth {
 impl Serialize for BillingMonth {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for BillingMonth {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

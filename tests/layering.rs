@@ -6,6 +6,13 @@ use std::path::{Path, PathBuf};
 /// Files and folders of `server/` that are plain functions over plain data.
 const PURE: &[&str] = &[
     "accelerator",
+    "allocation/attribute.rs",
+    "allocation/book.rs",
+    "allocation/entry.rs",
+    "allocation/label.rs",
+    "allocation/problem.rs",
+    "allocation/rule.rs",
+    "allocation/split.rs",
     "billing",
     "chart",
     "exchange/file.rs",

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod accelerator;
+mod allocation;
 mod browser;
 mod formats;
 mod generate;

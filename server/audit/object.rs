@@ -6,6 +6,8 @@ use uuid::Uuid;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
     Delivery(i64),
+    /// A change of the allocation.
+    Change(i64),
     /// What was uploaded together.
     Batch(Uuid),
     Person {
@@ -21,6 +23,7 @@ impl Object {
     pub(super) fn parts(&self) -> (&'static str, String, String) {
         match self {
             Self::Delivery(id) => ("delivery", id.to_string(), format!("delivery {id}")),
+            Self::Change(id) => ("change", id.to_string(), format!("change {id}")),
             Self::Batch(id) => ("batch", id.to_string(), "upload".to_owned()),
             Self::Person { id, email } => ("person", id.to_string(), email.clone()),
             Self::Other(name) => ("", String::new(), (*name).to_owned()),

@@ -52,6 +52,11 @@ verbs! {
     ReportingCurrencySet = "rates.reporting_currency_set", "reporting currency chosen";
     InvoiceEntered = "invoice.entered", "invoice entered";
     InvoiceRemoved = "invoice.removed", "invoice removed";
+    ChangeDrafted = "allocation.drafted", "change of the allocation drafted";
+    ChangeApplied = "allocation.applied", "change of the allocation applied";
+    ChangeUndone = "allocation.undone", "change of the allocation undone";
+    ChangeDiscarded = "allocation.discarded", "draft of the allocation discarded";
+    QuantitiesSet = "allocation.quantities_set", "quantities entered";
     DeliveryUndone = "delivery.undone", "undone";
 }
 

@@ -1,6 +1,7 @@
 //! `gpuledger check`.
 
 use super::{Done, Session, print_json};
+use crate::allocation;
 use crate::ledger;
 use crate::terminal::say;
 
@@ -15,6 +16,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     let mut db = session.pool.acquire().await?;
     ledger::sweep(&mut db).await?;
     let mut equations = ledger::check(&mut db).await?;
+    equations.extend(allocation::check(&mut db).await?);
     if arguments.deep {
         equations.extend(ledger::check_originals(&mut db, &session.originals).await?);
     }

@@ -29,6 +29,7 @@ mod read;
 mod rollup;
 mod row;
 mod scope;
+mod visible;
 mod write;
 
 pub use catalog::recognize_again;
@@ -45,3 +46,4 @@ pub use progress::Progress;
 pub use publish::{Decision, Published, Shortfall, begin_step, end_step, publish, sequence, undo};
 pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;
+pub use visible::Visible;

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sqlx::PgConnection;
 use tokio::sync::OnceCell;
 
-use super::Question;
 use super::as_of::{Error, as_of};
+use super::basis::{Allocation, Basis, Names, months, teams};
 use super::over_time::{self, Series, Step};
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
 use super::spend::{self, Spend};
@@ -18,10 +18,12 @@ use super::standing::{self, Standing, rejected_rows};
 use super::sums::{Sum, Sums, sums_of};
 use super::tags::tag_names_of;
 use super::variance::{self, Variance};
-use super::visible::Visible;
+use super::{Grouping, Question};
 use crate::accounts::Viewer;
-use crate::exchange::Rates;
+use crate::allocation::{self, Book, MonthAllocation};
+use crate::exchange::{self, Rates};
 use crate::ledger;
+use crate::ledger::Visible;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
@@ -31,7 +33,11 @@ const ENTRIES: usize = 500;
 const BYTES: usize = 32 << 20;
 
 /// A question, and what decides its answer.
-type Key = (Question, Arc<Visible>, Arc<Rates>);
+type Key = (Question, Basis);
+/// What a viewer sees of a period.
+type Seen = (Period, Viewer, Arc<Visible>, Arc<Allocation>);
+/// What decides how a month is allocated: what counts in it, its rates, and the version of the book.
+type AllocationKey = (BillingMonth, Arc<Visible>, Arc<Rates>, i64);
 
 /// What pages ask again and again, asked once.
 #[derive(Default)]
@@ -42,42 +48,43 @@ pub struct Answers {
     variance: Shelf<Key, Variance>,
     booked: Shelf<(Period, Arc<Visible>), Booked>,
     over_time: Shelf<(Key, Step, usize), Series>,
-    tag_names: Shelf<(Period, Viewer, Arc<Visible>, i64), Vec<String>>,
-    scopes: Shelf<(Period, Viewer, Arc<Visible>), Vec<i64>>,
+    tag_names: Shelf<(Seen, i64), Vec<String>>,
+    scopes: Shelf<Seen, Vec<i64>>,
     /// By sequence: a delivery of another month may mend rows of these.
     standing: Shelf<(Period, Viewer, i64), Vec<Standing>>,
     /// What counts at a sequence does not change either.
     visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
     rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
+    /// By the version of the book, which is the last step of the ledger that changed it.
+    books: Shelf<i64, Book>,
+    versions: Shelf<i64, i64>,
+    months: Shelf<AllocationKey, MonthAllocation>,
 }
 
 impl Answers {
     /// As [`spend::spend`].
     pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
         let sequence = as_of(db, question.sequence).await?;
-        let visible = self.compared(db, question.period, sequence).await?;
-        let rates = self.rates(db, question, sequence).await?;
+        let basis = self.basis(db, question, sequence).await?;
         let everything = timeless(question);
-        let key = (everything.clone(), Arc::clone(&visible), Arc::clone(&rates));
-        let sums = sums_of(db, &everything, &visible, &rates, sequence);
-        let sums = self.sums.get(key, sums).await?;
+        let key = (everything.clone(), basis.clone());
+        let sums = self.sums.get(key, sums_of(db, &everything, &basis, sequence)).await?;
         let scopes = self.scopes(db, question.period, &question.viewer, sequence).await?;
         let key = (question.period, question.viewer.clone(), sequence);
         let scopes = scopes.as_ref().map(|scopes| scopes.as_slice());
         let rejected = rejected_rows(db, question.period, scopes, sequence);
         let rejected = self.rejected_rows.get(key, rejected).await?;
         // Deliveries of other months move the sequence on and leave the sums as they are.
-        Ok(spend::answer(question, &sums, sequence, *rejected))
+        Ok(spend::answer(question, &sums, &basis.allocation.names, sequence, *rejected))
     }
 
     /// As [`variance::variance`].
     pub async fn variance(&self, db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
         let sequence = as_of(db, question.sequence).await?;
-        let visible = self.compared(db, question.period, sequence).await?;
-        let rates = self.rates(db, question, sequence).await?;
+        let basis = self.basis(db, question, sequence).await?;
         let everything = timeless(question);
-        let key = (everything.clone(), Arc::clone(&visible), Arc::clone(&rates));
-        let answer = variance::variance_of(db, &everything, &visible, &rates, sequence);
+        let key = (everything.clone(), basis.clone());
+        let answer = variance::variance_of(db, &everything, &basis, sequence);
         let answer = self.variance.get(key, answer).await?;
         Ok(Variance { sequence, ..Variance::clone(&answer) })
     }
@@ -105,11 +112,10 @@ impl Answers {
         spend: &Spend,
         top: usize,
     ) -> sqlx::Result<Series> {
-        let visible = self.compared(db, question.period, spend.sequence).await?;
-        let rates = self.rates(db, question, spend.sequence).await?;
+        let basis = self.basis(db, question, spend.sequence).await?;
         let everything = timeless(question);
-        let key = ((everything.clone(), Arc::clone(&visible), Arc::clone(&rates)), step, top);
-        let series = over_time::over_time_of(db, &everything, step, &visible, &rates, spend.sequence, top);
+        let key = ((everything.clone(), basis.clone()), step, top);
+        let series = over_time::over_time_of(db, &everything, step, &basis, spend.sequence, top);
         Ok(Series::clone(&*self.over_time.get(key, series).await?))
     }
 
@@ -123,8 +129,10 @@ impl Answers {
         limit: i64,
     ) -> sqlx::Result<Vec<String>> {
         let visible = self.visible(db, period.first(), period.last(), sequence).await?;
-        let key = (period, viewer.clone(), Arc::clone(&visible), limit);
-        let answer = tag_names_of(db, period, viewer, &visible, limit);
+        let question = Question { by: Grouping::Month, ..Question::of(period, viewer.clone()) };
+        let allocation = self.allocation(db, &question, sequence).await?;
+        let key = ((period, viewer.clone(), Arc::clone(&visible), Arc::clone(&allocation)), limit);
+        let answer = tag_names_of(db, period, viewer, &visible, &allocation, limit);
         Ok(Vec::clone(&*self.tag_names.get(key, answer).await?))
     }
 
@@ -170,32 +178,92 @@ impl Answers {
             return Ok(None);
         }
         let visible = self.visible(db, period.first(), period.last(), sequence).await?;
-        let key = (period, viewer.clone(), Arc::clone(&visible));
-        let scopes = standing::scopes_of(db, period, viewer, &visible);
+        let question = Question { by: Grouping::Month, ..Question::of(period, viewer.clone()) };
+        let allocation = self.allocation(db, &question, sequence).await?;
+        let key = (period, viewer.clone(), Arc::clone(&visible), Arc::clone(&allocation));
+        let scopes = standing::scopes_of(db, period, viewer, &visible, &allocation);
         self.scopes.get(key, scopes).await.map(Some)
     }
 
-    /// For a period and the one before it.
-    async fn compared(
+    /// As [`Basis::find`], of which much is remembered.
+    pub(super) async fn basis(
         &self,
         db: &mut PgConnection,
-        period: Period,
+        question: &Question,
         sequence: i64,
-    ) -> sqlx::Result<Arc<Visible>> {
-        self.visible(db, period.previous().first(), period.last(), sequence).await
+    ) -> sqlx::Result<Basis> {
+        let (first, last) = (question.period.previous().first(), question.period.last());
+        let rates = match &question.convert_into {
+            Some(_) => self.rates(db, first, last, sequence).await?,
+            None => Arc::default(),
+        };
+        Ok(Basis {
+            visible: self.visible(db, first, last, sequence).await?,
+            rates,
+            allocation: self.allocation(db, question, sequence).await?,
+        })
+    }
+
+    /// What a question needs of the allocation of its period and the one before.
+    async fn allocation(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+    ) -> sqlx::Result<Arc<Allocation>> {
+        if !question.may_need_allocation() {
+            return Ok(Arc::default());
+        }
+        let book = self.book(db, sequence).await?;
+        if !question.needs_allocation(&book) {
+            return Ok(Arc::default());
+        }
+        let (first, last) = (question.period.previous().first(), question.period.last());
+        let mut found = Allocation {
+            months: Vec::new(),
+            teams: teams(&book, &question.viewer, first, last),
+            names: Names::of(&book, first, last),
+        };
+        for month in months(first, last) {
+            found.months.push(self.month(db, &book, month, sequence).await?);
+        }
+        Ok(found.into())
+    }
+
+    /// How a month is allocated as of a sequence.
+    pub(super) async fn month(
+        &self,
+        db: &mut PgConnection,
+        book: &Book,
+        month: BillingMonth,
+        sequence: i64,
+    ) -> sqlx::Result<MonthAllocation> {
+        let visible = self.visible(db, month, month, sequence).await?;
+        let rates = self.rates(db, month, month, sequence).await?;
+        let version = self.version(db, sequence).await?;
+        let key = (month, Arc::clone(&visible), Arc::clone(&rates), version);
+        let allocated = allocation::allocate(db, book, month, &visible, &rates, sequence);
+        Ok(*self.months.get(key, allocated).await?)
+    }
+
+    /// The allocation book as of a sequence.
+    pub async fn book(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<Arc<Book>> {
+        let version = self.version(db, sequence).await?;
+        self.books.get(version, allocation::book(db, sequence)).await
+    }
+
+    async fn version(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> {
+        Ok(*self.versions.get(sequence, allocation::version(db, sequence)).await?)
     }
 
     async fn rates(
         &self,
         db: &mut PgConnection,
-        question: &Question,
+        first: BillingMonth,
+        last: BillingMonth,
         sequence: i64,
     ) -> sqlx::Result<Arc<Rates>> {
-        if question.convert_into.is_none() {
-            return Ok(Arc::default());
-        }
-        let key = (question.period.previous().first(), question.period.last(), sequence);
-        self.rates.get(key, spend::rates_for(db, question, sequence)).await
+        self.rates.get((first, last, sequence), exchange::rates(db, first, last, sequence)).await
     }
 
     async fn visible(
@@ -314,6 +382,18 @@ impl Weigh for Booked {
 }
 
 impl Weigh for i64 {
+    fn bytes(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+impl Weigh for Book {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.entries.len() * 640
+    }
+}
+
+impl Weigh for MonthAllocation {
     fn bytes(&self) -> usize {
         size_of_val(self)
     }

@@ -8,11 +8,12 @@ use uuid::Uuid;
 
 use crate::money::{Currency, Decimal};
 
+use super::basis::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::sums::source_of;
-use super::visible::Visible;
 use super::{CostBasis, Filter, Grouping, Question};
 use crate::accounts::Viewer;
+use crate::ledger::Visible;
 
 /// Up to this many charges are sorted one by one; of more, the keys are, which rollups know the costs of.
 const SORTED: i64 = 5_000;
@@ -91,9 +92,11 @@ pub async fn charges(
     page: Page,
 ) -> sqlx::Result<Charges> {
     let visible = Visible::find(db, question.period.first(), question.period.last(), sequence).await?;
+    let allocation = Allocation::find(db, question, sequence).await?;
     let by_filters = Question { by: Grouping::Provider, then: None, ..question.clone() };
     let source = source_of(db, &by_filters, &visible).await?;
-    let selection = Selection { question, currency: Some(currency), key, visible: &visible };
+    let selection =
+        Selection { question, currency: Some(currency), key, visible: &visible, allocation: &allocation };
     let (count, total, order, lines) = if source == Source::Charges {
         selection.scan(db, page).await?
     } else {
@@ -112,6 +115,7 @@ pub(super) struct Selection<'a> {
     pub currency: Option<&'a Currency>,
     pub key: Option<Uuid>,
     pub visible: &'a Visible,
+    pub allocation: &'a Allocation,
 }
 
 /// The charges of one key in a delivery and month, as the rollups count them.
@@ -177,7 +181,7 @@ impl Selection<'_> {
         page: Page,
     ) -> sqlx::Result<Vec<ChargeLine>> {
         let mut query = self.lines();
-        push_from(&mut query, Source::Charges);
+        push_from(&mut query, Source::Charges, &Allocation::default());
         query.push(" join unnest(");
         query.push_bind(keys.iter().map(|key| key.billing_month).collect::<Vec<_>>());
         query.push("::date[], ");
@@ -275,7 +279,7 @@ impl Selection<'_> {
     /// `from … where …`: the rows that are selected.
     pub fn push(&self, query: &mut QueryBuilder<Postgres>, source: Source) {
         let Question { period, filters, viewer, .. } = self.question;
-        push_from(query, source);
+        push_from(query, source, self.allocation);
         push_where(query, period.first(), period.last(), self.visible);
         if let Some(currency) = self.currency {
             query.push(" and k.currency = ");
@@ -285,14 +289,14 @@ impl Selection<'_> {
             query.push(" and c.charge_key_id = ");
             query.push_bind(key);
         }
-        push_filters(query, filters, viewer, source);
+        push_filters(query, filters, viewer, source, self.allocation);
     }
 
     /// `and …`: a key may have charges of other days than those that are asked for.
     fn push_days(&self, query: &mut QueryBuilder<Postgres>) {
         let days = self.question.filters.iter().filter(|filter| filter.dimension == Grouping::Day);
         let days: Vec<Filter> = days.cloned().collect();
-        push_filters(query, &days, &Viewer::Everything, Source::Charges);
+        push_filters(query, &days, &Viewer::Everything, Source::Charges, &Allocation::default());
     }
 }
 

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::sql::{Source, push_filters, push_from, push_where};
+use super::basis::Basis;
+use super::sql::{Rows, Source};
 use super::sums::source_of;
-use super::visible::Visible;
-use super::{CostBasis, Grouping, Question};
+use super::{Grouping, Question};
 use crate::accounts::Viewer;
-use crate::exchange::{Rates, Used};
+use crate::exchange::Used;
 use crate::money::{Currency, Money};
 use crate::period::BillingMonth;
 
@@ -53,11 +53,11 @@ impl Denomination {
         }
     }
 
-    /// A row's amount in the currency of the answer.
-    pub fn amount(&self, cost: CostBasis) -> String {
+    /// An amount in the currency of the answer.
+    pub fn converted(&self, amount: &str) -> String {
         match self {
-            Self::Only(_) => cost.column().to_owned(),
-            Self::Into { .. } => format!("{} * r.rate", cost.column()),
+            Self::Only(_) => amount.to_owned(),
+            Self::Into { .. } => format!("{amount} * r.rate"),
         }
     }
 
@@ -75,7 +75,7 @@ impl Denomination {
             query.push("::numeric)");
         }
         query.push(
-            ") r (billing_month, currency, rate) on r.billing_month = c.billing_month and r.currency = k.currency",
+            ") r (billing_month, currency, rate) on r.billing_month = c.billing_month and r.currency = c.currency",
         );
     }
 
@@ -92,20 +92,19 @@ impl Denomination {
 pub(super) async fn denominate(
     db: &mut PgConnection,
     question: &Question,
-    visible: &Visible,
-    rates: &Rates,
+    basis: &Basis,
     sequence: i64,
 ) -> sqlx::Result<Denominated> {
     let billed = if question.viewer == Viewer::Everything && question.filters.is_empty() {
         every_currency(db, question, sequence).await?
     } else {
-        currencies(db, question, visible).await?
+        currencies(db, question, basis).await?
     };
     // Filters that leave nothing leave an amount of zero, in the currency that there would be without them.
     let in_period = |(month, ..): &(BillingMonth, Currency, i64)| *month >= question.period.first();
     if !question.filters.is_empty() && !billed.iter().any(in_period) {
         let unfiltered = Question { filters: Vec::new(), ..question.clone() };
-        let found = Box::pin(denominate(db, &unfiltered, visible, rates, sequence)).await?;
+        let found = Box::pin(denominate(db, &unfiltered, basis, sequence)).await?;
         return Ok(Denominated { denomination: found.denomination, others: Vec::new() });
     }
     let most_used = most_used(billed.iter().filter(|row| in_period(row)));
@@ -121,11 +120,11 @@ pub(super) async fn denominate(
     let is_asked = |currency: &Currency| question.currency.as_ref().is_none_or(|asked| asked == currency);
     let asked = billed.iter().filter(|(_, currency, _)| is_asked(currency));
     let mut used: Vec<Used> =
-        asked.filter_map(|(month, currency, _)| rates.find(*month, currency, &into)).collect();
+        asked.filter_map(|(month, currency, _)| basis.rates.find(*month, currency, &into)).collect();
     // A converted answer has a total even where no rate converts any of it: nothing, and what is missing. SQL wants
     // one rate at least to join.
     if used.is_empty() {
-        used.extend(rates.find(question.period.first(), &into, &into));
+        used.extend(basis.rates.find(question.period.first(), &into, &into));
     }
     let denomination = Denomination::Into { into, rates: used, only: question.currency.clone() };
     Ok(Denominated { denomination: Some(denomination), others: Vec::new() })
@@ -148,19 +147,21 @@ fn most_used<'a>(billed: impl Iterator<Item = &'a (BillingMonth, Currency, i64)>
 async fn currencies(
     db: &mut PgConnection,
     question: &Question,
-    visible: &Visible,
+    basis: &Basis,
 ) -> sqlx::Result<Vec<(BillingMonth, Currency, i64)>> {
-    let filtered = Question { by: Grouping::Provider, then: None, ..question.clone() };
-    let source = source_of(db, &filtered, visible).await?;
-    let charges = match source {
-        Source::Months | Source::Days => "sum(c.charges)::bigint",
-        Source::Charges => "count(*)",
+    let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
+    let rows = Rows {
+        question: &filtered,
+        basis,
+        source: source_of(db, &filtered, &basis.visible).await?,
+        denomination: None,
+        first: question.period.previous().first(),
+        last: question.period.last(),
     };
-    let mut query =
-        QueryBuilder::<Postgres>::new(format!("select c.billing_month, k.currency, {charges} as charges"));
-    push_from(&mut query, source);
-    push_where(&mut query, question.period.previous().first(), question.period.last(), visible);
-    push_filters(&mut query, &question.filters, &question.viewer, source);
+    let mut query = QueryBuilder::<Postgres>::new(
+        "select c.billing_month, c.currency, sum(c.charges)::bigint as charges",
+    );
+    rows.push(&mut query, &[]);
     query.push(" group by 1, 2 order by 1, 2");
     let rows = query.build().fetch_all(db).await?;
     rows.iter()
@@ -210,17 +211,26 @@ pub(super) struct LeftOut {
 pub(super) async fn left_out(
     db: &mut PgConnection,
     question: &Question,
-    visible: &Visible,
+    basis: &Basis,
     denomination: &Denomination,
     source: Source,
 ) -> sqlx::Result<LeftOut> {
-    let Denomination::Into { rates, .. } = denomination else { return Ok(LeftOut::default()) };
-    let mut query = QueryBuilder::<Postgres>::new("select c.billing_month, k.currency, ");
-    query.push(format!("sum({}) as cost", question.cost.column()));
-    push_from(&mut query, source);
-    push_where(&mut query, question.period.previous().first(), question.period.last(), visible);
-    denomination.push_where(&mut query);
-    push_filters(&mut query, &question.filters, &question.viewer, source);
+    let Denomination::Into { rates, only, .. } = denomination else { return Ok(LeftOut::default()) };
+    let rows = Rows {
+        question,
+        basis,
+        source,
+        denomination: None,
+        first: question.period.previous().first(),
+        last: question.period.last(),
+    };
+    let mut query = QueryBuilder::<Postgres>::new("select c.billing_month, c.currency, ");
+    query.push(format!("sum({}) as cost", rows.amount("cost")));
+    rows.push(&mut query, &[]);
+    if let Some(only) = only {
+        query.push(" and c.currency = ");
+        query.push_bind(only.as_str().to_owned());
+    }
     query.push(" group by 1, 2 order by 1, 2");
     let rows = query.build().fetch_all(db).await?;
     let mut found = LeftOut::default();

@@ -4,9 +4,10 @@ use sqlx::{PgPool, Postgres, QueryBuilder, Transaction};
 use uuid::Uuid;
 
 use super::Question;
+use super::basis::Allocation;
 use super::charges::{ChargeLine, Selection};
 use super::sql::Source;
-use super::visible::Visible;
+use crate::ledger::Visible;
 use crate::money::Currency;
 
 /// Charges in a part: enough to keep both sides busy, few enough to forget.
@@ -29,7 +30,8 @@ impl EveryCharge {
         let mut cursor = pool.begin().await?;
         let (first, last) = (question.period.first(), question.period.last());
         let visible = Visible::find(&mut cursor, first, last, sequence).await?;
-        let selection = Selection { question, currency, key, visible: &visible };
+        let allocation = Allocation::find(&mut cursor, question, sequence).await?;
+        let selection = Selection { question, currency, key, visible: &visible, allocation: &allocation };
         let mut query = QueryBuilder::new("declare every_charge no scroll cursor for ");
         selection.select(&mut query);
         selection.push(&mut query, Source::Charges);

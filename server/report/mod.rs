@@ -6,6 +6,7 @@
 mod activity;
 mod as_of;
 mod attention;
+mod basis;
 mod batches;
 mod cache;
 mod changes;
@@ -27,7 +28,6 @@ mod sums;
 mod tags;
 mod trace;
 mod variance;
-mod visible;
 
 pub use activity::{Activity, activity};
 pub use as_of::Error;

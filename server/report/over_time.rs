@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
+use super::as_of::Error;
+use super::basis::Basis;
 use super::denomination::denominate;
-use super::spend::rates_for;
-use super::sql::{Source, push_filters, push_from, push_value, push_where};
+use super::sql::{Column, Rows, Source, push_value};
 use super::sums::source_of;
-use super::visible::Visible;
 use super::{Grouping, Question, Spend};
-use crate::exchange::Rates;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -51,10 +50,10 @@ pub async fn over_time(
     step: Step,
     spend: &Spend,
     top: usize,
-) -> sqlx::Result<Series> {
-    let visible = Visible::compared(db, question.period, spend.sequence).await?;
-    let rates = rates_for(db, question, spend.sequence).await?;
-    over_time_of(db, question, step, &visible, &rates, spend.sequence, top).await
+) -> Result<Series, Error> {
+    let asked = Question { sequence: Some(spend.sequence), ..question.clone() };
+    let (sequence, basis) = Basis::find(db, &asked).await?;
+    Ok(over_time_of(db, question, step, &basis, sequence, top).await?)
 }
 
 /// As [`over_time`], where it is known what counts.
@@ -62,8 +61,7 @@ pub(super) async fn over_time_of(
     db: &mut PgConnection,
     question: &Question,
     step: Step,
-    visible: &Visible,
-    rates: &Rates,
+    basis: &Basis,
     sequence: i64,
     top: usize,
 ) -> sqlx::Result<Series> {
@@ -76,14 +74,14 @@ pub(super) async fn over_time_of(
     };
     let named = [Bucket::WholePeriod, Bucket::Outside];
     buckets.extend(named);
-    let cells = sum_over_time(db, question, step, visible, rates, sequence).await?;
+    let cells = sum_over_time(db, question, step, basis, sequence).await?;
     // Time against time is one series.
     let shown = if question.by.is_time() { Vec::new() } else { largest(&cells, top) };
     let places: BTreeMap<Option<&str>, usize> =
         shown.iter().enumerate().map(|(place, key)| (*key, place)).collect();
     let has_others = cells.iter().any(|cell| !places.contains_key(&cell.key.as_deref()));
     let others = if question.by.is_time() { question.cost.label() } else { "Others".to_owned() };
-    let labels = shown.iter().map(|key| question.by.value_label(*key));
+    let labels = shown.iter().map(|key| basis.allocation.names.label(&question.by, *key));
     let labels: Vec<String> = labels.chain(has_others.then_some(others)).collect();
     let mut costs = vec![vec![Decimal::ZERO; buckets.len()]; labels.len()];
     for cell in &cells {
@@ -125,11 +123,10 @@ async fn sum_over_time(
     db: &mut PgConnection,
     question: &Question,
     step: Step,
-    visible: &Visible,
-    rates: &Rates,
+    basis: &Basis,
     sequence: i64,
 ) -> sqlx::Result<Vec<Cell>> {
-    let denominated = denominate(db, question, visible, rates, sequence).await?;
+    let denominated = denominate(db, question, basis, sequence).await?;
     let Some(denomination) = denominated.denomination else {
         return Ok(Vec::new());
     };
@@ -138,24 +135,33 @@ async fn sum_over_time(
         Step::Month => Grouping::Month,
     };
     let by_time = Question { by: time.clone(), ..question.clone() };
+    let visible = &basis.visible;
     let source = source_of(db, question, visible).await?.max(source_of(db, &by_time, visible).await?);
     // Days become text after they were summed: there are thirty, and half a million rows.
-    let columns = match source {
-        Source::Months => "c.billing_month",
-        Source::Days => "c.billing_month, c.day, c.is_whole_period",
-        Source::Charges => "c.billing_month, c.charge_period_start, c.charge_period_end",
+    let columns: &[Column<'_>] = match source {
+        Source::Months => &[],
+        Source::Days => &[Column::Sql("day", "c.day"), Column::Sql("is_whole_period", "c.is_whole_period")],
+        Source::Charges => &[
+            Column::Sql("charge_period_start", "c.charge_period_start"),
+            Column::Sql("charge_period_end", "c.charge_period_end"),
+        ],
     };
-    let mut query = QueryBuilder::<Postgres>::new("select key, ");
+    let rows = Rows {
+        question,
+        basis,
+        source,
+        denomination: Some(&denomination),
+        first: question.period.first(),
+        last: question.period.last(),
+    };
+    let mut query = QueryBuilder::<Postgres>::new("select ");
+    query.push(rows.value("key", &question.by));
+    query.push(" as key, ");
     push_value(&mut query, &time, source);
-    query.push(" as bucket, sum(cost) as cost from (select ");
-    push_value(&mut query, &question.by, source);
-    query.push(format!(" as key, {columns}, sum({}) as cost", denomination.amount(question.cost)));
-    push_from(&mut query, source);
-    denomination.push_join(&mut query);
-    push_where(&mut query, question.period.first(), question.period.last(), visible);
-    denomination.push_where(&mut query);
-    push_filters(&mut query, &question.filters, &question.viewer, source);
-    query.push(format!(" group by 1, {columns}) c group by 1, 2"));
+    query.push(format!(" as bucket, sum({}) as cost", rows.amount("cost")));
+    let by = [Column::Value("key", &question.by)];
+    rows.push(&mut query, by.iter().chain(columns));
+    query.push(" group by 1, 2");
     let rows = query.build().fetch_all(db).await?;
     rows.iter()
         .map(|row| {

@@ -38,6 +38,17 @@ pub enum Grouping {
     Resource,
     Day,
     Month,
+    Team,
+    Project,
+    Experiment,
+    CostCentre,
+    Environment,
+    ModelSize,
+    Workload,
+    /// The pool of shared costs that it went to, before that was divided among teams.
+    Pool,
+    /// The rule that claimed it.
+    Rule,
     Tag(String),
 }
 
@@ -121,6 +132,12 @@ impl Question {
         }
     }
 
+    /// Everything that it groups and filters by.
+    pub(super) fn dimensions(&self) -> impl Iterator<Item = &Grouping> {
+        let filters = self.filters.iter().map(|filter| &filter.dimension);
+        std::iter::once(&self.by).chain(&self.then).chain(filters)
+    }
+
     /// The same without what only chooses, folds and orders groups.
     #[must_use]
     pub fn of_everything(&self) -> Self {
@@ -192,7 +209,7 @@ impl CostBasis {
 
 impl Grouping {
     /// Every dimension but tags.
-    pub const FIXED: [Self; 11] = [
+    pub const FIXED: [Self; 20] = [
         Self::Provider,
         Self::Account,
         Self::Service,
@@ -204,6 +221,15 @@ impl Grouping {
         Self::Resource,
         Self::Day,
         Self::Month,
+        Self::Team,
+        Self::Project,
+        Self::Experiment,
+        Self::CostCentre,
+        Self::Environment,
+        Self::ModelSize,
+        Self::Workload,
+        Self::Pool,
+        Self::Rule,
     ];
 
     /// Heading of a column, and how a group without value is called: `No service`.
@@ -220,6 +246,15 @@ impl Grouping {
             Self::Resource => "Resource".into(),
             Self::Day => "Day".into(),
             Self::Month => "Month".into(),
+            Self::Team => "Team".into(),
+            Self::Project => "Project".into(),
+            Self::Experiment => "Experiment".into(),
+            Self::CostCentre => "Cost centre".into(),
+            Self::Environment => "Environment".into(),
+            Self::ModelSize => "Model size".into(),
+            Self::Workload => "Workload".into(),
+            Self::Pool => "Shared cost".into(),
+            Self::Rule => "Rule".into(),
             Self::Tag(key) => format!("Tag {}", with_visible_ends(key)),
         }
     }
@@ -230,6 +265,8 @@ impl Grouping {
             Self::Tag(key) => format!("No {} tag", with_visible_ends(key)),
             Self::Accelerator => "No accelerator".into(),
             Self::Sku => "No SKU".into(),
+            Self::Team => "Unallocated".into(),
+            Self::Pool => "Not shared".into(),
             other => format!("No {}", other.label().to_lowercase()),
         }
     }
@@ -252,6 +289,7 @@ impl Grouping {
             Self::Category => "Charge categories".into(),
             Self::Pricing => "Pricing categories".into(),
             Self::Sku => "SKUs".into(),
+            Self::Pool => "Shared costs".into(),
             Self::Tag(key) => format!("Values of tag {}", with_visible_ends(key)),
             other => format!("{}s", other.label()),
         }
@@ -260,6 +298,32 @@ impl Grouping {
     /// Time has an order of its own and no period before to compare a group with.
     pub fn is_time(&self) -> bool {
         matches!(self, Self::Day | Self::Month)
+    }
+}
+
+/// Before the name of a pool: what takes the place of a value where its rows are not the viewer's to see.
+pub(super) const SHARED: &str = "shared:";
+
+impl Grouping {
+    /// Whether it follows from the allocation and not from the charges alone.
+    pub fn is_allocated(&self) -> bool {
+        matches!(
+            self,
+            Self::Team
+                | Self::Project
+                | Self::Experiment
+                | Self::CostCentre
+                | Self::Environment
+                | Self::ModelSize
+                | Self::Workload
+                | Self::Pool
+                | Self::Rule
+        )
+    }
+
+    /// Whether shared costs are divided before it is asked.
+    pub(super) fn divides(&self) -> bool {
+        matches!(self, Self::Team | Self::CostCentre)
     }
 }
 
@@ -284,6 +348,9 @@ impl fmt::Display for Grouping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tag(key) => write!(f, "tag:{key}"),
+            Self::CostCentre => f.write_str("cost-centre"),
+            Self::ModelSize => f.write_str("model-size"),
+            Self::Pool => f.write_str("pool"),
             other => f.write_str(&other.label().split(' ').next_back().unwrap_or_default().to_lowercase()),
         }
     }
@@ -299,7 +366,8 @@ impl FromStr for Grouping {
         Self::FIXED.into_iter().find(|grouping| grouping.to_string() == text).ok_or_else(|| ParseQuestionError {
             found: text.to_owned(),
             expected: "provider, account, service, region, accelerator, pricing, category, sku, resource, day, \
-                       month, tag:KEY",
+                       month, team, project, experiment, cost-centre, environment, model-size, workload, pool, rule, \
+                       tag:KEY",
         })
     }
 }
@@ -361,7 +429,7 @@ mod tests {
         for grouping in Grouping::FIXED.into_iter().chain([Grouping::Tag("Team: a/b".into())]) {
             assert_eq!(grouping.to_string().parse(), Ok(grouping));
         }
-        assert!("team".parse::<Grouping>().is_err());
+        assert!("teams".parse::<Grouping>().is_err());
         assert!("tag:".parse::<Grouping>().is_err());
     }
 }

@@ -7,8 +7,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
+use super::basis::Allocation;
 use super::sql::{Source, push_from, push_where};
-use super::visible::Visible;
+use crate::ledger::Visible;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -233,7 +234,7 @@ pub(super) async fn booked_of(
         "select c.scope_id, k.currency, sum(c.billed_cost) as billed, \
          coalesce(sum(c.billed_cost) filter (where k.category = 'Tax'), 0) as tax",
     );
-    push_from(&mut query, Source::Months);
+    push_from(&mut query, Source::Months, &Allocation::default());
     push_where(&mut query, period.first(), period.last(), visible);
     query.push(" group by 1, 2");
     let rows = query.build().fetch_all(db).await?;

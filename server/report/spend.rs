@@ -6,15 +6,16 @@ use std::cmp::Ordering;
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use super::as_of::{Error, as_of};
+use super::as_of::Error;
+use super::basis::{Basis, Names};
 use super::denomination::Unconverted;
 use super::standing::{rejected_rows, scopes_of};
 use super::sums::{Figures, Sum, Sums, sums_of};
-use super::visible::Visible;
 use super::{CostBasis, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
 use crate::accounts::Viewer;
-use crate::exchange::{self, Rates, Used};
+use crate::exchange::Used;
+use crate::ledger::Visible;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
 
@@ -74,36 +75,28 @@ pub struct Group {
 
 /// Sums a period in groups.
 pub async fn spend(db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
-    let sequence = as_of(db, question.sequence).await?;
-    let visible = Visible::compared(db, question.period, sequence).await?;
-    let rates = rates_for(db, question, sequence).await?;
-    let sums = sums_of(db, &question.of_everything(), &visible, &rates, sequence).await?;
+    let (sequence, basis) = Basis::find(db, question).await?;
+    let sums = sums_of(db, &question.of_everything(), &basis, sequence).await?;
     let scopes = match &question.viewer {
         Viewer::Everything => None,
         viewer @ Viewer::Teams(_) => {
             let visible =
                 Visible::find(db, question.period.first(), question.period.last(), sequence).await?;
-            Some(scopes_of(db, question.period, viewer, &visible).await?)
+            Some(scopes_of(db, question.period, viewer, &visible, &basis.allocation).await?)
         }
     };
     let rejected_rows = rejected_rows(db, question.period, scopes.as_deref(), sequence).await?;
-    Ok(answer(question, &sums, sequence, rejected_rows))
-}
-
-/// The rates that may be needed: none where nothing is converted.
-pub(super) async fn rates_for(
-    db: &mut PgConnection,
-    question: &Question,
-    sequence: i64,
-) -> sqlx::Result<Rates> {
-    if question.convert_into.is_none() {
-        return Ok(Rates::default());
-    }
-    exchange::rates(db, question.period.previous().first(), question.period.last(), sequence).await
+    Ok(answer(question, &sums, &basis.allocation.names, sequence, rejected_rows))
 }
 
 /// The sums as they were asked for: folded, ordered, with shares and prices.
-pub(super) fn answer(question: &Question, sums: &Sums, sequence: i64, rejected_rows: i64) -> Spend {
+pub(super) fn answer(
+    question: &Question,
+    sums: &Sums,
+    names: &Names,
+    sequence: i64,
+    rejected_rows: i64,
+) -> Spend {
     let mut answer = Spend {
         period: question.period,
         sequence,
@@ -138,9 +131,10 @@ pub(super) fn answer(question: &Question, sums: &Sums, sequence: i64, rejected_r
     answer.accelerator_hours = hours(&total);
     answer.cost_per_accelerator_hour = price(&total, question.cost);
     let (cost, find) = (question.cost, question.find.as_deref());
-    let outer = Level { by: &question.by, cost, limit: question.limit, find };
+    let outer = Level { by: &question.by, names, cost, limit: question.limit, find };
     let inner = question.then.as_ref().map(|by| Level {
         by,
+        names,
         cost,
         limit: question.limit_inside.or(question.limit),
         find: None,
@@ -188,6 +182,7 @@ impl Sum {
 /// How the groups of one level are chosen and named.
 struct Level<'a> {
     by: &'a Grouping,
+    names: &'a Names,
     cost: CostBasis,
     limit: Option<usize>,
     find: Option<&'a str>,
@@ -244,7 +239,7 @@ impl Level<'_> {
 
     fn label(&self, sum: &Sum) -> String {
         match sum.stands_for {
-            None => self.by.value_label(sum.key.as_deref()),
+            None => self.names.label(self.by, sum.key.as_deref()),
             Some(1) => "1 other".to_owned(),
             Some(n) => format!("{n} others"),
         }

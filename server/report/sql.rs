@@ -1,10 +1,15 @@
 //! A question as SQL: fixed fragments per dimension, values always bound.
 
+use std::fmt::Write as _;
+
 use sqlx::{Postgres, QueryBuilder};
 
-use super::visible::Visible;
-use super::{CostBasis, Filter, Grouping};
+use super::basis::{Allocation, Basis};
+use super::denomination::Denomination;
+use super::question::SHARED;
+use super::{CostBasis, Filter, Grouping, Question};
 use crate::accounts::Viewer;
+use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
 /// The rows a question needs, from the coarsest that holds its dimensions.
@@ -59,14 +64,50 @@ impl CostBasis {
     }
 }
 
-/// `from … join …`: `c` the rows, `k` their keys.
-pub fn push_from(query: &mut QueryBuilder<Postgres>, source: Source) {
+/// `from … join …`: `c` the rows, `k` their keys, and where that is asked `a`, what these are attributed to.
+pub fn push_from(query: &mut QueryBuilder<Postgres>, source: Source, allocation: &Allocation) {
+    push_keyed(query, source, allocation);
+    if allocation.is_needed() {
+        query.push(" join attributions a on a.attribution_id = ka.attribution_id");
+    }
+}
+
+/// The same with the number alone of what they are attributed to, `ka`.
+fn push_keyed(query: &mut QueryBuilder<Postgres>, source: Source, allocation: &Allocation) {
     query.push(" from ");
     query.push(source.table());
     query.push(" c join charge_keys k on k.charge_key_id = c.charge_key_id");
     if source == Source::Charges {
         query.push(" left join tag_sets t on t.tag_set_id = c.tag_set_id");
     }
+    if !allocation.is_needed() {
+        return;
+    }
+    // Numbers and not parameters, for the same reason as with deliveries.
+    let mut sets: Vec<_> = allocation.months.iter().map(|month| month.set_id).collect();
+    sets.sort_unstable();
+    sets.dedup();
+    let list: Vec<String> = sets.iter().map(|set| format!("'{set}'")).collect();
+    query.push(format!(
+        " join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = any(array[{}]::uuid[])",
+        list.join(", ")
+    ));
+    if sets.len() > 1 {
+        query.push(format!(" and ka.set_id = {}", by_month(allocation, |month| month.set_id)));
+    }
+}
+
+/// The number that belongs to the month of a row.
+fn by_month(
+    allocation: &Allocation,
+    number: impl Fn(&crate::allocation::MonthAllocation) -> uuid::Uuid,
+) -> String {
+    let mut cases = String::from("case c.billing_month");
+    for month in &allocation.months {
+        // Writing to a text does not fail.
+        let _ = write!(cases, " when date '{}' then uuid '{}'", month.month.first_day(), number(month));
+    }
+    cases + " end"
 }
 
 /// `where …`: the rows of these months that count.
@@ -106,7 +147,30 @@ pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, sour
             }
             query.push(")")
         }
+        owner => query.push(owner_value(owner, false)),
     };
+}
+
+/// The value of a dimension that follows from the allocation, from `a`, what the row is attributed to; and where shared
+/// costs are divided, from `s`, who gets this part of them.
+fn owner_value(dimension: &Grouping, divided: bool) -> &'static str {
+    match (dimension, divided) {
+        (Grouping::Team, false) => "nullif(a.team, '')",
+        (Grouping::Team, true) => "nullif(case when a.pool = '' then a.team else s.team end, '')",
+        (Grouping::CostCentre, false) => "nullif(a.cost_centre, '')",
+        (Grouping::CostCentre, true) => {
+            "nullif(case when a.pool = '' then a.cost_centre else s.cost_centre end, '')"
+        }
+        (Grouping::Project, _) => "nullif(a.project, '')",
+        (Grouping::Experiment, _) => "nullif(a.experiment, '')",
+        (Grouping::Environment, _) => "nullif(a.environment, '')",
+        (Grouping::ModelSize, _) => "nullif(a.model_size, '')",
+        (Grouping::Workload, _) => "nullif(a.workload, '')",
+        (Grouping::Pool, _) => "nullif(a.pool, '')",
+        (Grouping::Rule, _) => "nullif(a.rule_id, 0)::text",
+        // What is no owner is a value of the charge.
+        _ => "null",
+    }
 }
 
 /// Usage days, and two named groups so that the days sum to the billing month.
@@ -125,30 +189,216 @@ fn push_day(query: &mut QueryBuilder<Postgres>, source: Source) -> &mut QueryBui
     ))
 }
 
-/// `and …` for each filter, and for what the viewer may see.
-pub fn push_filters(query: &mut QueryBuilder<Postgres>, filters: &[Filter], viewer: &Viewer, source: Source) {
+/// `and …` for each filter, and for what the viewer may see, of single rows: of shared costs nobody has a part yet.
+/// With an allocation the rows are joined to what they are attributed to, `a`.
+pub fn push_filters(
+    query: &mut QueryBuilder<Postgres>,
+    filters: &[Filter],
+    viewer: &Viewer,
+    source: Source,
+    allocation: &Allocation,
+) {
     for filter in filters {
-        let values: Vec<String> = filter.values.iter().filter(|value| !value.is_empty()).cloned().collect();
-        let names_missing = values.len() < filter.values.len();
-        // What has no value compares as neither true nor false, and is left out by its name only.
-        query.push(if filter.leaves_out { " and not coalesce(" } else { " and (" });
-        push_value(query, &filter.dimension, source);
-        query.push(" = any(");
-        query.push_bind(values);
-        query.push(")");
-        if names_missing {
-            query.push(" or ");
-            push_value(query, &filter.dimension, source);
-            query.push(" is null");
-        }
-        query.push(if filter.leaves_out { ", false)" } else { ")" });
+        push_filter(query, filter, |query| push_value(query, &filter.dimension, source));
     }
-    if let Viewer::Teams(teams) = viewer {
+    push_viewer(query, viewer, allocation, owner_value(&Grouping::Team, false));
+}
+
+fn push_filter(
+    query: &mut QueryBuilder<Postgres>,
+    filter: &Filter,
+    push_value: impl Fn(&mut QueryBuilder<Postgres>),
+) {
+    let values: Vec<String> = filter.values.iter().filter(|value| !value.is_empty()).cloned().collect();
+    let names_missing = values.len() < filter.values.len();
+    // What has no value compares as neither true nor false, and is left out by its name only.
+    query.push(if filter.leaves_out { " and not coalesce(" } else { " and (" });
+    push_value(query);
+    query.push(" = any(");
+    query.push_bind(values);
+    query.push(")");
+    if names_missing {
+        query.push(" or ");
+        push_value(query);
+        query.push(" is null");
+    }
+    query.push(if filter.leaves_out { ", false)" } else { ")" });
+}
+
+fn push_viewer(query: &mut QueryBuilder<Postgres>, viewer: &Viewer, allocation: &Allocation, team: &str) {
+    let Viewer::Teams(teams) = viewer else { return };
+    if !allocation.is_needed() {
         query.push(
             " and exists (select from jsonb_each_text(k.tags) tag \
              where lower(tag.key) = 'team' and lower(btrim(regexp_replace(tag.value, '\\s+', ' ', 'g'))) = any(",
         );
         query.push_bind(teams.clone());
         query.push("))");
+        return;
+    }
+    query.push(format!(" and (c.billing_month, {team}) in (select * from unnest("));
+    query.push_bind(allocation.teams.iter().map(|(month, _)| month.first_day()).collect::<Vec<_>>());
+    query.push("::date[], ");
+    query.push_bind(allocation.teams.iter().map(|(_, team)| team.clone()).collect::<Vec<_>>());
+    query.push("::text[]))");
+}
+
+/// The rows of a question, summed by what it groups by, month and currency, as `c`; with whom they are attributed to,
+/// where that is asked, and shared costs divided. Amounts are added before they are multiplied: there are few
+/// sums, and many rows.
+pub struct Rows<'a> {
+    pub question: &'a Question,
+    pub basis: &'a Basis,
+    pub source: Source,
+    /// Without one, amounts of every currency, as they are.
+    pub denomination: Option<&'a Denomination>,
+    pub first: BillingMonth,
+    pub last: BillingMonth,
+}
+
+/// Something that rows are summed by: its name as a column of `c`, and where it comes from.
+pub enum Column<'a> {
+    Value(&'static str, &'a Grouping),
+    Sql(&'static str, &'static str),
+}
+
+impl Rows<'_> {
+    fn allocation(&self) -> &Allocation {
+        &self.basis.allocation
+    }
+
+    /// Whether shared costs are divided among teams in these rows.
+    fn divides(&self) -> bool {
+        let asks = self.question.dimensions().any(Grouping::divides);
+        self.allocation().is_needed() && (asks || self.question.viewer != Viewer::Everything)
+    }
+
+    /// Whether rows of pools are kept from the viewer: then their values are not shown, only what they sum to.
+    fn hides_pools(&self) -> bool {
+        self.allocation().is_needed() && self.question.viewer != Viewer::Everything
+    }
+
+    /// One of the sums of `c`, as the part that counts: `cost`, `part_seconds`, `accelerator_cost`, `quantity`.
+    pub fn sum(&self, name: &str) -> String {
+        match (self.divides(), name) {
+            // Quantities of many units that only their cost is told of.
+            (_, "quantity") if self.hides_pools() => {
+                "case when a.pool = '' then c.quantity else 0 end".to_owned()
+            }
+            (true, _) => format!("c.{name} * coalesce(s.share, 1)"),
+            (false, _) => format!("c.{name}"),
+        }
+    }
+
+    /// The same of an amount, in the currency of the answer.
+    pub fn amount(&self, name: &str) -> String {
+        match self.denomination {
+            Some(denomination) => denomination.converted(&self.sum(name)),
+            None => self.sum(name),
+        }
+    }
+
+    /// The value of a dimension that the rows were summed by under this name.
+    pub fn value(&self, name: &str, dimension: &Grouping) -> String {
+        if dimension.is_allocated() {
+            owner_value(dimension, self.divides()).to_owned()
+        } else if self.hides_pools() && !dimension.is_time() {
+            format!("case when a.pool <> '' then '{SHARED}' || a.pool else c.{name} end")
+        } else {
+            format!("c.{name}")
+        }
+    }
+
+    /// A text of a charge that the rows were summed by under this name, where the viewer may see it.
+    pub fn visible(&self, name: &str) -> String {
+        match (self.hides_pools(), name) {
+            (false, _) => format!("c.{name}"),
+            // Of shared costs only which they are.
+            (true, "item") => format!("case when a.pool <> '' then 'Shared: ' || a.pool else c.{name} end"),
+            (true, "accelerator") => format!("case when a.pool = '' then c.{name} end"),
+            (true, _) => format!("case when a.pool <> '' then '' else c.{name} end"),
+        }
+    }
+
+    /// `from … where …`.
+    pub fn push<'c>(
+        &self,
+        query: &mut QueryBuilder<Postgres>,
+        columns: impl IntoIterator<Item = &'c Column<'c>>,
+    ) {
+        let Question { filters, viewer, cost, .. } = self.question;
+        let (cost, part_seconds) = (cost.column(), self.source.part_seconds());
+        let (quantity, charges) = match self.source {
+            Source::Months | Source::Days => ("c.metered_quantity", "sum(c.charges)"),
+            Source::Charges => ("case when c.is_metered then c.consumed_quantity end", "count(*)"),
+        };
+        let is_needed = self.allocation().is_needed();
+        query.push(" from (select c.billing_month, k.currency");
+        let mut grouped = 2;
+        if is_needed {
+            query.push(", ka.attribution_id");
+            grouped += 1;
+        }
+        for column in columns {
+            match column {
+                Column::Value(_, dimension) if dimension.is_allocated() => continue,
+                Column::Value(name, dimension) => {
+                    query.push(", ");
+                    push_value(query, dimension, self.source);
+                    query.push(format!(" as {name}"));
+                }
+                Column::Sql(name, sql) => {
+                    query.push(format!(", {sql} as {name}"));
+                }
+            }
+            grouped += 1;
+        }
+        query.push(format!(
+            ", sum({cost}) as cost, coalesce(sum({part_seconds}), 0) as part_seconds, \
+             coalesce(sum({cost}) filter (where k.accelerator is not null and k.category = 'Usage'), 0) \
+             as accelerator_cost, coalesce(sum({quantity}), 0) as quantity, {charges}::bigint as charges"
+        ));
+        push_keyed(query, self.source, self.allocation());
+        push_where(query, self.first, self.last, &self.basis.visible);
+        if let Some(denomination) = self.denomination {
+            denomination.push_where(query);
+        }
+        for filter in filters.iter().filter(|filter| !filter.dimension.is_allocated()) {
+            push_filter(query, filter, |query| push_value(query, &filter.dimension, self.source));
+        }
+        if !is_needed {
+            push_viewer(query, viewer, self.allocation(), "");
+        }
+        let places: Vec<String> = (1..=grouped).map(|place| place.to_string()).collect();
+        query.push(format!(" group by {}) c", places.join(", ")));
+        if is_needed {
+            query.push(" join attributions a on a.attribution_id = c.attribution_id");
+        }
+        if self.divides() {
+            query.push(format!(
+                " left join pool_shares s on a.pool <> '' and s.division_id = {} and s.pool = a.pool \
+                 and s.pool_part = a.pool_part",
+                by_month(self.allocation(), |month| month.division_id)
+            ));
+        }
+        if let Some(denomination) = self.denomination {
+            denomination.push_join(query);
+        }
+        query.push(" where true");
+        if is_needed {
+            for filter in filters.iter().filter(|filter| filter.dimension.is_allocated()) {
+                let value = owner_value(&filter.dimension, self.divides());
+                push_filter(query, filter, |query| {
+                    query.push(value);
+                });
+            }
+            // Which charges a pool holds is not told by asking for each of them in turn either.
+            let asks_of_charges =
+                |filter: &Filter| !filter.dimension.is_allocated() && !filter.dimension.is_time();
+            if self.hides_pools() && filters.iter().any(asks_of_charges) {
+                query.push(" and a.pool = ''");
+            }
+            push_viewer(query, viewer, self.allocation(), owner_value(&Grouping::Team, self.divides()));
+        }
     }
 }

@@ -4,9 +4,10 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
+use super::basis::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
-use super::visible::Visible;
 use crate::accounts::Viewer;
+use crate::ledger::Visible;
 use crate::period::{BillingMonth, Period};
 
 /// An account and month of a provider, and how its figures stand.
@@ -86,11 +87,12 @@ pub(super) async fn scopes_of(
     period: Period,
     viewer: &Viewer,
     visible: &Visible,
+    allocation: &Allocation,
 ) -> sqlx::Result<Vec<i64>> {
     let mut query = QueryBuilder::<Postgres>::new("select distinct c.scope_id");
-    push_from(&mut query, Source::Months);
+    push_from(&mut query, Source::Months, allocation);
     push_where(&mut query, period.first(), period.last(), visible);
-    push_filters(&mut query, &[], viewer, Source::Months);
+    push_filters(&mut query, &[], viewer, Source::Months, allocation);
     query.build_query_scalar().fetch_all(db).await
 }
 

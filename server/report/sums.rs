@@ -2,11 +2,11 @@
 
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
+use super::basis::Basis;
 use super::denomination::{Denomination, LeftOut, denominate, left_out};
-use super::sql::{Source, push_filters, push_from, push_value, push_where};
-use super::visible::Visible;
+use super::sql::{Column, Rows, Source};
 use super::{Grouping, Question};
-use crate::exchange::Rates;
+use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
 
 /// What an answer is made from.
@@ -63,11 +63,10 @@ impl std::iter::Sum for Figures {
 pub(super) async fn sums_of(
     db: &mut PgConnection,
     question: &Question,
-    visible: &Visible,
-    rates: &Rates,
+    basis: &Basis,
     sequence: i64,
 ) -> sqlx::Result<Sums> {
-    let found = denominate(db, question, visible, rates, sequence).await?;
+    let found = denominate(db, question, basis, sequence).await?;
     let Some(denomination) = found.denomination else {
         return Ok(Sums {
             denomination: None,
@@ -76,43 +75,50 @@ pub(super) async fn sums_of(
             groups: Vec::new(),
         });
     };
-    let source = source_of(db, question, visible).await?;
-    let groups = groups(db, question, visible, &denomination, source).await?;
-    let left_out = left_out(db, question, visible, &denomination, source).await?;
+    let source = source_of(db, question, &basis.visible).await?;
+    let groups = groups(db, question, basis, &denomination, source).await?;
+    let left_out = left_out(db, question, basis, &denomination, source).await?;
     Ok(Sums { denomination: Some(denomination), other_currencies: found.others, left_out, groups })
 }
 
 async fn groups(
     db: &mut PgConnection,
     question: &Question,
-    visible: &Visible,
+    basis: &Basis,
     denomination: &Denomination,
     source: Source,
 ) -> sqlx::Result<Vec<Sum>> {
-    let (cost, part_seconds) = (denomination.amount(question.cost), source.part_seconds());
+    let compared = if question.by.is_time() { question.period } else { question.period.previous() };
+    let rows = Rows {
+        question,
+        basis,
+        source,
+        denomination: Some(denomination),
+        first: compared.first(),
+        last: question.period.last(),
+    };
     let first_day = question.period.first().first_day();
     let mut query = QueryBuilder::<Postgres>::new("select ");
-    push_value(&mut query, &question.by, source);
+    query.push(rows.value("key", &question.by));
     query.push(" as key, ");
     match &question.then {
-        Some(then) => push_value(&mut query, then, source),
-        None => drop(query.push("null")),
+        Some(then) => query.push(rows.value("inside", then)),
+        None => query.push("null"),
+    };
+    query.push(" as inside");
+    for (name, sum, comparison) in [
+        ("cost", rows.amount("cost"), ">="),
+        ("previous", rows.amount("cost"), "<"),
+        ("part_seconds", rows.sum("part_seconds"), ">="),
+        ("accelerator_cost", rows.amount("accelerator_cost"), ">="),
+    ] {
+        query.push(format!(", coalesce(sum({sum}) filter (where c.billing_month {comparison} "));
+        query.push_bind(first_day);
+        query.push(format!("), 0) as {name}"));
     }
-    query.push(format!(" as inside, coalesce(sum({cost}) filter (where c.billing_month >= "));
-    query.push_bind(first_day);
-    query.push(format!("), 0) as cost, coalesce(sum({cost}) filter (where c.billing_month < "));
-    query.push_bind(first_day);
-    query.push(format!("), 0) as previous, coalesce(sum({part_seconds}) filter (where c.billing_month >= "));
-    query.push_bind(first_day);
-    query.push(format!("), 0) as part_seconds, coalesce(sum({cost}) filter (where c.billing_month >= "));
-    query.push_bind(first_day);
-    query.push(" and k.accelerator is not null and k.category = 'Usage'), 0) as accelerator_cost");
-    push_from(&mut query, source);
-    denomination.push_join(&mut query);
-    let compared = if question.by.is_time() { question.period } else { question.period.previous() };
-    push_where(&mut query, compared.first(), question.period.last(), visible);
-    denomination.push_where(&mut query);
-    push_filters(&mut query, &question.filters, &question.viewer, source);
+    let mut columns = vec![Column::Value("key", &question.by)];
+    columns.extend(question.then.as_ref().map(|then| Column::Value("inside", then)));
+    rows.push(&mut query, &columns);
     query.push(" group by 1");
     if question.then.is_some() {
         query.push(", 2");
@@ -163,11 +169,8 @@ pub(super) async fn source_of(
     question: &Question,
     visible: &Visible,
 ) -> sqlx::Result<Source> {
-    let dimensions = || {
-        let filters = question.filters.iter().map(|filter| &filter.dimension);
-        std::iter::once(&question.by).chain(&question.then).chain(filters)
-    };
-    let tags: Vec<String> = dimensions()
+    let tags: Vec<String> = question
+        .dimensions()
         .filter_map(|dimension| match dimension {
             Grouping::Tag(key) => Some(key.clone()),
             _ => None,
@@ -185,5 +188,5 @@ pub(super) async fn source_of(
         )
         .fetch_one(db)
         .await?;
-    Ok(Source::of(dimensions(), is_noisy))
+    Ok(Source::of(question.dimensions(), is_noisy))
 }

@@ -2,9 +2,11 @@
 
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
+use super::basis::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
-use super::visible::Visible;
+use super::{Grouping, Question};
 use crate::accounts::Viewer;
+use crate::ledger::Visible;
 use crate::period::Period;
 
 /// The tags that charges of a period carry as of a sequence, the most used first, at most `limit`.
@@ -16,7 +18,9 @@ pub async fn tag_names(
     limit: i64,
 ) -> sqlx::Result<Vec<String>> {
     let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
-    tag_names_of(db, period, viewer, &visible, limit).await
+    let question = Question { by: Grouping::Month, ..Question::of(period, viewer.clone()) };
+    let allocation = Allocation::find(db, &question, sequence).await?;
+    tag_names_of(db, period, viewer, &visible, &allocation, limit).await
 }
 
 /// As [`tag_names`], where it is known what counts.
@@ -25,13 +29,14 @@ pub(super) async fn tag_names_of(
     period: Period,
     viewer: &Viewer,
     visible: &Visible,
+    allocation: &Allocation,
     limit: i64,
 ) -> sqlx::Result<Vec<String>> {
     let mut query = QueryBuilder::<Postgres>::new("select tag as name");
-    push_from(&mut query, Source::Months);
+    push_from(&mut query, Source::Months, allocation);
     query.push(" cross join lateral jsonb_object_keys(k.tags) tag");
     push_where(&mut query, period.first(), period.last(), visible);
-    push_filters(&mut query, &[], viewer, Source::Months);
+    push_filters(&mut query, &[], viewer, Source::Months, allocation);
     query.push(" group by 1 order by sum(c.charges) desc, 1 limit ");
     query.push_bind(limit);
     query.build_query_scalar().fetch_all(db).await

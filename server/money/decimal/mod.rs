@@ -185,6 +185,36 @@ impl Decimal {
             .collect()
     }
 
+    /// Splits in proportion to weights that are not negative into parts of so many places that sum to exactly `self`,
+    /// which has no more: cut down, and what is left over goes, a unit each, to those that lost most, the first among
+    /// equals. Of a weight, as many digits after the point count. `None` where the weights sum to nothing.
+    pub fn apportion(self, weights: &[Self], places: u8) -> Option<Vec<Self>> {
+        let weights: Vec<I256> = weights.iter().map(|weight| weight.round(places).mantissa).collect();
+        let sum: I256 = weights.iter().fold(I256::ZERO, |sum, weight| sum + *weight);
+        if sum <= I256::ZERO {
+            return None;
+        }
+        let whole = self.rescale(places).mantissa;
+        let products = weights.iter().map(|weight| whole * *weight);
+        let cut: Vec<(I256, I256)> =
+            products.map(|product| (product.div_euclid(sum), product.rem_euclid(sum))).collect();
+        Some(hand_out(whole, &cut, places))
+    }
+
+    /// Rounds the parts of a sum to so many places, such that they sum to the rounded sum: cut down, and what is left
+    /// over goes, a unit each, to those that lost most (largest remainder), the first among equals.
+    pub fn round_parts(parts: &[Self], places: u8) -> Vec<Self> {
+        let whole = parts.iter().copied().sum::<Self>().round(places).mantissa;
+        let finest = parts.iter().map(|part| part.scale).max().unwrap_or_default().max(places);
+        let unit = power_of_ten(u32::from(finest - places));
+        let cut: Vec<(I256, I256)> = parts
+            .iter()
+            .map(|part| part.rescale(finest).mantissa)
+            .map(|fine| (fine.div_euclid(unit), fine.rem_euclid(unit)))
+            .collect();
+        hand_out(whole, &cut, places)
+    }
+
     /// Exact product with a whole number, for counts.
     #[must_use]
     pub fn times(self, n: i64) -> Self {
@@ -269,6 +299,21 @@ fn divide_half_even(value: I256, unit: I256) -> I256 {
         Ordering::Equal if floor % I256::from(2u8) == I256::ZERO => floor,
         Ordering::Equal | Ordering::Greater => floor + I256::ONE,
     }
+}
+
+/// Parts that were cut down, with what each lost, and what is left of the whole handed out.
+fn hand_out(whole: I256, cut: &[(I256, I256)], places: u8) -> Vec<Decimal> {
+    let given: I256 = cut.iter().fold(I256::ZERO, |sum, (part, _)| sum + *part);
+    // Each part lost less than a unit, so at most as many are left as there are parts.
+    let left = (whole - given).as_usize();
+    let mut order: Vec<usize> = (0..cut.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(cut[at].1));
+    let mut parts: Vec<Decimal> =
+        cut.iter().map(|(part, _)| Decimal { mantissa: *part, scale: places }).collect();
+    for &at in order.iter().take(left) {
+        parts[at].mantissa += I256::ONE;
+    }
+    parts
 }
 
 impl FromStr for Decimal {

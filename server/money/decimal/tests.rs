@@ -126,3 +126,45 @@ proptest! {
         prop_assert!(moved + moved <= Decimal::new(1, places));
     }
 }
+
+#[test]
+fn an_amount_is_apportioned_to_the_last_unit() {
+    let weights = |values: &[i64]| values.iter().map(|value| Decimal::from(*value)).collect::<Vec<_>>();
+    let strings = |parts: Vec<Decimal>| parts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let one = Decimal::from(1);
+    assert_eq!(strings(one.apportion(&weights(&[1, 1, 1]), 2).unwrap()), ["0.34", "0.33", "0.33"]);
+    assert_eq!(strings(one.apportion(&weights(&[1, 5]), 3).unwrap()), ["0.167", "0.833"]);
+    assert_eq!(strings(one.apportion(&weights(&[0, 5]), 1).unwrap()), ["0.0", "1.0"]);
+    assert_eq!(one.apportion(&weights(&[0, 0]), 2), None);
+    assert_eq!(one.apportion(&[], 2), None);
+}
+
+proptest! {
+    #[test]
+    fn rounded_parts_sum_to_the_rounded_sum(
+        parts in proptest::collection::vec((any::<i64>(), 0u8..12), 0..40),
+        places in 0u8..4,
+    ) {
+        let parts: Vec<Decimal> = parts.iter().map(|(m, scale)| Decimal::new(i128::from(*m), *scale)).collect();
+        let rounded = Decimal::round_parts(&parts, places);
+        let sum: Decimal = parts.iter().copied().sum();
+        prop_assert_eq!(rounded.iter().copied().sum::<Decimal>(), sum.round(places));
+        let unit = Decimal::new(1, places);
+        for (part, rounded) in parts.iter().zip(&rounded) {
+            prop_assert!((*rounded - *part).abs() <= unit);
+        }
+    }
+
+    #[test]
+    fn apportioned_parts_sum_to_the_whole(
+        whole in 0i64..1_000_000,
+        weights in proptest::collection::vec((0i64..i64::MAX, 0u8..12), 1..40),
+    ) {
+        let weights: Vec<Decimal> =
+            weights.iter().map(|(m, scale)| Decimal::new(i128::from(*m), *scale)).collect();
+        let whole = Decimal::new(i128::from(whole), 2);
+        if let Some(parts) = whole.apportion(&weights, 12) {
+            prop_assert_eq!(parts.iter().copied().sum::<Decimal>(), whole);
+        }
+    }
+}

@@ -9,14 +9,13 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 pub use parts::Parts;
 
-use super::as_of::{Error, as_of};
+use super::as_of::Error;
+use super::basis::Basis;
 use super::denomination::{Unconverted, denominate, left_out};
-use super::spend::rates_for;
-use super::sql::{Source, push_filters, push_from, push_where};
+use super::sql::{Column, Rows};
 use super::sums::source_of;
-use super::visible::Visible;
 use super::{CostBasis, Grouping, Question};
-use crate::exchange::{Rates, Used};
+use crate::exchange::Used;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
 use parts::Before;
@@ -68,20 +67,28 @@ pub struct Movement {
     pub price: Option<Decimal>,
 }
 
+/// What tells one thing that is bought from another.
+const ITEM: [(&str, &str); 7] = [
+    ("provider", "k.provider"),
+    ("service", "k.service"),
+    ("item", "coalesce(nullif(k.instance_type, ''), nullif(k.meter, ''), k.sku)"),
+    ("region", "k.region"),
+    ("category", "k.category"),
+    ("accelerator", "k.accelerator"),
+    ("unit", "k.unit"),
+];
+
 /// Compares a question's period with the one of the same length before it.
 pub async fn variance(db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
-    let sequence = as_of(db, question.sequence).await?;
-    let visible = Visible::compared(db, question.period, sequence).await?;
-    let rates = rates_for(db, question, sequence).await?;
-    Ok(variance_of(db, question, &visible, &rates, sequence).await?)
+    let (sequence, basis) = Basis::find(db, question).await?;
+    Ok(variance_of(db, question, &basis, sequence).await?)
 }
 
 /// As [`variance`], where it is known what counts.
 pub(super) async fn variance_of(
     db: &mut PgConnection,
     question: &Question,
-    visible: &Visible,
-    rates: &Rates,
+    basis: &Basis,
     sequence: i64,
 ) -> sqlx::Result<Variance> {
     let mut answer = Variance {
@@ -98,33 +105,33 @@ pub(super) async fn variance_of(
         unconverted: Vec::new(),
         previous_unconverted: Vec::new(),
     };
-    let Some(denomination) = denominate(db, question, visible, rates, sequence).await?.denomination else {
+    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
         return Ok(answer);
     };
-    let filtered = Question { by: Grouping::Provider, then: None, ..question.clone() };
-    let source = source_of(db, &filtered, visible).await?;
-    let (local, cost) = (question.cost.column(), denomination.amount(question.cost));
-    let quantity = match source {
-        Source::Months | Source::Days => "c.metered_quantity",
-        Source::Charges => "case when c.is_metered then c.consumed_quantity end",
+    let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
+    let source = source_of(db, &filtered, &basis.visible).await?;
+    let rows = Rows {
+        question: &filtered,
+        basis,
+        source,
+        denomination: Some(&denomination),
+        first: question.period.previous().first(),
+        last: question.period.last(),
     };
-    let mut query = QueryBuilder::<Postgres>::new(
-        "select k.provider, k.service, \
-         coalesce(nullif(k.instance_type, ''), nullif(k.meter, ''), k.sku) as item, k.region, k.category, \
-         k.accelerator, k.unit, k.currency",
-    );
-    for (name, column) in [("local", local), ("cost", cost.as_str()), ("quantity", quantity)] {
+    let mut query = QueryBuilder::<Postgres>::new("select c.currency");
+    for (name, _) in ITEM {
+        query.push(format!(", {} as {name}", rows.visible(name)));
+    }
+    for (name, sum) in
+        [("local", rows.sum("cost")), ("cost", rows.amount("cost")), ("quantity", rows.sum("quantity"))]
+    {
         for (when, comparison) in [("previous", "<"), ("current", ">=")] {
-            query.push(format!(", coalesce(sum({column}) filter (where c.billing_month {comparison} "));
+            query.push(format!(", coalesce(sum({sum}) filter (where c.billing_month {comparison} "));
             query.push_bind(question.period.first().first_day());
             query.push(format!("), 0) as {when}_{name}"));
         }
     }
-    push_from(&mut query, source);
-    denomination.push_join(&mut query);
-    push_where(&mut query, question.period.previous().first(), question.period.last(), visible);
-    denomination.push_where(&mut query);
-    push_filters(&mut query, &question.filters, &question.viewer, source);
+    rows.push(&mut query, &ITEM.map(|(name, sql)| Column::Sql(name, sql)));
     query.push(" group by 1, 2, 3, 4, 5, 6, 7, 8");
     let (mut previous, mut total) = (Decimal::ZERO, Decimal::ZERO);
     let mut movements = Vec::new();
@@ -174,7 +181,7 @@ pub(super) async fn variance_of(
     answer.currency = Some(denomination.currency().clone());
     (answer.previous, answer.total) = (Some(money(previous)), Some(money(total)));
     answer.rates = denomination.used();
-    let left_out = left_out(db, question, visible, &denomination, source).await?;
+    let left_out = left_out(db, question, basis, &denomination, source).await?;
     (answer.unconverted, answer.previous_unconverted) = (left_out.of_period, left_out.of_previous);
     Ok(answer)
 }

@@ -1,0 +1,195 @@
+//! The allocation book: every entry, as it stands at a step of the ledger; and what of it holds in a month.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::{
+    Account, Budget, CostCentre, Entry, Experiment, Meaning, Pool, Project, Rule, Team, Value,
+};
+use super::label::{Label, normalized_key};
+use crate::period::BillingMonth;
+
+/// Everything that was written down, by its number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Book {
+    pub entries: BTreeMap<i64, Entry>,
+}
+
+/// An entry as it was and as it will be; `None` where there is none. What a change is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    pub id: i64,
+    pub before: Option<Entry>,
+    pub after: Option<Entry>,
+}
+
+/// What holds in a month.
+#[derive(Clone, Debug)]
+pub struct MonthBook<'a> {
+    pub month: BillingMonth,
+    pub teams: Vec<&'a Team>,
+    pub projects: Vec<&'a Project>,
+    pub cost_centres: Vec<&'a CostCentre>,
+    pub experiments: Vec<&'a Experiment>,
+    pub accounts: Vec<&'a Account>,
+    pub meanings: Vec<&'a Meaning>,
+    pub values: Vec<&'a Value>,
+    /// In the order in which they are asked.
+    pub rules: Vec<(i64, &'a Rule)>,
+    pub pools: Vec<&'a Pool>,
+}
+
+impl Book {
+    /// With these edits made.
+    #[must_use]
+    pub fn edited(&self, edits: &[Edit]) -> Self {
+        let mut book = self.clone();
+        for edit in edits {
+            match &edit.after {
+                Some(entry) => book.entries.insert(edit.id, entry.clone()),
+                None => book.entries.remove(&edit.id),
+            };
+        }
+        book
+    }
+
+    pub fn of_month(&self, month: BillingMonth) -> MonthBook<'_> {
+        let mut of_month = MonthBook {
+            month,
+            teams: Vec::new(),
+            projects: Vec::new(),
+            cost_centres: Vec::new(),
+            experiments: Vec::new(),
+            accounts: Vec::new(),
+            meanings: Vec::new(),
+            values: Vec::new(),
+            rules: Vec::new(),
+            pools: Vec::new(),
+        };
+        for (id, entry) in self.entries.iter().filter(|(_, entry)| entry.months().contain(month)) {
+            match entry {
+                Entry::Team(team) => of_month.teams.push(team),
+                Entry::Project(project) => of_month.projects.push(project),
+                Entry::CostCentre(centre) => of_month.cost_centres.push(centre),
+                Entry::Experiment(experiment) => of_month.experiments.push(experiment),
+                Entry::Account(account) => of_month.accounts.push(account),
+                Entry::Meaning(meaning) => of_month.meanings.push(meaning),
+                Entry::Value(value) => of_month.values.push(value),
+                Entry::Rule(rule) => of_month.rules.push((*id, rule)),
+                Entry::Pool(pool) => of_month.pools.push(pool),
+                Entry::Budget(_) => {}
+            }
+        }
+        of_month.rules.sort_by_key(|(id, rule)| (rule.place, *id));
+        of_month
+    }
+
+    /// One month of every stretch in which the book stays the same: before anything begins, and from each month on
+    /// in which something begins or has ended.
+    pub fn turning_points(&self) -> Vec<BillingMonth> {
+        let mut months = BTreeSet::new();
+        for entry in self.entries.values() {
+            let valid = entry.months();
+            months.extend(valid.first);
+            months.extend(valid.last.map(BillingMonth::next));
+        }
+        let before =
+            months.first().map_or(BillingMonth::of(chrono::NaiveDate::default()), |first| first.previous());
+        std::iter::once(before).chain(months).collect()
+    }
+
+    /// Whether anyone can be charged at all.
+    pub fn has_teams(&self) -> bool {
+        self.entries.values().any(|entry| matches!(entry, Entry::Team(_)))
+    }
+
+    /// Entries of a kind, with their numbers.
+    pub fn rules(&self) -> Vec<(i64, &Rule)> {
+        let mut rules: Vec<(i64, &Rule)> = self
+            .entries
+            .iter()
+            .filter_map(|(id, entry)| match entry {
+                Entry::Rule(rule) => Some((*id, rule)),
+                _ => None,
+            })
+            .collect();
+        rules.sort_by_key(|(id, rule)| (rule.place, *id));
+        rules
+    }
+
+    pub fn pools(&self) -> impl Iterator<Item = (i64, &Pool)> {
+        self.entries.iter().filter_map(|(id, entry)| match entry {
+            Entry::Pool(pool) => Some((*id, pool)),
+            _ => None,
+        })
+    }
+
+    pub fn budgets(&self) -> impl Iterator<Item = (i64, &Budget)> {
+        self.entries.iter().filter_map(|(id, entry)| match entry {
+            Entry::Budget(budget) => Some((*id, budget)),
+            _ => None,
+        })
+    }
+}
+
+impl MonthBook<'_> {
+    pub fn team(&self, handle: &str) -> Option<&Team> {
+        self.teams.iter().copied().find(|team| team.handle == handle)
+    }
+
+    pub fn project(&self, handle: &str) -> Option<&Project> {
+        self.projects.iter().copied().find(|project| project.handle == handle)
+    }
+
+    pub fn cost_centre(&self, handle: &str) -> Option<&CostCentre> {
+        self.cost_centres.iter().copied().find(|centre| centre.handle == handle)
+    }
+
+    pub fn pool(&self, handle: &str) -> Option<&Pool> {
+        self.pools.iter().copied().find(|pool| pool.handle == handle)
+    }
+
+    /// The tag keys, normalized, that tell a label: the first that a charge has.
+    pub fn keys_of(&self, label: Label) -> Vec<String> {
+        match self.meanings.iter().find(|meaning| meaning.label == label) {
+            Some(meaning) => meaning.keys.iter().map(|key| normalized_key(key)).collect(),
+            None => label.usual_keys().iter().map(|key| normalized_key(key)).collect(),
+        }
+    }
+
+    /// A team and all inside it, in the order of the book; nothing where there is no such team.
+    pub fn with_teams_inside(&self, handle: &str) -> Vec<&str> {
+        let mut found: Vec<&str> = self.team(handle).map(|team| team.handle.as_str()).into_iter().collect();
+        let mut at = 0;
+        while let Some(parent) = found.get(at).copied() {
+            let inside = self.teams.iter().filter(|team| team.parent.as_deref() == Some(parent));
+            for team in inside {
+                if !found.contains(&team.handle.as_str()) {
+                    found.push(&team.handle);
+                }
+            }
+            at += 1;
+        }
+        found
+    }
+
+    /// Whether other teams are inside this one.
+    pub fn has_teams_inside(&self, handle: &str) -> bool {
+        self.teams.iter().any(|team| team.parent.as_deref() == Some(handle))
+    }
+
+    /// Where finance books what a team spends: its own cost centre, else that of the team it is a part of.
+    pub fn cost_centre_of(&self, handle: &str) -> Option<&str> {
+        let mut team = self.team(handle)?;
+        // As many steps as there are teams: a circle is refused, but must not hang what looks for it.
+        for _ in 0..self.teams.len() {
+            if let Some(centre) = &team.cost_centre {
+                return Some(centre);
+            }
+            team = self.team(team.parent.as_deref()?)?;
+        }
+        None
+    }
+}

@@ -1,0 +1,337 @@
+//! What an organization writes into its allocation book: who there is, what labels mean, and who pays for what.
+
+use serde::{Deserialize, Serialize};
+
+use super::label::Label;
+use super::rule::Condition;
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+
+/// The months for which an entry holds, both included; without one it is open on that side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Months {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<BillingMonth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<BillingMonth>,
+}
+
+/// Whoever is charged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Team {
+    /// What addresses and rules call it; stays when it is renamed.
+    pub handle: String,
+    pub name: String,
+    /// The team that it is a part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Where finance books it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_centre: Option<String>,
+    /// What tags call it, besides its handle and its name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spellings: Vec<String>,
+    /// People who work in it, for whoever asks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
+    pub months: Months,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Project {
+    pub handle: String,
+    pub name: String,
+    /// Who pays for it, where a rule asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_centre: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spellings: Vec<String>,
+    pub months: Months,
+}
+
+/// Where finance books spend.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CostCentre {
+    pub handle: String,
+    pub name: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spellings: Vec<String>,
+    pub months: Months,
+}
+
+/// An experiment that was renamed, merged or assigned. Others need no entry: their label is their name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Experiment {
+    /// A normalized label.
+    pub handle: String,
+    pub name: String,
+    /// Labels that mean this experiment, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spellings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Who pays for it, where a rule asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    pub months: Months,
+}
+
+/// Whose account it is: a billing account or a sub-account of a provider.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Account {
+    pub account: String,
+    pub team: String,
+    pub months: Months,
+}
+
+/// Which tags tell a label, the first that a charge has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Meaning {
+    pub label: Label,
+    pub keys: Vec<String>,
+}
+
+/// A value of a label that has no entry of its own (environment, model size, workload, interruptible), and its
+/// other spellings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Value {
+    pub label: Label,
+    pub value: String,
+    pub spellings: Vec<String>,
+}
+
+/// Who a charge belongs to. The first rule whose conditions all hold, and whose target there is, decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    pub name: String,
+    /// Rules are asked from the lowest place to the highest.
+    pub place: i64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub when: Vec<Condition>,
+    pub to: Target,
+    #[serde(default)]
+    pub months: Months,
+}
+
+/// Who gets what a rule selects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "is", deny_unknown_fields)]
+pub enum Target {
+    /// This team; and this project, whatever the labels say.
+    Team {
+        team: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project: Option<String>,
+    },
+    /// The team that the labels name: of the team, else of the project, else of the experiment.
+    Labels,
+    /// The team that this tag names.
+    Tag { key: String },
+    /// The team whose account it is.
+    Account,
+    /// A pool of shared costs.
+    Pool { pool: String },
+}
+
+/// Costs that several teams share, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pool {
+    pub handle: String,
+    pub name: String,
+    pub split: Split,
+    /// Teams that take part; none named: as the split says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub among: Vec<String>,
+    /// Teams that do not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
+    /// Pools that take part as if they were teams, and hand on what they get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<String>,
+    #[serde(default)]
+    pub months: Months,
+}
+
+/// How a pool is divided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "by", deny_unknown_fields)]
+pub enum Split {
+    /// The same for everyone: for each team that has no teams inside it.
+    Evenly,
+    /// These shares, which sum to 1.
+    Fixed { shares: Vec<FixedShare> },
+    /// In proportion to the effective cost that is a team's own, in the reporting currency.
+    DirectCost,
+    /// In proportion to the accelerator-hours that are a team's own.
+    AcceleratorHours,
+    /// In proportion to a quantity that was entered for the month.
+    Quantity { unit: String },
+    /// By the policy for commitments and credits "who used it": in proportion to the effective cost of the usage that
+    /// the same commitment covers; of what belongs to no commitment, of the same billing account.
+    WhoUsedIt,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixedShare {
+    /// A team, or one of the pools that take part.
+    pub to: Recipient,
+    pub share: Decimal,
+}
+
+/// Who gets a part of a pool.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recipient {
+    Team(String),
+    Pool(String),
+}
+
+/// What somebody may spend in a period.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    pub of: BudgetOf,
+    pub period: BudgetPeriod,
+    /// Of each period that begins in these months.
+    pub months: Months,
+    pub amount: Decimal,
+    pub currency: Currency,
+    /// In percent of the amount, ascending.
+    pub thresholds: Vec<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BudgetOf {
+    Team(String),
+    Project(String),
+    CostCentre(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BudgetPeriod {
+    Month,
+    Quarter,
+    Year,
+}
+
+/// One thing in the book.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Entry {
+    Team(Team),
+    Project(Project),
+    CostCentre(CostCentre),
+    Experiment(Experiment),
+    Account(Account),
+    Meaning(Meaning),
+    Value(Value),
+    Rule(Rule),
+    Pool(Pool),
+    Budget(Budget),
+}
+
+impl Months {
+    /// From a month on.
+    pub fn from(first: BillingMonth) -> Self {
+        Self { first: Some(first), last: None }
+    }
+
+    pub fn contain(self, month: BillingMonth) -> bool {
+        self.first.is_none_or(|first| first <= month) && self.last.is_none_or(|last| month <= last)
+    }
+
+    /// Months that both contain.
+    pub fn overlap(self, other: Self) -> bool {
+        let is_before = |a: Self, b: Self| a.last.zip(b.first).is_some_and(|(last, first)| last < first);
+        !is_before(self, other) && !is_before(other, self)
+    }
+
+    /// Whether the first is after the last.
+    pub fn are_none(self) -> bool {
+        self.first.zip(self.last).is_some_and(|(first, last)| first > last)
+    }
+
+    /// `from 2026-07`, `2026-01 to 2026-06`; empty for all months.
+    pub fn in_words(self) -> String {
+        match (self.first, self.last) {
+            (None, None) => String::new(),
+            (Some(first), None) => format!("from {first}"),
+            (None, Some(last)) => format!("until {last}"),
+            (Some(first), Some(last)) => format!("{first} to {last}"),
+        }
+    }
+}
+
+impl Entry {
+    /// The months for which it holds.
+    pub fn months(&self) -> Months {
+        match self {
+            Self::Team(team) => team.months,
+            Self::Project(project) => project.months,
+            Self::CostCentre(centre) => centre.months,
+            Self::Experiment(experiment) => experiment.months,
+            Self::Account(account) => account.months,
+            Self::Rule(rule) => rule.months,
+            Self::Pool(pool) => pool.months,
+            Self::Budget(budget) => budget.months,
+            Self::Meaning(_) | Self::Value(_) => Months::default(),
+        }
+    }
+
+    /// The stored word of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Team(_) => "team",
+            Self::Project(_) => "project",
+            Self::CostCentre(_) => "cost-centre",
+            Self::Experiment(_) => "experiment",
+            Self::Account(_) => "account",
+            Self::Meaning(_) => "meaning",
+            Self::Value(_) => "value",
+            Self::Rule(_) => "rule",
+            Self::Pool(_) => "pool",
+            Self::Budget(_) => "budget",
+        }
+    }
+
+    /// What a person calls it: `team Vision`, `rule Support`.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Team(team) => format!("team {}", team.name),
+            Self::Project(project) => format!("project {}", project.name),
+            Self::CostCentre(centre) => format!("cost centre {}", centre.name),
+            Self::Experiment(experiment) => format!("experiment {}", experiment.name),
+            Self::Account(account) => format!("account {}", account.account),
+            Self::Meaning(meaning) => format!("tags that mean {}", meaning.label.name().to_lowercase()),
+            Self::Value(value) => format!("{} {}", value.label.name().to_lowercase(), value.value),
+            Self::Rule(rule) => format!("rule {}", rule.name),
+            Self::Pool(pool) => format!("pool {}", pool.name),
+            Self::Budget(budget) => format!("budget of {}", budget.of.in_words()),
+        }
+    }
+}
+
+impl BudgetOf {
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Team(handle) => format!("team {handle}"),
+            Self::Project(handle) => format!("project {handle}"),
+            Self::CostCentre(handle) => format!("cost centre {handle}"),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The book in PostgreSQL: as it stood at a step of the ledger.
+
+use sqlx::PgConnection;
+use sqlx::types::Json;
+
+use super::{Book, Entry};
+
+/// The book as of a sequence of the ledger.
+pub async fn book(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Book> {
+    let rows = sqlx::query!(
+        r#"select entry_id, content as "content: Json<Entry>"
+           from allocation_entries
+           where from_sequence <= $1 and (until_sequence is null or until_sequence > $1)"#,
+        sequence,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(Book { entries: rows.into_iter().map(|row| (row.entry_id, row.content.0)).collect() })
+}
+
+/// The last step of the ledger up to this one that changed the book or quantities; 0: none. Books between two such
+/// steps are the same.
+pub async fn version(db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> {
+    sqlx::query_scalar!(
+        r#"select coalesce(max(sequence), 0) as "version!"
+           from ledger_log
+           where action = 'allocation' and sequence <= $1"#,
+        sequence,
+    )
+    .fetch_one(db)
+    .await
+}
+
+/// Numbers for entries that are about to be drafted.
+pub async fn entry_ids(db: &mut PgConnection, count: usize) -> sqlx::Result<Vec<i64>> {
+    sqlx::query_scalar!(
+        r#"select nextval('allocation_entry_ids') as "id!" from generate_series(1, $1)"#,
+        i32::try_from(count).unwrap_or(i32::MAX),
+    )
+    .fetch_all(db)
+    .await
+}

@@ -1,0 +1,224 @@
+//! Labels: what tags mean, and which spellings mean the same.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a tag can tell about a charge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Label {
+    Team,
+    Project,
+    Experiment,
+    CostCentre,
+    Environment,
+    ModelSize,
+    Workload,
+    Interruptible,
+}
+
+/// A text that names no label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected team, project, experiment, cost-centre, environment, model-size, workload or interruptible"
+)]
+pub struct ParseLabelError;
+
+impl Label {
+    pub const ALL: [Self; 8] = [
+        Self::Team,
+        Self::Project,
+        Self::Experiment,
+        Self::CostCentre,
+        Self::Environment,
+        Self::ModelSize,
+        Self::Workload,
+        Self::Interruptible,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Team => "team",
+            Self::Project => "project",
+            Self::Experiment => "experiment",
+            Self::CostCentre => "cost-centre",
+            Self::Environment => "environment",
+            Self::ModelSize => "model-size",
+            Self::Workload => "workload",
+            Self::Interruptible => "interruptible",
+        }
+    }
+
+    /// `Cost centre`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Team => "Team",
+            Self::Project => "Project",
+            Self::Experiment => "Experiment",
+            Self::CostCentre => "Cost centre",
+            Self::Environment => "Environment",
+            Self::ModelSize => "Model size",
+            Self::Workload => "Workload",
+            Self::Interruptible => "Interruptible",
+        }
+    }
+
+    /// The tag keys that mean it until somebody says otherwise.
+    pub fn usual_keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Team => &["team"],
+            Self::Project => &["project"],
+            Self::Experiment => &["experiment"],
+            Self::CostCentre => &["cost-centre", "cost-center", "costcentre", "costcenter"],
+            Self::Environment => &["environment", "env"],
+            Self::ModelSize => &["model-size", "modelsize"],
+            Self::Workload => &["workload"],
+            Self::Interruptible => &["interruptible"],
+        }
+    }
+
+    /// Values that everybody writes in several ways: a value and its other spellings.
+    pub fn usual_values(self) -> &'static [(&'static str, &'static [&'static str])] {
+        match self {
+            Self::Environment => &[
+                ("production", &["prod", "prd", "live"]),
+                ("development", &["dev"]),
+                ("staging", &["stage", "stg"]),
+            ],
+            Self::Workload => &[
+                ("training", &["train", "pretraining", "pre-training"]),
+                ("serving", &["serve", "inference"]),
+                ("development", &["dev", "research"]),
+            ],
+            Self::Interruptible => &[("yes", &["true", "1", "y"]), ("no", &["false", "0", "n"])],
+            _ => &[],
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Label {
+    type Err = ParseLabelError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|label| label.as_str() == text).ok_or(ParseLabelError)
+    }
+}
+
+/// A value as it is compared: `Vision`, `vision ` and `VISION` are one, and so are `a  b` and `a b`.
+pub fn normalized(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(word.chars().flat_map(char::to_lowercase));
+    }
+    out
+}
+
+/// A tag's key as it is compared: as a value, and `cost_centre`, `cost centre` and `cost-centre` are one.
+pub fn normalized_key(text: &str) -> String {
+    normalized(text).replace(['_', ' ', '.'], "-")
+}
+
+/// What an address can hold of a name: `Computer Vision` becomes `computer-vision`. Empty where nothing is left.
+pub fn handle_of(name: &str) -> String {
+    let mut handle = String::with_capacity(name.len());
+    for c in name.chars().flat_map(char::to_lowercase) {
+        if c.is_alphanumeric() {
+            handle.push(c);
+        } else if !handle.is_empty() && !handle.ends_with('-') {
+            handle.push('-');
+        }
+    }
+    handle.truncate(handle.trim_end_matches('-').len());
+    handle
+}
+
+/// Whether two values look like one: the same letters and digits, or one letter of many apart.
+pub fn look_alike(a: &str, b: &str) -> bool {
+    let letters =
+        |text: &str| -> Vec<char> { normalized(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    let (a, b) = (letters(a), letters(b));
+    if a.is_empty() || b.is_empty() {
+        return false;
+    }
+    // `exp-1` and `exp-2` are told apart by their digits on purpose.
+    let digits = |text: &[char]| -> Vec<char> { text.iter().copied().filter(char::is_ascii_digit).collect() };
+    digits(&a) == digits(&b) && (a == b || (a.len().min(b.len()) >= 5 && is_within_one_edit(&a, &b)))
+}
+
+/// One letter more, less, other, or two swapped.
+fn is_within_one_edit(one: &[char], other: &[char]) -> bool {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    if long.len() - short.len() > 1 {
+        return false;
+    }
+    let same_start = short.iter().zip(long).take_while(|(x, y)| x == y).count();
+    let (short_rest, long_rest) = (&short[same_start..], &long[same_start..]);
+    if short.len() < long.len() {
+        return short_rest == &long_rest[1..];
+    }
+    match (short_rest, long_rest) {
+        ([], _) => true,
+        ([_, x @ ..], [_, y @ ..]) if x == y => true,
+        ([first, second, x @ ..], [third, fourth, y @ ..]) => first == fourth && second == third && x == y,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_value_are_one() {
+        for spelling in ["Vision", "vision ", "VISION", "\u{a0}vision", "viSion\t"] {
+            assert_eq!(normalized(spelling), "vision");
+        }
+        assert_eq!(normalized("  Computer \n Vision "), "computer vision");
+        assert_eq!(normalized(" \t"), "");
+        assert_eq!(normalized("ÄRZTE"), "ärzte");
+        for key in ["cost_centre", "Cost-Centre", "cost centre", "COST.CENTRE "] {
+            assert_eq!(normalized_key(key), "cost-centre");
+        }
+    }
+
+    #[test]
+    fn a_handle_fits_an_address() {
+        assert_eq!(handle_of("Computer Vision"), "computer-vision");
+        assert_eq!(handle_of("  R&D / Öl 7! "), "r-d-öl-7");
+        assert_eq!(handle_of("???"), "");
+    }
+
+    #[test]
+    fn values_that_look_alike_are_found() {
+        for (a, b) in
+            [("vision", "Vison"), ("nlp team", "nlp-team"), ("speech", "speeech"), ("robotics", "roboitcs")]
+        {
+            assert!(look_alike(a, b), "{a} {b}");
+            assert!(look_alike(b, a), "{b} {a}");
+        }
+        for (a, b) in
+            [("exp-1", "exp-2"), ("cv", "nlp"), ("llama-7b", "llama-70b"), ("", "x"), ("abc", "abd")]
+        {
+            assert!(!look_alike(a, b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn every_label_reads_as_it_is_written() {
+        for label in Label::ALL {
+            assert_eq!(label.to_string().parse(), Ok(label));
+        }
+        assert_eq!("teams".parse::<Label>(), Err(ParseLabelError));
+    }
+}

@@ -1,0 +1,161 @@
+//! Mappings in PostgreSQL: which key belongs to whom, one set for all months whose book says the same.
+
+use futures_util::TryStreamExt;
+use rustc_hash::FxHashMap;
+use sqlx::{Connection, PgConnection};
+use uuid::Uuid;
+
+use super::{Attribution, Attributor, Facts, MonthBook, digest};
+use crate::accelerator;
+use crate::store::{CopyRows, copy_rows};
+
+/// Rows of a block.
+const BLOCK: usize = 8 << 20;
+
+/// The set of a month's book, made to cover the keys of these deliveries.
+pub async fn cover(db: &mut PgConnection, book: &MonthBook<'_>, deliveries: &[i64]) -> sqlx::Result<Uuid> {
+    let set_id = digest(book, accelerator::VERSION);
+    if uncovered(db, set_id, deliveries).await?.is_empty() {
+        return Ok(set_id);
+    }
+    let mut tx = db.begin().await?;
+    // Who wants the same set waits and finds it.
+    let lock = i64::from_be_bytes(set_id.as_bytes()[..8].try_into().unwrap_or_default());
+    sqlx::query!("select pg_advisory_xact_lock($1)", lock).execute(&mut *tx).await?;
+    sqlx::query!("insert into attribution_sets (set_id) values ($1) on conflict do nothing", set_id)
+        .execute(&mut *tx)
+        .await?;
+    let missing = uncovered(&mut tx, set_id, deliveries).await?;
+    let (rows, attributions) = map(&mut tx, book, set_id, &missing).await?;
+    keep(&mut tx, &attributions).await?;
+    for block in rows {
+        copy_rows(
+            &mut tx,
+            "copy key_attributions (set_id, charge_key_id, attribution_id) from stdin (format binary)",
+            block,
+        )
+        .await?;
+    }
+    sqlx::query!(
+        "insert into attribution_set_deliveries (set_id, delivery_id) select $1, unnest($2::bigint[])",
+        set_id,
+        &missing,
+    )
+    .execute(&mut *tx)
+    .await?;
+    tx.commit().await?;
+    Ok(set_id)
+}
+
+async fn uncovered(db: &mut PgConnection, set_id: Uuid, deliveries: &[i64]) -> sqlx::Result<Vec<i64>> {
+    sqlx::query_scalar!(
+        r#"select wanted.delivery_id as "delivery_id!"
+           from unnest($2::bigint[]) wanted (delivery_id)
+           where wanted.delivery_id not in (
+               select delivery_id from attribution_set_deliveries where set_id = $1
+           )"#,
+        set_id,
+        deliveries,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// Attributes the keys of deliveries that a set lacks.
+async fn map(
+    db: &mut PgConnection,
+    book: &MonthBook<'_>,
+    set_id: Uuid,
+    deliveries: &[i64],
+) -> sqlx::Result<(Vec<CopyRows>, Vec<(Uuid, Attribution)>)> {
+    // A pattern that is none is refused before it is kept.
+    let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let mut known: FxHashMap<Attribution, Uuid> = FxHashMap::default();
+    let (mut blocks, mut rows) = (Vec::new(), CopyRows::with_capacity(BLOCK));
+    let mut keys = sqlx::query_file!("server/allocation/keys_to_map.sql", set_id, deliveries).fetch(db);
+    while let Some(key) = keys.try_next().await? {
+        let attribution = attributor.attribute(&Facts {
+            provider: key.provider,
+            billing_account: key.billing_account,
+            sub_account: key.sub_account,
+            service: key.service,
+            service_category: key.service_category,
+            sku: key.sku,
+            region: key.region,
+            accelerator: key.accelerator.unwrap_or_default(),
+            instance_type: key.instance_type,
+            meter: key.meter,
+            pricing: key.pricing,
+            category: key.category,
+            resource: key.resource_id.unwrap_or_default(),
+            commitment: key.commitment_discount_id,
+            tags: tags(&key.tags),
+        });
+        let id = if let Some(id) = known.get(&attribution) {
+            *id
+        } else {
+            let id = attribution.id();
+            known.insert(attribution, id);
+            id
+        };
+        rows.row(3).uuid(set_id).uuid(key.charge_key_id).uuid(id);
+        if rows.len() >= BLOCK {
+            blocks.push(std::mem::replace(&mut rows, CopyRows::with_capacity(BLOCK)));
+        }
+    }
+    blocks.push(rows);
+    Ok((blocks, known.into_iter().map(|(attribution, id)| (id, attribution)).collect()))
+}
+
+/// The tags of a key, as the ledger keeps them: texts by name.
+fn tags(tags: &serde_json::Value) -> Vec<(String, String)> {
+    let texts = tags.as_object().into_iter().flatten();
+    texts.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+}
+
+async fn keep(db: &mut PgConnection, attributions: &[(Uuid, Attribution)]) -> sqlx::Result<()> {
+    let column = |of: fn(&Attribution) -> &String| -> Vec<String> {
+        attributions.iter().map(|(_, attribution)| of(attribution).clone()).collect()
+    };
+    sqlx::query!(
+        "insert into attributions (
+             attribution_id, team, project, experiment, cost_centre, environment, model_size, workload,
+             interruptible, pool, pool_part, rule_id
+         )
+         select * from unnest(
+             $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+             $9::text[], $10::text[], $11::text[], $12::bigint[]
+         )
+         on conflict do nothing",
+        &attributions.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+        &column(|it| &it.team),
+        &column(|it| &it.project),
+        &column(|it| &it.experiment),
+        &column(|it| &it.cost_centre),
+        &column(|it| &it.environment),
+        &column(|it| &it.model_size),
+        &column(|it| &it.workload),
+        &column(|it| &it.interruptible),
+        &column(|it| &it.pool),
+        &column(|it| &it.pool_part),
+        &attributions.iter().map(|(_, it)| it.rule).collect::<Vec<_>>(),
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Removes mappings and divisions that have not been made lately and that are none of these sets: they can be made
+/// again. For a moment at which nobody remembers an answer.
+pub async fn forget(db: &mut PgConnection, keep: &[Uuid]) -> sqlx::Result<()> {
+    let old = sqlx::query_scalar!(
+        "select set_id from attribution_sets where created_at < now() - interval '30 days' and set_id <> all($1)",
+        keep,
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    let mut tx = db.begin().await?;
+    sqlx::query!("delete from attribution_sets where set_id = any($1)", &old).execute(&mut *tx).await?;
+    sqlx::query!("delete from key_attributions where set_id = any($1)", &old).execute(&mut *tx).await?;
+    tx.commit().await
+}

@@ -1,0 +1,36 @@
+//! Allocation: every charge has an owner, a pool of shared costs, or is unallocated by name.
+//!
+//! What people write stands in the [`Book`]: teams, projects, cost centres, experiments, what tags mean, rules, pools.
+//! Changing it is a step of the ledger, so a page that is asked as of an earlier one allocates as it did then.
+//! For each month the book says, of every charge key, whose it is ([`Attributor`]), and of every pool, how it is
+//! divided ([`divide`]). Both are plain functions; what they answer is kept under a hash of what they were asked, never
+//! changed and never out of date. No charge is touched by any of it.
+
+mod allocate;
+mod attribute;
+mod book;
+mod change;
+mod check;
+mod entry;
+mod keep;
+mod label;
+mod mapping;
+mod problem;
+mod rule;
+mod split;
+
+pub use allocate::{Division, MonthAllocation, allocate, division_of};
+pub use attribute::{Attribution, Attributor, Labels, digest};
+pub use book::{Book, Edit, MonthBook};
+pub use change::{Change, Drafted, Outcome, Status, apply, change, changes, discard, draft, enact, undo};
+pub use check::check;
+pub use entry::{
+    Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Meaning, Months,
+    Pool, Project, Recipient, Rule, Split, Target, Team, Value,
+};
+pub use keep::{book, entry_ids, version};
+pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
+pub use mapping::forget;
+pub use problem::{Problem, problems};
+pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};
+pub use split::{Divided, PLACES, Portion, TeamShare, Weights, divide};

@@ -1,0 +1,172 @@
+//! What decides an answer besides the question: what counts, what it is converted with, whose it is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sqlx::PgConnection;
+
+use super::as_of::{Error, as_of};
+use super::label::with_visible_ends;
+use super::question::SHARED;
+use super::{Grouping, Question};
+use crate::accounts::Viewer;
+use crate::allocation::{self, Book, MonthAllocation};
+use crate::exchange::{self, Rates};
+use crate::ledger::Visible;
+use crate::period::BillingMonth;
+
+/// Equal bases give equal answers to equal questions, whatever the sequence.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Basis {
+    pub visible: Arc<Visible>,
+    pub rates: Arc<Rates>,
+    pub allocation: Arc<Allocation>,
+}
+
+/// The allocation of the months of a question; nothing where it does not ask for any.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Allocation {
+    pub months: Vec<MonthAllocation>,
+    /// The teams whose rows the viewer may see, those inside theirs included, by month. For a viewer of teams only.
+    pub teams: Vec<(BillingMonth, String)>,
+    pub names: Names,
+}
+
+/// What people call what the book has numbers and handles for, as of the last month of a question that has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Names(BTreeMap<(&'static str, String), String>);
+
+impl Basis {
+    /// For a question as of a sequence, of which nothing is remembered.
+    pub async fn find(db: &mut PgConnection, question: &Question) -> Result<(i64, Self), Error> {
+        let sequence = as_of(db, question.sequence).await?;
+        let visible = Visible::compared(db, question.period, sequence).await?;
+        let (first, last) = (question.period.previous().first(), question.period.last());
+        let rates = match &question.convert_into {
+            Some(_) => exchange::rates(db, first, last, sequence).await?,
+            None => Rates::default(),
+        };
+        let allocation = Allocation::find(db, question, sequence).await?;
+        Ok((sequence, Self { visible: visible.into(), rates: rates.into(), allocation: allocation.into() }))
+    }
+}
+
+impl Allocation {
+    /// What a question needs of the allocation of its period and the one before.
+    pub async fn find(db: &mut PgConnection, question: &Question, sequence: i64) -> sqlx::Result<Self> {
+        let (first, last) = (question.period.previous().first(), question.period.last());
+        let mut found = Self::default();
+        if !question.may_need_allocation() {
+            return Ok(found);
+        }
+        let book = allocation::book(db, sequence).await?;
+        if !question.needs_allocation(&book) {
+            return Ok(found);
+        }
+        for month in months(first, last) {
+            let visible = Visible::find(db, month, month, sequence).await?;
+            let rates = exchange::rates(db, month, month, sequence).await?;
+            found.months.push(allocation::allocate(db, &book, month, &visible, &rates, sequence).await?);
+        }
+        found.teams = teams(&book, &question.viewer, first, last);
+        found.names = Names::of(&book, first, last);
+        Ok(found)
+    }
+
+    /// Whether there is one.
+    pub fn is_needed(&self) -> bool {
+        !self.months.is_empty()
+    }
+}
+
+impl Names {
+    pub fn of(book: &Book, first: BillingMonth, last: BillingMonth) -> Self {
+        let mut names = BTreeMap::new();
+        let mut name = |kind, key: &str, name: &str| names.insert((kind, key.to_owned()), name.to_owned());
+        for month in months(first, last) {
+            let of_month = book.of_month(month);
+            for it in &of_month.teams {
+                name("team", &it.handle, &it.name);
+            }
+            for it in &of_month.projects {
+                name("project", &it.handle, &it.name);
+            }
+            for it in &of_month.cost_centres {
+                name("cost-centre", &it.handle, &it.name);
+            }
+            for it in &of_month.experiments {
+                name("experiment", &it.handle, &it.name);
+            }
+            for it in &of_month.pools {
+                name("pool", &it.handle, &it.name);
+            }
+            for (id, rule) in &of_month.rules {
+                name("rule", &id.to_string(), &rule.name);
+            }
+        }
+        Self(names)
+    }
+
+    /// How a value of a dimension reads on a page.
+    pub fn label(&self, dimension: &Grouping, value: Option<&str>) -> String {
+        let Some(value) = value else { return dimension.missing() };
+        let named = |kind: &'static str, key: &str| self.0.get(&(kind, key.to_owned()));
+        if let Some(pool) = value.strip_prefix(SHARED) {
+            let name = named("pool", pool).map_or(pool, String::as_str);
+            return format!("Shared: {}", with_visible_ends(name));
+        }
+        let kind = match dimension {
+            Grouping::Team => "team",
+            Grouping::Project => "project",
+            Grouping::CostCentre => "cost-centre",
+            Grouping::Experiment => "experiment",
+            Grouping::Pool => "pool",
+            Grouping::Rule => "rule",
+            _ => "",
+        };
+        match named(kind, value) {
+            Some(name) => with_visible_ends(name),
+            None => dimension.value_label(Some(value)),
+        }
+    }
+}
+
+impl Question {
+    /// Whether it asks for owners, or is asked by somebody who sees only what some of them own.
+    pub(super) fn may_need_allocation(&self) -> bool {
+        self.dimensions().any(Grouping::is_allocated) || self.viewer != Viewer::Everything
+    }
+
+    /// Until there are teams, what a lead sees is told by tags alone.
+    pub(super) fn needs_allocation(&self, book: &Book) -> bool {
+        self.dimensions().any(Grouping::is_allocated)
+            || (self.viewer != Viewer::Everything && book.has_teams())
+    }
+}
+
+pub(super) fn months(first: BillingMonth, last: BillingMonth) -> impl Iterator<Item = BillingMonth> {
+    std::iter::successors(Some(first), move |month| (*month < last).then(|| month.next()))
+}
+
+/// The viewer's teams and all inside them, month by month.
+pub(super) fn teams(
+    book: &Book,
+    viewer: &Viewer,
+    first: BillingMonth,
+    last: BillingMonth,
+) -> Vec<(BillingMonth, String)> {
+    let Viewer::Teams(theirs) = viewer else { return Vec::new() };
+    let mut found = Vec::new();
+    for month in months(first, last) {
+        let of_month = book.of_month(month);
+        let mut teams: Vec<String> = theirs
+            .iter()
+            .flat_map(|team| of_month.with_teams_inside(&allocation::handle_of(team)))
+            .map(str::to_owned)
+            .collect();
+        teams.sort();
+        teams.dedup();
+        found.extend(teams.into_iter().map(|team| (month, team)));
+    }
+    found
+}

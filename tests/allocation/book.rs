@@ -1,0 +1,256 @@
+//! Changing the book: drafts, decisions, undo, and everything that is refused.
+
+use gpuledger::allocation::{
+    self, Account, Budget, BudgetOf, BudgetPeriod, Condition, Drafted, Edit, Entry, FixedShare, Months,
+    Outcome, Pool, Project, Recipient, Rule, Split, Status, Target, Team, Test,
+};
+use gpuledger::audit::Actor;
+use gpuledger::clock;
+use sqlx::{PgConnection, PgPool};
+
+use crate::support::book::{change, pool, rule, team, to_pool, to_team, write};
+
+async fn draft(db: &mut PgConnection, entries: Vec<Entry>) -> Drafted {
+    let ids = allocation::entry_ids(db, entries.len()).await.unwrap();
+    let edits = ids.into_iter().zip(entries).map(|(id, entry)| Edit { id, before: None, after: Some(entry) });
+    let by = Actor::person("ada@example.com", "test");
+    allocation::draft(db, edits.collect(), "a change", &by, clock::now()).await.unwrap()
+}
+
+/// What a draft of these entries is refused for.
+async fn refused(db: &mut PgConnection, entries: Vec<Entry>) -> String {
+    let before = allocation::book(db, i64::MAX - 1).await.unwrap();
+    let found = match draft(db, entries).await {
+        Drafted::Refused(problems) => {
+            let lines = problems.iter().map(|problem| format!("{}: {}", problem.of, problem.message));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(allocation::book(db, i64::MAX - 1).await.unwrap(), before);
+    assert!(allocation::changes(db, i64::MAX, 10).await.unwrap().is_empty());
+    found
+}
+
+fn part_of(handle: &str, parent: &str) -> Entry {
+    Entry::Team(Team {
+        handle: handle.into(),
+        name: handle.into(),
+        parent: Some(parent.into()),
+        ..Team::default()
+    })
+}
+
+fn shares(of: &[(&str, &str)]) -> Split {
+    let share = |(team, share): &(&str, &str)| FixedShare {
+        to: Recipient::Team((*team).into()),
+        share: share.parse().unwrap(),
+    };
+    Split::Fixed { shares: of.iter().map(share).collect() }
+}
+
+fn handing_to(handle: &str, pools: &[&str]) -> Entry {
+    let pools = pools.iter().map(|pool| (*pool).to_owned()).collect();
+    Entry::Pool(Pool { pools, ..pool(handle, Split::DirectCost) })
+}
+
+#[sqlx::test]
+async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
+    let mut db = db.acquire().await.unwrap();
+    let pattern = |text: &str| {
+        Entry::Rule(Rule {
+            name: "Broken".into(),
+            place: 1,
+            when: vec![Condition {
+                field: "service".parse().unwrap(),
+                not: false,
+                test: Test::Matches(text.into()),
+            }],
+            to: Target::Account,
+            months: Months::default(),
+        })
+    };
+    let gone = Entry::Team(Team {
+        handle: "vision".into(),
+        name: "Vision".into(),
+        months: Months { first: None, last: Some("2026-06".parse().unwrap()) },
+        ..Team::default()
+    });
+    let spelled = |handle: &str, spelling: &str| {
+        Entry::Team(Team {
+            handle: handle.into(),
+            name: handle.into(),
+            spellings: vec![spelling.into()],
+            ..Team::default()
+        })
+    };
+    let budget = |amount: &str, currency: &str, of: BudgetOf| {
+        Entry::Budget(Budget {
+            of,
+            period: BudgetPeriod::Month,
+            months: Months::from("2026-09".parse().unwrap()),
+            amount: amount.parse().unwrap(),
+            currency: gpuledger::money::Currency::exactly(currency),
+            thresholds: vec![80, 100],
+        })
+    };
+    let of_vision = || BudgetOf::Team("vision".into());
+    let cases: Vec<(Vec<Entry>, &str)> = vec![
+        (vec![pattern("team-(a|b")], "rule Broken: \"team-(a|b\" is no pattern: unclosed group"),
+        (vec![pattern("")], "rule Broken: Service has no pattern to match"),
+        (vec![rule(1, "service", " ", Target::Account)], "Service is compared with nothing"),
+        (
+            vec![team("a"), team("b"), Entry::Pool(pool("tax", shares(&[("a", "0.5"), ("b", "0.49")])))],
+            "pool tax: its shares sum to 0.99, not to 1",
+        ),
+        (
+            vec![team("a"), Entry::Pool(pool("tax", shares(&[("a", "1"), ("b", "0")])))],
+            "pool tax: there is no team b in",
+        ),
+        (vec![Entry::Pool(pool("tax", shares(&[])))], "pool tax: its fixed shares are not given"),
+        (
+            vec![handing_to("a", &["b"]), handing_to("b", &["a"])],
+            "pool a: it comes back to itself: a → b → a\npool b: it comes back to itself: b → a → b",
+        ),
+        (vec![handing_to("a", &["a"])], "pool a: it comes back to itself: a → a"),
+        (
+            vec![handing_to("a", &["b"]), handing_to("b", &["c"]), handing_to("c", &[])],
+            "pool a: it takes more than two steps to reach the teams: a → b → c → teams",
+        ),
+        (
+            vec![gone.clone(), rule(1, "service", "EC2", to_team("vision"))],
+            "rule service EC2: it gives to team vision, and there is no such team in 2026-07",
+        ),
+        (vec![rule(1, "service", "EC2", to_team("vision"))], "there is no such team in"),
+        (
+            vec![rule(1, "service", "EC2", to_pool("tax"))],
+            "it gives to pool tax, and there is no such pool in",
+        ),
+        (vec![team("vision"), team("vision")], "team Vision: there are two vision in"),
+        (vec![spelled("a", "CV "), spelled("b", "cv")], "means a and b in"),
+        (vec![team("a"), spelled("b", "A")], "means a and b in"),
+        (
+            vec![part_of("a", "b"), part_of("b", "c"), part_of("c", "a")],
+            "team a: it is a part of itself: a → b → c → a",
+        ),
+        (vec![part_of("a", "nobody")], "team a: it is part of nobody, and there is no such team in"),
+        (
+            vec![Entry::Team(Team { handle: "a b".into(), name: "x".into(), ..Team::default() })],
+            "\"a b\" cannot stand in an address",
+        ),
+        (vec![Entry::Team(Team::default())], "it has no name"),
+        (
+            vec![Entry::Project(Project {
+                handle: "p".into(),
+                name: "P".into(),
+                team: Some("x".into()),
+                ..Project::default()
+            })],
+            "project P: there is no team x in",
+        ),
+        (
+            vec![Entry::Account(Account {
+                account: "123".into(),
+                team: "x".into(),
+                months: Months::default(),
+            })],
+            "account 123: there is no team x in",
+        ),
+        (
+            vec![Entry::Team(Team {
+                handle: "a".into(),
+                name: "A".into(),
+                months: Months {
+                    first: Some("2026-09".parse().unwrap()),
+                    last: Some("2026-08".parse().unwrap()),
+                },
+                ..Team::default()
+            })],
+            "team A: its months end before they begin (2026-09 to 2026-08)",
+        ),
+        (
+            vec![team("vision"), budget("0", "USD", of_vision())],
+            "budget of team vision: its amount is not above zero",
+        ),
+        (vec![budget("5", "USD", of_vision())], "budget of team vision: there is no team vision"),
+        (
+            vec![team("vision"), budget("5", "tokens", of_vision())],
+            "budget of team vision: tokens is no currency",
+        ),
+        (
+            vec![team("vision"), budget("5", "USD", of_vision()), budget("6", "USD", of_vision())],
+            "budget of team vision: two of its budgets hold for the same months",
+        ),
+    ];
+    for (entries, expected) in cases {
+        let found = refused(&mut db, entries).await;
+        assert!(found.contains(expected), "{found}\nlacks\n{expected}");
+    }
+}
+
+#[sqlx::test]
+async fn a_draft_changes_nothing_until_it_is_applied_and_undo_goes_back(db: PgPool) {
+    let mut db = db.acquire().await.unwrap();
+    let by = Actor::person("ada@example.com", "test");
+    let Drafted::As(id) = draft(&mut db, vec![team("vision")]).await else { panic!() };
+    assert!(!allocation::book(&mut db, 0).await.unwrap().has_teams());
+
+    assert_eq!(allocation::apply(&mut db, id, Some("new"), &by, clock::now()).await.unwrap(), Outcome::At(1));
+    assert!(allocation::book(&mut db, 1).await.unwrap().has_teams());
+    assert!(!allocation::book(&mut db, 0).await.unwrap().has_teams());
+    assert_eq!(allocation::apply(&mut db, id, None, &by, clock::now()).await.unwrap(), Outcome::Already);
+
+    assert_eq!(allocation::undo(&mut db, id, &by, clock::now()).await.unwrap(), Outcome::At(2));
+    assert!(!allocation::book(&mut db, 2).await.unwrap().has_teams());
+    assert!(allocation::book(&mut db, 1).await.unwrap().has_teams());
+    assert_eq!(allocation::undo(&mut db, id, &by, clock::now()).await.unwrap(), Outcome::Already);
+    let change = allocation::change(&mut db, id).await.unwrap().unwrap();
+    assert_eq!((change.status, change.reason.as_deref()), (Status::Undone, Some("new")));
+    assert_eq!((change.applied_sequence, change.undone_sequence), (Some(1), Some(2)));
+}
+
+#[sqlx::test]
+async fn a_draft_that_was_overtaken_is_not_applied(db: PgPool) {
+    let mut db = db.acquire().await.unwrap();
+    let by = Actor::person("ada@example.com", "test");
+    let ids = write(&mut db, vec![team("vision")]).await;
+    let renamed = |name: &str| {
+        let after = Team { handle: "vision".into(), name: name.into(), ..Team::default() };
+        vec![Edit { id: ids[0], before: Some(team("vision")), after: Some(Entry::Team(after)) }]
+    };
+    let drafted = allocation::draft(&mut db, renamed("Sight"), "rename", &by, clock::now()).await.unwrap();
+    let Drafted::As(late) = drafted else { panic!("{drafted:?}") };
+    let first = change(&mut db, renamed("Seeing")).await;
+    let outcome = allocation::apply(&mut db, late, None, &by, clock::now()).await.unwrap();
+    assert_eq!(outcome, Outcome::Overtaken(vec!["team Sight".into()]));
+    // Undone first, it can be.
+    assert!(matches!(allocation::undo(&mut db, first, &by, clock::now()).await.unwrap(), Outcome::At(_)));
+    assert!(matches!(
+        allocation::apply(&mut db, late, None, &by, clock::now()).await.unwrap(),
+        Outcome::At(_)
+    ));
+    let outcome = allocation::undo(&mut db, first, &by, clock::now()).await.unwrap();
+    assert_eq!(outcome, Outcome::Already);
+}
+
+#[sqlx::test]
+async fn undoing_what_others_stand_on_is_refused(db: PgPool) {
+    let mut db = db.acquire().await.unwrap();
+    let by = Actor::person("ada@example.com", "test");
+    let Drafted::As(id) = draft(&mut db, vec![team("vision")]).await else { panic!() };
+    allocation::apply(&mut db, id, None, &by, clock::now()).await.unwrap();
+    write(&mut db, vec![rule(1, "service", "EC2", to_team("vision"))]).await;
+    let outcome = allocation::undo(&mut db, id, &by, clock::now()).await.unwrap();
+    let Outcome::Refused(problems) = outcome else { panic!("{outcome:?}") };
+    assert!(problems[0].message.contains("there is no such team"), "{problems:?}");
+    assert!(allocation::book(&mut db, 1000).await.unwrap().has_teams());
+}
+
+#[sqlx::test]
+async fn a_draft_that_changes_nothing_is_none(db: PgPool) {
+    let mut db = db.acquire().await.unwrap();
+    let by = Actor::person("ada@example.com", "test");
+    let same = Edit { id: 1, before: Some(team("a")), after: Some(team("a")) };
+    let drafted = allocation::draft(&mut db, vec![same], "nothing", &by, clock::now()).await.unwrap();
+    assert_eq!(drafted, Drafted::Nothing);
+}

@@ -1,0 +1,172 @@
+//! Whatever an organization writes and is billed, every cent has one owner.
+
+use std::collections::BTreeMap;
+
+use gpuledger::accounts::Viewer;
+use gpuledger::allocation::{
+    self, Edit, Entry, FixedShare, Pool, Recipient, Split, Target, normalized, problems,
+};
+use gpuledger::money::Decimal;
+use gpuledger::report::{self, CostBasis, Filter, Grouping, Question, Spend};
+use rand::Rng;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use sqlx::{PgConnection, PgPool};
+
+use crate::support::book::{change, pool, rule, team, to_pool, to_team};
+use crate::support::{Focus, TestLedger};
+
+const TEAMS: [&str; 6] = ["vision", "speech", "robotics", "search", "ads", "core"];
+const SERVICES: [&str; 5] = ["GPU", "Support", "Storage", "Network", "Tax"];
+const CATEGORIES: [&str; 5] = ["Usage", "Usage", "Purchase", "Tax", "Credit"];
+
+/// An amount of up to thirty digits, below zero now and then.
+fn amount(chance: &mut ChaCha8Rng) -> String {
+    let digits = chance.random_range(0..20usize);
+    let fraction: String = (0..digits).map(|_| char::from(b'0' + chance.random_range(0..10u8))).collect();
+    let whole = chance.random_range(0..100_000u32);
+    let sign = if chance.random_bool(0.1) { "-" } else { "" };
+    if digits == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+}
+
+fn bill(chance: &mut ChaCha8Rng, month: u32) -> Focus {
+    let mut file = Focus::new();
+    for _ in 0..chance.random_range(1..60) {
+        let spelling = match (TEAMS.choose(chance).unwrap(), chance.random_range(0..5)) {
+            (team, 0) => team.to_uppercase(),
+            (team, 1) => format!(" {team} "),
+            (_, 2) => String::new(),
+            (_, 3) => "nobody".to_owned(),
+            (team, _) => (*team).to_owned(),
+        };
+        let experiment = chance.random_range(0..5);
+        let cost = amount(chance);
+        file = file.line(&format!(
+            "NeoCloud,acme,s{},2026-{month:02}-01T00:00:00Z,2026-{:02}-01T00:00:00Z,2026-{month:02}-05T10:00:00Z,\
+             2026-{month:02}-05T11:00:00Z,{},Standard,{},Compute,sku,eu-1,,,1,Hours,{cost},{},{cost},{cost},{},\
+             \"{{\"\"team\"\":\"\"{spelling}\"\",\"\"experiment\"\":\"\"e{experiment}\"\"}}\",NeoCloud,NeoCloud",
+            chance.random_range(0..4),
+            month + 1,
+            CATEGORIES.choose(chance).unwrap(),
+            SERVICES.choose(chance).unwrap(),
+            amount(chance),
+            if chance.random_bool(0.1) { "EUR" } else { "USD" },
+        ));
+    }
+    file
+}
+
+fn split(chance: &mut ChaCha8Rng, teams: &[&str]) -> Split {
+    match chance.random_range(0..5) {
+        0 => Split::Evenly,
+        1 => Split::DirectCost,
+        2 => Split::AcceleratorHours,
+        3 => Split::WhoUsedIt,
+        _ => {
+            let one = Decimal::from(1);
+            let weights: Vec<Decimal> = teams.iter().map(|_| chance.random_range(1i64..100).into()).collect();
+            let shares = one.apportion(&weights, 12).unwrap();
+            let shares = teams
+                .iter()
+                .zip(shares)
+                .map(|(team, share)| FixedShare { to: Recipient::Team((*team).to_owned()), share });
+            Split::Fixed { shares: shares.collect() }
+        }
+    }
+}
+
+/// Teams, pools that may hand on to each other, and rules in any order.
+fn organization(chance: &mut ChaCha8Rng) -> Vec<Entry> {
+    let mut teams = TEAMS.to_vec();
+    teams.shuffle(chance);
+    teams.truncate(chance.random_range(1..=TEAMS.len()));
+    let mut entries: Vec<Entry> = teams.iter().map(|handle| team(handle)).collect();
+    let network = pool("network", if chance.random_bool(0.5) { Split::Evenly } else { Split::DirectCost });
+    entries.push(Entry::Pool(network));
+    let support = pool("support", split(chance, &teams));
+    let weighs = matches!(support.split, Split::Evenly | Split::DirectCost | Split::AcceleratorHours);
+    let hands_on = weighs && chance.random_bool(0.7);
+    let without = if chance.random_bool(0.5) { vec![teams[0].to_owned()] } else { Vec::new() };
+    let pools = if hands_on { vec!["network".to_owned()] } else { Vec::new() };
+    entries.push(Entry::Pool(Pool { pools, without, ..support }));
+    let mut places: Vec<i64> = (0..6).collect();
+    places.shuffle(chance);
+    entries.push(rule(places[0], "service", "Network", to_pool("network")));
+    entries.push(rule(places[1], "service", "Support", to_pool("support")));
+    entries.push(rule(places[2], "category", "Tax", to_pool("support")));
+    entries.push(rule(places[3], "account", "s1", to_team(teams[0])));
+    if chance.random_bool(0.7) {
+        entries.push(rule(places[4], "", "", Target::Labels));
+    }
+    entries
+}
+
+async fn ask(db: &mut PgConnection, by: Grouping, cost: CostBasis, filters: Vec<Filter>) -> Spend {
+    let period = "2026-08..2026-09".parse().unwrap();
+    let question = Question { by, cost, filters, ..Question::of(period, Viewer::Everything) };
+    report::spend(db, &question).await.unwrap()
+}
+
+fn total(spend: &Spend) -> Decimal {
+    spend.total.as_ref().map(|total| total.amount).unwrap_or_default()
+}
+
+#[sqlx::test]
+async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut db = ledger.db.acquire().await.unwrap();
+    let mut written: Vec<(i64, Entry)> = Vec::new();
+    for seed in 0..10 {
+        let mut chance = ChaCha8Rng::seed_from_u64(seed);
+        // One month or the other is stated anew, and everybody is reorganized.
+        let month = 8 + u32::try_from(seed % 2).unwrap();
+        ledger.deliver(&format!("{seed}.csv"), &bill(&mut chance, month)).await;
+        let entries = organization(&mut chance);
+        let ids = allocation::entry_ids(&mut db, entries.len()).await.unwrap();
+        let gone = written.drain(..).map(|(id, entry)| Edit { id, before: Some(entry), after: None });
+        let come = ids.iter().zip(&entries).map(|(id, entry)| Edit {
+            id: *id,
+            before: None,
+            after: Some(entry.clone()),
+        });
+        let edits: Vec<Edit> = gone.chain(come).collect();
+        change(&mut db, edits).await;
+        written = ids.into_iter().zip(entries).collect();
+        assert!(problems(&allocation::book(&mut db, 10_000).await.unwrap()).is_empty());
+
+        for cost in [CostBasis::Effective, CostBasis::Billed] {
+            let expected = ask(&mut db, Grouping::Service, cost, Vec::new()).await;
+            let mut by_team: BTreeMap<Option<String>, Decimal> = BTreeMap::new();
+            for by in
+                [Grouping::Team, Grouping::Experiment, Grouping::CostCentre, Grouping::Pool, Grouping::Rule]
+            {
+                let answer = ask(&mut db, by.clone(), cost, Vec::new()).await;
+                assert_eq!(total(&answer), total(&expected), "seed {seed}, by {by}");
+                assert_eq!(
+                    answer.groups.iter().map(|group| group.cost.amount).sum::<Decimal>(),
+                    total(&expected)
+                );
+                if by == Grouping::Team {
+                    by_team =
+                        answer.groups.iter().map(|group| (group.key.clone(), group.cost.amount)).collect();
+                }
+            }
+            // A team's own page says the same, by whatever it is grouped.
+            for (team, cost_of_team) in by_team {
+                let filter = || vec![Filter::keep(Grouping::Team, vec![team.clone().unwrap_or_default()])];
+                for by in
+                    [Grouping::Service, Grouping::Month, Grouping::Experiment, Grouping::Pool, Grouping::Day]
+                {
+                    let answer = ask(&mut db, by.clone(), cost, filter()).await;
+                    assert_eq!(total(&answer), cost_of_team, "seed {seed}, team {team:?}, by {by}");
+                }
+                assert_eq!(team.as_deref().map(normalized), team);
+            }
+        }
+    }
+    let equations = allocation::check(&mut db).await.unwrap();
+    assert!(equations.len() >= 4, "{equations:?}");
+    let broken: Vec<_> = equations.iter().filter(|equation| !equation.holds).collect();
+    assert!(broken.is_empty(), "{broken:#?}");
+}

@@ -1,0 +1,3 @@
+mod book;
+mod exact;
+mod owners;

@@ -1,0 +1,65 @@
+//! An allocation book in a few words.
+
+use gpuledger::allocation::{
+    self, Condition, Drafted, Edit, Entry, Months, Outcome, Pool, Rule, Split, Target, Team, Test,
+};
+use gpuledger::audit::Actor;
+use gpuledger::clock;
+use sqlx::PgConnection;
+
+/// A team named as its handle with a capital letter.
+pub fn team(handle: &str) -> Entry {
+    let name = handle[..1].to_uppercase() + &handle[1..];
+    Entry::Team(Team { handle: handle.into(), name, ..Team::default() })
+}
+
+/// A rule for what `field` equals; for everything where the field is empty.
+pub fn rule(place: i64, field: &str, value: &str, to: Target) -> Entry {
+    let condition =
+        || Condition { field: field.parse().unwrap(), not: false, test: Test::Is(vec![value.to_owned()]) };
+    Entry::Rule(Rule {
+        name: format!("{field} {value}").trim().to_owned() + if field.is_empty() { "everything" } else { "" },
+        place,
+        when: if field.is_empty() { Vec::new() } else { vec![condition()] },
+        to,
+        months: Months::default(),
+    })
+}
+
+pub fn pool(handle: &str, split: Split) -> Pool {
+    Pool {
+        handle: handle.into(),
+        name: handle.into(),
+        split,
+        among: Vec::new(),
+        without: Vec::new(),
+        pools: Vec::new(),
+        months: Months::default(),
+    }
+}
+
+pub fn to_pool(handle: &str) -> Target {
+    Target::Pool { pool: handle.into() }
+}
+
+pub fn to_team(handle: &str) -> Target {
+    Target::Team { team: handle.into(), project: None }
+}
+
+/// Writes entries into the book, in one change; answers their numbers.
+pub async fn write(db: &mut PgConnection, entries: Vec<Entry>) -> Vec<i64> {
+    let ids = allocation::entry_ids(db, entries.len()).await.unwrap();
+    let edits = ids.iter().zip(entries).map(|(id, entry)| Edit { id: *id, before: None, after: Some(entry) });
+    change(db, edits.collect()).await;
+    ids
+}
+
+/// Drafts and applies edits; answers the number of the change.
+pub async fn change(db: &mut PgConnection, edits: Vec<Edit>) -> i64 {
+    let by = Actor::person("ada@example.com", "test");
+    let drafted = allocation::draft(db, edits, "a change", &by, clock::now()).await.unwrap();
+    let Drafted::As(id) = drafted else { panic!("{drafted:?}") };
+    let outcome = allocation::apply(db, id, Some("because"), &by, clock::now()).await.unwrap();
+    assert!(matches!(outcome, Outcome::At(_)), "{outcome:?}");
+    id
+}
