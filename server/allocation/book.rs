@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::entry::{
-    Account, Budget, CostCentre, Entry, Experiment, Meaning, Pool, Project, Rule, Team, Value,
+    Account, Budget, CostCentre, Entry, Experiment, Meaning, Months, Pool, Project, Rule, Team, Value,
 };
 use super::label::{Label, normalized_key};
 use crate::period::BillingMonth;
@@ -23,6 +23,23 @@ pub struct Edit {
     pub id: i64,
     pub before: Option<Entry>,
     pub after: Option<Entry>,
+}
+
+impl Edit {
+    /// Makes an entry read `after` from a month on, and leaves the months before as they are: those get an entry of
+    /// their own, which keeps its number, and what is new gets `new_id`. All its months where it begins no earlier.
+    pub fn since(month: BillingMonth, id: i64, before: &Entry, after: Entry, new_id: i64) -> Vec<Self> {
+        let first = before.months().first;
+        if first.is_some_and(|first| first >= month) {
+            return vec![Self { id, before: Some(before.clone()), after: Some(after) }];
+        }
+        let until = Months { first, last: Some(month.previous()) };
+        let from = Months { first: Some(month), last: after.months().last };
+        vec![
+            Self { id, before: Some(before.clone()), after: Some(before.clone().during(until)) },
+            Self { id: new_id, before: None, after: Some(after.during(from)) },
+        ]
+    }
 }
 
 /// What holds in a month.

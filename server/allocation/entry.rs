@@ -293,6 +293,23 @@ impl Entry {
         }
     }
 
+    /// The same for other months. What holds for all months stays.
+    #[must_use]
+    pub fn during(mut self, months: Months) -> Self {
+        match &mut self {
+            Self::Team(it) => it.months = months,
+            Self::Project(it) => it.months = months,
+            Self::CostCentre(it) => it.months = months,
+            Self::Experiment(it) => it.months = months,
+            Self::Account(it) => it.months = months,
+            Self::Rule(it) => it.months = months,
+            Self::Pool(it) => it.months = months,
+            Self::Budget(it) => it.months = months,
+            Self::Meaning(_) | Self::Value(_) => {}
+        }
+        self
+    }
+
     /// The stored word of its kind.
     pub fn kind(&self) -> &'static str {
         match self {

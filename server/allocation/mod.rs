@@ -17,6 +17,7 @@ mod label;
 mod mapping;
 mod problem;
 mod rule;
+mod sheet;
 mod split;
 
 pub use allocate::{Division, MonthAllocation, allocate, division_of};
@@ -33,4 +34,5 @@ pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
 pub use mapping::forget;
 pub use problem::{Problem, problems};
 pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};
+pub use sheet::{RefusedCell, RefusedFile, Row, Sheet, identity};
 pub use split::{Divided, PLACES, Portion, TeamShare, Weights, divide};

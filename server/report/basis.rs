@@ -107,6 +107,12 @@ impl Names {
         Self(names)
     }
 
+    /// With these, which win.
+    pub fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
     /// How a value of a dimension reads on a page.
     pub fn label(&self, dimension: &Grouping, value: Option<&str>) -> String {
         let Some(value) = value else { return dimension.missing() };

@@ -20,7 +20,7 @@ use super::tags::tag_names_of;
 use super::variance::{self, Variance};
 use super::{Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Book, MonthAllocation};
+use crate::allocation::{self, Book, Division, MonthAllocation};
 use crate::exchange::{self, Rates};
 use crate::ledger;
 use crate::ledger::Visible;
@@ -244,6 +244,18 @@ impl Answers {
         let key = (month, Arc::clone(&visible), Arc::clone(&rates), version);
         let allocated = allocation::allocate(db, book, month, &visible, &rates, sequence);
         Ok(*self.months.get(key, allocated).await?)
+    }
+
+    /// How the pools of a month were divided as of a sequence. `None` where nothing is known of it.
+    pub async fn division(
+        &self,
+        db: &mut PgConnection,
+        month: BillingMonth,
+        sequence: i64,
+    ) -> sqlx::Result<Option<Division>> {
+        let book = self.book(db, sequence).await?;
+        let allocated = self.month(db, &book, month, sequence).await?;
+        allocation::division_of(db, allocated.division_id).await
     }
 
     /// The allocation book as of a sequence.

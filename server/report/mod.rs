@@ -17,8 +17,10 @@ mod every_charge;
 mod history;
 mod imports;
 mod label;
+mod labels;
 mod over_time;
 mod overview;
+mod preview;
 mod question;
 mod reconciliation;
 mod spend;
@@ -48,8 +50,10 @@ pub use imports::{
     rejection, rejections, waiting,
 };
 pub use label::with_visible_ends;
+pub use labels::{Spelling, Spellings, needs_no_entry, spellings};
 pub use over_time::{Bucket, Series, Step, over_time};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
+pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, preview};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use spend::{Group, Spend, spend};

@@ -5,10 +5,11 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 7] {
+fn ways() -> [(&'static str, String, Access); 8] {
     [
         ("Overview", paths::Overview.to_string(), Access::SignedIn),
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
+        ("Allocation", paths::Rules.to_string(), Access::Finance),
         ("Imports", paths::Imports.to_string(), Access::Finance),
         ("Invoices", paths::AnyInvoices.to_string(), Access::Finance),
         ("Exchange rates", paths::Rates.to_string(), Access::Finance),
@@ -63,10 +64,16 @@ impl Layout {
             .collect()
     }
 
-    /// Charges are what spend is made of, and variance is why it changed.
+    /// Charges are what spend is made of, and variance is why it changed; the allocation has parts.
     fn is_way(&self, href: &str) -> bool {
-        let is_spend = href == paths::AnyPeriod.to_string();
-        self.is_at(href) || (is_spend && ["/variance", "/charges"].iter().any(|below| self.is_at(below)))
+        let parts: &[&str] = if href == paths::AnyPeriod.to_string() {
+            &["/variance", "/charges"]
+        } else if href == paths::Rules.to_string() {
+            &["/pools", "/organization", "/labels", "/changes"]
+        } else {
+            &[]
+        };
+        self.is_at(href) || parts.iter().any(|below| self.is_at(below))
     }
 
     /// Whether the page is the one at `href`, or below it.

@@ -19,6 +19,7 @@ mod serve;
 
 mod access;
 mod account;
+mod allocation;
 mod audit;
 mod charges;
 mod files;
@@ -145,6 +146,35 @@ pub fn routes() -> Routes {
         .upload(Finance, rates::load)
         .post(Finance, rates::remove)
         .post(Finance, rates::set_reporting_currency)
+        .figures(Finance, allocation::rules::index)
+        .figures(Finance, allocation::rules::index_json)
+        .figures(Finance, allocation::rules::index_csv)
+        .get(Finance, allocation::rules::new)
+        .post(Finance, allocation::rules::create)
+        .get(Finance, allocation::rules::edit)
+        .post(Finance, allocation::rules::change)
+        .post(Finance, allocation::rules::shift)
+        .post(Finance, allocation::rules::remove)
+        .figures(Finance, allocation::pools::index)
+        .get(Finance, allocation::pools::new)
+        .post(Finance, allocation::pools::create)
+        .get(Finance, allocation::pools::edit)
+        .post(Finance, allocation::pools::change)
+        .post(Finance, allocation::pools::remove)
+        .figures(Finance, allocation::organization::index)
+        .post(Finance, allocation::organization::create)
+        .upload(Finance, allocation::organization::load)
+        .get(Finance, allocation::organization::edit)
+        .post(Finance, allocation::organization::change)
+        .post(Finance, allocation::organization::remove)
+        .figures(Finance, allocation::labels::show)
+        .post(Finance, allocation::labels::say)
+        .post(Finance, allocation::labels::mend)
+        .get(Finance, allocation::changes::index)
+        .figures(Finance, allocation::changes::show)
+        .post(Finance, allocation::changes::discard)
+        .post(Admin, allocation::changes::apply)
+        .post(Admin, allocation::changes::undo)
         .get(Admin, people::index)
         .post(Admin, people::create)
         .get(Admin, people::person::show)

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::Error;
 use super::respond::As;
+use crate::allocation::{Label, Sheet};
 use crate::period::Period;
 use crate::report::ChangesBy;
 
@@ -320,3 +321,135 @@ pub struct RatesRemove;
 #[derive(TypedPath)]
 #[typed_path("/rates/reporting-currency", rejection(Error))]
 pub struct ReportingCurrency;
+
+/// The rules by which charges get their owners.
+#[derive(TypedPath)]
+#[typed_path("/rules", rejection(Error))]
+pub struct Rules;
+
+#[derive(TypedPath)]
+#[typed_path("/rules.json", rejection(Error))]
+pub struct RulesJson;
+
+#[derive(TypedPath)]
+#[typed_path("/rules.csv", rejection(Error))]
+pub struct RulesCsv;
+
+/// A form for a rule, filled in by its query: `?field=account&value=1234&to=team:vision&name=…`.
+#[derive(TypedPath)]
+#[typed_path("/rules/new", rejection(Error))]
+pub struct NewRule;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/rules/{rule}", rejection(Error))]
+pub struct Rule {
+    pub rule: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/rules/{rule}/move", rejection(Error))]
+pub struct RuleMove {
+    pub rule: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/rules/{rule}/remove", rejection(Error))]
+pub struct RuleRemove {
+    pub rule: i64,
+}
+
+/// Shared costs, and how they are divided.
+#[derive(TypedPath)]
+#[typed_path("/pools", rejection(Error))]
+pub struct Pools;
+
+#[derive(TypedPath)]
+#[typed_path("/pools/new", rejection(Error))]
+pub struct NewPool;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/pools/{pool}", rejection(Error))]
+pub struct Pool {
+    pub pool: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/pools/{pool}/remove", rejection(Error))]
+pub struct PoolRemove {
+    pub pool: i64,
+}
+
+/// Teams, projects, cost centres, experiments, accounts: who there is.
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/organization/{sheet}", rejection(Error))]
+pub struct Organization {
+    pub sheet: As<Sheet>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/organization/{sheet}/file", rejection(Error))]
+pub struct OrganizationFile {
+    pub sheet: Sheet,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/organization/{sheet}/{entry}", rejection(Error))]
+pub struct OrganizationEntry {
+    pub sheet: Sheet,
+    pub entry: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/organization/{sheet}/{entry}/remove", rejection(Error))]
+pub struct OrganizationRemove {
+    pub sheet: Sheet,
+    pub entry: i64,
+}
+
+/// What tags mean, and spellings that mean nothing yet.
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/labels/{label}", rejection(Error))]
+pub struct Labels {
+    pub label: As<Label>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/labels/{label}/mend", rejection(Error))]
+pub struct LabelMend {
+    pub label: Label,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/labels/{label}/meaning", rejection(Error))]
+pub struct LabelMeaning {
+    pub label: Label,
+}
+
+/// Changes of the allocation: drafts, and what became of them.
+#[derive(TypedPath)]
+#[typed_path("/changes", rejection(Error))]
+pub struct Changes;
+
+#[derive(Clone, Copy, TypedPath, Deserialize)]
+#[typed_path("/changes/{change}", rejection(Error))]
+pub struct Change {
+    pub change: As<i64>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/changes/{change}/apply", rejection(Error))]
+pub struct ChangeApply {
+    pub change: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/changes/{change}/discard", rejection(Error))]
+pub struct ChangeDiscard {
+    pub change: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/changes/{change}/undo", rejection(Error))]
+pub struct ChangeUndo {
+    pub change: i64,
+}

@@ -131,6 +131,24 @@ pub fn csv<'a, R: Record + 'a>(name: &str, rows: impl IntoIterator<Item = &'a R>
     Ok(csv_file(name, body.into()))
 }
 
+/// Texts as a file named `name.csv`, for rows whose columns are known only when they are asked for.
+pub fn csv_of_texts<'a>(
+    name: &str,
+    columns: &[&str],
+    rows: impl IntoIterator<Item = Vec<&'a str>>,
+) -> Result {
+    let write = || -> Result<Vec<u8>, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(columns)?;
+        for row in rows {
+            writer.write_record(row.into_iter().map(|text| Cell::text(text).written().into_owned()))?;
+        }
+        writer.into_inner().map_err(|error| error.into_error().into())
+    };
+    let body = write().map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
+    Ok(csv_file(name, body.into()))
+}
+
 /// The same for more rows than one wants to hold: each part is written when the one before it has been sent. An
 /// error on the way ends the answer before its end, which browsers notice.
 pub fn csv_parts<R: Record + Send + 'static>(

@@ -1,0 +1,382 @@
+//! Entries as rows of a sheet: what a form holds, what a CSV file holds, and what is wrong with either. Pure.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use super::entry::{Account, CostCentre, Entry, Experiment, Months, Project, Team};
+use super::label::{handle_of, normalized};
+use crate::period::BillingMonth;
+
+/// What is kept as a sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sheet {
+    Teams,
+    Projects,
+    CostCentres,
+    Experiments,
+    Accounts,
+}
+
+/// A text that names no sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected teams, projects, cost-centres, experiments or accounts")]
+pub struct ParseSheetError;
+
+/// A row as people write it: a text by column.
+pub type Row = BTreeMap<&'static str, String>;
+
+/// What a place holds, and what was expected there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{column}: found {found:?}, expected {expected}")]
+pub struct RefusedCell {
+    pub column: &'static str,
+    pub found: String,
+    pub expected: &'static str,
+}
+
+/// A file that is not taken: the row from 1, the header not counted and 0; nothing of it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("row {row}, {column}: found {found:?}, expected {expected}")]
+pub struct RefusedFile {
+    pub row: usize,
+    pub column: String,
+    pub found: String,
+    pub expected: String,
+}
+
+/// What separates several values in one cell.
+const SEPARATOR: char = ';';
+
+impl Sheet {
+    pub const ALL: [Self; 5] =
+        [Self::Teams, Self::Projects, Self::CostCentres, Self::Experiments, Self::Accounts];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Teams => "teams",
+            Self::Projects => "projects",
+            Self::CostCentres => "cost-centres",
+            Self::Experiments => "experiments",
+            Self::Accounts => "accounts",
+        }
+    }
+
+    /// `Cost centres`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Teams => "Teams",
+            Self::Projects => "Projects",
+            Self::CostCentres => "Cost centres",
+            Self::Experiments => "Experiments",
+            Self::Accounts => "Accounts",
+        }
+    }
+
+    /// `cost centre`.
+    pub fn one(self) -> &'static str {
+        match self {
+            Self::Teams => "team",
+            Self::Projects => "project",
+            Self::CostCentres => "cost centre",
+            Self::Experiments => "experiment",
+            Self::Accounts => "account",
+        }
+    }
+
+    /// In the order of files and forms. The first, with the first month, tells rows apart.
+    pub fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Teams => &["handle", "name", "parent", "cost_centre", "spellings", "members", "first", "last"],
+            Self::Projects => &["handle", "name", "team", "cost_centre", "spellings", "first", "last"],
+            Self::CostCentres => &["handle", "name", "spellings", "first", "last"],
+            Self::Experiments => &["handle", "name", "project", "team", "spellings", "first", "last"],
+            Self::Accounts => &["account", "team", "first", "last"],
+        }
+    }
+
+    pub fn is_accounts(self) -> bool {
+        self == Self::Accounts
+    }
+
+    /// The sheet that an entry stands on; `None` for rules, pools and what is entered elsewhere.
+    pub fn of(entry: &Entry) -> Option<Self> {
+        match entry {
+            Entry::Team(_) => Some(Self::Teams),
+            Entry::Project(_) => Some(Self::Projects),
+            Entry::CostCentre(_) => Some(Self::CostCentres),
+            Entry::Experiment(_) => Some(Self::Experiments),
+            Entry::Account(_) => Some(Self::Accounts),
+            _ => None,
+        }
+    }
+
+    /// An entry as a row.
+    pub fn row(self, entry: &Entry) -> Row {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let list = |list: &[String]| list.join(&format!("{SEPARATOR} "));
+        let mut row = match entry {
+            Entry::Team(it) => Row::from([
+                ("handle", it.handle.clone()),
+                ("name", it.name.clone()),
+                ("parent", text(&it.parent)),
+                ("cost_centre", text(&it.cost_centre)),
+                ("spellings", list(&it.spellings)),
+                ("members", list(&it.members)),
+            ]),
+            Entry::Project(it) => Row::from([
+                ("handle", it.handle.clone()),
+                ("name", it.name.clone()),
+                ("team", text(&it.team)),
+                ("cost_centre", text(&it.cost_centre)),
+                ("spellings", list(&it.spellings)),
+            ]),
+            Entry::CostCentre(it) => Row::from([
+                ("handle", it.handle.clone()),
+                ("name", it.name.clone()),
+                ("spellings", list(&it.spellings)),
+            ]),
+            Entry::Experiment(it) => Row::from([
+                ("handle", it.handle.clone()),
+                ("name", it.name.clone()),
+                ("project", text(&it.project)),
+                ("team", text(&it.team)),
+                ("spellings", list(&it.spellings)),
+            ]),
+            Entry::Account(it) => {
+                Row::from([("account", it.account.clone()), ("team", it.team.clone())])
+            }
+            _ => Row::new(),
+        };
+        let month = |month: Option<BillingMonth>| month.map(|month| month.to_string()).unwrap_or_default();
+        row.insert("first", month(entry.months().first));
+        row.insert("last", month(entry.months().last));
+        row
+    }
+
+    /// A row as an entry; everything that is wrong with it.
+    pub fn read(self, row: &Row) -> Result<Entry, Vec<RefusedCell>> {
+        let mut refused = Vec::new();
+        let cell = |column: &str| row.get(column).map_or("", |text| text.trim());
+        let some = |column: &str| Some(cell(column).to_owned()).filter(|text| !text.is_empty());
+        let list = |column: &str| -> Vec<String> {
+            let values = cell(column).split(SEPARATOR).map(str::trim);
+            values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
+        };
+        let mut month = |column: &'static str| match cell(column) {
+            "" => None,
+            text => {
+                let month = text.parse::<BillingMonth>();
+                if month.is_err() {
+                    let expected = "a month such as 2026-09, or nothing";
+                    refused.push(RefusedCell { column, found: text.to_owned(), expected });
+                }
+                month.ok()
+            }
+        };
+        let months = Months { first: month("first"), last: month("last") };
+        let mut name = cell("name").to_owned();
+        let handle = match (self, cell("handle")) {
+            (Self::Experiments, text) => normalized(if text.is_empty() { &name } else { text }),
+            (_, "") => handle_of(&name),
+            (_, text) => text.to_owned(),
+        };
+        if name.is_empty() && self != Self::Accounts {
+            name.clone_from(&handle);
+        }
+        if self == Self::Accounts {
+            for (column, expected) in
+                [("account", "the number of an account"), ("team", "the handle of a team")]
+            {
+                if cell(column).is_empty() {
+                    refused.push(RefusedCell { column, found: String::new(), expected });
+                }
+            }
+        } else if handle.is_empty() {
+            let expected = "a name with letters or digits in it";
+            refused.push(RefusedCell { column: "name", found: name.clone(), expected });
+        }
+        if !refused.is_empty() {
+            return Err(refused);
+        }
+        Ok(match self {
+            Self::Teams => Entry::Team(Team {
+                handle,
+                name,
+                parent: some("parent"),
+                cost_centre: some("cost_centre"),
+                spellings: list("spellings"),
+                members: list("members"),
+                months,
+            }),
+            Self::Projects => Entry::Project(Project {
+                handle,
+                name,
+                team: some("team"),
+                cost_centre: some("cost_centre"),
+                spellings: list("spellings"),
+                months,
+            }),
+            Self::CostCentres => Entry::CostCentre(CostCentre { handle, name, spellings: list("spellings"), months }),
+            Self::Experiments => Entry::Experiment(Experiment {
+                handle,
+                name,
+                spellings: list("spellings"),
+                project: some("project"),
+                team: some("team"),
+                months,
+            }),
+            Self::Accounts => {
+                Entry::Account(Account { account: cell("account").to_owned(), team: cell("team").to_owned(), months })
+            }
+        })
+    }
+
+    /// A CSV file as entries, in its order. Columns may stand in any order, and those that may be empty may lack.
+    pub fn read_file(self, content: &[u8]) -> Result<Vec<Entry>, RefusedFile> {
+        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(content);
+        let broken = |row: usize, error: &csv::Error| RefusedFile {
+            row,
+            column: "the row".to_owned(),
+            found: error.to_string(),
+            expected: "comma-separated text in UTF-8".to_owned(),
+        };
+        let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
+        let mut columns = Vec::new();
+        for name in &header {
+            let known = self.columns().iter().find(|column| column.eq_ignore_ascii_case(name));
+            let Some(column) = known.filter(|column| !columns.contains(*column)) else {
+                return Err(RefusedFile {
+                    row: 0,
+                    column: "header".to_owned(),
+                    found: name.to_owned(),
+                    expected: format!("each at most once: {}", self.columns().join(",")),
+                });
+            };
+            columns.push(*column);
+        }
+        let first = if self == Self::Accounts { "account" } else { "name" };
+        if !columns.contains(&first) {
+            return Err(RefusedFile {
+                row: 0,
+                column: "header".to_owned(),
+                found: header.iter().collect::<Vec<_>>().join(","),
+                expected: format!("a column {first}, and of these which you need: {}", self.columns().join(",")),
+            });
+        }
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut seen: BTreeMap<(String, Option<BillingMonth>), usize> = BTreeMap::new();
+        for (i, record) in reader.records().enumerate() {
+            let record = record.map_err(|error| broken(i + 1, &error))?;
+            if record.iter().all(str::is_empty) {
+                continue;
+            }
+            if record.len() > columns.len() {
+                return Err(RefusedFile {
+                    row: i + 1,
+                    column: format!("{}", columns.len() + 1),
+                    found: record.get(columns.len()).unwrap_or_default().to_owned(),
+                    expected: format!("{} columns, as the header has", columns.len()),
+                });
+            }
+            // What keeps a spreadsheet from running a cell is no part of it.
+            let cells = record.iter().map(|cell| cell.strip_prefix('\'').unwrap_or(cell).to_owned());
+            let row: Row = columns.iter().copied().zip(cells).collect();
+            let entry = self.read(&row).map_err(|mut refused| {
+                let RefusedCell { column, found, expected } = refused.remove(0);
+                RefusedFile { row: i + 1, column: column.to_owned(), found, expected: expected.to_owned() }
+            })?;
+            if let Some(earlier) = seen.insert(identity(&entry), i + 1) {
+                return Err(RefusedFile {
+                    row: i + 1,
+                    column: self.columns()[0].to_owned(),
+                    found: identity(&entry).0,
+                    expected: format!("another {} or another first month than in row {earlier}", self.one()),
+                });
+            }
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+}
+
+/// What tells one row of a sheet from another: the handle, and the first month.
+pub fn identity(entry: &Entry) -> (String, Option<BillingMonth>) {
+    let handle = match entry {
+        Entry::Team(it) => &it.handle,
+        Entry::Project(it) => &it.handle,
+        Entry::CostCentre(it) => &it.handle,
+        Entry::Experiment(it) => &it.handle,
+        Entry::Account(it) => &it.account,
+        Entry::Pool(it) => &it.handle,
+        Entry::Rule(it) => &it.name,
+        _ => return (entry.title(), None),
+    };
+    (handle.clone(), entry.months().first)
+}
+
+impl FromStr for Sheet {
+    type Err = ParseSheetError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|sheet| sheet.as_str() == text).ok_or(ParseSheetError)
+    }
+}
+
+impl std::fmt::Display for Sheet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_and_written_alike() {
+        let file = "name,handle,parent,spellings,first\nComputer Vision,cv,research,CV; c-v,2026-07\nResearch,,,,\n";
+        let entries = Sheet::Teams.read_file(file.as_bytes()).unwrap();
+        let [Entry::Team(vision), Entry::Team(research)] = &entries[..] else { panic!("{entries:?}") };
+        assert_eq!((vision.handle.as_str(), vision.spellings.len()), ("cv", 2));
+        assert_eq!(vision.months.in_words(), "from 2026-07");
+        assert_eq!((research.handle.as_str(), research.name.as_str()), ("research", "Research"));
+        for sheet in Sheet::ALL {
+            for entry in &entries {
+                if Sheet::of(entry) == Some(sheet) {
+                    assert_eq!(sheet.read(&sheet.row(entry)).as_ref(), Ok(entry));
+                }
+            }
+            assert_eq!(sheet.to_string().parse(), Ok(sheet));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_place() {
+        for (file, expected) in [
+            ("", "row 0, header: found \"\", expected a column name"),
+            ("handle\nx\n", "row 0, header: found \"handle\", expected a column name"),
+            ("name,colour\nx,red\n", "row 0, header: found \"colour\", expected each at most once"),
+            ("name,name\nx,y\n", "row 0, header: found \"name\", expected each at most once"),
+            ("name,first\nx,July\n", "row 1, first: found \"July\", expected a month such as 2026-09, or nothing"),
+            ("name\nx\n\n???\n", "row 2, name: found \"???\", expected a name with letters or digits in it"),
+            ("name\nx\nX\n", "row 2, handle: found \"x\", expected another team or another first month than in row 1"),
+            ("name\nx,y\n", "row 1, 2: found \"y\", expected 1 columns, as the header has"),
+        ] {
+            let refused = Sheet::Teams.read_file(file.as_bytes()).unwrap_err().to_string();
+            assert!(refused.starts_with(expected), "{refused}\n{expected}");
+        }
+        let refused = Sheet::Accounts.read_file(b"account,team\n123,\n").unwrap_err().to_string();
+        assert_eq!(refused, "row 1, team: found \"\", expected the handle of a team");
+    }
+
+    #[test]
+    fn an_experiment_is_called_by_its_label() {
+        let entries = Sheet::Experiments.read_file(b"name,spellings\nLlama 7B run,llama-7b;Llama_7B\n").unwrap();
+        let [Entry::Experiment(it)] = &entries[..] else { panic!("{entries:?}") };
+        assert_eq!((it.handle.as_str(), it.name.as_str()), ("llama 7b run", "Llama 7B run"));
+    }
+}

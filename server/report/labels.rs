@@ -1,0 +1,157 @@
+//! What the tags of a period say for a label: every spelling with the money behind it, what it means, and what it looks
+//! like where it means nothing.
+
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::{Answers, Error, Grouping, Question};
+use crate::accounts::Viewer;
+use crate::allocation::{Attributor, Facts, Label, MonthBook, look_alike, normalized, normalized_key};
+use crate::exchange;
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+
+/// Tags that are looked at.
+const TAGS: i64 = 500;
+/// What a spelling may look like, at most so many.
+const ALIKE: usize = 3;
+
+/// The spellings of a label in a month.
+#[derive(Clone, Debug, Serialize)]
+pub struct Spellings {
+    pub month: BillingMonth,
+    pub currency: Option<Currency>,
+    /// The tags that were read, as charges have them.
+    pub tags: Vec<String>,
+    /// Tags of the label that deliveries keep with their charges and not with the key, where rules do not see them.
+    pub unseen_tags: Vec<String>,
+    /// The largest first.
+    pub lines: Vec<Spelling>,
+    /// Effective cost of what has none of the tags.
+    pub without: Decimal,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Spelling {
+    pub tag: String,
+    pub value: String,
+    /// What it means: a handle, or the value that is meant; null where nobody said.
+    pub means: Option<String>,
+    /// Whether another spelling of the same is used more.
+    pub is_minor: bool,
+    /// Known names, or other spellings with more money behind them, that it may be a slip of.
+    pub looks_like: Vec<String>,
+    pub cost: Decimal,
+    pub accelerator_hours: Decimal,
+}
+
+/// Looks at the spellings of a label in a month, as the ledger stands now.
+pub async fn spellings(
+    db: &mut PgConnection,
+    answers: &Answers,
+    book: &MonthBook<'_>,
+    label: Label,
+) -> Result<Spellings, Error> {
+    let month = book.month;
+    let convert_into = exchange::reporting_currency(&mut *db).await?;
+    let question = Question { convert_into, ..Question::of(month.into(), Viewer::Everything) };
+    let sequence = crate::ledger::sequence(&mut *db).await?;
+    let keys = book.keys_of(label);
+    let names = answers.tag_names(db, month.into(), &Viewer::Everything, sequence, TAGS).await?;
+    let mut found = Spellings {
+        month,
+        currency: None,
+        tags: names.into_iter().filter(|name| keys.contains(&normalized_key(name))).collect(),
+        unseen_tags: unseen_tags(db, month, &keys).await?,
+        lines: Vec::new(),
+        without: Decimal::ZERO,
+    };
+    // A pattern that is none is refused before it is kept.
+    let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    for tag in found.tags.clone() {
+        let by_tag = Question { by: Grouping::Tag(tag.clone()), ..question.clone() };
+        let spend = answers.spend(db, &by_tag).await?;
+        found.currency = spend.currency;
+        for group in spend.groups {
+            let Some(value) = group.key else {
+                found.without = group.cost.amount;
+                continue;
+            };
+            found.lines.push(Spelling {
+                means: means(&attributor, label, &tag, &value),
+                tag: tag.clone(),
+                value,
+                is_minor: false,
+                looks_like: Vec::new(),
+                cost: group.cost.amount,
+                accelerator_hours: group.accelerator_hours,
+            });
+        }
+    }
+    found.lines.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| a.value.cmp(&b.value)));
+    let known = known(book, label);
+    let lines = found.lines.clone();
+    for (at, line) in found.lines.iter_mut().enumerate() {
+        let larger = &lines[..at];
+        line.is_minor = line.means.is_some() && larger.iter().any(|other| other.means == line.means);
+        // A label that needs no entry means itself, and may still be a slip of a larger one.
+        let is_open = line.means.is_none() || needs_no_entry(label);
+        if is_open {
+            let others = larger.iter().map(|other| other.means.as_ref().unwrap_or(&other.value));
+            let candidates = known.iter().chain(others);
+            for candidate in candidates {
+                let is_itself = line.means.as_deref().unwrap_or(&line.value) == candidate.as_str();
+                if !is_itself
+                    && look_alike(candidate, &line.value)
+                    && !line.looks_like.contains(candidate)
+                    && line.looks_like.len() < ALIKE
+                {
+                    line.looks_like.push(candidate.clone());
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether any value of a label stands for itself.
+pub fn needs_no_entry(label: Label) -> bool {
+    !matches!(label, Label::Team | Label::Project | Label::CostCentre)
+}
+
+fn means(attributor: &Attributor<'_>, label: Label, tag: &str, value: &str) -> Option<String> {
+    let facts = Facts { tags: vec![(tag.to_owned(), value.to_owned())], ..Facts::default() };
+    let text = attributor.labels(&facts).get(label).to_owned();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// Handles and names that spellings can be slips of.
+fn known(book: &MonthBook<'_>, label: Label) -> Vec<String> {
+    match label {
+        Label::Team => book.teams.iter().map(|it| it.handle.clone()).collect(),
+        Label::Project => book.projects.iter().map(|it| it.handle.clone()).collect(),
+        Label::CostCentre => book.cost_centres.iter().map(|it| it.handle.clone()).collect(),
+        Label::Experiment => book.experiments.iter().map(|it| it.handle.clone()).collect(),
+        _ => {
+            let own = book.values.iter().filter(|it| it.label == label).map(|it| normalized(&it.value));
+            own.chain(label.usual_values().iter().map(|(value, _)| (*value).to_owned())).collect()
+        }
+    }
+}
+
+/// Tags of a label that have too many values for the key in a delivery that counts.
+async fn unseen_tags(db: &mut PgConnection, month: BillingMonth, keys: &[String]) -> sqlx::Result<Vec<String>> {
+    let noisy = sqlx::query_scalar!(
+        r#"select distinct tag as "tag!"
+           from deliveries d
+           join visibility v on v.delivery_id = d.delivery_id and v.until_sequence is null
+           join scopes s using (scope_id)
+           cross join unnest(d.noisy_tags) tag
+           where s.billing_month = $1
+           order by 1"#,
+        month.first_day(),
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(noisy.into_iter().filter(|tag| keys.contains(&normalized_key(tag))).collect())
+}

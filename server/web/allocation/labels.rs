@@ -1,0 +1,288 @@
+//! `/labels/team`: which tags mean a label, every spelling with the money behind it, and those that mean nothing yet,
+//! mended in one click.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use serde::Deserialize;
+use sqlx::PgConnection;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{Db, Form, Query};
+use super::super::layout::Layout;
+use super::super::question::Asked;
+use super::super::respond::{self, As, Cell, Format, Record};
+use super::super::{Access, filters, paths};
+use super::rules::sent;
+use super::{book_now, send};
+use crate::accounts::Viewer;
+use crate::allocation::{
+    self, Book, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of, normalized,
+    normalized_key,
+};
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+use crate::period::BillingMonth;
+use crate::report::{self, Answers, Grouping, Spelling, Spellings, needs_no_entry};
+
+#[derive(Template)]
+#[template(path = "allocation/labels.html")]
+struct Page {
+    layout: Layout,
+    label: Label,
+    spellings: Spellings,
+    keys: String,
+    /// What a spelling can be added to: a handle or value, and its name.
+    known: Vec<(String, String)>,
+}
+
+/// `?month=2026-09`: the month whose charges are looked at.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfMonth {
+    month: Option<String>,
+}
+
+pub async fn show(
+    path: paths::Labels,
+    layout: Layout,
+    Query(asked): Query<OfMonth>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: label, format } = path.label;
+    let month = match asked.month.as_deref() {
+        Some(text) => Some(text.parse::<BillingMonth>().map_err(|_| {
+            Error::BadRequest(format!("month: found “{text}”, expected a month such as 2026-09."))
+        })?),
+        None => answers.latest_month(&mut db, &Viewer::Everything).await?,
+    };
+    let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+    let book = book_now(&mut db).await?;
+    let of_month = book.of_month(month);
+    let spellings = report::spellings(&mut db, &answers, &of_month, label).await?;
+    match format {
+        Format::Json => respond::json(&spellings),
+        Format::Csv => respond::csv(&format!("labels-{label}-{month}"), &spellings.lines),
+        Format::Html => {
+            let keys = keys(&book, label).join(", ");
+            let known = known(&book, label);
+            respond::html(Page { layout, label, spellings, keys, known })
+        }
+    }
+}
+
+impl Page {
+    fn labels(&self) -> Vec<(&'static str, String, bool)> {
+        let at = |label: Label| paths::Labels { label: As::page(label) }.to_string();
+        Label::ALL.map(|label| (label.name(), at(label), label == self.label)).into()
+    }
+
+    fn mend(&self) -> paths::LabelMend {
+        paths::LabelMend { label: self.label }
+    }
+
+    fn meaning(&self) -> paths::LabelMeaning {
+        paths::LabelMeaning { label: self.label }
+    }
+
+    /// The charges behind a spelling.
+    fn charges(&self, line: &Spelling) -> String {
+        let asked = Asked::default().only(&Grouping::Tag(line.tag.clone()), Some(&line.value)).by(Grouping::Service);
+        asked.link(paths::Spend { period: As::page(self.spellings.month.into()) })
+    }
+
+    fn can_be_new(&self) -> bool {
+        !needs_no_entry(self.label)
+    }
+}
+
+/// The tags that mean a label, as they were written.
+fn keys(book: &Book, label: Label) -> Vec<String> {
+    match meaning(book, label) {
+        Some((_, it)) => it.keys.clone(),
+        None => label.usual_keys().iter().map(|key| (*key).to_owned()).collect(),
+    }
+}
+
+fn meaning(book: &Book, label: Label) -> Option<(i64, &Meaning)> {
+    book.entries.iter().find_map(|(id, entry)| match entry {
+        Entry::Meaning(it) if it.label == label => Some((*id, it)),
+        _ => None,
+    })
+}
+
+fn known(book: &Book, label: Label) -> Vec<(String, String)> {
+    let mut known: Vec<(String, String)> = book
+        .entries
+        .values()
+        .filter_map(|entry| match (label, entry) {
+            (Label::Team, Entry::Team(it)) => Some((it.handle.clone(), it.name.clone())),
+            (Label::Project, Entry::Project(it)) => Some((it.handle.clone(), it.name.clone())),
+            (Label::CostCentre, Entry::CostCentre(it)) => Some((it.handle.clone(), it.name.clone())),
+            (Label::Experiment, Entry::Experiment(it)) => Some((it.handle.clone(), it.name.clone())),
+            (_, Entry::Value(it)) if it.label == label => Some((it.value.clone(), it.value.clone())),
+            _ => None,
+        })
+        .collect();
+    if !matches!(label, Label::Team | Label::Project | Label::CostCentre | Label::Experiment) {
+        known.extend(label.usual_values().iter().map(|(value, _)| ((*value).to_owned(), (*value).to_owned())));
+    }
+    known.sort();
+    known.dedup_by(|a, b| a.0 == b.0);
+    known
+}
+
+#[derive(Deserialize)]
+pub struct MeaningForm {
+    keys: String,
+}
+
+/// Says which tags mean a label.
+pub async fn say(
+    path: paths::LabelMeaning,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<MeaningForm>,
+) -> Result {
+    let label = path.label;
+    let book = book_now(&mut db).await?;
+    let keys: Vec<String> =
+        form.keys.split([',', ';']).map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect();
+    let usual: Vec<String> = label.usual_keys().iter().map(|key| (*key).to_owned()).collect();
+    let is_usual = keys.iter().map(|key| normalized_key(key)).eq(usual.iter().cloned());
+    let after = Entry::Meaning(Meaning { label, keys: keys.clone() });
+    let edit = match meaning(&book, label) {
+        Some((id, it)) => {
+            let after = if keys.is_empty() || is_usual { None } else { Some(after) };
+            Edit { id, before: Some(Entry::Meaning(it.clone())), after }
+        }
+        None if keys.is_empty() || is_usual => Edit { id: 0, before: None, after: None },
+        None => Edit { id: new_id(&mut db).await?, before: None, after: Some(after) },
+    };
+    let summary = format!("Tags that mean {}: {}", label.name().to_lowercase(), keys.join(", "));
+    finish(&layout, &mut db, label, vec![edit], &summary, &by, &settings).await
+}
+
+/// `to` names what the spelling means; where it is empty, it becomes something of its own.
+#[derive(Deserialize)]
+pub struct MendForm {
+    value: String,
+    #[serde(default)]
+    to: String,
+}
+
+/// Says what a spelling means.
+pub async fn mend(
+    path: paths::LabelMend,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<MendForm>,
+) -> Result {
+    let label = path.label;
+    let book = book_now(&mut db).await?;
+    let spelling = form.value.trim();
+    let (edits, summary) = if form.to.is_empty() {
+        let id = new_id(&mut db).await?;
+        let entry = called(label, spelling)?;
+        let summary = format!("New {} for the label “{spelling}”", entry.title());
+        (vec![Edit { id, before: None, after: Some(entry) }], summary)
+    } else {
+        let edits = spelled(&mut db, &book, label, spelling, &form.to).await?;
+        (edits, format!("“{spelling}” means {} {}", label.name().to_lowercase(), form.to))
+    };
+    finish(&layout, &mut db, label, edits, &summary, &by, &settings).await
+}
+
+/// An entry that a label calls by this name.
+fn called(label: Label, spelling: &str) -> Result<Entry> {
+    let (handle, name) = (handle_of(spelling), spelling.to_owned());
+    Ok(match label {
+        Label::Team => Entry::Team(Team { handle, name, ..Team::default() }),
+        Label::Project => Entry::Project(Project { handle, name, ..Project::default() }),
+        Label::CostCentre => Entry::CostCentre(CostCentre { handle, name, ..CostCentre::default() }),
+        _ => return Err(Error::BadRequest(format!("A value of {label} needs no entry of its own."))),
+    })
+}
+
+/// A spelling added to everything in the book that has this handle or value.
+async fn spelled(
+    db: &mut PgConnection,
+    book: &Book,
+    label: Label,
+    spelling: &str,
+    to: &str,
+) -> Result<Vec<Edit>> {
+    let mut edits = Vec::new();
+    for (id, before) in &book.entries {
+        let mut after = before.clone();
+        let spellings = match (label, &mut after) {
+            (Label::Team, Entry::Team(it)) if it.handle == to => &mut it.spellings,
+            (Label::Project, Entry::Project(it)) if it.handle == to => &mut it.spellings,
+            (Label::CostCentre, Entry::CostCentre(it)) if it.handle == to => &mut it.spellings,
+            (Label::Experiment, Entry::Experiment(it)) if it.handle == normalized(to) => &mut it.spellings,
+            (_, Entry::Value(it)) if it.label == label && it.value == to => &mut it.spellings,
+            _ => continue,
+        };
+        spellings.push(spelling.to_owned());
+        edits.push(Edit { id: *id, before: Some(before.clone()), after: Some(after) });
+    }
+    if !edits.is_empty() {
+        return Ok(edits);
+    }
+    let spellings = vec![spelling.to_owned()];
+    let after = match label {
+        Label::Team | Label::Project | Label::CostCentre => {
+            return Err(Error::BadRequest(format!("There is no {label} {to}. Nothing was changed.")));
+        }
+        Label::Experiment => Entry::Experiment(Experiment {
+            handle: normalized(to),
+            name: to.to_owned(),
+            spellings,
+            ..Experiment::default()
+        }),
+        _ => Entry::Value(Value { label, value: to.to_owned(), spellings }),
+    };
+    Ok(vec![Edit { id: new_id(db).await?, before: None, after: Some(after) }])
+}
+
+async fn new_id(db: &mut PgConnection) -> sqlx::Result<i64> {
+    Ok(allocation::entry_ids(db, 1).await?.pop().unwrap_or_default())
+}
+
+/// One click for an administrator, whom “Changes” lets go back; a draft for others.
+async fn finish(
+    layout: &Layout,
+    db: &mut PgConnection,
+    label: Label,
+    edits: Vec<Edit>,
+    summary: &str,
+    by: &Actor,
+    settings: &Settings,
+) -> Result {
+    let back = paths::Labels { label: As::page(label) };
+    let at_once = layout.may(Access::Admin).then(|| back.to_string());
+    sent(send(db, edits, summary, at_once, by, settings).await?)
+}
+
+impl Record for Spelling {
+    const COLUMNS: &'static [&'static str] =
+        &["tag", "value", "means", "looks_like", "effective_cost", "accelerator_hours"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::text(self.tag.as_str()),
+            Cell::text(self.value.as_str()),
+            self.means.as_deref().map_or(Cell::Empty, Cell::text),
+            Cell::text(self.looks_like.join("; ")),
+            Cell::Number(self.cost),
+            Cell::Number(self.accelerator_hours),
+        ]
+    }
+}

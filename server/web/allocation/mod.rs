@@ -1,0 +1,110 @@
+//! How charges get their owners: rules, shared costs, the organization, labels, and every change of them.
+
+pub mod changes;
+pub mod labels;
+pub mod organization;
+pub mod pools;
+pub mod rule_form;
+pub mod rules;
+
+use axum::response::Response;
+use sqlx::PgConnection;
+
+use super::error::Result;
+use super::extract::cookie;
+use super::layout::Layout;
+use super::respond::As;
+use super::{Access, paths, respond};
+use crate::allocation::{self, Book, Drafted, Edit, Entry, Label, Outcome, Problem, Sheet};
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+use crate::ledger;
+use crate::period::BillingMonth;
+
+/// The parts of the allocation, as tabs: a name, its address, whether it is this page's.
+pub fn tabs(layout: &Layout) -> Vec<(&'static str, String, bool)> {
+    let sheet = |sheet: Sheet| paths::Organization { sheet: As::page(sheet) }.to_string();
+    let is_at = |below: &str| layout.is_at(below);
+    [
+        ("Rules", paths::Rules.to_string(), is_at("/rules")),
+        ("Shared costs", paths::Pools.to_string(), is_at("/pools")),
+        ("Organization", sheet(Sheet::Teams), is_at("/organization")),
+        ("Labels", paths::Labels { label: As::page(Label::Team) }.to_string(), is_at("/labels")),
+        ("Changes", paths::Changes.to_string(), is_at("/changes")),
+    ]
+    .into()
+}
+
+/// The book as it holds now.
+pub async fn book_now(db: &mut PgConnection) -> sqlx::Result<Book> {
+    let sequence = ledger::sequence(&mut *db).await?;
+    allocation::book(db, sequence).await
+}
+
+/// What became of edits that somebody sent.
+pub enum Sent {
+    /// The page to go on with.
+    To(Response),
+    /// Nothing changed, for these reasons.
+    Refused(Vec<Problem>),
+}
+
+/// Drafts edits and goes to their preview, or for who may and wishes to, applies them and goes back.
+pub async fn send(
+    db: &mut PgConnection,
+    edits: Vec<Edit>,
+    summary: &str,
+    at_once: Option<String>,
+    by: &Actor,
+    settings: &Settings,
+) -> Result<Sent> {
+    if let Some(back) = at_once {
+        let sentence = match allocation::enact(db, edits, summary, by, clock::now()).await? {
+            Some(Outcome::At(step)) => format!("Done: {summary}. It is step {step} of the ledger; “Changes” undoes it."),
+            None => "Nothing changed: it was so before.".to_owned(),
+            Some(Outcome::Refused(problems)) => return Ok(Sent::Refused(problems)),
+            Some(Outcome::Overtaken(of)) => return Ok(Sent::Refused(overtaken(&of))),
+            Some(Outcome::Already) => return Ok(Sent::Refused(Vec::new())),
+        };
+        let mut response = respond::see_other(back);
+        cookie::leave_flash(&mut response, &sentence, settings);
+        return Ok(Sent::To(response));
+    }
+    match allocation::draft(db, edits, summary, by, clock::now()).await? {
+        Drafted::As(change) => Ok(Sent::To(respond::see_other(paths::Change { change: As::page(change) }))),
+        Drafted::Refused(problems) => Ok(Sent::Refused(problems)),
+        Drafted::Nothing => Ok(Sent::Refused(vec![problem("this form", "nothing in it was changed")])),
+    }
+}
+
+/// Whether what was sent is to hold at once: an administrator asked for it.
+pub fn is_at_once(layout: &Layout, wish: &str) -> bool {
+    wish == "save" && layout.may(Access::Admin)
+}
+
+fn overtaken(of: &[String]) -> Vec<Problem> {
+    let tell = |title: &String| problem(title, "somebody changed it meanwhile: look at it as it is now, and send it again");
+    of.iter().map(tell).collect()
+}
+
+pub fn problem(of: &str, message: &str) -> Problem {
+    Problem { of: of.to_owned(), message: message.to_owned() }
+}
+
+/// An entry made to read otherwise: in all its months, or from one on.
+pub async fn rewrite(
+    db: &mut PgConnection,
+    id: i64,
+    before: &Entry,
+    after: Entry,
+    since: Option<BillingMonth>,
+) -> sqlx::Result<Vec<Edit>> {
+    Ok(match since {
+        None => vec![Edit { id, before: Some(before.clone()), after: Some(after) }],
+        Some(month) => {
+            let new_id = allocation::entry_ids(db, 1).await?.pop().unwrap_or_default();
+            Edit::since(month, id, before, after, new_id)
+        }
+    })
+}

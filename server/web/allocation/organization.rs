@@ -1,0 +1,342 @@
+//! `/organization/teams`: who there is. A sheet of entries, edited one by one or as a CSV file.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use serde_json::json;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{Db, Form, Upload};
+use super::super::layout::Layout;
+use super::super::respond::{self, As, Format};
+use super::super::paths;
+use super::rules::sent;
+use super::{Sent, book_now, is_at_once, problem, rewrite, send};
+use crate::allocation::{self, Book, Edit, Entry, Problem, Row, Sheet, identity};
+use crate::audit::Actor;
+use crate::config::Settings;
+use crate::period::BillingMonth;
+
+/// No organization is larger than this as a CSV file.
+const LARGEST_FILE: usize = 10 << 20;
+
+#[derive(Template)]
+#[template(path = "allocation/organization.html")]
+struct Page {
+    layout: Layout,
+    sheet: Sheet,
+    rows: Vec<(i64, Row)>,
+    /// What was typed for a new one.
+    form: Row,
+    choices: Choices,
+    problems: Vec<Problem>,
+    file_problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "allocation/entry.html")]
+struct EntryPage {
+    layout: Layout,
+    sheet: Sheet,
+    id: i64,
+    title: String,
+    form: Row,
+    since: String,
+    choices: Choices,
+    problems: Vec<Problem>,
+}
+
+/// What can be chosen in the fields of a sheet: handles and names.
+pub struct Choices {
+    teams: Vec<(String, String)>,
+    projects: Vec<(String, String)>,
+    cost_centres: Vec<(String, String)>,
+}
+
+impl Choices {
+    fn of(book: &Book) -> Self {
+        let mut choices = Self { teams: Vec::new(), projects: Vec::new(), cost_centres: Vec::new() };
+        for entry in book.entries.values() {
+            match entry {
+                Entry::Team(it) => choices.teams.push((it.handle.clone(), it.name.clone())),
+                Entry::Project(it) => choices.projects.push((it.handle.clone(), it.name.clone())),
+                Entry::CostCentre(it) => choices.cost_centres.push((it.handle.clone(), it.name.clone())),
+                _ => {}
+            }
+        }
+        for list in [&mut choices.teams, &mut choices.projects, &mut choices.cost_centres] {
+            list.sort();
+            list.dedup_by(|a, b| a.0 == b.0);
+        }
+        choices
+    }
+
+    /// Of a column; `None` where anything can be typed.
+    fn of_column(&self, column: &str) -> Option<&[(String, String)]> {
+        match column {
+            "team" | "parent" => Some(&self.teams),
+            "project" => Some(&self.projects),
+            "cost_centre" => Some(&self.cost_centres),
+            _ => None,
+        }
+    }
+}
+
+fn rows_of(book: &Book, sheet: Sheet) -> Vec<(i64, Row)> {
+    let of_sheet = book.entries.iter().filter(|(_, entry)| Sheet::of(entry) == Some(sheet));
+    let mut rows: Vec<_> = of_sheet.map(|(id, entry)| (identity(entry), *id, sheet.row(entry))).collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    rows.into_iter().map(|(_, id, row)| (id, row)).collect()
+}
+
+impl Page {
+    fn new(layout: Layout, sheet: Sheet, book: &Book) -> Self {
+        Self {
+            layout,
+            sheet,
+            rows: rows_of(book, sheet),
+            form: Row::new(),
+            choices: Choices::of(book),
+            problems: Vec::new(),
+            file_problem: None,
+        }
+    }
+
+    fn here(&self) -> paths::Organization {
+        paths::Organization { sheet: As::page(self.sheet) }
+    }
+
+    fn sheets(&self) -> Vec<(&'static str, String, bool)> {
+        let at = |sheet: Sheet| paths::Organization { sheet: As::page(sheet) }.to_string();
+        Sheet::ALL.map(|sheet| (sheet.name(), at(sheet), sheet == self.sheet)).into()
+    }
+}
+
+pub async fn index(path: paths::Organization, layout: Layout, mut db: Db) -> Result {
+    let As { value: sheet, format } = path.sheet;
+    let book = book_now(&mut db).await?;
+    match format {
+        Format::Html => respond::html(Page::new(layout, sheet, &book)),
+        Format::Json => {
+            let rows: Vec<_> = rows_of(&book, sheet).into_iter().map(|(_, row)| json!(row)).collect();
+            respond::json(&rows)
+        }
+        Format::Csv => {
+            let rows = rows_of(&book, sheet);
+            let cells = rows.iter().map(|(_, row)| sheet.columns().iter().map(|column| row[column].as_str()).collect());
+            respond::csv_of_texts(sheet.as_str(), sheet.columns(), cells)
+        }
+    }
+}
+
+pub async fn create(
+    path: paths::Organization,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let sheet = path.sheet.value;
+    let book = book_now(&mut db).await?;
+    let form = row_of(sheet, &pairs);
+    let problems = match sheet.read(&form) {
+        Ok(entry) => {
+            let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
+            let summary = format!("New {}", entry.title());
+            let edits = vec![Edit { id, before: None, after: Some(entry) }];
+            let back = paths::Organization { sheet: As::page(sheet) };
+            let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
+            match send(&mut db, edits, &summary, at_once, &by, &settings).await? {
+                Sent::To(response) => return Ok(response),
+                Sent::Refused(problems) => problems,
+            }
+        }
+        Err(refused) => told(&refused),
+    };
+    respond::refused(Page { form, problems, ..Page::new(layout, sheet, &book) })
+}
+
+pub async fn edit(path: paths::OrganizationEntry, layout: Layout, mut db: Db) -> Result {
+    let book = book_now(&mut db).await?;
+    let entry = find(&book, path.sheet, path.entry)?;
+    respond::html(EntryPage {
+        layout,
+        sheet: path.sheet,
+        id: path.entry,
+        title: entry.title(),
+        form: path.sheet.row(entry),
+        since: String::new(),
+        choices: Choices::of(&book),
+        problems: Vec::new(),
+    })
+}
+
+pub async fn change(
+    path: paths::OrganizationEntry,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let (sheet, id) = (path.sheet, path.entry);
+    let book = book_now(&mut db).await?;
+    let before = find(&book, sheet, id)?;
+    let mut form = row_of(sheet, &pairs);
+    // What rules and labels know it by stays; another one is another entry.
+    if sheet != Sheet::Accounts {
+        form.insert("handle", identity(before).0);
+    }
+    let since = value(&pairs, "since").trim().to_owned();
+    let month = match since.as_str() {
+        "" => Ok(None),
+        text => text.parse::<BillingMonth>().map(Some),
+    };
+    let problems = match (sheet.read(&form), month) {
+        (Ok(after), Ok(month)) => {
+            let summary = format!("Changed {}", before.title());
+            let edits = rewrite(&mut db, id, before, after, month).await?;
+            let back = paths::Organization { sheet: As::page(sheet) };
+            let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
+            match send(&mut db, edits, &summary, at_once, &by, &settings).await? {
+                Sent::To(response) => return Ok(response),
+                Sent::Refused(problems) => problems,
+            }
+        }
+        (Err(refused), _) => told(&refused),
+        (_, Err(_)) => vec![problem("From", &format!("found “{since}”, expected a month such as 2026-07"))],
+    };
+    let title = before.title();
+    respond::refused(EntryPage { layout, sheet, id, title, form, since, choices: Choices::of(&book), problems })
+}
+
+pub async fn remove(
+    path: paths::OrganizationRemove,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+) -> Result {
+    let book = book_now(&mut db).await?;
+    let entry = find(&book, path.sheet, path.entry)?;
+    let summary = format!("Removed {}", entry.title());
+    let edits = vec![Edit { id: path.entry, before: Some(entry.clone()), after: None }];
+    sent(send(&mut db, edits, &summary, None, &by, &settings).await?)
+}
+
+/// A CSV file: rows that are new are added, rows that there are (by handle and first month) are changed, and rows that
+/// the file lacks stay. All of it becomes one draft, or nothing.
+pub async fn load(
+    path: paths::OrganizationFile,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    mut upload: Upload,
+) -> Result {
+    let sheet = path.sheet;
+    let mut content = Vec::new();
+    let mut name = String::new();
+    while let Some(mut field) = upload.next_field().await? {
+        if let Some(found) = field.file_name().filter(|found| !found.is_empty()) {
+            name = found.to_owned();
+        }
+        while let Some(chunk) = field.chunk().await.map_err(|error| Upload::broken_off(&error))? {
+            if content.len() + chunk.len() > LARGEST_FILE {
+                return Err(Error::TooLarge);
+            }
+            content.extend_from_slice(&chunk);
+        }
+    }
+    let book = book_now(&mut db).await?;
+    let mut page = Page::new(layout, sheet, &book);
+    match sheet.read_file(&content) {
+        _ if name.is_empty() => page.file_problem = Some("No file came along.".to_owned()),
+        Err(refused) => page.file_problem = Some(format!("{name}, {refused}. Nothing of it was taken.")),
+        Ok(entries) => {
+            let mut ids = allocation::entry_ids(&mut db, entries.len()).await?.into_iter();
+            let known: Vec<(&i64, &Entry)> =
+                book.entries.iter().filter(|(_, entry)| Sheet::of(entry) == Some(sheet)).collect();
+            let edits = entries.into_iter().map(|after| {
+                let before = known.iter().find(|(_, entry)| identity(entry) == identity(&after));
+                match before {
+                    Some((id, before)) => Edit { id: **id, before: Some((*before).clone()), after: Some(after) },
+                    None => Edit { id: ids.next().unwrap_or_default(), before: None, after: Some(after) },
+                }
+            });
+            let edits: Vec<Edit> = edits.collect();
+            let summary = format!("{} from {name}", sheet.name());
+            match send(&mut db, edits, &summary, None, &by, &settings).await? {
+                Sent::To(response) => return Ok(response),
+                Sent::Refused(problems) => page.problems = problems,
+            }
+        }
+    }
+    respond::refused(page)
+}
+
+fn find(book: &Book, sheet: Sheet, id: i64) -> Result<&Entry> {
+    book.entries.get(&id).filter(|entry| Sheet::of(entry) == Some(sheet)).ok_or(Error::NotFound)
+}
+
+fn row_of(sheet: Sheet, pairs: &[(String, String)]) -> Row {
+    sheet.columns().iter().map(|column| (*column, value(pairs, column).to_owned())).collect()
+}
+
+fn value<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {
+    pairs.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+}
+
+fn told(refused: &[allocation::RefusedCell]) -> Vec<Problem> {
+    let tell = |cell: &allocation::RefusedCell| {
+        problem(&label(cell.column), &format!("found “{}”, expected {}", cell.found, cell.expected))
+    };
+    refused.iter().map(tell).collect()
+}
+
+pub fn is(column: &str, name: &str) -> bool {
+    column == name
+}
+
+pub fn value_of<'a>(row: &'a Row, column: &str) -> &'a str {
+    row.get(column).map_or("", String::as_str)
+}
+
+/// Whether what is chosen is no choice any more.
+pub fn is_gone(known: &[(String, String)], value: &str) -> bool {
+    !value.is_empty() && !known.iter().any(|(handle, _)| handle == value)
+}
+
+/// A column as a person reads it.
+pub fn label(column: &str) -> String {
+    match column {
+        "handle" => "Handle".to_owned(),
+        "name" => "Name".to_owned(),
+        "parent" => "Part of".to_owned(),
+        "cost_centre" => "Cost centre".to_owned(),
+        "spellings" => "Also written".to_owned(),
+        "members" => "Members".to_owned(),
+        "team" => "Team".to_owned(),
+        "project" => "Project".to_owned(),
+        "account" => "Account".to_owned(),
+        "first" => "First month".to_owned(),
+        "last" => "Last month".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// What helps to fill a field in.
+pub fn hint(sheet: Sheet, column: &str) -> &'static str {
+    match (sheet, column) {
+        (Sheet::Experiments, "handle") => "The label as it is compared: small letters, single spaces. Empty: from the name.",
+        (_, "handle") => "What addresses and rules call it; it stays when the name changes. Empty: from the name.",
+        (Sheet::Experiments, "spellings") => "Labels that mean the same experiment, separated by semicolons: that merges them.",
+        (_, "spellings") => "What tags call it besides its name, separated by semicolons: CV; computer-vision.",
+        (_, "members") => "E-mail addresses, separated by semicolons; for whoever asks.",
+        (_, "account") => "A billing account, sub-account, subscription or project of a provider.",
+        (_, "first" | "last") => "As 2026-09; empty: no limit.",
+        (Sheet::Projects | Sheet::Experiments, "team") => "Who pays, where the labels name no team.",
+        _ => "",
+    }
+}

@@ -1,0 +1,416 @@
+//! `/rules`: in their order, with what each claims of a month; and the form of one.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{Db, Form, Query};
+use super::super::layout::Layout;
+use super::super::question::Asked;
+use super::super::respond::{As, Cell, Record};
+use super::super::{filters, paths, respond};
+use super::rule_form::{Choices, RuleForm};
+use super::{Sent, book_now, rewrite, send};
+use crate::accounts::Viewer;
+use crate::allocation::{self, Book, Edit, Entry, Months, Problem, Rule, Target};
+use crate::audit::Actor;
+use crate::config::Settings;
+use crate::exchange;
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+use crate::report::{Answers, Grouping, Question, Spend};
+
+/// Places between two rules, so that one can stand there without moving the others.
+const GAP: i64 = 16;
+
+/// A rule with what it claims of a month, before shared costs are divided.
+#[derive(Serialize)]
+struct Line {
+    #[serde(rename = "rule")]
+    id: i64,
+    name: String,
+    when: String,
+    to: String,
+    months: String,
+    /// Whether it is asked in the month that is shown.
+    is_asked: bool,
+    cost: Decimal,
+    share: Option<Decimal>,
+}
+
+#[derive(Template)]
+#[template(path = "allocation/rules.html")]
+struct Page {
+    layout: Layout,
+    month: Option<BillingMonth>,
+    lines: Vec<Line>,
+    /// What no rule claims.
+    unclaimed: Decimal,
+    total: Decimal,
+    currency: Option<Currency>,
+    has_teams: bool,
+}
+
+/// `?month=2026-09`: the month whose charges are shown.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfMonth {
+    month: Option<String>,
+}
+
+impl OfMonth {
+    async fn month(&self, db: &mut PgConnection, answers: &Answers) -> Result<Option<BillingMonth>> {
+        match &self.month {
+            None => Ok(answers.latest_month(db, &Viewer::Everything).await?),
+            Some(text) => text.parse().map(Some).map_err(|_| {
+                Error::BadRequest(format!("month: found “{text}”, expected a month such as 2026-09."))
+            }),
+        }
+    }
+}
+
+async fn lines(
+    db: &mut PgConnection,
+    answers: &Answers,
+    month: Option<BillingMonth>,
+) -> Result<(Vec<Line>, Option<Spend>, Book)> {
+    let book = book_now(db).await?;
+    let claimed = match month {
+        Some(month) => {
+            let question = Question {
+                by: Grouping::Rule,
+                convert_into: exchange::reporting_currency(db).await?,
+                ..Question::of(month.into(), Viewer::Everything)
+            };
+            Some(answers.spend(db, &question).await?)
+        }
+        None => None,
+    };
+    let lines = book
+        .rules()
+        .into_iter()
+        .map(|(id, rule)| {
+            let group = claimed.as_ref().and_then(|spend| {
+                spend.groups.iter().find(|group| group.key.as_deref() == Some(id.to_string().as_str()))
+            });
+            Line {
+                id,
+                name: rule.name.clone(),
+                when: conditions(rule),
+                to: target(&rule.to),
+                months: rule.months.in_words(),
+                is_asked: month.is_none_or(|month| rule.months.contain(month)),
+                cost: group.map(|group| group.cost.amount).unwrap_or_default(),
+                share: group.and_then(|group| group.share),
+            }
+        })
+        .collect();
+    Ok((lines, claimed, book))
+}
+
+pub async fn index(
+    _: paths::Rules,
+    layout: Layout,
+    Query(asked): Query<OfMonth>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let month = asked.month(&mut db, &answers).await?;
+    let (lines, claimed, book) = lines(&mut db, &answers, month).await?;
+    let amount = |key: Option<&str>| {
+        let groups = claimed.iter().flat_map(|spend| &spend.groups);
+        groups.filter(|group| group.key.as_deref() == key).map(|group| group.cost.amount).sum()
+    };
+    respond::html(Page {
+        layout,
+        month,
+        lines,
+        unclaimed: amount(None),
+        total: claimed.as_ref().and_then(|spend| spend.total.as_ref()).map(|it| it.amount).unwrap_or_default(),
+        currency: claimed.as_ref().and_then(|spend| spend.currency.clone()),
+        has_teams: book.has_teams(),
+    })
+}
+
+pub async fn index_json(
+    _: paths::RulesJson,
+    Query(asked): Query<OfMonth>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let month = asked.month(&mut db, &answers).await?;
+    respond::json(&lines(&mut db, &answers, month).await?.0)
+}
+
+pub async fn index_csv(
+    _: paths::RulesCsv,
+    Query(asked): Query<OfMonth>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let month = asked.month(&mut db, &answers).await?;
+    respond::csv("rules", &lines(&mut db, &answers, month).await?.0)
+}
+
+#[derive(Template)]
+#[template(path = "allocation/rule.html")]
+struct FormPage {
+    layout: Layout,
+    /// `None`: a new one.
+    id: Option<i64>,
+    form: RuleForm,
+    choices: Choices,
+    problems: Vec<Problem>,
+}
+
+impl FormPage {
+    fn title(&self) -> String {
+        match self.id {
+            Some(_) => format!("Rule “{}”", self.form.name()),
+            None => "New rule".to_owned(),
+        }
+    }
+
+    fn action(&self) -> String {
+        match self.id {
+            Some(rule) => paths::Rule { rule }.to_string(),
+            None => paths::NewRule.to_string(),
+        }
+    }
+
+    fn remove(&self) -> String {
+        self.id.map(|rule| paths::RuleRemove { rule }.to_string()).unwrap_or_default()
+    }
+}
+
+pub async fn new(
+    _: paths::NewRule,
+    layout: Layout,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let book = book_now(&mut db).await?;
+    let choices = Choices::find(&mut db, &answers, &book, None).await?;
+    respond::html(FormPage { layout, id: None, form: RuleForm::new(pairs), choices, problems: Vec::new() })
+}
+
+pub async fn edit(
+    path: paths::Rule,
+    layout: Layout,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let book = book_now(&mut db).await?;
+    let rule = find(&book, path.rule)?;
+    let form = RuleForm::of(rule, &book, path.rule);
+    let choices = Choices::find(&mut db, &answers, &book, Some(path.rule)).await?;
+    respond::html(FormPage { layout, id: Some(path.rule), form, choices, problems: Vec::new() })
+}
+
+fn find(book: &Book, id: i64) -> Result<&Rule> {
+    match book.entries.get(&id) {
+        Some(Entry::Rule(rule)) => Ok(rule),
+        _ => Err(Error::NotFound),
+    }
+}
+
+pub async fn create(
+    _: paths::NewRule,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let book = book_now(&mut db).await?;
+    let form = RuleForm::new(pairs);
+    let problems = match form.read() {
+        Ok(read) => {
+            let months = Months { first: read.since, last: read.last };
+            let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
+            let after = Entry::Rule(Rule { months, ..read.rule });
+            let mut edits = vec![Edit { id, before: None, after: Some(after) }];
+            put(&book, &mut edits, id, read.position);
+            let summary = format!("New rule “{}”", form.name());
+            match send(&mut db, edits, &summary, None, &by, &settings).await? {
+                Sent::To(response) => return Ok(response),
+                Sent::Refused(problems) => problems,
+            }
+        }
+        Err(problems) => problems,
+    };
+    let choices = Choices::find(&mut db, &answers, &book, None).await?;
+    respond::refused(FormPage { layout, id: None, form, choices, problems })
+}
+
+pub async fn change(
+    path: paths::Rule,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let book = book_now(&mut db).await?;
+    let rule = find(&book, path.rule)?;
+    let before = Entry::Rule(rule.clone());
+    let form = RuleForm::new(pairs);
+    let problems = match form.read() {
+        Ok(read) => {
+            let months = Months { first: rule.months.first, last: read.last };
+            let after = Entry::Rule(Rule { months, place: rule.place, ..read.rule });
+            let mut edits = rewrite(&mut db, path.rule, &before, after, read.since).await?;
+            let moved = edits.last().map_or(path.rule, |edit| edit.id);
+            put(&book, &mut edits, moved, read.position);
+            let summary = format!("Rule “{}” changed", form.name());
+            match send(&mut db, edits, &summary, None, &by, &settings).await? {
+                Sent::To(response) => return Ok(response),
+                Sent::Refused(problems) => problems,
+            }
+        }
+        Err(problems) => problems,
+    };
+    let choices = Choices::find(&mut db, &answers, &book, Some(path.rule)).await?;
+    respond::refused(FormPage { layout, id: Some(path.rule), form, choices, problems })
+}
+
+#[derive(Deserialize)]
+pub struct MoveForm {
+    /// How many rules it comes after.
+    position: usize,
+}
+
+pub async fn shift(
+    path: paths::RuleMove,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<MoveForm>,
+) -> Result {
+    let book = book_now(&mut db).await?;
+    let rule = find(&book, path.rule)?;
+    let entry = Entry::Rule(rule.clone());
+    let mut edits = vec![Edit { id: path.rule, before: Some(entry.clone()), after: Some(entry) }];
+    put(&book, &mut edits, path.rule, form.position);
+    let summary = format!("Rule “{}” moved to place {}", rule.name, form.position + 1);
+    sent(send(&mut db, edits, &summary, None, &by, &settings).await?)
+}
+
+pub async fn remove(
+    path: paths::RuleRemove,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+) -> Result {
+    let book = book_now(&mut db).await?;
+    let rule = find(&book, path.rule)?;
+    let edits = vec![Edit { id: path.rule, before: Some(Entry::Rule(rule.clone())), after: None }];
+    let summary = format!("Rule “{}” removed", rule.name);
+    sent(send(&mut db, edits, &summary, None, &by, &settings).await?)
+}
+
+/// For what has no form to show problems in.
+pub fn sent(sent: Sent) -> Result {
+    match sent {
+        Sent::To(response) => Ok(response),
+        Sent::Refused(problems) => {
+            let sentences: Vec<String> = problems.iter().map(|it| format!("{}: {}.", it.of, it.message)).collect();
+            Err(Error::BadRequest(format!("Nothing was changed. {}", sentences.join(" "))))
+        }
+    }
+}
+
+/// Gives the rule `id`, of which `edits` hold what it will be, the place after so many others: between its neighbours
+/// where there is room, else everybody gets a new place.
+fn put(book: &Book, edits: &mut Vec<Edit>, id: i64, position: usize) {
+    let others: Vec<(i64, &Rule)> = book.rules().into_iter().filter(|(other, _)| *other != id).collect();
+    let position = position.min(others.len());
+    let before = position.checked_sub(1).map(|at| others[at].1.place);
+    let after = others.get(position).map(|(_, rule)| rule.place);
+    let place = match (before, after) {
+        (None, None) => Some(0),
+        (Some(before), None) => before.checked_add(GAP),
+        (None, Some(after)) => after.checked_sub(GAP),
+        (Some(before), Some(after)) => {
+            let middle = before + after.saturating_sub(before) / 2;
+            (before < middle && middle < after).then_some(middle)
+        }
+    };
+    let mut set = |id: i64, place: i64| {
+        if let Some(Edit { after: Some(Entry::Rule(rule)), .. }) = edits.iter_mut().find(|edit| edit.id == id) {
+            rule.place = place;
+        } else if let Some(Entry::Rule(rule)) = book.entries.get(&id) {
+            let (before, after) = (rule.clone(), Rule { place, ..rule.clone() });
+            edits.push(Edit { id, before: Some(Entry::Rule(before)), after: Some(Entry::Rule(after)) });
+        }
+    };
+    match place {
+        Some(place) => set(id, place),
+        None => {
+            let mut order: Vec<i64> = others.iter().map(|(id, _)| *id).collect();
+            order.insert(position, id);
+            for (place, id) in (0..).step_by(GAP as usize).zip(order) {
+                set(id, place);
+            }
+        }
+    }
+}
+
+/// A rule's conditions in words.
+pub fn conditions(rule: &Rule) -> String {
+    if rule.when.is_empty() {
+        return "everything".to_owned();
+    }
+    rule.when.iter().map(allocation::Condition::in_words).collect::<Vec<_>>().join("; ")
+}
+
+/// Who gets it, in words.
+pub fn target(target: &Target) -> String {
+    match target {
+        Target::Team { team, project: None } => format!("team {team}"),
+        Target::Team { team, project: Some(project) } => format!("team {team}, project {project}"),
+        Target::Labels => "the team that its labels name".to_owned(),
+        Target::Tag { key } => format!("the team that tag {key} names"),
+        Target::Account => "the team whose account it is".to_owned(),
+        Target::Pool { pool } => format!("shared: {pool}"),
+    }
+}
+
+impl Line {
+    fn edit(&self) -> paths::Rule {
+        paths::Rule { rule: self.id }
+    }
+
+    fn shift(&self) -> paths::RuleMove {
+        paths::RuleMove { rule: self.id }
+    }
+
+    /// What it claims, as the spend page shows it.
+    fn charges(&self, month: BillingMonth) -> String {
+        let asked = Asked::default().only(&Grouping::Rule, Some(&self.id.to_string())).by(Grouping::Service);
+        asked.link(paths::Spend { period: As::page(month.into()) })
+    }
+}
+
+impl Record for Line {
+    const COLUMNS: &'static [&'static str] = &["rule", "name", "when", "to", "months", "effective_cost", "share"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::Number(self.id.into()),
+            Cell::text(self.name.as_str()),
+            Cell::text(self.when.as_str()),
+            Cell::text(self.to.as_str()),
+            Cell::text(self.months.as_str()),
+            Cell::Number(self.cost),
+            self.share.map_or(Cell::Empty, Cell::Number),
+        ]
+    }
+}
