@@ -112,3 +112,18 @@ create table pool_shares (
     share numeric not null,
     primary key (division_id, pool, pool_part, team)
 );
+
+-- What everything is shown and weighed in, as of each step of the ledger. Null: the currency most used.
+create table reporting_currencies (
+    from_sequence bigint primary key,
+    until_sequence bigint,
+    currency text,
+    check (until_sequence > from_sequence)
+);
+
+insert into reporting_currencies (from_sequence, currency) select 0, reporting_currency from organization;
+drop table organization;
+
+-- FOCUS CommitmentDiscountStatus = Unused: what was paid for and used by nobody. Part of the key, whose hash has it only
+-- where it is true; keys of files that were loaded before get it when those are loaded again.
+alter table charge_keys add column is_unused_commitment boolean not null default false;

@@ -76,7 +76,7 @@ async fn division(
         |split: &Split| matches!(split, Split::DirectCost | Split::AcceleratorHours | Split::WhoUsedIt);
     if book.pools.iter().any(|pool| by_spend(&pool.split)) {
         let spend = spend(db, book.month, set_id, visible).await?;
-        division.currency = match exchange::chosen_reporting_currency(db).await? {
+        division.currency = match exchange::reporting_currency_as_of(db, sequence).await? {
             Some(chosen) => Some(chosen),
             None => most_used(&spend),
         };

@@ -3,7 +3,9 @@
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
-use super::{Book, Entry};
+use super::{Book, Entry, Label};
+use crate::ledger;
+use crate::period::BillingMonth;
 
 /// The book as of a sequence of the ledger.
 pub async fn book(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Book> {
@@ -29,6 +31,15 @@ pub async fn version(db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> 
     )
     .fetch_one(db)
     .await
+}
+
+/// The tags that tell any label now, as they are compared. An import keeps them in the key.
+pub async fn label_keys(db: &mut PgConnection) -> sqlx::Result<Vec<String>> {
+    let sequence = ledger::sequence(&mut *db).await?;
+    let book = book(db, sequence).await?;
+    // Meanings hold for all months.
+    let of_any_month = book.of_month(BillingMonth::of(chrono::NaiveDate::default()));
+    Ok(Label::ALL.into_iter().flat_map(|label| of_any_month.keys_of(label)).collect())
 }
 
 /// Numbers for entries that are about to be drafted.

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::billing::{normalized, normalized_key};
+
 /// What a tag can tell about a charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -112,23 +114,6 @@ impl FromStr for Label {
     }
 }
 
-/// A value as it is compared: `Vision`, `vision ` and `VISION` are one, and so are `a  b` and `a b`.
-pub fn normalized(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.extend(word.chars().flat_map(char::to_lowercase));
-    }
-    out
-}
-
-/// A tag's key as it is compared: as a value, and `cost_centre`, `cost centre` and `cost-centre` are one.
-pub fn normalized_key(text: &str) -> String {
-    normalized(text).replace(['_', ' ', '.'], "-")
-}
-
 /// What an address can hold of a name: `Computer Vision` becomes `computer-vision`. Empty where nothing is left.
 pub fn handle_of(name: &str) -> String {
     let mut handle = String::with_capacity(name.len());
@@ -178,19 +163,6 @@ fn is_within_one_edit(one: &[char], other: &[char]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spellings_of_one_value_are_one() {
-        for spelling in ["Vision", "vision ", "VISION", "\u{a0}vision", "viSion\t"] {
-            assert_eq!(normalized(spelling), "vision");
-        }
-        assert_eq!(normalized("  Computer \n Vision "), "computer vision");
-        assert_eq!(normalized(" \t"), "");
-        assert_eq!(normalized("ÄRZTE"), "ärzte");
-        for key in ["cost_centre", "Cost-Centre", "cost centre", "COST.CENTRE "] {
-            assert_eq!(normalized_key(key), "cost-centre");
-        }
-    }
 
     #[test]
     fn a_handle_fits_an_address() {

@@ -88,6 +88,7 @@ async fn map(
             pricing: key.pricing,
             category: key.category,
             resource: key.resource_id.unwrap_or_default(),
+            commitment_status: commitment_status(&key.commitment_discount_id, key.is_unused_commitment),
             commitment: key.commitment_discount_id,
             tags: tags(&key.tags),
         });
@@ -105,6 +106,15 @@ async fn map(
     }
     blocks.push(rows);
     Ok((blocks, known.into_iter().map(|(attribution, id)| (id, attribution)).collect()))
+}
+
+/// In the words of FOCUS.
+fn commitment_status(commitment: &str, is_unused: bool) -> String {
+    match (commitment, is_unused) {
+        (_, true) => "Unused".to_owned(),
+        ("", false) => String::new(),
+        (_, false) => "Used".to_owned(),
+    }
 }
 
 /// The tags of a key, as the ledger keeps them: texts by name.

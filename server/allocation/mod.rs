@@ -29,7 +29,7 @@ pub use entry::{
     Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Meaning, Months,
     Pool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
-pub use keep::{book, entry_ids, version};
+pub use keep::{book, entry_ids, label_keys, version};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
 pub use mapping::forget;
 pub use problem::{Problem, problems};

@@ -1,6 +1,6 @@
 //! What is wrong with a book. One that has a problem is not kept.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ const LONGEST: usize = 300;
 
 /// Everything that is wrong, each thing once.
 pub fn problems(book: &Book) -> Vec<Problem> {
-    let mut found = Found(BTreeSet::new());
+    let mut found = Found(BTreeMap::new());
     for entry in book.entries.values() {
         alone(entry, &mut found);
     }
@@ -35,14 +35,23 @@ pub fn problems(book: &Book) -> Vec<Problem> {
     for (_, budget) in book.budgets() {
         of_budget(book, budget, &mut found);
     }
-    found.0.into_iter().collect()
+    let problem = |((of, message), month): ((String, String), Option<BillingMonth>)| match month {
+        Some(month) => Problem { of, message: format!("{message} in {month}") },
+        None => Problem { of, message },
+    };
+    found.0.into_iter().map(problem).collect()
 }
 
-struct Found(BTreeSet<Problem>);
+/// Of what is wrong in several months, the first is named.
+struct Found(BTreeMap<(String, String), Option<BillingMonth>>);
 
 impl Found {
+    fn add_in(&mut self, of: impl Into<String>, message: impl Into<String>, month: BillingMonth) {
+        self.0.entry((of.into(), message.into())).or_insert(Some(month));
+    }
+
     fn add(&mut self, of: impl Into<String>, message: impl Into<String>) {
-        self.0.insert(Problem { of: of.into(), message: message.into() });
+        self.0.entry((of.into(), message.into())).or_insert(None);
     }
 }
 
@@ -165,14 +174,14 @@ fn of_pool(title: &str, pool: &Pool, found: &mut Found) {
 
 /// What can be seen of a month only.
 fn together(book: &MonthBook<'_>, found: &mut Found) {
-    let when = format!("in {}", book.month);
+    let month = book.month;
     unique(book, found);
     let has_team = |handle: &str| book.team(handle).is_some();
     for team in &book.teams {
         let title = format!("team {}", team.name);
         if let Some(parent) = &team.parent {
             if !has_team(parent) {
-                found.add(&title, format!("it is part of {parent}, and there is no such team {when}"));
+                found.add_in(&title, format!("it is part of {parent}, and there is no such team"), month);
             } else if let Some(path) = circle(book, &team.handle) {
                 found.add(&title, format!("it is a part of itself: {path}"));
             }
@@ -180,47 +189,55 @@ fn together(book: &MonthBook<'_>, found: &mut Found) {
         if let Some(centre) = &team.cost_centre
             && book.cost_centre(centre).is_none()
         {
-            found.add(&title, format!("there is no cost centre {centre} {when}"));
+            found.add_in(&title, format!("there is no cost centre {centre}"), month);
         }
     }
     for project in &book.projects {
         let title = format!("project {}", project.name);
         if let Some(team) = project.team.as_deref().filter(|team| !has_team(team)) {
-            found.add(&title, format!("there is no team {team} {when}"));
+            found.add_in(&title, format!("there is no team {team}"), month);
         }
         if let Some(centre) = project.cost_centre.as_deref().filter(|it| book.cost_centre(it).is_none()) {
-            found.add(&title, format!("there is no cost centre {centre} {when}"));
+            found.add_in(&title, format!("there is no cost centre {centre}"), month);
         }
     }
     for experiment in &book.experiments {
         let title = format!("experiment {}", experiment.name);
         if let Some(team) = experiment.team.as_deref().filter(|team| !has_team(team)) {
-            found.add(&title, format!("there is no team {team} {when}"));
+            found.add_in(&title, format!("there is no team {team}"), month);
         }
         if let Some(project) = experiment.project.as_deref().filter(|it| book.project(it).is_none()) {
-            found.add(&title, format!("there is no project {project} {when}"));
+            found.add_in(&title, format!("there is no project {project}"), month);
         }
     }
     for account in book.accounts.iter().filter(|account| !has_team(&account.team)) {
-        found
-            .add(format!("account {}", account.account), format!("there is no team {} {when}", account.team));
+        found.add_in(
+            format!("account {}", account.account),
+            format!("there is no team {}", account.team),
+            month,
+        );
     }
     for (_, rule) in &book.rules {
         let title = format!("rule {}", rule.name);
         match &rule.to {
             Target::Team { team, project } => {
                 if !has_team(team) {
-                    found.add(&title, format!("it gives to team {team}, and there is no such team {when}"));
+                    found.add_in(
+                        &title,
+                        format!("it gives to team {team}, and there is no such team"),
+                        month,
+                    );
                 }
                 if let Some(project) = project.as_deref().filter(|it| book.project(it).is_none()) {
-                    found.add(
+                    found.add_in(
                         &title,
-                        format!("it gives to project {project}, and there is no such project {when}"),
+                        format!("it gives to project {project}, and there is no such project"),
+                        month,
                     );
                 }
             }
             Target::Pool { pool } if book.pool(pool).is_none() => {
-                found.add(&title, format!("it gives to pool {pool}, and there is no such pool {when}"));
+                found.add_in(&title, format!("it gives to pool {pool}, and there is no such pool"), month);
             }
             _ => {}
         }
@@ -228,15 +245,15 @@ fn together(book: &MonthBook<'_>, found: &mut Found) {
     for pool in &book.pools {
         let title = format!("pool {}", pool.name);
         for team in pool.among.iter().chain(&pool.without).filter(|team| !has_team(team)) {
-            found.add(&title, format!("there is no team {team} {when}"));
+            found.add_in(&title, format!("there is no team {team}"), month);
         }
         for recipient in recipients(pool) {
             match recipient {
                 Recipient::Team(team) if !has_team(&team) => {
-                    found.add(&title, format!("there is no team {team} {when}"));
+                    found.add_in(&title, format!("there is no team {team}"), month);
                 }
                 Recipient::Pool(other) if book.pool(&other).is_none() => {
-                    found.add(&title, format!("there is no pool {other} {when}"));
+                    found.add_in(&title, format!("there is no pool {other}"), month);
                 }
                 _ => {}
             }
@@ -280,13 +297,13 @@ fn unique(book: &MonthBook<'_>, found: &mut Found) {
     let mut accounts = HashMap::new();
     for account in &book.accounts {
         if let Some(other) = accounts.insert(normalized(&account.account), &account.team) {
-            let message = format!("it belongs to {other} and to {} in {}", account.team, book.month);
-            found.add(format!("account {}", account.account), message);
+            let message = format!("it belongs to {other} and to {}", account.team);
+            found.add_in(format!("account {}", account.account), message, book.month);
         }
     }
     let mut pools = BTreeSet::new();
     for pool in book.pools.iter().filter(|pool| !pools.insert(&pool.handle)) {
-        found.add(format!("pool {}", pool.name), format!("there are two of it in {}", book.month));
+        found.add_in(format!("pool {}", pool.name), "there are two of it", book.month);
     }
 }
 
@@ -312,7 +329,7 @@ impl Spellings {
     ) {
         let kind = self.label.name().to_lowercase();
         if !self.handles.insert(handle.to_owned()) {
-            found.add(format!("{kind} {name}"), format!("there are two {handle} in {month}"));
+            found.add_in(format!("{kind} {name}"), format!("there are two {handle}"), month);
             return;
         }
         for spelling in spellings.iter().map(String::as_str).chain([handle, name]) {
@@ -322,8 +339,8 @@ impl Spellings {
             }
             let other = self.meaning.insert(normalized(spelling), handle.to_owned());
             if let Some(other) = other.filter(|other| other != handle) {
-                let message = format!("{spelling:?} means {other} and {handle} in {month}");
-                found.add(format!("{kind} {name}"), message);
+                let message = format!("{spelling:?} means {other} and {handle}");
+                found.add_in(format!("{kind} {name}"), message, month);
             }
         }
     }

@@ -26,6 +26,8 @@ pub enum Field {
     /// Only charges that bear accelerators have it in their key.
     Resource,
     Commitment,
+    /// FOCUS CommitmentDiscountStatus: Used or Unused.
+    CommitmentStatus,
     Tag(String),
     Label(Label),
 }
@@ -69,6 +71,7 @@ pub struct Facts {
     pub category: String,
     pub resource: String,
     pub commitment: String,
+    pub commitment_status: String,
     pub tags: Vec<(String, String)>,
 }
 
@@ -100,7 +103,7 @@ pub fn pattern(text: &str) -> Result<Regex, PatternError> {
 }
 
 impl Field {
-    pub const FIXED: [Self; 13] = [
+    pub const FIXED: [Self; 14] = [
         Self::Provider,
         Self::Account,
         Self::Service,
@@ -114,6 +117,7 @@ impl Field {
         Self::Category,
         Self::Resource,
         Self::Commitment,
+        Self::CommitmentStatus,
     ];
 
     /// `Service`, `Tag team`.
@@ -132,6 +136,7 @@ impl Field {
             Self::Category => "Charge category".into(),
             Self::Resource => "Resource".into(),
             Self::Commitment => "Commitment".into(),
+            Self::CommitmentStatus => "Commitment status".into(),
             Self::Tag(key) => format!("Tag {key}"),
             Self::Label(label) => format!("Label {}", label.name().to_lowercase()),
         }
@@ -154,6 +159,7 @@ impl fmt::Display for Field {
             Self::Category => "category",
             Self::Resource => "resource",
             Self::Commitment => "commitment",
+            Self::CommitmentStatus => "commitment-status",
             Self::Tag(key) => return write!(f, "tag:{key}"),
             Self::Label(label) => return write!(f, "label:{label}"),
         })
@@ -268,6 +274,7 @@ impl Compiled {
             Field::Category => self.holds_for(&facts.category),
             Field::Resource => self.holds_for(&facts.resource),
             Field::Commitment => self.holds_for(&facts.commitment),
+            Field::CommitmentStatus => self.holds_for(&facts.commitment_status),
             Field::Tag(key) => self.holds_for(facts.tag(key).unwrap_or_default()),
             Field::Label(name) => self.holds_for(label(*name)),
         };

@@ -89,7 +89,9 @@ impl Sheet {
     /// In the order of files and forms. The first, with the first month, tells rows apart.
     pub fn columns(self) -> &'static [&'static str] {
         match self {
-            Self::Teams => &["handle", "name", "parent", "cost_centre", "spellings", "members", "first", "last"],
+            Self::Teams => {
+                &["handle", "name", "parent", "cost_centre", "spellings", "members", "first", "last"]
+            }
             Self::Projects => &["handle", "name", "team", "cost_centre", "spellings", "first", "last"],
             Self::CostCentres => &["handle", "name", "spellings", "first", "last"],
             Self::Experiments => &["handle", "name", "project", "team", "spellings", "first", "last"],
@@ -145,9 +147,7 @@ impl Sheet {
                 ("team", text(&it.team)),
                 ("spellings", list(&it.spellings)),
             ]),
-            Entry::Account(it) => {
-                Row::from([("account", it.account.clone()), ("team", it.team.clone())])
-            }
+            Entry::Account(it) => Row::from([("account", it.account.clone()), ("team", it.team.clone())]),
             _ => Row::new(),
         };
         let month = |month: Option<BillingMonth>| month.map(|month| month.to_string()).unwrap_or_default();
@@ -160,7 +160,8 @@ impl Sheet {
     pub fn read(self, row: &Row) -> Result<Entry, Vec<RefusedCell>> {
         let mut refused = Vec::new();
         let cell = |column: &str| row.get(column).map_or("", |text| text.trim());
-        let some = |column: &str| Some(cell(column).to_owned()).filter(|text| !text.is_empty());
+        // What is referred to may be called by its name.
+        let some = |column: &str| Some(handle_of(cell(column))).filter(|text| !text.is_empty());
         let list = |column: &str| -> Vec<String> {
             let values = cell(column).split(SEPARATOR).map(str::trim);
             values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
@@ -219,7 +220,9 @@ impl Sheet {
                 spellings: list("spellings"),
                 months,
             }),
-            Self::CostCentres => Entry::CostCentre(CostCentre { handle, name, spellings: list("spellings"), months }),
+            Self::CostCentres => {
+                Entry::CostCentre(CostCentre { handle, name, spellings: list("spellings"), months })
+            }
             Self::Experiments => Entry::Experiment(Experiment {
                 handle,
                 name,
@@ -228,9 +231,11 @@ impl Sheet {
                 team: some("team"),
                 months,
             }),
-            Self::Accounts => {
-                Entry::Account(Account { account: cell("account").to_owned(), team: cell("team").to_owned(), months })
-            }
+            Self::Accounts => Entry::Account(Account {
+                account: cell("account").to_owned(),
+                team: handle_of(cell("team")),
+                months,
+            }),
         })
     }
 
@@ -264,7 +269,10 @@ impl Sheet {
                 row: 0,
                 column: "header".to_owned(),
                 found: header.iter().collect::<Vec<_>>().join(","),
-                expected: format!("a column {first}, and of these which you need: {}", self.columns().join(",")),
+                expected: format!(
+                    "a column {first}, and of these which you need: {}",
+                    self.columns().join(",")
+                ),
             });
         }
         let mut entries: Vec<Entry> = Vec::new();
@@ -338,7 +346,8 @@ mod tests {
 
     #[test]
     fn a_file_is_read_and_written_alike() {
-        let file = "name,handle,parent,spellings,first\nComputer Vision,cv,research,CV; c-v,2026-07\nResearch,,,,\n";
+        let file =
+            "name,handle,parent,spellings,first\nComputer Vision,cv,research,CV; c-v,2026-07\nResearch,,,,\n";
         let entries = Sheet::Teams.read_file(file.as_bytes()).unwrap();
         let [Entry::Team(vision), Entry::Team(research)] = &entries[..] else { panic!("{entries:?}") };
         assert_eq!((vision.handle.as_str(), vision.spellings.len()), ("cv", 2));
@@ -361,9 +370,15 @@ mod tests {
             ("handle\nx\n", "row 0, header: found \"handle\", expected a column name"),
             ("name,colour\nx,red\n", "row 0, header: found \"colour\", expected each at most once"),
             ("name,name\nx,y\n", "row 0, header: found \"name\", expected each at most once"),
-            ("name,first\nx,July\n", "row 1, first: found \"July\", expected a month such as 2026-09, or nothing"),
+            (
+                "name,first\nx,July\n",
+                "row 1, first: found \"July\", expected a month such as 2026-09, or nothing",
+            ),
             ("name\nx\n\n???\n", "row 2, name: found \"???\", expected a name with letters or digits in it"),
-            ("name\nx\nX\n", "row 2, handle: found \"x\", expected another team or another first month than in row 1"),
+            (
+                "name\nx\nX\n",
+                "row 2, handle: found \"x\", expected another team or another first month than in row 1",
+            ),
             ("name\nx,y\n", "row 1, 2: found \"y\", expected 1 columns, as the header has"),
         ] {
             let refused = Sheet::Teams.read_file(file.as_bytes()).unwrap_err().to_string();
@@ -375,7 +390,8 @@ mod tests {
 
     #[test]
     fn an_experiment_is_called_by_its_label() {
-        let entries = Sheet::Experiments.read_file(b"name,spellings\nLlama 7B run,llama-7b;Llama_7B\n").unwrap();
+        let entries =
+            Sheet::Experiments.read_file(b"name,spellings\nLlama 7B run,llama-7b;Llama_7B\n").unwrap();
         let [Entry::Experiment(it)] = &entries[..] else { panic!("{entries:?}") };
         assert_eq!((it.handle.as_str(), it.name.as_str()), ("llama 7b run", "Llama 7B run"));
     }

@@ -90,6 +90,8 @@ pub struct ChargeKey {
     pub is_correction: bool,
     pub pricing: PricingCategory,
     pub commitment_discount_id: String,
+    /// FOCUS CommitmentDiscountStatus = Unused: what was paid for and used by nobody.
+    pub is_unused_commitment: bool,
     /// Unit of the consumed quantity as the export writes it.
     pub unit: String,
     pub currency: String,
@@ -155,6 +157,7 @@ impl Charge {
         }
         key.category = ChargeCategory::Usage;
         key.is_correction = false;
+        key.is_unused_commitment = false;
         key.pricing = PricingCategory::None;
         self.tags.clear();
         self.billed_cost = Decimal::ZERO;

@@ -22,6 +22,7 @@ mod recognize;
 mod records;
 mod refusal;
 mod row;
+mod spelling;
 mod value;
 
 use std::borrow::Cow;
@@ -33,6 +34,7 @@ pub use manifest::{MAX_MANIFEST, Manifest};
 pub use provider::{canonical_account, canonical_provider};
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
+pub use spelling::{normalized, normalized_key};
 
 use container::Unpacking;
 use records::{Broken, Records};

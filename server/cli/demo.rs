@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::Session;
 use crate::accounts::people::{self, Added};
 use crate::accounts::{Email, NewPerson, Password, Role};
+use crate::allocation::{self, Edit, Outcome};
 use crate::audit::Actor;
 use crate::clock;
 use crate::demonstration::{Holds, Mark};
@@ -125,6 +126,24 @@ async fn set_exchange_rates(session: &Session, demonstration: &Demonstration) ->
     Ok(())
 }
 
+/// Who pays for what, as its administrator would have written it.
+async fn write_book(session: &Session, demonstration: &Demonstration) -> anyhow::Result<()> {
+    let mut db = session.pool.acquire().await?;
+    let sequence = ledger::sequence(&mut db).await?;
+    if !allocation::book(&mut db, sequence).await?.entries.is_empty() {
+        return Ok(());
+    }
+    let entries = demonstration.book();
+    let ids = allocation::entry_ids(&mut db, entries.len()).await?;
+    let edits = ids.into_iter().zip(entries).map(|(id, entry)| Edit { id, before: None, after: Some(entry) });
+    let summary = "The organization, its rules and its budgets";
+    let now = clock::now();
+    match allocation::enact(&mut db, edits.collect(), summary, &session.by, now).await? {
+        Some(Outcome::At(_)) => Ok(()),
+        other => bail!("the allocation book of the demonstration was not taken: {other:?}"),
+    }
+}
+
 async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Result<()> {
     let demonstration = Demonstration::new(mark.seed, mark.today).last(mark.months);
     let deliveries = demonstration.deliveries();
@@ -134,6 +153,7 @@ async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Res
     let began = Instant::now();
     remark!("Loading {} months of an invented organization's bills.", mark.months);
     set_exchange_rates(session, &demonstration).await?;
+    write_book(session, &demonstration).await?;
     let mut rows = 0;
     for delivery in deliveries.iter().skip(mark.loaded) {
         let report = import(session, delivery).await?;
@@ -188,6 +208,7 @@ async fn import(session: &Session, delivery: &Delivery) -> anyhow::Result<Report
     let import = Import {
         deliveries: ledger::gather(files, LookIn::Given),
         as_format: None,
+        labels: allocation::label_keys(&mut *session.pool.acquire().await?).await?,
         decision: None,
         when_unsure: WhenUnsure::Wait,
         batch_id: Uuid::new_v4(),

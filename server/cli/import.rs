@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use uuid::Uuid;
 
 use super::{Done, Session, print_json};
+use crate::allocation;
 use crate::clock;
 use crate::ledger::{self, Decision, Import, Interrupted, LookIn, Report, Source, Status, WhenUnsure};
 use crate::terminal::say;
@@ -43,6 +44,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     let import = Import {
         deliveries,
         as_format: arguments.as_format.as_deref(),
+        labels: allocation::label_keys(&mut *session.pool.acquire().await?).await?,
         decision,
         when_unsure: WhenUnsure::Discard,
         batch_id: Uuid::new_v4(),

@@ -14,5 +14,5 @@ pub use file::{Refused, parse_rate, read};
 pub use rates::{Rate, Rates, Used};
 pub use set::{
     Change, Held, Missing, chosen_reporting_currency, missing, nearest, rates, remove, reporting_currency,
-    set, set_reporting_currency, table,
+    reporting_currency_as_of, set, set_reporting_currency, table,
 };

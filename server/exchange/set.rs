@@ -247,7 +247,7 @@ pub async fn missing(db: &mut PgConnection, into: &Currency) -> sqlx::Result<Vec
 pub async fn reporting_currency(db: &mut PgConnection) -> sqlx::Result<Option<Currency>> {
     let currency = sqlx::query_scalar!(
         "select coalesce(
-             (select reporting_currency from organization),
+             (select currency from reporting_currencies where until_sequence is null),
              (
                  select t.currency
                  from delivery_totals t
@@ -266,8 +266,23 @@ pub async fn reporting_currency(db: &mut PgConnection) -> sqlx::Result<Option<Cu
 
 /// The one that was chosen, where one was.
 pub async fn chosen_reporting_currency(db: &mut PgConnection) -> sqlx::Result<Option<Currency>> {
-    let currency = sqlx::query_scalar!("select reporting_currency from organization").fetch_one(db).await?;
-    Ok(currency.as_deref().map(Currency::exactly))
+    let now = ledger::sequence(&mut *db).await?;
+    reporting_currency_as_of(db, now).await
+}
+
+/// The one that was chosen as of a sequence of the ledger, where one was.
+pub async fn reporting_currency_as_of(
+    db: &mut PgConnection,
+    sequence: i64,
+) -> sqlx::Result<Option<Currency>> {
+    let currency = sqlx::query_scalar!(
+        "select currency from reporting_currencies
+         where from_sequence <= $1 and (until_sequence is null or until_sequence > $1)",
+        sequence,
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(currency.flatten().as_deref().map(Currency::exactly))
 }
 
 /// `None`: the one most used.
@@ -278,10 +293,23 @@ pub async fn set_reporting_currency(
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
+    let sequence = ledger::begin_step(&mut tx).await?;
     let before = chosen_reporting_currency(&mut tx).await?;
-    sqlx::query!("update organization set reporting_currency = $1", currency.map(Currency::as_str))
-        .execute(&mut *tx)
-        .await?;
+    sqlx::query!(
+        "update reporting_currencies set until_sequence = $1 where until_sequence is null",
+        sequence
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "insert into reporting_currencies (from_sequence, currency) values ($1, $2)",
+        sequence,
+        currency.map(Currency::as_str)
+    )
+    .execute(&mut *tx)
+    .await?;
+    // Shared costs are weighed in it.
+    ledger::end_step(&mut tx, sequence, None, "allocation", &by.name, now).await?;
     let details = json!({ "before": before, "after": currency });
     let object = Object::Other("reporting currency");
     audit::record(&mut tx, by, Verb::ReportingCurrencySet, &object, details, now).await?;

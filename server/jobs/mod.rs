@@ -22,6 +22,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
+use crate::allocation;
 use crate::clock;
 use crate::ledger::{self, Import, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure};
 
@@ -194,6 +195,7 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
     let import = Import {
         deliveries,
         as_format: None,
+        labels: allocation::label_keys(db).await?,
         decision: None,
         when_unsure: WhenUnsure::Wait,
         batch_id: job.batch_id,

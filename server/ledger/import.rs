@@ -31,6 +31,8 @@ pub struct Import<'a> {
     /// One entry a delivery.
     pub deliveries: Vec<Bundle>,
     pub as_format: Option<&'a str>,
+    /// Tags by which rules decide whose a charge is, as they are compared.
+    pub labels: Vec<String>,
     pub decision: Option<Decision>,
     pub when_unsure: WhenUnsure,
     pub batch_id: Uuid,
@@ -220,7 +222,8 @@ async fn load_one(
     }
     let delivery_id = delivery::begin(db, import.batch_id, import.by, import.handed_in).await?;
     let progress = import.progress.clone();
-    let loaded = load::load(pool, originals, delivery_id, sources, import.as_format, progress).await;
+    let loaded =
+        load::load(pool, originals, delivery_id, sources, import.as_format, &import.labels, progress).await;
     let completed = match loaded {
         Ok(loaded) => delivery::complete(db, delivery_id, &loaded, import.now)
             .await

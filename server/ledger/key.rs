@@ -85,6 +85,7 @@ fn write_key(key: &ChargeKey, out: &mut Vec<u8>) {
         is_correction,
         pricing,
         commitment_discount_id,
+        is_unused_commitment,
         unit,
         currency,
     } = key;
@@ -106,6 +107,10 @@ fn write_key(key: &ChargeKey, out: &mut Vec<u8>) {
         write_text(text, out);
     }
     out.extend_from_slice(&[*category as u8, *pricing as u8, u8::from(*is_correction)]);
+    // Keys from before this was part of them keep their numbers.
+    if *is_unused_commitment {
+        out.push(1);
+    }
 }
 
 fn write_tags<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>, out: &mut Vec<u8>) {

@@ -79,6 +79,7 @@ pub async fn load(
     delivery_id: i64,
     sources: &[Source],
     as_format: Option<&str>,
+    labels: &[String],
     progress: Progress,
 ) -> Result<Loaded, LoadError> {
     let (blocks, incoming) = mpsc::channel(QUEUE);
@@ -100,6 +101,7 @@ pub async fn load(
         delivery_id,
         sources: sources.to_vec(),
         as_format: as_format.map(str::to_owned),
+        labels: labels.to_vec(),
         progress,
     };
     let read = aside("reading", move || task.run()).await;
@@ -132,6 +134,7 @@ struct ReadTask {
     delivery_id: i64,
     sources: Vec<Source>,
     as_format: Option<String>,
+    labels: Vec<String>,
     progress: Progress,
 }
 
@@ -146,7 +149,7 @@ impl ReadTask {
 
     fn read(&mut self) -> Result<Loaded, Failure> {
         let as_format = self.as_format.as_deref();
-        let noisy_tags = take_census(&self.sources, as_format)?;
+        let noisy_tags = take_census(&self.sources, as_format, &self.labels)?;
         let keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
         let mut reader = Reader::new(&mut self.sink, self.delivery_id, keyer, self.progress.clone());
         let mut files = Vec::new();
@@ -208,7 +211,11 @@ impl ReadTask {
 }
 
 /// The noisy tags, by the first rows of each file.
-fn take_census(sources: &[Source], as_format: Option<&str>) -> Result<Vec<String>, Failure> {
+fn take_census(
+    sources: &[Source],
+    as_format: Option<&str>,
+    labels: &[String],
+) -> Result<Vec<String>, Failure> {
     let mut census = TagCensus::default();
     let mut charge = billing::Charge::default();
     for source in sources {
@@ -223,7 +230,7 @@ fn take_census(sources: &[Source], as_format: Option<&str>) -> Result<Vec<String
             }
         }
     }
-    Ok(census.noisy())
+    Ok(census.noisy(labels))
 }
 
 fn open(

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::billing::Tags;
+use crate::billing::{Tags, normalized_key};
 
 /// A tag is noisy when its distinct values exceed one row in this many …
 const ROWS_PER_VALUE: u64 = 20;
@@ -62,8 +62,6 @@ pub struct TagCensus {
     values: FxHashMap<String, FxHashSet<u64>>,
 }
 
-/// Says whose rows a lead sees, so it is in the key whatever its values.
-const NEVER: &str = "team";
 /// Values counted of one tag; more are too many in a file of any size that is read in one go.
 const MAX_COUNTED: usize = 200_000;
 
@@ -86,13 +84,14 @@ impl TagCensus {
         }
     }
 
-    /// The tags that are noisy by what was seen so far.
-    pub fn noisy(&self) -> Vec<String> {
+    /// The tags that are noisy by what was seen so far; without labels, by which rules decide whose a charge is: they
+    /// are in the key whatever their values.
+    pub fn noisy(&self, labels: &[String]) -> Vec<String> {
         let limit = FEW.max((self.rows / ROWS_PER_VALUE) as usize);
         let mut noisy: Vec<String> = self
             .values
             .iter()
-            .filter(|(name, values)| values.len() > limit && !name.eq_ignore_ascii_case(NEVER))
+            .filter(|(name, values)| values.len() > limit && !labels.contains(&normalized_key(name)))
             .map(|(name, _)| name.clone())
             .collect();
         noisy.sort_unstable();
@@ -113,8 +112,9 @@ mod tests {
             tags.set("experiment", &(row % 400).to_string());
             census.observe(&tags);
         }
-        assert_eq!(census.noisy(), ["job"]);
-        let noisy = NoisyTags::default().with(census.noisy());
+        assert!(census.noisy(&["job".to_owned()]).is_empty());
+        assert_eq!(census.noisy(&[]), ["job"]);
+        let noisy = NoisyTags::default().with(census.noisy(&[]));
         assert!(noisy.contains("job") && noisy.contains("Name") && !noisy.contains("experiment"));
     }
 }

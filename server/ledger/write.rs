@@ -117,6 +117,7 @@ async fn insert_keys(db: &mut PgConnection, mut keys: Vec<NewKey>) -> sqlx::Resu
             as &[Option<i64>],
         &keys.iter().map(|key| key.accelerator.map(|a| a.seconds_per_unit as i32)).collect::<Vec<_>>()
             as &[Option<i32>],
+        &keys.iter().map(|key| key.key.is_unused_commitment).collect::<Vec<_>>(),
         catalog_version,
     )
     .execute(db)

@@ -31,18 +31,25 @@ pub struct Spellings {
     pub without: Decimal,
 }
 
+/// What is one when it is compared: `Vision`, `vision ` and `VISION`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spelling {
-    pub tag: String,
-    pub value: String,
+    /// As it is compared.
+    pub text: String,
+    /// As charges have it, the largest first, with the tag.
+    pub written: Vec<Written>,
     /// What it means: a handle, or the value that is meant; null where nobody said.
     pub means: Option<String>,
-    /// Whether another spelling of the same is used more.
-    pub is_minor: bool,
-    /// Known names, or other spellings with more money behind them, that it may be a slip of.
+    /// What there is, or what has more money behind it, that it may be a slip of.
     pub looks_like: Vec<String>,
     pub cost: Decimal,
     pub accelerator_hours: Decimal,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Written {
+    pub tag: String,
+    pub value: String,
 }
 
 /// Looks at the spellings of a label in a month, as the ledger stands now.
@@ -66,52 +73,63 @@ pub async fn spellings(
         lines: Vec::new(),
         without: Decimal::ZERO,
     };
+    let all = answers.spend(db, &question).await?;
+    found.currency.clone_from(&all.currency);
     // A pattern that is none is refused before it is kept.
     let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
     for tag in found.tags.clone() {
         let by_tag = Question { by: Grouping::Tag(tag.clone()), ..question.clone() };
         let spend = answers.spend(db, &by_tag).await?;
-        found.currency = spend.currency;
         for group in spend.groups {
-            let Some(value) = group.key else {
-                found.without = group.cost.amount;
-                continue;
-            };
-            found.lines.push(Spelling {
-                means: means(&attributor, label, &tag, &value),
-                tag: tag.clone(),
-                value,
-                is_minor: false,
-                looks_like: Vec::new(),
-                cost: group.cost.amount,
-                accelerator_hours: group.accelerator_hours,
-            });
-        }
-    }
-    found.lines.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| a.value.cmp(&b.value)));
-    let known = known(book, label);
-    let lines = found.lines.clone();
-    for (at, line) in found.lines.iter_mut().enumerate() {
-        let larger = &lines[..at];
-        line.is_minor = line.means.is_some() && larger.iter().any(|other| other.means == line.means);
-        // A label that needs no entry means itself, and may still be a slip of a larger one.
-        let is_open = line.means.is_none() || needs_no_entry(label);
-        if is_open {
-            let others = larger.iter().map(|other| other.means.as_ref().unwrap_or(&other.value));
-            let candidates = known.iter().chain(others);
-            for candidate in candidates {
-                let is_itself = line.means.as_deref().unwrap_or(&line.value) == candidate.as_str();
-                if !is_itself
-                    && look_alike(candidate, &line.value)
-                    && !line.looks_like.contains(candidate)
-                    && line.looks_like.len() < ALIKE
-                {
-                    line.looks_like.push(candidate.clone());
+            let Some(value) = group.key else { continue };
+            let text = normalized(&value);
+            let means = means(&attributor, label, &tag, &value);
+            let written = Written { tag: tag.clone(), value };
+            match found.lines.iter_mut().find(|line| line.text == text) {
+                Some(line) => {
+                    line.written.push(written);
+                    line.cost += group.cost.amount;
+                    line.accelerator_hours += group.accelerator_hours;
                 }
+                None => found.lines.push(Spelling {
+                    text,
+                    written: vec![written],
+                    means,
+                    looks_like: Vec::new(),
+                    cost: group.cost.amount,
+                    accelerator_hours: group.accelerator_hours,
+                }),
             }
         }
     }
+    found.lines.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| a.text.cmp(&b.text)));
+    let labelled: Decimal = found.lines.iter().map(|line| line.cost).sum();
+    found.without = all.total.map(|total| total.amount).unwrap_or_default() - labelled;
+    let known = known(book, label);
+    for at in 0..found.lines.len() {
+        let looks_like = found.lines[at].alike(&known, &found.lines[..at], label);
+        found.lines[at].looks_like = looks_like;
+    }
     Ok(found)
+}
+
+impl Spelling {
+    /// What it may be a slip of: what there is, and what is larger.
+    fn alike(&self, known: &[String], larger: &[Self], label: Label) -> Vec<String> {
+        if self.means.is_some() && !needs_no_entry(label) {
+            return Vec::new();
+        }
+        let itself = self.means.as_ref().unwrap_or(&self.text);
+        let others = larger.iter().map(|line| line.means.as_ref().unwrap_or(&line.text));
+        let mut alike: Vec<String> = Vec::new();
+        for candidate in known.iter().chain(others) {
+            if candidate != itself && look_alike(candidate, &self.text) && !alike.contains(candidate) {
+                alike.push(candidate.clone());
+            }
+        }
+        alike.truncate(ALIKE);
+        alike
+    }
 }
 
 /// Whether any value of a label stands for itself.
@@ -140,7 +158,11 @@ fn known(book: &MonthBook<'_>, label: Label) -> Vec<String> {
 }
 
 /// Tags of a label that have too many values for the key in a delivery that counts.
-async fn unseen_tags(db: &mut PgConnection, month: BillingMonth, keys: &[String]) -> sqlx::Result<Vec<String>> {
+async fn unseen_tags(
+    db: &mut PgConnection,
+    month: BillingMonth,
+    keys: &[String],
+) -> sqlx::Result<Vec<String>> {
     let noisy = sqlx::query_scalar!(
         r#"select distinct tag as "tag!"
            from deliveries d

@@ -50,7 +50,7 @@ pub use imports::{
     rejection, rejections, waiting,
 };
 pub use label::with_visible_ends;
-pub use labels::{Spelling, Spellings, needs_no_entry, spellings};
+pub use labels::{Spelling, Spellings, Written, needs_no_entry, spellings};
 pub use over_time::{Bucket, Series, Step, over_time};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
 pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, preview};

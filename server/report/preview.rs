@@ -141,7 +141,8 @@ async fn teams(
     };
     let visible = Visible::find(db, of_month.month, of_month.month, sequence).await?;
     let rates = exchange::rates(db, of_month.month, of_month.month, sequence).await?;
-    let mut basis = Basis { visible: visible.into(), rates: rates.into(), allocation: Allocation::default().into() };
+    let mut basis =
+        Basis { visible: visible.into(), rates: rates.into(), allocation: Allocation::default().into() };
     let mut teams: Vec<TeamOfPreview> = Vec::new();
     for (is_after, allocated) in [(false, of_month.before), (true, of_month.after)] {
         basis.allocation = Allocation { months: vec![allocated], ..Allocation::default() }.into();

@@ -40,6 +40,18 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
+        what: "Allocation: rules, shared costs, organization and labels, to read and to propose",
+        below: &["/rules", "/rules.json", "/rules.csv", "/pools", "/organization", "/labels", "/changes"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
+        what: "Allocation: apply what was proposed, and undo it",
+        below: &["/changes/{change}/apply", "/changes/{change}/undo"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
         what: "Exchange rates and the reporting currency",
         below: &["/rates", "/rates.json", "/rates.csv"],
         writes: None,
@@ -87,13 +99,21 @@ pub async fn show(_: paths::WhoMay, layout: Layout) -> Result {
 }
 
 impl Area {
-    fn holds(&self, line: &Stated) -> bool {
-        let is_below = |prefix: &&str| {
-            let rest = line.path.strip_prefix(*prefix);
-            rest.is_some_and(|rest| rest.is_empty() || (*prefix != "/" && rest.starts_with('/')))
+    /// How much of a route's path says that it belongs here; `None` where it does not. Of several areas the one that
+    /// says most has it.
+    fn fits(&self, line: &Stated) -> Option<usize> {
+        let is_below = |prefix: &&&str| {
+            let rest = line.path.strip_prefix(**prefix);
+            rest.is_some_and(|rest| rest.is_empty() || (**prefix != "/" && rest.starts_with('/')))
         };
         let is_writing = line.method != Method::GET;
-        self.below.iter().any(is_below) && self.writes.is_none_or(|writes| writes == is_writing)
+        let prefixes = self.below.iter().filter(is_below).map(|prefix| prefix.len());
+        prefixes.max().filter(|_| self.writes.is_none_or(|writes| writes == is_writing))
+    }
+
+    fn holds(&self, line: &Stated) -> bool {
+        let fits = self.fits(line);
+        fits.is_some() && AREAS.iter().all(|area| area.fits(line) <= fits)
     }
 
     /// A role may what all of the area's routes admit it to.

@@ -2,6 +2,7 @@
 //! nothing that scrolls sideways, nothing that the browser complains about.
 
 use gpuledger::accounts::Role;
+use gpuledger::allocation::{Entry, Split, Target};
 use gpuledger::web;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -9,6 +10,7 @@ use sqlx::PgPool;
 
 use super::{Page, Site};
 use crate::support::Focus;
+use crate::support::book::{pool, rule, team, to_pool, write};
 
 const AXE: &str = include_str!("axe.min.js");
 
@@ -35,6 +37,19 @@ const PAGES: &[(&str, &str)] = &[
     ("/access", "/access"),
     ("/invoices/{period}", "/invoices/2026-08..2026-09"),
     ("/rates", "/rates"),
+    ("/spend/{period}", "/spend/2026-09?by=team&then=experiment"),
+    ("/rules", "/rules"),
+    ("/rules/new", "/rules/new"),
+    ("/rules/{rule}", "/rules/4"),
+    ("/pools", "/pools"),
+    ("/pools/new", "/pools/new"),
+    ("/pools/{pool}", "/pools/3"),
+    ("/organization/{sheet}", "/organization/teams"),
+    ("/organization/{sheet}", "/organization/accounts"),
+    ("/organization/{sheet}/{entry}", "/organization/teams/1"),
+    ("/labels/{label}", "/labels/team"),
+    ("/changes", "/changes"),
+    ("/changes/{change}", "/changes/1"),
 ];
 
 /// Pages for who is not signed in.
@@ -51,6 +66,8 @@ const NO_PAGES: &[&str] = &[
     "/invoices",
     "/rates.json",
     "/rates.csv",
+    "/rules.json",
+    "/rules.csv",
     "/",
     "/overview.json",
     "/overview.csv",
@@ -104,6 +121,7 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.fill("Total, with tax", "3000").await;
     page.click("button", "Enter").await;
     page.see("It differs from the ledger.").await;
+    allocate(&site).await;
     for (_, path) in PAGES {
         look_at(&mut page, path, &mut problems).await;
     }
@@ -128,6 +146,15 @@ fn load_bills(site: &Site) {
     let broken = month.text().lines().nth(1).unwrap().replace("120.25", "a lot");
     let month = month.line(&broken);
     site.import(&[site.file("months.csv", month)]);
+}
+
+/// Two teams, a pool, two rules, and a draft.
+async fn allocate(site: &Site) {
+    let mut db = site.db.acquire().await.unwrap();
+    let shared = Entry::Pool(pool("support", Split::Evenly));
+    let rules = [rule(1, "account", "s2", to_pool("support")), rule(2, "", "", Target::Labels)];
+    let entries = [team("vision"), team("nlp"), shared].into_iter().chain(rules);
+    write(&mut db, entries.collect()).await;
 }
 
 async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {

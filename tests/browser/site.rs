@@ -15,7 +15,7 @@ use crate::support::{Server, gpuledger};
 
 pub struct Site {
     pub server: Server,
-    db: PgPool,
+    pub db: PgPool,
     /// For the server's data and for files to upload.
     folder: TempDir,
 }

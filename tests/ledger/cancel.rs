@@ -25,6 +25,7 @@ async fn it_stops_and_leaves_nothing(db: PgPool) {
     let import = Import {
         deliveries: gather(files.into(), LookIn::Given),
         as_format: None,
+        labels: Vec::new(),
         decision: None,
         when_unsure: WhenUnsure::Wait,
         batch_id: Uuid::new_v4(),

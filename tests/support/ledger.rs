@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use gpuledger::allocation;
 use gpuledger::ledger::{
     self, Decision, Import, LookIn, Originals, Progress, Report, Source, WhenUnsure, gather,
 };
@@ -51,6 +52,7 @@ impl TestLedger {
         let import = Import {
             deliveries: gather(files.collect(), LookIn::Folders),
             as_format: None,
+            labels: allocation::label_keys(&mut self.db.acquire().await.unwrap()).await.unwrap(),
             decision,
             when_unsure,
             batch_id: Uuid::new_v4(),

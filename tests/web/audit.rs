@@ -2,11 +2,13 @@
 
 use axum::http::{Method, StatusCode};
 use gpuledger::accounts::{Role, setup};
+use gpuledger::allocation::{Entry, Split};
 use gpuledger::{clock, web};
 use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::PASSWORD;
+use crate::support::book::{pool, rule, team, to_team, write};
 use crate::support::{Focus, TestApp, html};
 
 /// How a writing route is used with success.
@@ -18,6 +20,8 @@ enum Use {
     Batch(&'static str),
     /// A file of exchange rates.
     Rates,
+    /// A file of teams.
+    Teams,
     /// Used by the test itself, which has the link.
     Link,
     /// Why it leaves no line.
@@ -64,6 +68,34 @@ const WRITING: &[(&str, &str, Use)] = &[
         Use::Form("/rates", &[("reporting_currency", "USD")]),
     ),
     (
+        "/organization/{sheet}",
+        "/organization/teams",
+        Use::Form("/rules", &[("name", "Vision"), ("do", "save")]),
+    ),
+    (
+        "/organization/{sheet}/{entry}",
+        "/organization/teams/1",
+        Use::Form("/rules", &[("name", "Computer Vision"), ("do", "save")]),
+    ),
+    ("/organization/{sheet}/file", "", Use::Teams),
+    (
+        "/changes/{change}/apply",
+        "/changes/DRAFT/apply",
+        Use::Form("/rules", &[("reason", "a reorganization")]),
+    ),
+    ("/changes/{change}/undo", "/changes/APPLIED/undo", Use::Form("/rules", &[])),
+    ("/pools/new", "/pools/new", Use::Form("/rules", &[("name", "Support"), ("by", "evenly")])),
+    ("/changes/{change}/discard", "/changes/DRAFT/discard", Use::Form("/rules", &[])),
+    ("/rules/new", "/rules/new", Use::Form("/rules", &[("name", "All"), ("to", "team:vision")])),
+    ("/labels/{label}/meaning", "/labels/team/meaning", Use::Form("/rules", &[("keys", "owner")])),
+    ("/labels/{label}/mend", "/labels/team/mend", Use::Form("/rules", &[("value", "CV"), ("to", "vision")])),
+    ("/rules/{rule}", "/rules/RULE", Use::Form("/rules", &[("name", "Everything"), ("to", "team:vision")])),
+    ("/rules/{rule}/move", "/rules/RULE/move", Use::Form("/rules", &[("position", "1")])),
+    ("/rules/{rule}/remove", "/rules/RULE/remove", Use::Form("/rules", &[])),
+    ("/pools/{pool}", "/pools/POOL", Use::Form("/rules", &[("name", "Support"), ("by", "direct-cost")])),
+    ("/pools/{pool}/remove", "/pools/POOL/remove", Use::Form("/rules", &[])),
+    ("/organization/{sheet}/{entry}/remove", "/organization/teams/TEAM/remove", Use::Form("/rules", &[])),
+    (
         "/people",
         "/people",
         Use::Form("/people", &[("email", "lena@example.org"), ("role", "lead"), ("teams", "nlp")]),
@@ -92,6 +124,15 @@ const WRITING: &[(&str, &str, Use)] = &[
         Use::Form("/sign-in", &[("email", "ada@example.org"), ("password", "another horse battery")]),
     ),
 ];
+
+/// Rules and a pool, and a team that nobody needs.
+async fn written(app: &TestApp) {
+    let mut db = app.db.acquire().await.unwrap();
+    let rules = [1, 2].map(|place| rule(place, "service", &format!("s{place}"), to_team("vision")));
+    let others =
+        [Entry::Pool(pool("network", Split::Evenly)), team(&format!("t{}", clock::now().timestamp_micros()))];
+    write(&mut db, rules.into_iter().chain(others).collect()).await;
+}
 
 async fn lines(app: &TestApp) -> Vec<(String, String, String)> {
     sqlx::query_as("select verb, actor, coalesce(address, '') from audit_log order by audit_id")
@@ -131,8 +172,33 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                         .unwrap();
                     address = address.replace("SESSION", &newest.to_string());
                 }
+                if address.ends_with("RULE") {
+                    written(&ada).await;
+                }
+                for (word, query) in [
+                    ("DRAFT", "select max(change_id) from allocation_changes where status = 'draft'"),
+                    ("APPLIED", "select max(change_id) from allocation_changes where status = 'applied'"),
+                    (
+                        "RULE",
+                        "select min(entry_id) from allocation_entries where content ->> 'kind' = 'rule'",
+                    ),
+                    (
+                        "POOL",
+                        "select min(entry_id) from allocation_entries where content ->> 'kind' = 'pool'",
+                    ),
+                    (
+                        "TEAM",
+                        "select max(entry_id) from allocation_entries where content ->> 'kind' = 'team'",
+                    ),
+                ] {
+                    if address.contains(word) {
+                        let id: i64 = sqlx::query_scalar(query).fetch_one(&ada.db).await.unwrap();
+                        address = address.replace(word, &id.to_string());
+                    }
+                }
                 ada.submit(page, &address, fields).await
             }
+            Use::Teams => super::allocation::load(&mut ada, "name,parent\nResearch,\nNLP,research\n").await,
             Use::Upload => {
                 let whole = Focus::new().hour("acme", "s1", "2026-10-05T10", "10", "vision").hour(
                     "acme",
@@ -197,7 +263,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
     let mut verbs: Vec<_> = lines.iter().map(|(verb, ..)| verb.as_str()).collect();
     assert!(lines.iter().all(|(verb, actor, address)| {
         let is_of_a_job = verb == "delivery.published";
-        let is_of_this_test = actor == "command line (test)";
+        let is_of_this_test = actor == "command line (test)" || address == "test";
         is_of_a_job || is_of_this_test || address == "192.0.2.7"
     }));
     verbs.sort_unstable();
@@ -205,6 +271,10 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
     assert_eq!(
         verbs,
         [
+            "allocation.applied",
+            "allocation.discarded",
+            "allocation.drafted",
+            "allocation.undone",
             "delivery.added",
             "delivery.discarded",
             "delivery.published",

@@ -1,5 +1,6 @@
 mod access;
 mod account;
+pub mod allocation;
 mod audit;
 mod forgery;
 mod headers;

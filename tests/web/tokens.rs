@@ -11,6 +11,7 @@ use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// By hand: a page that is added for people is not yet one for scripts.
 const FOR_SCRIPTS: &[&str] = &[
+    "/changes/{change}",
     "/charges/{delivery}/{file}/{row}",
     "/charges/{period}",
     "/imports",
@@ -23,13 +24,19 @@ const FOR_SCRIPTS: &[&str] = &[
     "/imports/{delivery}/files/{file}/rejected",
     "/imports/{delivery}/rejections.csv",
     "/invoices/{period}",
+    "/labels/{label}",
     "/metrics",
+    "/organization/{sheet}",
     "/overview",
     "/overview.csv",
     "/overview.json",
+    "/pools",
     "/rates",
     "/rates.csv",
     "/rates.json",
+    "/rules",
+    "/rules.csv",
+    "/rules.json",
     "/spend/{period}",
     "/variance/{period}",
 ];

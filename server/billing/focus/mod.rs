@@ -237,6 +237,7 @@ impl ReadRow for Reader {
         row.text(at.sku, &mut key.sku)?;
         row.text(at.region, &mut key.region)?;
         row.text(at.commitment, &mut key.commitment_discount_id)?;
+        key.is_unused_commitment = row.word(at.commitment_status).eq_ignore_ascii_case(b"Unused");
         row.text(at.unit, &mut key.unit)?;
         row.text(at.invoice, &mut charge.invoice_id)?;
         row.text(at.resource, &mut charge.resource_id)?;
@@ -247,7 +248,7 @@ impl ReadRow for Reader {
         machine(&row, at, is_aws, details, (scratch, text), charge)?;
         costs(&mut row, at, charge)?;
         charge.consumed_quantity = row.quantity(at.quantity)?;
-        charge.is_metered = is_metered(&row, at, charge);
+        charge.is_metered = is_metered(charge);
         if at.tags.is_some() {
             let is_readable = json::each(row.cell(at.tags, scratch), |key, value| {
                 let key = if is_aws { key.strip_prefix("user:").unwrap_or(key) } else { key };
@@ -378,13 +379,11 @@ fn price(row: &mut Row<'_>, column: Column, remark: &'static str) -> Result<Deci
     Ok(stated.unwrap_or_default())
 }
 
-fn is_metered(row: &Row<'_>, at: &At, charge: &Charge) -> bool {
+fn is_metered(charge: &Charge) -> bool {
     let Some(quantity) = charge.consumed_quantity else { return false };
     let is_negation = charge.billed_cost.is_negative()
         && !quantity.is_negative()
         && !quantity.is_zero()
         && !charge.key.is_correction;
-    charge.key.category == ChargeCategory::Usage
-        && !is_negation
-        && !row.word(at.commitment_status).eq_ignore_ascii_case(b"Unused")
+    charge.key.category == ChargeCategory::Usage && !is_negation && !charge.key.is_unused_commitment
 }

@@ -8,6 +8,7 @@
 //! The same seed and day give the same files. [`Sums`] says what a correct reader finds in each.
 
 mod bill;
+mod book;
 mod exchange_rates;
 mod file;
 mod organization;
@@ -20,6 +21,7 @@ use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 
 pub use file::File;
 
+use crate::allocation::Entry;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use bill::Statement;
@@ -110,6 +112,11 @@ impl Demonstration {
     pub fn months(&self) -> (BillingMonth, BillingMonth) {
         let last = self.last_month();
         (last.minus(self.months as u32 - 1), last)
+    }
+
+    /// What its administrator wrote into the allocation book before anything arrived.
+    pub fn book(&self) -> Vec<Entry> {
+        book::book(self.last_month().minus(MONTHS as u32 - 1))
     }
 
     /// Everything that arrives, in order.

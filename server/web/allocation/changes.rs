@@ -63,7 +63,12 @@ impl Page {
     }
 }
 
-pub async fn show(path: paths::Change, layout: Layout, State(answers): State<Arc<Answers>>, mut db: Db) -> Result {
+pub async fn show(
+    path: paths::Change,
+    layout: Layout,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
     let As { value: id, format } = path.change;
     let page = Page::find(layout, &mut db, &answers, id, Vec::new()).await?;
     match format {
@@ -111,9 +116,10 @@ pub async fn discard(
     State(settings): State<Arc<Settings>>,
     mut db: Db,
 ) -> Result {
-    let sentence = match allocation::discard(&mut db, path.change, &by, clock::now()).await? {
-        true => "The draft is discarded; nothing changed.",
-        false => "Nothing changed: it was decided before.",
+    let sentence = if allocation::discard(&mut db, path.change, &by, clock::now()).await? {
+        "The draft is discarded; nothing changed."
+    } else {
+        "Nothing changed: it was decided before."
     };
     Ok(back(path.change, sentence, &settings))
 }
@@ -201,7 +207,10 @@ fn told(entry: &Entry) -> Vec<(String, String)> {
         (Entry::Budget(it), _) => vec![
             ("of".into(), it.of.in_words()),
             ("amount".into(), format!("{} {}", it.amount, it.currency)),
-            ("thresholds".into(), it.thresholds.iter().map(|percent| format!("{percent} %")).collect::<Vec<_>>().join(", ")),
+            (
+                "thresholds".into(),
+                it.thresholds.iter().map(|percent| format!("{percent} %")).collect::<Vec<_>>().join(", "),
+            ),
         ],
         _ => Vec::new(),
     };

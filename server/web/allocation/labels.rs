@@ -18,14 +18,14 @@ use super::rules::sent;
 use super::{book_now, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, Book, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of, normalized,
-    normalized_key,
+    self, Book, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
+    normalized, normalized_key,
 };
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
 use crate::period::BillingMonth;
-use crate::report::{self, Answers, Grouping, Spelling, Spellings, needs_no_entry};
+use crate::report::{self, Answers, Grouping, Spelling, Spellings, Written, needs_no_entry};
 
 #[derive(Template)]
 #[template(path = "allocation/labels.html")]
@@ -89,14 +89,34 @@ impl Page {
     }
 
     /// The charges behind a spelling.
-    fn charges(&self, line: &Spelling) -> String {
-        let asked = Asked::default().only(&Grouping::Tag(line.tag.clone()), Some(&line.value)).by(Grouping::Service);
+    fn charges(&self, line: &Written) -> String {
+        let asked =
+            Asked::default().only(&Grouping::Tag(line.tag.clone()), Some(&line.value)).by(Grouping::Service);
         asked.link(paths::Spend { period: As::page(self.spellings.month.into()) })
     }
 
     fn can_be_new(&self) -> bool {
         !needs_no_entry(self.label)
     }
+
+    /// Whether a spelling can be said to mean it.
+    fn is_known(&self, other: &str) -> bool {
+        needs_no_entry(self.label) || self.known.iter().any(|(handle, _)| handle == other)
+    }
+
+    /// Labels that mean nothing and look like nothing that there is: new names, most likely.
+    fn fresh(&self) -> usize {
+        if self.can_be_new() { fresh(&self.spellings).count() } else { 0 }
+    }
+}
+
+/// What something new would be called: as most of its charges have it.
+fn name_of(line: &Spelling) -> &str {
+    line.written.first().map_or(line.text.as_str(), |it| it.value.trim())
+}
+
+fn fresh(spellings: &Spellings) -> impl Iterator<Item = &Spelling> {
+    spellings.lines.iter().filter(|line| line.means.is_none() && line.looks_like.is_empty())
 }
 
 /// The tags that mean a label, as they were written.
@@ -128,7 +148,8 @@ fn known(book: &Book, label: Label) -> Vec<(String, String)> {
         })
         .collect();
     if !matches!(label, Label::Team | Label::Project | Label::CostCentre | Label::Experiment) {
-        known.extend(label.usual_values().iter().map(|(value, _)| ((*value).to_owned(), (*value).to_owned())));
+        known
+            .extend(label.usual_values().iter().map(|(value, _)| ((*value).to_owned(), (*value).to_owned())));
     }
     known.sort();
     known.dedup_by(|a, b| a.0 == b.0);
@@ -171,9 +192,12 @@ pub async fn say(
 /// `to` names what the spelling means; where it is empty, it becomes something of its own.
 #[derive(Deserialize)]
 pub struct MendForm {
+    #[serde(default)]
     value: String,
     #[serde(default)]
     to: String,
+    /// Every label that means nothing and looks like nothing becomes something of its own.
+    all: Option<String>,
 }
 
 /// Says what a spelling means.
@@ -182,13 +206,24 @@ pub async fn mend(
     layout: Layout,
     by: Actor,
     State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<MendForm>,
 ) -> Result {
     let label = path.label;
     let book = book_now(&mut db).await?;
     let spelling = form.value.trim();
-    let (edits, summary) = if form.to.is_empty() {
+    let (edits, summary) = if form.all.is_some() {
+        let month = answers.latest_month(&mut db, &Viewer::Everything).await?.ok_or(Error::NotFound)?;
+        let spellings = report::spellings(&mut db, &answers, &book.of_month(month), label).await?;
+        let mut ids = allocation::entry_ids(&mut db, spellings.lines.len()).await?.into_iter();
+        let new = |line: &Spelling| -> Result<Edit> {
+            let entry = called(label, name_of(line))?;
+            Ok(Edit { id: ids.next().unwrap_or_default(), before: None, after: Some(entry) })
+        };
+        let edits = fresh(&spellings).map(new).collect::<Result<Vec<_>>>()?;
+        (edits, format!("New {}s for labels of {}", label.name().to_lowercase(), month.name()))
+    } else if form.to.is_empty() {
         let id = new_id(&mut db).await?;
         let entry = called(label, spelling)?;
         let summary = format!("New {} for the label “{spelling}”", entry.title());
@@ -211,7 +246,8 @@ fn called(label: Label, spelling: &str) -> Result<Entry> {
     })
 }
 
-/// A spelling added to everything in the book that has this handle or value.
+/// A spelling added to everything in the book that has this handle or value, and taken from what it meant before; what
+/// was called nothing else is gone then.
 async fn spelled(
     db: &mut PgConnection,
     book: &Book,
@@ -219,21 +255,31 @@ async fn spelled(
     spelling: &str,
     to: &str,
 ) -> Result<Vec<Edit>> {
-    let mut edits = Vec::new();
+    let is_same = |text: &str| normalized(text) == normalized(spelling);
+    let (mut edits, mut taken) = (Vec::new(), Vec::new());
     for (id, before) in &book.entries {
         let mut after = before.clone();
-        let spellings = match (label, &mut after) {
-            (Label::Team, Entry::Team(it)) if it.handle == to => &mut it.spellings,
-            (Label::Project, Entry::Project(it)) if it.handle == to => &mut it.spellings,
-            (Label::CostCentre, Entry::CostCentre(it)) if it.handle == to => &mut it.spellings,
-            (Label::Experiment, Entry::Experiment(it)) if it.handle == normalized(to) => &mut it.spellings,
-            (_, Entry::Value(it)) if it.label == label && it.value == to => &mut it.spellings,
+        let (handle, name, spellings) = match (label, &mut after) {
+            (Label::Team, Entry::Team(it)) => (&it.handle, &it.name, &mut it.spellings),
+            (Label::Project, Entry::Project(it)) => (&it.handle, &it.name, &mut it.spellings),
+            (Label::CostCentre, Entry::CostCentre(it)) => (&it.handle, &it.name, &mut it.spellings),
+            (Label::Experiment, Entry::Experiment(it)) => (&it.handle, &it.name, &mut it.spellings),
+            (_, Entry::Value(it)) if it.label == label => (&it.value, &it.value, &mut it.spellings),
             _ => continue,
         };
-        spellings.push(spelling.to_owned());
-        edits.push(Edit { id: *id, before: Some(before.clone()), after: Some(after) });
+        let edit = |after| Edit { id: *id, before: Some(before.clone()), after };
+        if handle == to || normalized(handle) == normalized(to) {
+            spellings.push(spelling.to_owned());
+            edits.push(edit(Some(after)));
+        } else if is_same(handle) || is_same(name) {
+            taken.push(edit(None));
+        } else if spellings.iter().any(|known| is_same(known)) {
+            spellings.retain(|known| !is_same(known));
+            taken.push(edit(Some(after)));
+        }
     }
     if !edits.is_empty() {
+        edits.extend(taken);
         return Ok(edits);
     }
     let spellings = vec![spelling.to_owned()];
@@ -249,7 +295,8 @@ async fn spelled(
         }),
         _ => Entry::Value(Value { label, value: to.to_owned(), spellings }),
     };
-    Ok(vec![Edit { id: new_id(db).await?, before: None, after: Some(after) }])
+    taken.push(Edit { id: new_id(db).await?, before: None, after: Some(after) });
+    Ok(taken)
 }
 
 async fn new_id(db: &mut PgConnection) -> sqlx::Result<i64> {
@@ -273,12 +320,18 @@ async fn finish(
 
 impl Record for Spelling {
     const COLUMNS: &'static [&'static str] =
-        &["tag", "value", "means", "looks_like", "effective_cost", "accelerator_hours"];
+        &["label", "written", "means", "looks_like", "effective_cost", "accelerator_hours"];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         vec![
-            Cell::text(self.tag.as_str()),
-            Cell::text(self.value.as_str()),
+            Cell::text(self.text.as_str()),
+            Cell::text(
+                self.written
+                    .iter()
+                    .map(|it| format!("{}={}", it.tag, it.value))
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            ),
             self.means.as_deref().map_or(Cell::Empty, Cell::text),
             Cell::text(self.looks_like.join("; ")),
             Cell::Number(self.cost),

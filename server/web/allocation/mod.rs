@@ -61,7 +61,9 @@ pub async fn send(
 ) -> Result<Sent> {
     if let Some(back) = at_once {
         let sentence = match allocation::enact(db, edits, summary, by, clock::now()).await? {
-            Some(Outcome::At(step)) => format!("Done: {summary}. It is step {step} of the ledger; “Changes” undoes it."),
+            Some(Outcome::At(step)) => {
+                format!("Done: {summary}. It is step {step} of the ledger; “Changes” undoes it.")
+            }
             None => "Nothing changed: it was so before.".to_owned(),
             Some(Outcome::Refused(problems)) => return Ok(Sent::Refused(problems)),
             Some(Outcome::Overtaken(of)) => return Ok(Sent::Refused(overtaken(&of))),
@@ -84,7 +86,9 @@ pub fn is_at_once(layout: &Layout, wish: &str) -> bool {
 }
 
 fn overtaken(of: &[String]) -> Vec<Problem> {
-    let tell = |title: &String| problem(title, "somebody changed it meanwhile: look at it as it is now, and send it again");
+    let tell = |title: &String| {
+        problem(title, "somebody changed it meanwhile: look at it as it is now, and send it again")
+    };
     of.iter().map(tell).collect()
 }
 

@@ -9,8 +9,8 @@ use serde_json::json;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Upload};
 use super::super::layout::Layout;
-use super::super::respond::{self, As, Format};
 use super::super::paths;
+use super::super::respond::{self, As, Format};
 use super::rules::sent;
 use super::{Sent, book_now, is_at_once, problem, rewrite, send};
 use crate::allocation::{self, Book, Edit, Entry, Problem, Row, Sheet, identity};
@@ -124,7 +124,9 @@ pub async fn index(path: paths::Organization, layout: Layout, mut db: Db) -> Res
         }
         Format::Csv => {
             let rows = rows_of(&book, sheet);
-            let cells = rows.iter().map(|(_, row)| sheet.columns().iter().map(|column| row[column].as_str()).collect());
+            let cells = rows
+                .iter()
+                .map(|(_, row)| sheet.columns().iter().map(|column| row[column].as_str()).collect());
             respond::csv_of_texts(sheet.as_str(), sheet.columns(), cells)
         }
     }
@@ -209,7 +211,16 @@ pub async fn change(
         (_, Err(_)) => vec![problem("From", &format!("found “{since}”, expected a month such as 2026-07"))],
     };
     let title = before.title();
-    respond::refused(EntryPage { layout, sheet, id, title, form, since, choices: Choices::of(&book), problems })
+    respond::refused(EntryPage {
+        layout,
+        sheet,
+        id,
+        title,
+        form,
+        since,
+        choices: Choices::of(&book),
+        problems,
+    })
 }
 
 pub async fn remove(
@@ -261,7 +272,9 @@ pub async fn load(
             let edits = entries.into_iter().map(|after| {
                 let before = known.iter().find(|(_, entry)| identity(entry) == identity(&after));
                 match before {
-                    Some((id, before)) => Edit { id: **id, before: Some((*before).clone()), after: Some(after) },
+                    Some((id, before)) => {
+                        Edit { id: **id, before: Some((*before).clone()), after: Some(after) }
+                    }
                     None => Edit { id: ids.next().unwrap_or_default(), before: None, after: Some(after) },
                 }
             });
@@ -329,10 +342,18 @@ pub fn label(column: &str) -> String {
 /// What helps to fill a field in.
 pub fn hint(sheet: Sheet, column: &str) -> &'static str {
     match (sheet, column) {
-        (Sheet::Experiments, "handle") => "The label as it is compared: small letters, single spaces. Empty: from the name.",
-        (_, "handle") => "What addresses and rules call it; it stays when the name changes. Empty: from the name.",
-        (Sheet::Experiments, "spellings") => "Labels that mean the same experiment, separated by semicolons: that merges them.",
-        (_, "spellings") => "What tags call it besides its name, separated by semicolons: CV; computer-vision.",
+        (Sheet::Experiments, "handle") => {
+            "The label as it is compared: small letters, single spaces. Empty: from the name."
+        }
+        (_, "handle") => {
+            "What addresses and rules call it; it stays when the name changes. Empty: from the name."
+        }
+        (Sheet::Experiments, "spellings") => {
+            "Labels that mean the same experiment, separated by semicolons: that merges them."
+        }
+        (_, "spellings") => {
+            "What tags call it besides its name, separated by semicolons: CV; computer-vision."
+        }
         (_, "members") => "E-mail addresses, separated by semicolons; for whoever asks.",
         (_, "account") => "A billing account, sub-account, subscription or project of a provider.",
         (_, "first" | "last") => "As 2026-09; empty: no limit.",

@@ -24,12 +24,28 @@ use crate::report::{Answers, Grouping, Question};
 
 /// Ways to divide a pool: a word of the form, its name, and what it means.
 const SPLITS: [(&str, &str, &str); 6] = [
-    ("direct-cost", "In proportion to direct cost", "by the effective cost that is a team’s own, in the reporting currency"),
+    (
+        "direct-cost",
+        "In proportion to direct cost",
+        "by the effective cost that is a team’s own, in the reporting currency",
+    ),
     ("evenly", "Evenly", "the same for every team that has no teams inside it"),
     ("fixed", "By fixed shares", "by the percentages below, which sum to 100"),
-    ("accelerator-hours", "In proportion to accelerator-hours", "by the accelerator-hours that are a team’s own"),
-    ("quantity", "In proportion to a quantity", "by what was entered for the month on the page of quantities"),
-    ("who-used-it", "Who used it", "commitments and credits: by the usage that the same commitment covers, or of the same account"),
+    (
+        "accelerator-hours",
+        "In proportion to accelerator-hours",
+        "by the accelerator-hours that are a team’s own",
+    ),
+    (
+        "quantity",
+        "In proportion to a quantity",
+        "by what was entered for the month on the page of quantities",
+    ),
+    (
+        "who-used-it",
+        "Who used it",
+        "commitments and credits: by the usage that the same commitment covers, or of the same account",
+    ),
 ];
 
 /// A pool with what it held in a month and how that was divided.
@@ -51,10 +67,16 @@ struct Page {
     without_rate: Vec<Currency>,
 }
 
-pub async fn index(_: paths::Pools, layout: Layout, State(answers): State<Arc<Answers>>, mut db: Db) -> Result {
+pub async fn index(
+    _: paths::Pools,
+    layout: Layout,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
     let book = book_now(&mut db).await?;
     let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
-    let mut page = Page { layout, month, pools: Vec::new(), currency: None, weighed_in: None, without_rate: Vec::new() };
+    let mut page =
+        Page { layout, month, pools: Vec::new(), currency: None, weighed_in: None, without_rate: Vec::new() };
     let mut divided = Vec::new();
     let mut held = Vec::new();
     if let Some(month) = month {
@@ -156,10 +178,6 @@ impl FormPage {
     fn remove(&self) -> String {
         self.id.map(|pool| paths::PoolRemove { pool }.to_string()).unwrap_or_default()
     }
-
-    fn splits(&self) -> [(&'static str, &'static str, &'static str); 6] {
-        SPLITS
-    }
 }
 
 impl PoolForm {
@@ -231,7 +249,8 @@ impl PoolForm {
             text => {
                 let month = text.parse::<BillingMonth>();
                 if month.is_err() {
-                    problems.push(problem(title, &format!("found “{text}”, expected a month such as 2026-09")));
+                    problems
+                        .push(problem(title, &format!("found “{text}”, expected a month such as 2026-09")));
                 }
                 month.ok()
             }
@@ -267,19 +286,20 @@ impl PoolForm {
     fn shares(&self, problems: &mut Vec<Problem>) -> Vec<FixedShare> {
         let mut shares = Vec::new();
         for (name, value) in &self.pairs {
-            let Some(key) = name.strip_prefix("share:").filter(|_| !value.trim().is_empty()) else { continue };
+            let Some(key) = name.strip_prefix("share:").filter(|_| !value.trim().is_empty()) else {
+                continue;
+            };
             let text = value.trim().trim_end_matches('%').trim();
             let to = match key.split_once(':') {
                 Some(("pool", pool)) => Recipient::Pool(pool.to_owned()),
                 Some((_, team)) => Recipient::Team(team.to_owned()),
                 None => continue,
             };
-            match text.parse::<Decimal>() {
-                Ok(percent) => shares.push(FixedShare { to, share: percent.multiply(Decimal::new(1, 2)).normalize() }),
-                Err(_) => {
-                    let message = format!("found “{value}”, expected a percentage such as 12.5");
-                    problems.push(problem(&format!("Share of {key}"), &message));
-                }
+            if let Ok(percent) = text.parse::<Decimal>() {
+                shares.push(FixedShare { to, share: percent.multiply(Decimal::new(1, 2)).normalize() });
+            } else {
+                let message = format!("found “{value}”, expected a percentage such as 12.5");
+                problems.push(problem(&format!("Share of {key}"), &message));
             }
         }
         shares

@@ -16,7 +16,7 @@ const EMPTY_LINES: usize = 3;
 const TAGS: i64 = 30;
 
 /// How a value is tested: a word of the form, and how it reads.
-const TESTS: [(&str, &str); 8] = [
+pub const TESTS: [(&str, &str); 8] = [
     ("is", "is"),
     ("is-not", "is not"),
     ("starts", "starts with"),
@@ -139,17 +139,15 @@ impl RuleForm {
         let mut lines: Vec<Line> = Vec::new();
         for (name, value) in &self.pairs {
             match (name.as_str(), lines.last_mut()) {
-                ("field", _) => lines.push(Line { field: value.clone(), test: "is".into(), value: String::new() }),
+                ("field", _) => {
+                    lines.push(Line { field: value.clone(), test: "is".into(), value: String::new() });
+                }
                 ("test", Some(line)) => line.test.clone_from(value),
                 ("value", Some(line)) => line.value.clone_from(value),
                 _ => {}
             }
         }
         lines
-    }
-
-    pub fn tests(&self) -> [(&'static str, &'static str); 8] {
-        TESTS
     }
 
     /// What it says, or everything that it says wrong.
@@ -170,7 +168,8 @@ impl RuleForm {
             text => {
                 let month = text.parse::<BillingMonth>();
                 if month.is_err() {
-                    problems.push(problem(title, &format!("found “{text}”, expected a month such as 2026-09")));
+                    problems
+                        .push(problem(title, &format!("found “{text}”, expected a month such as 2026-09")));
                 }
                 month.ok()
             }
@@ -248,7 +247,9 @@ impl Choices {
         for entry in book.entries.values() {
             match entry {
                 Entry::Team(it) => targets.push((format!("team:{}", it.handle), format!("Team {}", it.name))),
-                Entry::Pool(it) => targets.push((format!("pool:{}", it.handle), format!("Shared: {}", it.name))),
+                Entry::Pool(it) => {
+                    targets.push((format!("pool:{}", it.handle), format!("Shared: {}", it.name)));
+                }
                 Entry::Project(it) => projects.push((it.handle.clone(), it.name.clone())),
                 _ => {}
             }
@@ -265,10 +266,16 @@ impl Choices {
             fields.extend(tags.into_iter().map(|tag| Field::Tag(tag).to_string()));
         }
         fields.extend(Label::ALL.map(|label| Field::Label(label).to_string()));
-        let others: Vec<String> =
-            book.rules().into_iter().filter(|(other, _)| Some(*other) != id).map(|(_, rule)| rule.name.clone()).collect();
+        let others: Vec<String> = book
+            .rules()
+            .into_iter()
+            .filter(|(other, _)| Some(*other) != id)
+            .map(|(_, rule)| rule.name.clone())
+            .collect();
         let mut places = vec![("0".to_owned(), "first".to_owned())];
-        places.extend(others.iter().enumerate().map(|(at, name)| ((at + 1).to_string(), format!("after “{name}”"))));
+        places.extend(
+            others.iter().enumerate().map(|(at, name)| ((at + 1).to_string(), format!("after “{name}”"))),
+        );
         Ok(Self { targets, projects, fields, places })
     }
 }
@@ -302,7 +309,10 @@ mod tests {
             ("since", "2026-07"),
         ]);
         let read = form.read().ok().unwrap();
-        assert_eq!(super::super::rules::conditions(&read.rule), "Tag team is not a or b; Service matches ^EC2; x");
+        assert_eq!(
+            super::super::rules::conditions(&read.rule),
+            "Tag team is not a or b; Service matches ^EC2; x"
+        );
         assert_eq!(read.since, Some("2026-07".parse().unwrap()));
         let again = RuleForm::of(&read.rule, &Book::default(), 1);
         assert_eq!(again.read().ok().unwrap().rule, read.rule);
@@ -320,7 +330,8 @@ mod tests {
 
     #[test]
     fn everything_that_is_wrong_is_said_at_once() {
-        let form = form(&[("field", "colour"), ("value", "red"), ("field", ""), ("value", "7"), ("since", "July")]);
+        let form =
+            form(&[("field", "colour"), ("value", "red"), ("field", ""), ("value", "7"), ("since", "July")]);
         let problems = form.read().err().unwrap();
         assert_eq!(problems.len(), 5, "{problems:?}");
     }

@@ -130,7 +130,11 @@ pub async fn index(
         month,
         lines,
         unclaimed: amount(None),
-        total: claimed.as_ref().and_then(|spend| spend.total.as_ref()).map(|it| it.amount).unwrap_or_default(),
+        total: claimed
+            .as_ref()
+            .and_then(|spend| spend.total.as_ref())
+            .map(|it| it.amount)
+            .unwrap_or_default(),
         currency: claimed.as_ref().and_then(|spend| spend.currency.clone()),
         has_teams: book.has_teams(),
     })
@@ -321,7 +325,8 @@ pub fn sent(sent: Sent) -> Result {
     match sent {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
-            let sentences: Vec<String> = problems.iter().map(|it| format!("{}: {}.", it.of, it.message)).collect();
+            let sentences: Vec<String> =
+                problems.iter().map(|it| format!("{}: {}.", it.of, it.message)).collect();
             Err(Error::BadRequest(format!("Nothing was changed. {}", sentences.join(" "))))
         }
     }
@@ -344,22 +349,21 @@ fn put(book: &Book, edits: &mut Vec<Edit>, id: i64, position: usize) {
         }
     };
     let mut set = |id: i64, place: i64| {
-        if let Some(Edit { after: Some(Entry::Rule(rule)), .. }) = edits.iter_mut().find(|edit| edit.id == id) {
+        if let Some(Edit { after: Some(Entry::Rule(rule)), .. }) = edits.iter_mut().find(|edit| edit.id == id)
+        {
             rule.place = place;
         } else if let Some(Entry::Rule(rule)) = book.entries.get(&id) {
             let (before, after) = (rule.clone(), Rule { place, ..rule.clone() });
             edits.push(Edit { id, before: Some(Entry::Rule(before)), after: Some(Entry::Rule(after)) });
         }
     };
-    match place {
-        Some(place) => set(id, place),
-        None => {
-            let mut order: Vec<i64> = others.iter().map(|(id, _)| *id).collect();
-            order.insert(position, id);
-            for (place, id) in (0..).step_by(GAP as usize).zip(order) {
-                set(id, place);
-            }
-        }
+    if let Some(place) = place {
+        return set(id, place);
+    }
+    let mut order: Vec<i64> = others.iter().map(|(id, _)| *id).collect();
+    order.insert(position, id);
+    for (place, id) in (0..).step_by(GAP as usize).zip(order) {
+        set(id, place);
     }
 }
 
@@ -400,7 +404,8 @@ impl Line {
 }
 
 impl Record for Line {
-    const COLUMNS: &'static [&'static str] = &["rule", "name", "when", "to", "months", "effective_cost", "share"];
+    const COLUMNS: &'static [&'static str] =
+        &["rule", "name", "when", "to", "months", "effective_cost", "share"];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         vec![

@@ -1,0 +1,174 @@
+//! Who pays for what in the demonstration: what its administrator wrote into the allocation book.
+//!
+//! Robotics moved from research to the products in the eighth month; what it cost before stays where it was. Most of
+//! what people type is known as another spelling. Some is not, for whoever looks to mend.
+
+use crate::allocation::{
+    Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Months, Pool, Project, Rule,
+    Split, Target, Team, Test,
+};
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+
+/// The month of the reorganization, of thirteen.
+const REORGANIZED: u32 = 7;
+
+/// Everything in the book, of thirteen months that begin with this one.
+pub fn book(first: BillingMonth) -> Vec<Entry> {
+    let reorganized = first.plus(REORGANIZED);
+    let mut book = Vec::new();
+    for (handle, name) in [
+        ("cc-4100", "CC-4100"),
+        ("cc-4210", "CC-4210"),
+        ("cc-4220", "CC-4220"),
+        ("cc-4300", "CC-4300"),
+        ("cc-5100", "CC-5100"),
+        ("cc-6000", "CC-6000"),
+    ] {
+        book.push(Entry::CostCentre(CostCentre {
+            handle: handle.to_owned(),
+            name: name.to_owned(),
+            ..CostCentre::default()
+        }));
+    }
+    let until = Months { first: None, last: Some(reorganized.previous()) };
+    for (handle, name, parent, centre, spellings, months) in [
+        ("models", "Models", "", "", &[][..], Months::default()),
+        ("products", "Products", "", "", &[][..], Months::default()),
+        ("language", "Language", "models", "cc-4220", &["NLP"][..], Months::default()),
+        ("vision", "Vision", "models", "cc-4210", &["CV"][..], Months::default()),
+        ("research", "Research", "models", "cc-4100", &[][..], Months::default()),
+        ("robotics", "Robotics", "models", "cc-4300", &["robotics-team"][..], until),
+        ("robotics", "Robotics", "products", "cc-4300", &["robotics-team"][..], Months::from(reorganized)),
+        ("inference", "Inference", "products", "cc-5100", &[][..], Months::default()),
+        ("platform", "Platform", "", "cc-6000", &[][..], Months::default()),
+    ] {
+        let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        book.push(Entry::Team(Team {
+            handle: handle.to_owned(),
+            name: name.to_owned(),
+            parent: some(parent),
+            cost_centre: some(centre),
+            spellings: spellings.iter().map(|&spelling| spelling.to_owned()).collect(),
+            members: Vec::new(),
+            months,
+        }));
+    }
+    for (handle, name) in [
+        ("foundation-model", "Foundation model"),
+        ("instruction-tuning", "Instruction tuning"),
+        ("alignment", "Alignment"),
+        ("segmentation", "Segmentation"),
+        ("video-diffusion", "Video diffusion"),
+        ("auto-labeling", "Auto-labeling"),
+        ("evaluation", "Evaluation"),
+        ("scaling-laws", "Scaling laws"),
+        ("grasping-sim", "Grasping simulation"),
+        ("policy-learning", "Policy learning"),
+        ("assistant-api", "Assistant API"),
+        ("embeddings", "Embeddings"),
+        ("cluster", "Cluster"),
+        ("notebooks", "Notebooks"),
+    ] {
+        book.push(Entry::Project(Project {
+            handle: handle.to_owned(),
+            name: name.to_owned(),
+            ..Project::default()
+        }));
+    }
+    for (account, team) in
+        [("058214476930", "robotics"), ("904417263351", "platform"), ("739961584206", "inference")]
+    {
+        book.push(Entry::Account(Account {
+            account: account.to_owned(),
+            team: team.to_owned(),
+            months: Months::default(),
+        }));
+    }
+    let pool = |handle: &str, name: &str, split: Split| Pool {
+        handle: handle.to_owned(),
+        name: name.to_owned(),
+        split,
+        among: Vec::new(),
+        without: Vec::new(),
+        pools: Vec::new(),
+        months: Months::default(),
+    };
+    let without_platform = |pool: Pool| Pool { without: vec!["platform".to_owned()], ..pool };
+    // The platform serves whoever computes, and has support of its own to pay.
+    let platform = without_platform(pool("platform-services", "Platform services", Split::AcceleratorHours));
+    let support = pool("support", "Support", Split::DirectCost);
+    let support = without_platform(Pool { pools: vec!["platform-services".to_owned()], ..support });
+    let tax = without_platform(pool("tax", "Tax", Split::DirectCost));
+    let unused = without_platform(pool("unused-commitments", "Unused commitments", Split::WhoUsedIt));
+    book.extend([platform, support, tax, unused].map(Entry::Pool));
+
+    let is = |field: &str, value: &str| condition(field, Test::Is(vec![value.to_owned()]));
+    let there =
+        |field: &str| condition(field, Test::Missing).map(|missing| Condition { not: true, ..missing });
+    let pool = |handle: &str| Target::Pool { pool: handle.to_owned() };
+    let rules: [(&str, Vec<Option<Condition>>, Target); 7] = [
+        ("Tax", vec![is("category", "Tax")], pool("tax")),
+        ("Support", vec![condition("service", Test::Matches("(?i)support".to_owned()))], pool("support")),
+        (
+            "Unused reservations",
+            vec![is("category", "Purchase"), there("commitment")],
+            pool("unused-commitments"),
+        ),
+        ("Unused commitments", vec![is("commitment-status", "Unused")], pool("unused-commitments")),
+        ("Platform services", vec![is("label:team", "platform")], pool("platform-services")),
+        ("Labels", Vec::new(), Target::Labels),
+        ("Accounts", Vec::new(), Target::Account),
+    ];
+    for (place, (name, when, to)) in (0..).zip(rules) {
+        book.push(Entry::Rule(Rule {
+            name: name.to_owned(),
+            place: place * 16,
+            when: when.into_iter().flatten().collect(),
+            to,
+            months: Months::default(),
+        }));
+    }
+    for (of, amount) in [
+        (BudgetOf::Team("language".to_owned()), 650_000),
+        (BudgetOf::Team("vision".to_owned()), 240_000),
+        (BudgetOf::Team("products".to_owned()), 260_000),
+        (BudgetOf::Project("foundation-model".to_owned()), 500_000),
+    ] {
+        book.push(Entry::Budget(Budget {
+            of,
+            period: BudgetPeriod::Month,
+            months: Months::from(reorganized),
+            amount: Decimal::from(amount),
+            currency: Currency::exactly("USD"),
+            thresholds: vec![50, 80, 100],
+        }));
+    }
+    book
+}
+
+/// `None` for a field that there is not, which the test below would find.
+fn condition(field: &str, test: Test) -> Option<Condition> {
+    Some(Condition { field: field.parse().ok()?, not: false, test })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocation::{Book, problems};
+
+    #[test]
+    fn the_book_has_no_problem_and_all_its_conditions() {
+        let entries = book("2025-11".parse().unwrap());
+        let conditions: usize = entries
+            .iter()
+            .map(|entry| match entry {
+                Entry::Rule(rule) => rule.when.len(),
+                _ => 0,
+            })
+            .sum();
+        assert_eq!(conditions, 6);
+        let book = Book { entries: (1..).zip(entries).collect() };
+        assert_eq!(problems(&book), []);
+    }
+}

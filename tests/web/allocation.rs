@@ -1,0 +1,194 @@
+//! The allocation in the browser: labels become teams, a rule is previewed, applied and undone, finance proposes, and
+//! what makes no sense is refused with its reason.
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+use gpuledger::accounts::Role;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::app::Answer;
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+async fn app(db: PgPool) -> (TestLedger, TestApp) {
+    let ledger = TestLedger::new(db);
+    let month = Focus::new()
+        .hour("acme", "a1", "2026-09-05T10", "60", "Vision")
+        .hour("acme", "a1", "2026-09-05T11", "15", "vision ")
+        .hour("acme", "a1", "2026-09-05T12", "5", "vison")
+        .hour("acme", "a2", "2026-09-05T10", "20", "speech")
+        .hour("acme", "a3", "2026-09-05T10", "10", "");
+    ledger.deliver("september.csv", &month).await;
+    let admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    (ledger, admin)
+}
+
+pub async fn load(app: &mut TestApp, content: &str) -> Answer {
+    let mut body = app.upload_head("/organization/teams").await;
+    body.extend(b"--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"teams.csv\"\r\n\r\n");
+    body.extend(content.bytes());
+    body.extend(b"\r\n--B--\r\n");
+    let request = Request::post("/organization/teams/file")
+        .header(header::ACCEPT, "text/html")
+        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B");
+    app.send(request.body(Body::from(body)).unwrap()).await
+}
+
+/// Sends a form from a page and answers the page that it leads to.
+async fn sent(app: &mut TestApp, action: &str, fields: &[(&str, &str)]) -> Answer {
+    let answer = app.submit("/rules", action, fields).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{action}: {}", html::text(&answer.body, "main"));
+    let location = answer.location().to_owned();
+    app.get(&location).await
+}
+
+async fn by_team(app: &mut TestApp) -> Vec<(String, String)> {
+    let json: Value =
+        serde_json::from_str(&app.get("/spend/2026-09.json?by=team&cost=billed").await.body).unwrap();
+    let groups = json["groups"].as_array().unwrap().iter();
+    groups
+        .map(|group| {
+            let cost = group["cost"]["amount"].as_str().unwrap();
+            (group["label"].as_str().unwrap().to_owned(), cost.to_owned())
+        })
+        .collect()
+}
+
+fn strings(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
+    let (ledger, mut admin) = app(db).await;
+    assert!(html::text(&admin.get("/rules").await.body, ".empty").contains("There are no rules yet"));
+
+    let labels = admin.get("/labels/team").await;
+    assert_eq!(html::texts(&labels.body, "tbody th"), ["vision", "speech", "vison"]);
+    assert!(html::text(&labels.body, "tbody tr:nth-child(3)").contains("looks like vision"));
+    let labels = sent(&mut admin, "/labels/team/mend", &[("all", "yes")]).await;
+    assert!(html::text(&labels.body, ".flash").starts_with("Done: New teams for labels of September 2026"));
+    let labels = sent(&mut admin, "/labels/team/mend", &[("value", "vison"), ("to", "vision")]).await;
+    assert!(!labels.body.contains("unknown"), "{}", html::text(&labels.body, "tbody"));
+
+    // A preview says what moves, and nothing has moved yet.
+    let preview = sent(&mut admin, "/rules/new", &[("name", "Labels"), ("to", "labels")]).await;
+    let moves = html::texts(&preview.body, "section table:first-of-type tbody tr");
+    assert!(
+        moves[0].contains("Unallocated") && moves[0].contains("Vision") && moves[0].contains("80.00"),
+        "{moves:?}"
+    );
+    assert_eq!(by_team(&mut admin).await, strings(&[("Unallocated", "110")]));
+    let number = html::attributes(&preview.body, "form[action$='/apply']", "action")[0].clone();
+    let applied = sent(&mut admin, &number, &[("reason", "the beginning")]).await;
+    assert!(html::text(&applied.body, "main").contains("Because: the beginning"));
+    assert_eq!(
+        by_team(&mut admin).await,
+        strings(&[("Vision", "80"), ("speech", "20"), ("Unallocated", "10")])
+    );
+    let rules = admin.get("/rules").await;
+    assert!(html::text(&rules.body, "tfoot").contains("10.00"));
+
+    // Undone, it is as before; the past can still be asked.
+    sent(&mut admin, &number.replace("apply", "undo"), &[]).await;
+    assert_eq!(by_team(&mut admin).await, strings(&[("Unallocated", "110")]));
+    let changes = admin.get("/changes").await;
+    assert_eq!(html::texts(&changes.body, "tbody .badge"), ["undone", "applied", "applied"]);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn finance_proposes_and_an_administrator_applies(db: PgPool) {
+    let (ledger, mut admin) = app(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let fields = [("name", "Vision"), ("do", "save")];
+    let proposed = sent(&mut finance, "/organization/teams", &fields).await;
+    assert!(html::text(&proposed.body, "main").contains("An administrator applies it"));
+    assert!(!proposed.body.contains("/apply"));
+    assert_eq!(finance.get("/organization/teams.csv").await.body.lines().count(), 1);
+    let refused = finance.submit("/rules", "/changes/1/apply", &[]).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    sent(&mut admin, "/changes/1/apply", &[]).await;
+    assert_eq!(finance.get("/organization/teams.csv").await.body.lines().count(), 2);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_reorganization_comes_as_a_file_and_leaves_the_past(db: PgPool) {
+    let (_ledger, mut admin) = app(db).await;
+    let file = "name,handle,parent,spellings,first,last\nResearch,,,,,\nVision,vision,research,vison,,2026-08\n\
+                Perception,perception,research,vision; vison,2026-09,\n";
+    let answer = load(&mut admin, file).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", html::text(&answer.body, "main"));
+    let apply = format!("{}/apply", answer.location());
+    sent(&mut admin, &apply, &[]).await;
+    let preview = sent(&mut admin, "/rules/new", &[("name", "Labels"), ("to", "labels")]).await;
+    let apply = html::attributes(&preview.body, "form[action$='/apply']", "action")[0].clone();
+    sent(&mut admin, &apply, &[]).await;
+    assert_eq!(by_team(&mut admin).await, strings(&[("Perception", "80"), ("Unallocated", "30")]));
+    let csv = admin.get("/organization/teams.csv").await.body;
+    assert!(csv.contains("perception,Perception,research,,vision; vison,,2026-09,"), "{csv}");
+
+    for (file, expected) in [
+        ("name,parent\nA,B\nB,A\n", "team A: it is a part of itself: a → b → a"),
+        ("name\nA\na\n", "row 2, handle: found \"a\", expected another team"),
+        ("name,colour\nA,red\n", "found \"colour\", expected each at most once"),
+        ("name,parent\nA,nobody\n", "it is part of nobody, and there is no such team"),
+    ] {
+        let refused = load(&mut admin, file).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        let said = html::text(&refused.body, "main");
+        assert!(said.contains(expected), "{said}\nlacks\n{expected}");
+    }
+    assert_eq!(admin.get("/organization/teams.csv").await.body, csv);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_form_that_is_refused_comes_back_as_it_was_filled_in(db: PgPool) {
+    let (_ledger, mut admin) = app(db).await;
+    sent(&mut admin, "/organization/teams", &[("name", "Vision"), ("do", "save")]).await;
+    sent(&mut admin, "/organization/teams", &[("name", "Speech"), ("do", "save")]).await;
+
+    let broken = [
+        ("name", "Nodes"),
+        ("field", "resource"),
+        ("test", "matches"),
+        ("value", "node-(a|b"),
+        ("to", "team:vision"),
+    ];
+    let refused = admin.submit("/rules/new", "/rules/new", &broken).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html::text(&refused.body, "[role=alert]").contains("unclosed group"));
+    assert_eq!(html::attributes(&refused.body, "input[name=value]", "value")[0], "node-(a|b");
+
+    let shares =
+        [("name", "Node 7"), ("by", "fixed"), ("share:team:vision", "60"), ("share:team:speech", "39")];
+    let refused = admin.submit("/pools/new", "/pools/new", &shares).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html::text(&refused.body, "[role=alert]").contains("its shares sum to 0.99, not to 1"));
+    assert_eq!(html::attributes(&refused.body, "input[name='share:team:speech']", "value")[0], "39");
+
+    let gone = [("name", "X"), ("to", "team:robotics")];
+    let refused = admin.submit("/rules/new", "/rules/new", &gone).await;
+    assert!(html::text(&refused.body, "[role=alert]").contains("there is no such team"));
+    assert_eq!(admin.get("/rules.csv").await.body.lines().count(), 1);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rules_keep_the_order_that_they_are_given(db: PgPool) {
+    let (_ledger, mut admin) = app(db).await;
+    sent(&mut admin, "/organization/teams", &[("name", "Vision"), ("do", "save")]).await;
+    for (name, position) in [("first", "0"), ("third", "1"), ("second", "1")] {
+        let fields = [("name", name), ("to", "team:vision"), ("position", position)];
+        let preview = sent(&mut admin, "/rules/new", &fields).await;
+        let apply = html::attributes(&preview.body, "form[action$='/apply']", "action")[0].clone();
+        sent(&mut admin, &apply, &[]).await;
+    }
+    let rules = admin.get("/rules").await;
+    assert_eq!(html::texts(&rules.body, "tbody th"), ["first", "second", "third"]);
+    let down = html::attributes(&rules.body, "tbody tr:first-child form", "action")[0].clone();
+    let preview = sent(&mut admin, &down, &[("position", "2")]).await;
+    let apply = html::attributes(&preview.body, "form[action$='/apply']", "action")[0].clone();
+    sent(&mut admin, &apply, &[]).await;
+    let rules = admin.get("/rules").await;
+    assert_eq!(html::texts(&rules.body, "tbody th"), ["second", "third", "first"]);
+}
