@@ -13,6 +13,8 @@ pub struct Browser {
 
 pub struct Page {
     pub status: u16,
+    /// Where it sends one on; empty where it does not.
+    pub location: String,
     pub body: String,
 }
 
@@ -44,6 +46,19 @@ impl Browser {
         assert_eq!(answer.status, 303, "signing in: {}", answer.body);
     }
 
+    /// Sends a form; its token is that of this page.
+    pub fn submit(&mut self, page: &str, action: &str, fields: &[(&str, &str)]) -> Page {
+        let form = self.get(page).unwrap().body;
+        let (_, rest) = form.split_once("name=\"csrf\" value=\"").expect("a form with a token");
+        let mut body = format!("csrf={}", rest.split('"').next().unwrap());
+        for (name, value) in fields {
+            body.push_str(&format!("&{name}={}", value.replace(':', "%3A").replace(' ', "+")));
+        }
+        let answer = self.send("POST", action, &body).unwrap();
+        assert_eq!(answer.status, 303, "{action}: {}", answer.body);
+        answer
+    }
+
     fn send(&mut self, method: &str, path: &str, body: &str) -> io::Result<Page> {
         if self.connection.is_none() {
             let stream = TcpStream::connect(self.address)?;
@@ -62,7 +77,7 @@ impl Browser {
         );
         connection.get_mut().write_all(request.as_bytes())?;
         let status = line(connection)?.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let (mut length, mut is_chunked) = (0, false);
+        let (mut length, mut is_chunked, mut location) = (0, false, String::new());
         loop {
             let line = line(connection)?;
             if line.is_empty() {
@@ -72,6 +87,7 @@ impl Browser {
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => length = value.parse().unwrap(),
                 "transfer-encoding" => is_chunked = true,
+                "location" => value.clone_into(&mut location),
                 "set-cookie" => {
                     let (name, value) = value.split(';').next().unwrap().split_once('=').unwrap();
                     self.cookies.insert(name.to_owned(), value.to_owned());
@@ -81,7 +97,7 @@ impl Browser {
         }
         let body = if is_chunked { chunks(connection)? } else { bytes(connection, length)? };
         let body = String::from_utf8(body).map_err(io::Error::other)?;
-        Ok(Page { status: status.ok_or_else(|| io::Error::other("no status"))?, body })
+        Ok(Page { status: status.ok_or_else(|| io::Error::other("no status"))?, location, body })
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::Sizes;
 use super::browser::Browser;
 use super::process::{Server, folder, generate, gpuledger, import};
+use super::rules::{self, Rules};
 use super::table::{Figure, Measured};
 
 const MONTH: &str = "2026-09";
@@ -40,6 +41,7 @@ struct Read {
     warm: f64,
     pages: usize,
     peak_mib: f64,
+    rules: Rules,
 }
 
 pub fn measure(sizes: &Sizes) -> Vec<Figure> {
@@ -69,6 +71,24 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
             format!("{:.1} ms / {:.1} ms", large.warm, small.warm),
             Some((1.5, "×")),
         ),
+        page(
+            format!("a changed rule of {many} charges, until every page shows it"),
+            large.rules.applied,
+            format!("its preview: {:.2} s", large.rules.preview),
+            Some((2.0, "s")),
+        ),
+        page(
+            "a team's spelling, saved without a preview, until every page shows it".into(),
+            large.rules.at_once,
+            String::new(),
+            Some((2.0, "s")),
+        ),
+        page(
+            format!("99th percentile of a warm page of a team, {many} charges"),
+            large.rules.team,
+            String::new(),
+            Some((50.0, "ms")),
+        ),
         page(format!("slowest cold month page, {many} charges"), large.cold / 1000.0, String::new(), None),
         page(format!("slowest cold month page, {few} charges"), small.cold / 1000.0, String::new(), None),
     ]
@@ -96,13 +116,14 @@ fn read(sizes: &Sizes, rows: u64) -> Read {
     let mut times = while_importing(&server.data_dir, &file, &browser);
     times.sort_unstable_by(f64::total_cmp);
     let warm = times[(times.len() * 99).div_ceil(100) - 1];
-    Read { cold, warm, pages: times.len(), peak_mib }
+    let rules = rules::measure(&mut browser, MONTH);
+    Read { cold, warm, pages: times.len(), peak_mib, rules }
 }
 
 fn sign_in(server: &Server) -> Browser {
     let mut command = gpuledger(
         &server.data_dir,
-        &["user", "add", "--email", EMAIL, "--role", "finance", "--password-stdin"],
+        &["user", "add", "--email", EMAIL, "--role", "admin", "--password-stdin"],
     );
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(PASSWORD.as_bytes()).unwrap();

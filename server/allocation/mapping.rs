@@ -109,7 +109,7 @@ async fn map(
 }
 
 /// In the words of FOCUS.
-fn commitment_status(commitment: &str, is_unused: bool) -> String {
+pub fn commitment_status(commitment: &str, is_unused: bool) -> String {
     match (commitment, is_unused) {
         (_, true) => "Unused".to_owned(),
         ("", false) => String::new(),
@@ -118,7 +118,7 @@ fn commitment_status(commitment: &str, is_unused: bool) -> String {
 }
 
 /// The tags of a key, as the ledger keeps them: texts by name.
-fn tags(tags: &serde_json::Value) -> Vec<(String, String)> {
+pub fn tags(tags: &serde_json::Value) -> Vec<(String, String)> {
     let texts = tags.as_object().into_iter().flatten();
     texts.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
 }

@@ -31,7 +31,7 @@ pub use entry::{
 };
 pub use keep::{book, entry_ids, label_keys, version};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
-pub use mapping::forget;
+pub use mapping::{commitment_status, forget, tags};
 pub use problem::{Problem, problems};
 pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};
 pub use sheet::{RefusedCell, RefusedFile, Row, Sheet, identity};

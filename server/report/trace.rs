@@ -9,8 +9,12 @@ use uuid::Uuid;
 use crate::accelerator::Accelerators;
 use crate::accounts::Viewer;
 use crate::accounts::people::normalize_team;
+use crate::allocation::{self, Facts};
 use crate::ledger::Sha256;
 use crate::money::Decimal;
+use crate::period::BillingMonth;
+
+use super::owner::{Owner, owner};
 
 /// A row of a file of a delivery, whether or not it became a charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +71,8 @@ pub struct Trace {
     /// The key's dimensions by name, in reading order; those without value are left out.
     pub dimensions: Vec<(&'static str, String)>,
     pub tags: Value,
+    /// Whose it is now. Null while there are no teams.
+    pub owner: Option<Owner>,
 }
 
 /// A span of the ledger in which a delivery counted for a scope, and what ended it.
@@ -133,9 +139,34 @@ pub async fn trace(
     let Some(row) = row else {
         return Ok(None);
     };
-    if let Viewer::Teams(teams) = viewer
-        && !is_of_teams(&row.tags, teams)
-    {
+    let facts = Facts {
+        provider: row.provider.clone(),
+        billing_account: row.billing_account.clone(),
+        sub_account: row.sub_account.clone(),
+        service: row.service.clone(),
+        service_category: row.service_category.clone(),
+        sku: row.sku.clone(),
+        region: row.region.clone(),
+        accelerator: row.accelerator.clone().unwrap_or_default(),
+        instance_type: row.instance_type.clone(),
+        meter: row.meter.clone(),
+        pricing: row.pricing.clone(),
+        category: row.category.clone(),
+        resource: row.key_resource.clone().unwrap_or_default(),
+        commitment_status: allocation::commitment_status(
+            &row.commitment_discount_id,
+            row.is_unused_commitment,
+        ),
+        commitment: row.commitment_discount_id.clone(),
+        tags: allocation::tags(&row.key_tags),
+    };
+    let owner = owner(db, BillingMonth::of(row.billing_month), &facts, viewer).await?;
+    let may_see = match (&owner, viewer) {
+        (Some((_, may_see)), _) => *may_see,
+        (None, Viewer::Teams(teams)) => is_of_teams(&row.tags, teams),
+        (None, Viewer::Everything) => true,
+    };
+    if !may_see {
         return Ok(None);
     }
     let mut counted = counted(db, at.delivery, row.scope_id).await?;
@@ -191,6 +222,7 @@ pub async fn trace(
         charge_key: row.charge_key_id,
         dimensions: dimensions.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
         tags: row.tags,
+        owner: owner.map(|(owner, _)| owner),
     }))
 }
 
