@@ -5,8 +5,10 @@ use rustc_hash::FxHashMap;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
+use super::keep::book;
 use super::{Attribution, Attributor, Facts, MonthBook, digest};
 use crate::accelerator;
+use crate::ledger;
 use crate::store::{CopyRows, copy_rows};
 
 /// Rows of a block.
@@ -155,17 +157,28 @@ async fn keep(db: &mut PgConnection, attributions: &[(Uuid, Attribution)]) -> sq
     Ok(())
 }
 
-/// Removes mappings and divisions that have not been made lately and that are none of these sets: they can be made
-/// again. For a moment at which nobody remembers an answer.
-pub async fn forget(db: &mut PgConnection, keep: &[Uuid]) -> sqlx::Result<()> {
-    let old = sqlx::query_scalar!(
-        "select set_id from attribution_sets where created_at < now() - interval '30 days' and set_id <> all($1)",
-        keep,
-    )
-    .fetch_all(&mut *db)
-    .await?;
+/// Removes mappings and divisions that were made more than a month ago and that the book does not need now: they can be
+/// made again. For a moment at which nobody remembers an answer.
+pub async fn forget(db: &mut PgConnection) -> sqlx::Result<()> {
+    let sequence = ledger::sequence(&mut *db).await?;
+    let book = book(db, sequence).await?;
+    let needed: Vec<Uuid> = book
+        .turning_points()
+        .into_iter()
+        .map(|month| digest(&book.of_month(month), accelerator::VERSION))
+        .collect();
     let mut tx = db.begin().await?;
-    sqlx::query!("delete from attribution_sets where set_id = any($1)", &old).execute(&mut *tx).await?;
+    let old = sqlx::query_scalar!(
+        "delete from attribution_sets
+         where created_at < now() - interval '30 days' and set_id <> all($1)
+         returning set_id",
+        &needed,
+    )
+    .fetch_all(&mut *tx)
+    .await?;
     sqlx::query!("delete from key_attributions where set_id = any($1)", &old).execute(&mut *tx).await?;
+    sqlx::query!("delete from pool_divisions where created_at < now() - interval '30 days'")
+        .execute(&mut *tx)
+        .await?;
     tx.commit().await
 }

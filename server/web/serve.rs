@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use super::{App, paths, router};
 use crate::accounts::setup;
+use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
@@ -63,6 +64,7 @@ async fn sweep(app: &App) -> anyhow::Result<()> {
     if let Err(error) = ledger::remove_unfinished(&mut db, &app.originals).await {
         tracing::warn!(%error, "originals that were only half kept could not be removed");
     }
+    allocation::forget(&mut db).await?;
     Ok(())
 }
 

@@ -54,7 +54,7 @@ fn handing_to(handle: &str, pools: &[&str]) -> Entry {
     Entry::Pool(Pool { pools, ..pool(handle, Split::DirectCost) })
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let pattern = |text: &str| {
@@ -188,7 +188,7 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
     }
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_draft_changes_nothing_until_it_is_applied_and_undo_goes_back(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");
@@ -209,7 +209,7 @@ async fn a_draft_changes_nothing_until_it_is_applied_and_undo_goes_back(db: PgPo
     assert_eq!((change.applied_sequence, change.undone_sequence), (Some(1), Some(2)));
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_draft_that_was_overtaken_is_not_applied(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");
@@ -233,7 +233,7 @@ async fn a_draft_that_was_overtaken_is_not_applied(db: PgPool) {
     assert_eq!(outcome, Outcome::Already);
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn undoing_what_others_stand_on_is_refused(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");
@@ -246,7 +246,7 @@ async fn undoing_what_others_stand_on_is_refused(db: PgPool) {
     assert!(allocation::book(&mut db, 1000).await.unwrap().has_teams());
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_draft_that_changes_nothing_is_none(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");

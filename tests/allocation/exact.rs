@@ -112,7 +112,7 @@ fn total(spend: &Spend) -> Decimal {
     spend.total.as_ref().map(|total| total.amount).unwrap_or_default()
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut db = ledger.db.acquire().await.unwrap();

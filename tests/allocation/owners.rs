@@ -81,7 +81,7 @@ async fn organization(db: &mut PgConnection) {
     .await;
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn rules_attribute_charges_and_pools_are_divided(db: PgPool) {
     let ledger = TestLedger::new(db);
     ledger.deliver("september.csv", &month("2026-09")).await;
@@ -105,7 +105,7 @@ async fn rules_attribute_charges_and_pools_are_divided(db: PgPool) {
     ledger.assert_balanced().await;
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_lead_sees_their_teams_and_of_shared_costs_what_they_come_to(db: PgPool) {
     let ledger = TestLedger::new(db);
     ledger.deliver("september.csv", &month("2026-09")).await;
@@ -145,7 +145,7 @@ async fn a_lead_sees_their_teams_and_of_shared_costs_what_they_come_to(db: PgPoo
     assert!(unallocated.groups.is_empty(), "{:?}", unallocated.groups);
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_reorganization_leaves_the_months_before_as_they_were(db: PgPool) {
     let ledger = TestLedger::new(db);
     for name in ["2026-08", "2026-09"] {
@@ -176,7 +176,7 @@ async fn a_reorganization_leaves_the_months_before_as_they_were(db: PgPool) {
     assert_eq!(groups(&both), expected.map(|(label, cost)| (label, cost.to_owned())));
 }
 
-#[sqlx::test]
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_page_as_of_an_earlier_step_allocates_as_it_did_then(db: PgPool) {
     let ledger = TestLedger::new(db);
     ledger.deliver("september.csv", &month("2026-09")).await;
@@ -196,6 +196,41 @@ async fn a_page_as_of_an_earlier_step_allocates_as_it_did_then(db: PgPool) {
     .await;
     assert_eq!(by(&mut db, "team").await, strings(&[("Vision", "72.25"), ("Speech", "27.75")]));
 
+    let question = Question {
+        by: Grouping::Team,
+        cost: CostBasis::Billed,
+        sequence: Some(before.sequence),
+        ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
+    };
+    let again = report::spend(&mut db, &question).await.unwrap();
+    assert_eq!(groups(&again), groups(&before));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_mapping_that_nobody_needs_is_forgotten_and_made_again(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("september.csv", &month("2026-09")).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    organization(&mut db).await;
+    let before = ask(&mut db, "2026-09", "team", &[], Viewer::Everything).await;
+    write(&mut db, vec![team("other")]).await;
+    let now = by(&mut db, "team").await;
+    let count = "select count(*) from attribution_sets";
+    let sets: i64 = sqlx::query_scalar(count).fetch_one(&mut *db).await.unwrap();
+    assert_eq!(sets, 2);
+    sqlx::query("update attribution_sets set created_at = now() - interval '60 days'")
+        .execute(&mut *db)
+        .await
+        .unwrap();
+    sqlx::query("update pool_divisions set created_at = now() - interval '60 days'")
+        .execute(&mut *db)
+        .await
+        .unwrap();
+    gpuledger::allocation::forget(&mut db).await.unwrap();
+    // The one of the book as it is stays.
+    let sets: i64 = sqlx::query_scalar(count).fetch_one(&mut *db).await.unwrap();
+    assert_eq!(sets, 1);
+    assert_eq!(by(&mut db, "team").await, now);
     let question = Question {
         by: Grouping::Team,
         cost: CostBasis::Billed,

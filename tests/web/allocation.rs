@@ -4,10 +4,12 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use gpuledger::accounts::Role;
+use gpuledger::allocation::{Entry, Split, Target, Team};
 use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::Answer;
+use crate::support::book::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 async fn app(db: PgPool) -> (TestLedger, TestApp) {
@@ -191,4 +193,44 @@ async fn rules_keep_the_order_that_they_are_given(db: PgPool) {
     sent(&mut admin, &apply, &[]).await;
     let rules = admin.get("/rules").await;
     assert_eq!(html::texts(&rules.body, "tbody th"), ["second", "third", "first"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_sees_the_charges_of_their_teams_and_no_row_of_what_is_shared(db: PgPool) {
+    let (ledger, _admin) = app(db).await;
+    {
+        let mut db = ledger.db.acquire().await.unwrap();
+        let vision = Team {
+            handle: "vision".into(),
+            name: "Vision".into(),
+            parent: Some("research".into()),
+            ..Team::default()
+        };
+        let entries = vec![
+            team("research"),
+            Entry::Team(vision),
+            team("speech"),
+            Entry::Pool(pool("common", Split::DirectCost)),
+            rule(1, "account", "a3", to_pool("common")),
+            rule(2, "", "", Target::Labels),
+        ];
+        write(&mut db, entries).await;
+    }
+    let mut lead = TestApp::of(&ledger).signed_in(Role::Lead).await;
+    let json: Value = serde_json::from_str(&lead.get("/spend/2026-09.json?by=account").await.body).unwrap();
+    let groups: Vec<_> =
+        json["groups"].as_array().unwrap().iter().map(|group| group["label"].clone()).collect();
+    assert_eq!(groups, ["a1", "Shared: common"]);
+    let charges = lead.get("/charges/2026-09.csv").await.body;
+    assert_eq!(charges.lines().count(), 3, "{charges}");
+    assert!(!charges.contains("a2") && !charges.contains("a3"), "{charges}");
+    // The first two rows of the file are theirs; the others are a slip, another team's and shared.
+    for (row, status) in [(1, 200), (2, 200), (3, 404), (4, 404), (5, 404)] {
+        assert_eq!(lead.get(&format!("/charges/1/0/{row}")).await.status.as_u16(), status, "row {row}");
+    }
+    let owner = html::text(&lead.get("/charges/1/0/1").await.body, "main");
+    assert!(owner.contains("Whose it is Team Vision By rule “everything”"), "{owner}");
+    for address in ["/rules", "/pools", "/organization/teams", "/labels/team", "/changes", "/changes/1"] {
+        assert_eq!(lead.get(address).await.status, StatusCode::FORBIDDEN, "{address}");
+    }
 }
