@@ -108,7 +108,7 @@ async fn map(
 }
 
 /// The tags of a key, as the ledger keeps them: texts by name.
-fn tags(tags: &serde_json::Value) -> Vec<(String, String)> {
+pub fn tags(tags: &serde_json::Value) -> Vec<(String, String)> {
     let texts = tags.as_object().into_iter().flatten();
     texts.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
 }

@@ -18,6 +18,7 @@ mod mapping;
 mod problem;
 mod rule;
 mod split;
+mod suggest;
 
 pub use allocate::{Division, MonthAllocation, allocate, division_of};
 pub use attribute::{Attribution, Attributor, Labels, digest};
@@ -30,7 +31,8 @@ pub use entry::{
 };
 pub use keep::{book, entry_ids, version};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
-pub use mapping::forget;
+pub use mapping::{forget, tags};
 pub use problem::{Problem, problems};
 pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};
 pub use split::{Divided, PLACES, Portion, TeamShare, Weights, divide};
+pub use suggest::{How, Neighbours, Suggestion, suggest};

@@ -27,6 +27,7 @@ mod standing;
 mod sums;
 mod tags;
 mod trace;
+mod unallocated;
 mod variance;
 
 pub use activity::{Activity, activity};
@@ -56,4 +57,5 @@ pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, stated_until};
 pub use tags::tag_names;
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
+pub use unallocated::{Coverage, MonthCoverage, Unallocated, UnallocatedKey};
 pub use variance::{Movement, Parts, Variance, variance};

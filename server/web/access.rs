@@ -27,6 +27,7 @@ const AREAS: &[Area] = &[
         writes: None,
         lead: "rows of their teams only",
     },
+    Area { what: "What nobody owns, and who could", below: &["/unallocated"], writes: None, lead: "yes" },
     Area {
         what: "Imports: load, preview, decide, undo; rejected rows and original files",
         below: &["/imports", "/imports.json", "/imports.csv"],

@@ -35,6 +35,7 @@ mod rates;
 mod setup;
 mod sign_in;
 mod spend;
+mod unallocated;
 mod variance;
 
 pub use error::{Error, Result};
@@ -145,6 +146,8 @@ pub fn routes() -> Routes {
         .upload(Finance, rates::load)
         .post(Finance, rates::remove)
         .post(Finance, rates::set_reporting_currency)
+        .get(Finance, unallocated::latest)
+        .figures(Finance, unallocated::show)
         .get(Admin, people::index)
         .post(Admin, people::create)
         .get(Admin, people::person::show)

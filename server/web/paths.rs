@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::Error;
 use super::respond::As;
+use crate::allocation::{Field, Target};
 use crate::period::Period;
 use crate::report::ChangesBy;
 
@@ -320,3 +321,62 @@ pub struct RatesRemove;
 #[derive(TypedPath)]
 #[typed_path("/rates/reporting-currency", rejection(Error))]
 pub struct ReportingCurrency;
+
+/// What nobody owns; leads to the latest month.
+#[derive(TypedPath)]
+#[typed_path("/unallocated", rejection(Error))]
+pub struct AnyUnallocated;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/unallocated/{period}", rejection(Error))]
+pub struct Unallocated {
+    pub period: As<Period>,
+}
+
+#[derive(TypedPath)]
+#[typed_path("/rules/new", rejection(Error))]
+pub struct NewRule;
+
+/// The form of a rule, filled in: what equals these values goes to this target, if one is known.
+pub fn new_rule(when: &[(Field, String)], to: Option<&Target>, name: &str) -> String {
+    let mut query: Vec<(&str, String)> = Vec::new();
+    for (field, value) in when {
+        query.push(("field", field.to_string()));
+        query.push(("value", value.clone()));
+    }
+    let to = to.map(|to| match to {
+        Target::Team { team, .. } => format!("team:{team}"),
+        Target::Labels => "labels".to_owned(),
+        Target::Account => "account".to_owned(),
+        Target::Tag { key } => format!("tag:{key}"),
+        Target::Pool { pool } => format!("pool:{pool}"),
+    });
+    query.extend(to.map(|to| ("to", to)));
+    query.push(("name", name.to_owned()));
+    with_query(NewRule, &query)
+}
+
+#[derive(TypedPath)]
+#[typed_path("/teams", rejection(Error))]
+pub struct Teams;
+
+/// Where a team of this name is made.
+pub fn new_team(name: &str) -> String {
+    with_query(Teams, &[("name", name)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_of_a_rule_is_filled_in_by_its_address() {
+        let when = [(Field::Account, "12 34".to_owned()), (Field::Tag("team".into()), "R&D".to_owned())];
+        let to = Target::Team { team: "vision".into(), project: None };
+        assert_eq!(
+            new_rule(&when, Some(&to), "Account 12 34"),
+            "/rules/new?field=account&value=12+34&field=tag%3Ateam&value=R%26D&to=team%3Avision&name=Account+12+34"
+        );
+        assert_eq!(new_rule(&[], None, "x"), "/rules/new?name=x");
+    }
+}

@@ -35,6 +35,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/access", "/access"),
     ("/invoices/{period}", "/invoices/2026-08..2026-09"),
     ("/rates", "/rates"),
+    ("/unallocated/{period}", "/unallocated/2026-09"),
 ];
 
 /// Pages for who is not signed in.
@@ -55,6 +56,7 @@ const NO_PAGES: &[&str] = &[
     "/overview.json",
     "/overview.csv",
     "/spend",
+    "/unallocated",
     "/imports/batches/{batch}",
     "/imports/{delivery}/rejections.csv",
     "/imports/{delivery}/files/{file}",

@@ -69,6 +69,8 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/invoices/{period}", "/invoices/2026-09", FINANCE),
     ("POST", "/invoices/{period}", "/invoices/2026-09", FINANCE),
     ("POST", "/invoices/{period}/remove", "/invoices/2026-09/remove", FINANCE),
+    ("GET", "/unallocated", "/unallocated", FINANCE),
+    ("GET", "/unallocated/{period}", "/unallocated/2026-09", FINANCE),
     ("GET", "/rates", "/rates", FINANCE),
     ("GET", "/rates.json", "/rates.json", FINANCE),
     ("GET", "/rates.csv", "/rates.csv", FINANCE),

@@ -16,3 +16,4 @@ mod setup;
 mod sign_in;
 mod spend;
 mod tokens;
+mod unallocated;

@@ -31,6 +31,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/rates.csv",
     "/rates.json",
     "/spend/{period}",
+    "/unallocated/{period}",
     "/variance/{period}",
 ];
 
