@@ -12,6 +12,7 @@ mod book;
 mod change;
 mod check;
 mod entry;
+mod forecast;
 mod keep;
 mod label;
 mod mapping;
@@ -29,6 +30,7 @@ pub use entry::{
     Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Meaning, Months,
     Pool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
+pub use forecast::{DAYS as USUAL_DAYS, Forecast, forecast};
 pub use keep::{book, entry_ids, version};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
 pub use mapping::{forget, tags};

@@ -20,6 +20,7 @@ mod serve;
 mod access;
 mod account;
 mod audit;
+mod budgets;
 mod charges;
 mod files;
 mod health;
@@ -146,6 +147,14 @@ pub fn routes() -> Routes {
         .upload(Finance, rates::load)
         .post(Finance, rates::remove)
         .post(Finance, rates::set_reporting_currency)
+        .figures(SignedIn, budgets::index)
+        .figures(SignedIn, budgets::index_json)
+        .figures(SignedIn, budgets::index_csv)
+        .post(Finance, budgets::add)
+        .figures(SignedIn, budgets::one::show)
+        .post(Finance, budgets::one::change)
+        .post(Finance, budgets::one::end)
+        .post(Finance, budgets::one::remove)
         .get(Finance, unallocated::latest)
         .figures(Finance, unallocated::show)
         .get(Admin, people::index)

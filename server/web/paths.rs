@@ -334,6 +334,36 @@ pub struct Unallocated {
 }
 
 #[derive(TypedPath)]
+#[typed_path("/budgets", rejection(Error))]
+pub struct Budgets;
+
+#[derive(TypedPath)]
+#[typed_path("/budgets.json", rejection(Error))]
+pub struct BudgetsJson;
+
+#[derive(TypedPath)]
+#[typed_path("/budgets.csv", rejection(Error))]
+pub struct BudgetsCsv;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/budgets/{budget}", rejection(Error))]
+pub struct Budget {
+    pub budget: As<i64>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/budgets/{budget}/end", rejection(Error))]
+pub struct BudgetEnd {
+    pub budget: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/budgets/{budget}/remove", rejection(Error))]
+pub struct BudgetRemove {
+    pub budget: i64,
+}
+
+#[derive(TypedPath)]
 #[typed_path("/rules/new", rejection(Error))]
 pub struct NewRule;
 

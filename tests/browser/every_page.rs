@@ -2,6 +2,8 @@
 //! nothing that scrolls sideways, nothing that the browser complains about.
 
 use gpuledger::accounts::Role;
+use gpuledger::allocation::{Budget, BudgetOf, BudgetPeriod, Entry, Months, Target};
+use gpuledger::money::Currency;
 use gpuledger::web;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -9,6 +11,7 @@ use sqlx::PgPool;
 
 use super::{Page, Site};
 use crate::support::Focus;
+use crate::support::book::{rule, team, write};
 
 const AXE: &str = include_str!("axe.min.js");
 
@@ -35,6 +38,8 @@ const PAGES: &[(&str, &str)] = &[
     ("/access", "/access"),
     ("/invoices/{period}", "/invoices/2026-08..2026-09"),
     ("/rates", "/rates"),
+    ("/budgets", "/budgets"),
+    ("/budgets/{budget}", "/budgets/3"),
     ("/unallocated/{period}", "/unallocated/2026-09"),
 ];
 
@@ -56,6 +61,8 @@ const NO_PAGES: &[&str] = &[
     "/overview.json",
     "/overview.csv",
     "/spend",
+    "/budgets.json",
+    "/budgets.csv",
     "/unallocated",
     "/imports/batches/{batch}",
     "/imports/{delivery}/rejections.csv",
@@ -101,6 +108,7 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.complaints().await;
     look_at(&mut page, "/imports", &mut problems).await;
     load_bills(&site);
+    write_book(&db).await;
     page.go("/invoices/2026-09").await;
     page.fill("Invoice number", "A-1").await;
     page.fill("Total, with tax", "3000").await;
@@ -130,6 +138,20 @@ fn load_bills(site: &Site) {
     let broken = month.text().lines().nth(1).unwrap().replace("120.25", "a lot");
     let month = month.line(&broken);
     site.import(&[site.file("months.csv", month)]);
+}
+
+/// A team, a rule that asks for labels, and the budget of the team.
+async fn write_book(db: &PgPool) {
+    let budget = Budget {
+        of: BudgetOf::Team("vision".into()),
+        period: BudgetPeriod::Quarter,
+        months: Months::from("2026-07".parse().unwrap()),
+        amount: 2000.into(),
+        currency: Currency::exactly("USD"),
+        thresholds: vec![80, 100],
+    };
+    let entries = vec![team("vision"), rule(1, "", "", Target::Labels), Entry::Budget(budget)];
+    write(&mut *db.acquire().await.unwrap(), entries).await;
 }
 
 async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {

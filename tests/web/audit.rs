@@ -7,6 +7,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::PASSWORD;
+use crate::support::book::{team, write};
 use crate::support::{Focus, TestApp, html};
 
 /// How a writing route is used with success.
@@ -16,6 +17,8 @@ enum Use {
     Upload,
     /// Of an upload that waits, or that the machine failed.
     Batch(&'static str),
+    /// Of a budget, whose team is written first.
+    Budget(&'static [(&'static str, &'static str)]),
     /// A file of exchange rates.
     Rates,
     /// Used by the test itself, which has the link.
@@ -63,6 +66,36 @@ const WRITING: &[(&str, &str, Use)] = &[
         "/rates/reporting-currency",
         Use::Form("/rates", &[("reporting_currency", "USD")]),
     ),
+    (
+        "/budgets",
+        "/budgets",
+        Use::Budget(&[
+            ("of", "team:vision"),
+            ("amount", "100"),
+            ("currency", "USD"),
+            ("every", "month"),
+            ("first", "2026-10"),
+            ("last", ""),
+            ("thresholds", ""),
+        ]),
+    ),
+    (
+        "/budgets/{budget}",
+        "/budgets/2",
+        Use::Form(
+            "/budgets/2",
+            &[
+                ("amount", "200"),
+                ("currency", "USD"),
+                ("every", "month"),
+                ("first", "2026-10"),
+                ("last", ""),
+                ("thresholds", ""),
+            ],
+        ),
+    ),
+    ("/budgets/{budget}/end", "/budgets/2/end", Use::Form("/budgets/2", &[("until", "2026-12")])),
+    ("/budgets/{budget}/remove", "/budgets/2/remove", Use::Form("/budgets/2", &[])),
     (
         "/people",
         "/people",
@@ -164,6 +197,10 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 sqlx::query("delete from jobs where status = 'queued'").execute(&ada.db).await.unwrap();
                 answer
             }
+            Use::Budget(fields) => {
+                write(&mut *ada.db.acquire().await.unwrap(), vec![team("vision")]).await;
+                ada.submit("/budgets", "/budgets", fields).await
+            }
             Use::Rates => {
                 super::rates::load(&mut ada, "month,currency,quoted_in,rate\n2026-10,EUR,USD,1.2\n").await
             }
@@ -197,7 +234,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
     let mut verbs: Vec<_> = lines.iter().map(|(verb, ..)| verb.as_str()).collect();
     assert!(lines.iter().all(|(verb, actor, address)| {
         let is_of_a_job = verb == "delivery.published";
-        let is_of_this_test = actor == "command line (test)";
+        let is_of_this_test = matches!(actor.as_str(), "command line (test)" | "ada@example.com");
         is_of_a_job || is_of_this_test || address == "192.0.2.7"
     }));
     verbs.sort_unstable();
@@ -205,6 +242,8 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
     assert_eq!(
         verbs,
         [
+            "allocation.applied",
+            "allocation.drafted",
             "delivery.added",
             "delivery.discarded",
             "delivery.published",

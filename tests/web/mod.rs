@@ -1,6 +1,7 @@
 mod access;
 mod account;
 mod audit;
+mod budgets;
 mod forgery;
 mod headers;
 mod health;

@@ -11,6 +11,10 @@ use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// By hand: a page that is added for people is not yet one for scripts.
 const FOR_SCRIPTS: &[&str] = &[
+    "/budgets",
+    "/budgets.csv",
+    "/budgets.json",
+    "/budgets/{budget}",
     "/charges/{delivery}/{file}/{row}",
     "/charges/{period}",
     "/imports",
