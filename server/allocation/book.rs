@@ -141,6 +141,15 @@ impl Book {
         named.max_by_key(|(first, _)| *first).map_or_else(|| handle.clone(), |(_, name)| name)
     }
 
+    /// What people call an experiment; its label where it has no entry.
+    pub fn experiment_name(&self, handle: &str) -> String {
+        let named = self.entries.values().filter_map(|entry| match entry {
+            Entry::Experiment(it) if it.handle == handle => Some((it.months.first, &it.name)),
+            _ => None,
+        });
+        named.max_by_key(|(first, _)| *first).map_or_else(|| handle.to_owned(), |(_, name)| name.clone())
+    }
+
     pub fn budgets(&self) -> impl Iterator<Item = (i64, &Budget)> {
         self.entries.iter().filter_map(|(id, entry)| match entry {
             Entry::Budget(budget) => Some((*id, budget)),

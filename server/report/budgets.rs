@@ -10,8 +10,9 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::{Error, as_of};
-use super::basis::{months, teams};
-use super::{Answers, Filter, Grouping, Question, Standing, Unconverted, stated_until};
+use super::basis::teams;
+use super::owner::parts;
+use super::{Answers, Grouping, Question, Standing, Unconverted, stated_until};
 use crate::accounts::Viewer;
 use crate::allocation::{Book, Budget, BudgetOf, BudgetPeriod, Entry, Forecast, USUAL_DAYS, forecast};
 use crate::money::{Currency, Decimal, Money};
@@ -289,7 +290,8 @@ impl Answers {
         into: &Currency,
     ) -> Result<Spent, Error> {
         let mut found = Spent::default();
-        for (part, filter) in parts(asking.book, of, period) {
+        let (dimension, handle) = owner_of(of);
+        for (part, filter) in parts(asking.book, &dimension, handle, period) {
             let question = Question {
                 by: Grouping::Month,
                 then: Some(Grouping::Day),
@@ -420,34 +422,11 @@ fn sees_in(book: &Book, viewer: &Viewer, of: &BudgetOf, month: BillingMonth) -> 
     }
 }
 
-/// A period in parts of which each has one filter: which teams are inside a team changes from month to month.
-fn parts(book: &Book, of: &BudgetOf, period: Period) -> Vec<(Period, Filter)> {
-    let (dimension, handle) = match of {
+/// What of a question an owner is a value of.
+fn owner_of(of: &BudgetOf) -> (Grouping, &str) {
+    match of {
+        BudgetOf::Team(handle) => (Grouping::Team, handle),
         BudgetOf::Project(handle) => (Grouping::Project, handle),
         BudgetOf::CostCentre(handle) => (Grouping::CostCentre, handle),
-        BudgetOf::Team(handle) => {
-            let mut found: Vec<(Period, Filter)> = Vec::new();
-            for month in months(period.first(), period.last()) {
-                let of_month = book.of_month(month);
-                let mut inside: Vec<String> =
-                    of_month.with_teams_inside(handle).into_iter().map(str::to_owned).collect();
-                inside.sort();
-                if inside.is_empty() {
-                    continue;
-                }
-                let longer = found
-                    .last()
-                    .filter(|(part, filter)| part.last().next() == month && filter.values == inside);
-                match longer.and_then(|(part, _)| Period::new(part.first(), month)) {
-                    Some(part) => {
-                        found.pop();
-                        found.push((part, Filter::keep(Grouping::Team, inside)));
-                    }
-                    None => found.push((month.into(), Filter::keep(Grouping::Team, inside))),
-                }
-            }
-            return found;
-        }
-    };
-    vec![(period, Filter::keep(dimension, vec![handle.clone()]))]
+    }
 }

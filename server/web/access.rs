@@ -39,6 +39,12 @@ const AREAS: &[Area] = &[
         writes: Some(true),
         lead: "yes",
     },
+    Area {
+        what: "Quantities and what a unit costs: enter, load and remove them",
+        below: &["/quantities", "/quantities.json", "/quantities.csv"],
+        writes: None,
+        lead: "yes",
+    },
     Area { what: "What nobody owns, and who could", below: &["/unallocated"], writes: None, lead: "yes" },
     Area {
         what: "Imports: load, preview, decide, undo; rejected rows and original files",

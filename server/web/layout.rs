@@ -5,12 +5,13 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 9] {
+fn ways() -> [(&'static str, String, Access); 10] {
     [
         ("Overview", paths::Overview.to_string(), Access::SignedIn),
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
         ("Budgets", paths::Budgets.to_string(), Access::SignedIn),
         ("Unallocated", paths::AnyUnallocated.to_string(), Access::Finance),
+        ("Quantities", paths::Quantities.to_string(), Access::Finance),
         ("Imports", paths::Imports.to_string(), Access::Finance),
         ("Invoices", paths::AnyInvoices.to_string(), Access::Finance),
         ("Exchange rates", paths::Rates.to_string(), Access::Finance),

@@ -31,6 +31,7 @@ mod observe;
 mod overview;
 mod password;
 mod people;
+mod quantities;
 mod question;
 mod rates;
 mod setup;
@@ -155,6 +156,12 @@ pub fn routes() -> Routes {
         .post(Finance, budgets::one::change)
         .post(Finance, budgets::one::end)
         .post(Finance, budgets::one::remove)
+        .figures(Finance, quantities::index)
+        .figures(Finance, quantities::index_json)
+        .figures(Finance, quantities::index_csv)
+        .post(Finance, quantities::set)
+        .upload(Finance, quantities::load)
+        .post(Finance, quantities::remove)
         .get(Finance, unallocated::latest)
         .figures(Finance, unallocated::show)
         .get(Admin, people::index)

@@ -364,6 +364,26 @@ pub struct BudgetRemove {
 }
 
 #[derive(TypedPath)]
+#[typed_path("/quantities", rejection(Error))]
+pub struct Quantities;
+
+#[derive(TypedPath)]
+#[typed_path("/quantities.json", rejection(Error))]
+pub struct QuantitiesJson;
+
+#[derive(TypedPath)]
+#[typed_path("/quantities.csv", rejection(Error))]
+pub struct QuantitiesCsv;
+
+#[derive(TypedPath)]
+#[typed_path("/quantities/file", rejection(Error))]
+pub struct QuantitiesFile;
+
+#[derive(TypedPath)]
+#[typed_path("/quantities/remove", rejection(Error))]
+pub struct QuantitiesRemove;
+
+#[derive(TypedPath)]
 #[typed_path("/rules/new", rejection(Error))]
 pub struct NewRule;
 

@@ -2,7 +2,11 @@
 //! nothing that scrolls sideways, nothing that the browser complains about.
 
 use gpuledger::accounts::Role;
-use gpuledger::allocation::{Budget, BudgetOf, BudgetPeriod, Entry, Months, Target};
+use gpuledger::allocation::{
+    self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Target,
+};
+use gpuledger::audit::Actor;
+use gpuledger::clock;
 use gpuledger::money::Currency;
 use gpuledger::web;
 use serde_json::Value;
@@ -38,6 +42,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/access", "/access"),
     ("/invoices/{period}", "/invoices/2026-08..2026-09"),
     ("/rates", "/rates"),
+    ("/quantities", "/quantities"),
     ("/budgets", "/budgets"),
     ("/budgets/{budget}", "/budgets/3"),
     ("/unallocated/{period}", "/unallocated/2026-09"),
@@ -62,6 +67,8 @@ const NO_PAGES: &[&str] = &[
     "/overview.csv",
     "/spend",
     "/budgets.json",
+    "/quantities.json",
+    "/quantities.csv",
     "/budgets.csv",
     "/unallocated",
     "/imports/batches/{batch}",
@@ -140,7 +147,7 @@ fn load_bills(site: &Site) {
     site.import(&[site.file("months.csv", month)]);
 }
 
-/// A team, a rule that asks for labels, and the budget of the team.
+/// A team, a rule that asks for labels, the budget of the team and what it had.
 async fn write_book(db: &PgPool) {
     let budget = Budget {
         of: BudgetOf::Team("vision".into()),
@@ -151,7 +158,17 @@ async fn write_book(db: &PgPool) {
         thresholds: vec![80, 100],
     };
     let entries = vec![team("vision"), rule(1, "", "", Target::Labels), Entry::Budget(budget)];
-    write(&mut *db.acquire().await.unwrap(), entries).await;
+    let mut db = db.acquire().await.unwrap();
+    write(&mut db, entries).await;
+    let runs = Quantity {
+        day: "2026-09-05".parse().unwrap(),
+        kind: QuantityKind::Team,
+        owner: "vision".into(),
+        unit: "training runs".into(),
+        quantity: 12.into(),
+    };
+    let by = Actor::person("ada@example.com", "test");
+    allocation::set_quantities(&mut db, &[runs], &by, clock::now()).await.unwrap();
 }
 
 async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {

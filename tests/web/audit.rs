@@ -21,6 +21,8 @@ enum Use {
     Budget(&'static [(&'static str, &'static str)]),
     /// A file of exchange rates.
     Rates,
+    /// A file of quantities.
+    Quantities,
     /// Used by the test itself, which has the link.
     Link,
     /// Why it leaves no line.
@@ -96,6 +98,29 @@ const WRITING: &[(&str, &str, Use)] = &[
     ),
     ("/budgets/{budget}/end", "/budgets/2/end", Use::Form("/budgets/2", &[("until", "2026-12")])),
     ("/budgets/{budget}/remove", "/budgets/2/remove", Use::Form("/budgets/2", &[])),
+    (
+        "/quantities",
+        "/quantities",
+        Use::Form(
+            "/quantities",
+            &[
+                ("day", "2026-10-05"),
+                ("kind", "team"),
+                ("owner", "vision"),
+                ("unit", "runs"),
+                ("quantity", "3"),
+            ],
+        ),
+    ),
+    ("/quantities/file", "", Use::Quantities),
+    (
+        "/quantities/remove",
+        "/quantities/remove",
+        Use::Form(
+            "/quantities",
+            &[("month", "2026-10"), ("kind", "team"), ("owner", "vision"), ("unit", "runs")],
+        ),
+    ),
     (
         "/people",
         "/people",
@@ -201,6 +226,10 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 write(&mut *ada.db.acquire().await.unwrap(), vec![team("vision")]).await;
                 ada.submit("/budgets", "/budgets", fields).await
             }
+            Use::Quantities => {
+                let file = "day,kind,owner,unit,quantity\n2026-10-06,team,vision,runs,4\n";
+                super::quantities::load(&mut ada, file).await
+            }
             Use::Rates => {
                 super::rates::load(&mut ada, "month,currency,quoted_in,rate\n2026-10,EUR,USD,1.2\n").await
             }
@@ -244,6 +273,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
         [
             "allocation.applied",
             "allocation.drafted",
+            "allocation.quantities_set",
             "delivery.added",
             "delivery.discarded",
             "delivery.published",

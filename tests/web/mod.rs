@@ -12,6 +12,7 @@ mod load;
 mod nul;
 mod overview;
 mod people;
+mod quantities;
 mod rates;
 mod setup;
 mod sign_in;
