@@ -122,6 +122,9 @@ pub fn suggest(
     found
 }
 
+/// A team, and something that tags may call it or what is its.
+type Spelling<'a> = (&'a str, &'a str);
+
 /// Who the value of a label means.
 enum Named<'a> {
     /// A team.
@@ -143,7 +146,7 @@ fn named<'a>(
         return Named::Team(handle);
     }
     let teams = book.teams.iter().flat_map(|it| spellings(&it.handle, &it.handle, &it.name, &it.spellings));
-    let (mut owned, mut near): (Vec<(&str, &str)>, Vec<(&str, &str)>) = (Vec::new(), teams.collect());
+    let (mut owned, mut near): (Vec<Spelling<'_>>, Vec<Spelling<'_>>) = (Vec::new(), teams.collect());
     if label == Label::Project {
         for it in &book.projects {
             let Some(team) = &it.team else { continue };
@@ -157,7 +160,7 @@ fn named<'a>(
             owned.extend(spellings(team, &it.handle, &it.name, &it.spellings));
         }
     }
-    let exactly = |(_, spelling): &&(&str, &str)| normalized(spelling) == normalized(value);
+    let exactly = |(_, spelling): &&Spelling<'_>| normalized(spelling) == normalized(value);
     if let Some((handle, _)) = owned.iter().find(exactly) {
         return Named::TeamOf(handle);
     }
@@ -173,7 +176,7 @@ fn spellings<'a>(
     handle: &'a str,
     name: &'a str,
     others: &'a [String],
-) -> impl Iterator<Item = (&'a str, &'a str)> {
+) -> impl Iterator<Item = Spelling<'a>> {
     [name, handle].into_iter().chain(others.iter().map(String::as_str)).map(move |it| (team, it))
 }
 

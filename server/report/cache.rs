@@ -395,7 +395,7 @@ impl Weigh for Variance {
 
 impl Weigh for Keys {
     fn bytes(&self) -> usize {
-        size_of_val(self) + self.keys.len() * 2048
+        size_of_val(self) + self.found.len() * 2048
     }
 }
 

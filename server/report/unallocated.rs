@@ -94,7 +94,7 @@ pub struct UnallocatedKey {
 /// The keys of an answer, without who could own them.
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
-    pub keys: Vec<(UnallocatedKey, Facts)>,
+    pub found: Vec<(UnallocatedKey, Facts)>,
     pub count: i64,
     neighbours: Neighbours,
 }
@@ -226,7 +226,7 @@ fn owned(keys: &Keys, book: &MonthBook<'_>, unallocated: Decimal) -> sqlx::Resul
         }
         key
     };
-    Ok(keys.keys.iter().map(key).collect())
+    Ok(keys.found.iter().map(key).collect())
 }
 
 /// The keys of a question for what has no team, and whose the rest is of their accounts and resources.
@@ -238,9 +238,9 @@ pub(super) async fn keys_of(
     first: i64,
     limit: Option<i64>,
 ) -> sqlx::Result<Keys> {
-    let mut found = Keys { keys: Vec::new(), count: 0, neighbours: Neighbours::default() };
+    let mut keys = Keys { found: Vec::new(), count: 0, neighbours: Neighbours::default() };
     let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
-        return Ok(found);
+        return Ok(keys);
     };
     let rows = Rows {
         question,
@@ -271,7 +271,7 @@ pub(super) async fn keys_of(
          order by chosen.cost desc, chosen.charge_key_id, chosen.pool",
     );
     for row in query.build().fetch_all(&mut *db).await? {
-        found.count = row.try_get("keys")?;
+        keys.count = row.try_get("keys")?;
         let pool: String = row.try_get("pool")?;
         let facts = facts(&row)?;
         let item = [&facts.instance_type, &facts.meter, &facts.sku];
@@ -293,12 +293,12 @@ pub(super) async fn keys_of(
             share: None,
             suggestions: Vec::new(),
         };
-        found.keys.push((key, facts));
+        keys.found.push((key, facts));
     }
-    if found.keys.iter().any(|(key, _)| key.pool.is_none()) {
-        found.neighbours = neighbours(db, &rows, &denomination, &found.keys).await?;
+    if keys.found.iter().any(|(key, _)| key.pool.is_none()) {
+        keys.neighbours = neighbours(db, &rows, &denomination, &keys.found).await?;
     }
-    Ok(found)
+    Ok(keys)
 }
 
 /// What teams have directly in the accounts, and of the resources, of these keys.

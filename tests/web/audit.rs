@@ -223,7 +223,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 answer
             }
             Use::Budget(fields) => {
-                write(&mut *ada.db.acquire().await.unwrap(), vec![team("vision")]).await;
+                write(&mut ada.db.acquire().await.unwrap(), vec![team("vision")]).await;
                 ada.submit("/budgets", "/budgets", fields).await
             }
             Use::Quantities => {
