@@ -150,13 +150,14 @@ impl Period {
         Self { first: self.last.next(), last: self.last.plus(self.length()) }
     }
 
-    /// The quarter, and the year, that a month lies in.
-    fn quarter_of(month: BillingMonth) -> Self {
+    /// The quarter that a month lies in.
+    pub fn quarter_of(month: BillingMonth) -> Self {
         let first = month.minus(month.0.month0() % 3);
         Self { first, last: first.plus(2) }
     }
 
-    fn year_of(month: BillingMonth) -> Self {
+    /// The calendar year that a month lies in.
+    pub fn year_of(month: BillingMonth) -> Self {
         let first = month.minus(month.0.month0());
         Self { first, last: first.plus(11) }
     }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::entry::{
-    Account, Budget, CostCentre, Entry, Experiment, Meaning, Months, Pool, Project, Rule, Team, Value,
+    Account, Budget, BudgetOf, CostCentre, Entry, Experiment, Meaning, Months, Pool, Project, Rule, Team,
+    Value,
 };
 use super::label::{Label, normalized_key};
 use crate::period::BillingMonth;
@@ -141,6 +142,30 @@ impl Book {
             Entry::Pool(pool) => Some((*id, pool)),
             _ => None,
         })
+    }
+
+    /// What people call the owner of a budget: as the latest of its entries does.
+    pub fn owner_name(&self, of: &BudgetOf) -> String {
+        let name = |entry: &Entry| match (of, entry) {
+            (BudgetOf::Team(handle), Entry::Team(it)) if it.handle == *handle => Some(it.name.clone()),
+            (BudgetOf::Project(handle), Entry::Project(it)) if it.handle == *handle => Some(it.name.clone()),
+            (BudgetOf::CostCentre(handle), Entry::CostCentre(it)) if it.handle == *handle => {
+                Some(it.name.clone())
+            }
+            _ => None,
+        };
+        let named = self.entries.values().filter_map(|entry| Some((entry.months().first, name(entry)?)));
+        let (BudgetOf::Team(handle) | BudgetOf::Project(handle) | BudgetOf::CostCentre(handle)) = of;
+        named.max_by_key(|(first, _)| *first).map_or_else(|| handle.clone(), |(_, name)| name)
+    }
+
+    /// What people call an experiment; its label where it has no entry.
+    pub fn experiment_name(&self, handle: &str) -> String {
+        let named = self.entries.values().filter_map(|entry| match entry {
+            Entry::Experiment(it) if it.handle == handle => Some((it.months.first, &it.name)),
+            _ => None,
+        });
+        named.max_by_key(|(first, _)| *first).map_or_else(|| handle.to_owned(), |(_, name)| name.clone())
     }
 
     pub fn budgets(&self) -> impl Iterator<Item = (i64, &Budget)> {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::label::Label;
 use super::rule::Condition;
-use crate::money::{Currency, Decimal};
-use crate::period::BillingMonth;
+use crate::money::{Currency, Decimal, Money};
+use crate::period::{BillingMonth, Period};
 
 /// The months for which an entry holds, both included; without one it is open on that side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -350,5 +350,42 @@ impl BudgetOf {
             Self::Project(handle) => format!("project {handle}"),
             Self::CostCentre(handle) => format!("cost centre {handle}"),
         }
+    }
+}
+
+impl BudgetPeriod {
+    pub const ALL: [Self; 3] = [Self::Month, Self::Quarter, Self::Year];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Month => "month",
+            Self::Quarter => "quarter",
+            Self::Year => "year",
+        }
+    }
+
+    /// The period of this kind that a month lies in.
+    pub fn around(self, month: BillingMonth) -> Period {
+        match self {
+            Self::Month => month.into(),
+            Self::Quarter => Period::quarter_of(month),
+            Self::Year => Period::year_of(month),
+        }
+    }
+}
+
+impl Budget {
+    pub fn amount(&self) -> Money {
+        Money { amount: self.amount, currency: self.currency.clone() }
+    }
+
+    /// Its periods that have begun by a month, the latest first.
+    pub fn periods_until(&self, month: BillingMonth) -> impl Iterator<Item = Period> + use<> {
+        let (months, period) = (self.months, self.period);
+        let last = months.last.map_or(month, |last| last.min(month));
+        let first = months.first.unwrap_or(last);
+        let all = std::iter::successors(Some(period.around(last)), |period| Some(period.previous()));
+        all.take_while(move |period| period.first() >= first)
+            .filter(move |period| months.contain(period.first()))
     }
 }

@@ -12,13 +12,17 @@ mod book;
 mod change;
 mod check;
 mod entry;
+mod forecast;
 mod keep;
 mod label;
 mod mapping;
 mod problem;
+mod quantity;
+mod quantity_file;
 mod rule;
 mod sheet;
 mod split;
+mod suggest;
 
 pub use allocate::{Division, MonthAllocation, allocate, division_of};
 pub use attribute::{Attribution, Attributor, Labels, digest};
@@ -29,10 +33,14 @@ pub use entry::{
     Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Meaning, Months,
     Pool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
+pub use forecast::{DAYS as USUAL_DAYS, Forecast, forecast};
 pub use keep::{book, entry_ids, label_keys, version};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
 pub use mapping::{commitment_status, forget, tags};
 pub use problem::{Problem, problems};
+pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantities, set_quantities};
+pub use quantity_file::{QuantityRefused, read_quantities, read_quantity};
 pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};
 pub use sheet::{RefusedCell, RefusedFile, Row, Sheet, identity};
 pub use split::{Divided, PLACES, Portion, TeamShare, Weights, divide};
+pub use suggest::{How, Neighbours, Suggestion, suggest};

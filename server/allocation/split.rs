@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::book::MonthBook;
 use super::entry::{Pool, Recipient, Split};
+use super::label::normalized;
 use crate::money::Decimal;
 
 /// Digits of a share after the point. Of an amount of a billion, the last is a thousandth of a cent.
@@ -160,7 +161,9 @@ fn portions(
         (Split::DirectCost, Recipient::Pool(pool)) => of(Some(&weights.pool_cost), pool),
         (Split::AcceleratorHours, Recipient::Team(team)) => of(Some(&weights.hours), team),
         (Split::AcceleratorHours, Recipient::Pool(pool)) => of(Some(&weights.pool_hours), pool),
-        (Split::Quantity { unit }, Recipient::Team(team)) => of(weights.quantities.get(unit), team),
+        (Split::Quantity { unit }, Recipient::Team(team)) => {
+            of(weights.quantities.get(&normalized(unit)), team)
+        }
         (Split::WhoUsedIt, Recipient::Team(team)) => of(weights.use_of.get(part), team),
         _ => Decimal::ZERO,
     };

@@ -1,5 +1,6 @@
 //! Round numbers for an axis, and how they are written.
 
+use super::frame::position;
 use crate::money::Decimal;
 
 /// The value axis: ticks at round numbers that enclose everything.
@@ -18,6 +19,12 @@ impl Axis {
         let ticks: Vec<_> = (below..=above).map(|n| step.times(n)).collect();
         let largest = ticks.iter().map(|tick| tick.abs()).max().unwrap_or_default();
         Self { ticks, unit: unit_for(largest) }
+    }
+
+    /// The lowest and the highest tick.
+    pub fn ends(&self) -> (f64, f64) {
+        let end = |tick: Option<&Decimal>| tick.map_or(0.0, |tick| position(*tick));
+        (end(self.ticks.first()), end(self.ticks.last()))
     }
 
     /// `0`, `500`, `1.5M`: short, and in the same unit along the axis.

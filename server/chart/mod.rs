@@ -5,8 +5,12 @@
 //! what is written is always the exact figure.
 
 mod axis;
+mod burn_up;
 mod columns;
+mod frame;
 mod svg;
+
+pub use burn_up::{BurnUp, BurnUpAmount, BurnUpDay};
 
 use crate::money::Decimal;
 

@@ -17,6 +17,7 @@ use super::spend::{self, Spend};
 use super::standing::{self, Standing, rejected_rows};
 use super::sums::{Sum, Sums, sums_of};
 use super::tags::tag_names_of;
+use super::unallocated::{self, Keys};
 use super::variance::{self, Variance};
 use super::{Grouping, Question};
 use crate::accounts::Viewer;
@@ -46,6 +47,8 @@ pub struct Answers {
     /// By sequence, since a delivery of any month may mend rows of this one.
     rejected_rows: Shelf<(Period, Viewer, i64), i64>,
     variance: Shelf<Key, Variance>,
+    /// From a place on, and at most so many.
+    unallocated: Shelf<(Key, i64, Option<i64>), Keys>,
     booked: Shelf<(Period, Arc<Visible>), Booked>,
     over_time: Shelf<(Key, Step, usize), Series>,
     tag_names: Shelf<(Seen, i64), Vec<String>>,
@@ -87,6 +90,21 @@ impl Answers {
         let answer = variance::variance_of(db, &everything, &basis, sequence);
         let answer = self.variance.get(key, answer).await?;
         Ok(Variance { sequence, ..Variance::clone(&answer) })
+    }
+
+    /// The keys that nobody owns, from a place on.
+    pub(super) async fn unallocated_keys(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+        first: i64,
+        limit: Option<i64>,
+    ) -> sqlx::Result<Arc<Keys>> {
+        let basis = self.basis(db, question, sequence).await?;
+        let everything = timeless(question);
+        let keys = unallocated::keys_of(db, &everything, &basis, sequence, first, limit);
+        self.unallocated.get(((everything.clone(), basis.clone()), first, limit), keys).await
     }
 
     /// A period beside its invoices, as the ledger stands or stood.
@@ -384,6 +402,12 @@ impl Weigh for Sums {
 impl Weigh for Variance {
     fn bytes(&self) -> usize {
         size_of_val(self) + self.movements.len() * 640
+    }
+}
+
+impl Weigh for Keys {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.found.len() * 2048
     }
 }
 

@@ -28,6 +28,25 @@ const AREAS: &[Area] = &[
         lead: "rows of their teams only",
     },
     Area {
+        what: "Budgets, what is spent of them and what will be",
+        below: &["/budgets", "/budgets.json", "/budgets.csv"],
+        writes: Some(false),
+        lead: "rows of their teams only",
+    },
+    Area {
+        what: "Budgets: add, change, end and remove them",
+        below: &["/budgets"],
+        writes: Some(true),
+        lead: "yes",
+    },
+    Area {
+        what: "Quantities and what a unit costs: enter, load and remove them",
+        below: &["/quantities", "/quantities.json", "/quantities.csv"],
+        writes: None,
+        lead: "yes",
+    },
+    Area { what: "What nobody owns, and who could", below: &["/unallocated"], writes: None, lead: "yes" },
+    Area {
         what: "Imports: load, preview, decide, undo; rejected rows and original files",
         below: &["/imports", "/imports.json", "/imports.csv"],
         writes: None,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::money::Decimal;
+
 /// Values and problems by field name. The macros of `ui/form.html` read them.
 #[derive(Debug, Default)]
 pub struct Fields {
@@ -41,5 +43,43 @@ impl Fields {
     /// The value of `outcome`, or a note of why there is none.
     pub fn check<T, E: ToString>(&mut self, name: &'static str, outcome: Result<T, E>) -> Option<T> {
         outcome.map_err(|sentence| self.refuse(name, sentence.to_string())).ok()
+    }
+}
+
+/// An amount as people write or copy it: `12920.15`, or with commas between thousands where cents make plain
+/// which is which.
+pub fn amount(text: &str) -> Option<Decimal> {
+    let text = text.trim().replace('−', "-");
+    let Some((thousands, decimals)) = text.split_once('.').filter(|(whole, _)| whole.contains(',')) else {
+        return if text.contains(['e', 'E']) { None } else { text.parse().ok() };
+    };
+    let mut groups = thousands.trim_start_matches('-').split(',');
+    let is_first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
+    let is_grouped = is_first && groups.all(|group| group.len() == 3);
+    if is_grouped { format!("{}.{decimals}", thousands.replace(',', "")).parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_as_people_write_them() {
+        for (text, expected) in [
+            ("12920931.15", Some("12920931.15")),
+            (" 12 ", Some("12")),
+            ("-3.50", Some("-3.50")),
+            ("−3.50", Some("-3.50")),
+            ("12,920,931.15", Some("12920931.15")),
+            ("-1,204.10", Some("-1204.10")),
+            ("1,204", None),
+            ("1.204,10", None),
+            ("12,92,931.15", None),
+            ("1e3", None),
+            ("USD 3", None),
+            ("", None),
+        ] {
+            assert_eq!(amount(text), expected.map(|text| text.parse().unwrap()), "{text:?}");
+        }
     }
 }

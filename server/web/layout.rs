@@ -5,10 +5,12 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 8] {
+fn ways() -> [(&'static str, String, Access); 10] {
     [
         ("Overview", paths::Overview.to_string(), Access::SignedIn),
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
+        ("Budgets", paths::Budgets.to_string(), Access::SignedIn),
+        ("Unallocated", paths::AnyUnallocated.to_string(), Access::Finance),
         ("Allocation", paths::Rules.to_string(), Access::Finance),
         ("Imports", paths::Imports.to_string(), Access::Finance),
         ("Invoices", paths::AnyInvoices.to_string(), Access::Finance),
@@ -69,7 +71,7 @@ impl Layout {
         let parts: &[&str] = if href == paths::AnyPeriod.to_string() {
             &["/variance", "/charges"]
         } else if href == paths::Rules.to_string() {
-            &["/pools", "/organization", "/labels", "/changes"]
+            &["/pools", "/organization", "/labels", "/quantities", "/changes"]
         } else {
             &[]
         };

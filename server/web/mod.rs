@@ -21,6 +21,7 @@ mod access;
 mod account;
 mod allocation;
 mod audit;
+mod budgets;
 mod charges;
 mod files;
 mod health;
@@ -31,11 +32,13 @@ mod observe;
 mod overview;
 mod password;
 mod people;
+mod quantities;
 mod question;
 mod rates;
 mod setup;
 mod sign_in;
 mod spend;
+mod unallocated;
 mod variance;
 
 pub use error::{Error, Result};
@@ -175,6 +178,22 @@ pub fn routes() -> Routes {
         .post(Finance, allocation::changes::discard)
         .post(Admin, allocation::changes::apply)
         .post(Admin, allocation::changes::undo)
+        .figures(SignedIn, budgets::index)
+        .figures(SignedIn, budgets::index_json)
+        .figures(SignedIn, budgets::index_csv)
+        .post(Finance, budgets::add)
+        .figures(SignedIn, budgets::one::show)
+        .post(Finance, budgets::one::change)
+        .post(Finance, budgets::one::end)
+        .post(Finance, budgets::one::remove)
+        .figures(Finance, quantities::index)
+        .figures(Finance, quantities::index_json)
+        .figures(Finance, quantities::index_csv)
+        .post(Finance, quantities::set)
+        .upload(Finance, quantities::load)
+        .post(Finance, quantities::remove)
+        .get(Finance, unallocated::latest)
+        .figures(Finance, unallocated::show)
         .get(Admin, people::index)
         .post(Admin, people::create)
         .get(Admin, people::person::show)

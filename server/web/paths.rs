@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Error;
 use super::respond::As;
-use crate::allocation::{Label, Sheet};
+use crate::allocation::{Field, Label, Sheet, Target};
 use crate::period::Period;
 use crate::report::ChangesBy;
 
@@ -335,6 +335,67 @@ pub struct RulesJson;
 #[typed_path("/rules.csv", rejection(Error))]
 pub struct RulesCsv;
 
+/// What nobody owns; leads to the latest month.
+#[derive(TypedPath)]
+#[typed_path("/unallocated", rejection(Error))]
+pub struct AnyUnallocated;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/unallocated/{period}", rejection(Error))]
+pub struct Unallocated {
+    pub period: As<Period>,
+}
+
+#[derive(TypedPath)]
+#[typed_path("/budgets", rejection(Error))]
+pub struct Budgets;
+
+#[derive(TypedPath)]
+#[typed_path("/budgets.json", rejection(Error))]
+pub struct BudgetsJson;
+
+#[derive(TypedPath)]
+#[typed_path("/budgets.csv", rejection(Error))]
+pub struct BudgetsCsv;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/budgets/{budget}", rejection(Error))]
+pub struct Budget {
+    pub budget: As<i64>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/budgets/{budget}/end", rejection(Error))]
+pub struct BudgetEnd {
+    pub budget: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/budgets/{budget}/remove", rejection(Error))]
+pub struct BudgetRemove {
+    pub budget: i64,
+}
+
+#[derive(TypedPath)]
+#[typed_path("/quantities", rejection(Error))]
+pub struct Quantities;
+
+#[derive(TypedPath)]
+#[typed_path("/quantities.json", rejection(Error))]
+pub struct QuantitiesJson;
+
+#[derive(TypedPath)]
+#[typed_path("/quantities.csv", rejection(Error))]
+pub struct QuantitiesCsv;
+
+#[derive(TypedPath)]
+#[typed_path("/quantities/file", rejection(Error))]
+pub struct QuantitiesFile;
+
+#[derive(TypedPath)]
+#[typed_path("/quantities/remove", rejection(Error))]
+pub struct QuantitiesRemove;
+
 /// A form for a rule, filled in by its query: `?field=account&value=1234&to=team:vision&name=…`.
 #[derive(TypedPath)]
 #[typed_path("/rules/new", rejection(Error))]
@@ -452,4 +513,44 @@ pub struct ChangeDiscard {
 #[typed_path("/changes/{change}/undo", rejection(Error))]
 pub struct ChangeUndo {
     pub change: i64,
+}
+
+/// The form of a rule, filled in: what equals these values goes to this target, if one is known.
+pub fn new_rule(when: &[(Field, String)], to: Option<&Target>, name: &str) -> String {
+    let mut query: Vec<(&str, String)> = Vec::new();
+    for (field, value) in when {
+        query.push(("field", field.to_string()));
+        query.push(("value", value.clone()));
+    }
+    let to = to.map(|to| match to {
+        Target::Team { team, .. } => format!("team:{team}"),
+        Target::Labels => "labels".to_owned(),
+        Target::Account => "account".to_owned(),
+        Target::Tag { key } => format!("tag:{key}"),
+        Target::Pool { pool } => format!("pool:{pool}"),
+    });
+    query.extend(to.map(|to| ("to", to)));
+    query.push(("name", name.to_owned()));
+    with_query(NewRule, &query)
+}
+
+/// Where a team of this name is made: among the labels that mean nothing yet.
+pub fn new_team() -> String {
+    Labels { label: As::page(Label::Team) }.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_of_a_rule_is_filled_in_by_its_address() {
+        let when = [(Field::Account, "12 34".to_owned()), (Field::Tag("team".into()), "R&D".to_owned())];
+        let to = Target::Team { team: "vision".into(), project: None };
+        assert_eq!(
+            new_rule(&when, Some(&to), "Account 12 34"),
+            "/rules/new?field=account&value=12+34&field=tag%3Ateam&value=R%26D&to=team%3Avision&name=Account+12+34"
+        );
+        assert_eq!(new_rule(&[], None, "x"), "/rules/new?name=x");
+    }
 }

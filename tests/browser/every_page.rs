@@ -2,7 +2,12 @@
 //! nothing that scrolls sideways, nothing that the browser complains about.
 
 use gpuledger::accounts::Role;
-use gpuledger::allocation::{Entry, Split, Target};
+use gpuledger::allocation::{
+    self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Split, Target,
+};
+use gpuledger::audit::Actor;
+use gpuledger::clock;
+use gpuledger::money::Currency;
 use gpuledger::web;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -50,6 +55,10 @@ const PAGES: &[(&str, &str)] = &[
     ("/labels/{label}", "/labels/team"),
     ("/changes", "/changes"),
     ("/changes/{change}", "/changes/1"),
+    ("/quantities", "/quantities"),
+    ("/budgets", "/budgets"),
+    ("/budgets/{budget}", "/budgets/6"),
+    ("/unallocated/{period}", "/unallocated/2026-09"),
 ];
 
 /// Pages for who is not signed in.
@@ -72,6 +81,11 @@ const NO_PAGES: &[&str] = &[
     "/overview.json",
     "/overview.csv",
     "/spend",
+    "/budgets.json",
+    "/quantities.json",
+    "/quantities.csv",
+    "/budgets.csv",
+    "/unallocated",
     "/imports/batches/{batch}",
     "/imports/{delivery}/rejections.csv",
     "/imports/{delivery}/files/{file}",
@@ -148,13 +162,31 @@ fn load_bills(site: &Site) {
     site.import(&[site.file("months.csv", month)]);
 }
 
-/// Two teams, a pool, two rules, and a draft.
+/// Two teams, a pool, two rules, a budget and a quantity.
 async fn allocate(site: &Site) {
     let mut db = site.db.acquire().await.unwrap();
     let shared = Entry::Pool(pool("support", Split::Evenly));
     let rules = [rule(1, "account", "s2", to_pool("support")), rule(2, "", "", Target::Labels)];
-    let entries = [team("vision"), team("nlp"), shared].into_iter().chain(rules);
+    let budget = Budget {
+        of: BudgetOf::Team("vision".into()),
+        period: BudgetPeriod::Quarter,
+        months: Months::from("2026-07".parse().unwrap()),
+        amount: 2000.into(),
+        currency: Currency::exactly("USD"),
+        thresholds: vec![80, 100],
+    };
+    let entries =
+        [team("vision"), team("nlp"), shared].into_iter().chain(rules).chain([Entry::Budget(budget)]);
     write(&mut db, entries.collect()).await;
+    let runs = Quantity {
+        day: "2026-09-05".parse().unwrap(),
+        kind: QuantityKind::Team,
+        owner: "vision".into(),
+        unit: "training runs".into(),
+        quantity: 12.into(),
+    };
+    let by = Actor::person("ada@example.com", "test");
+    allocation::set_quantities(&mut db, &[runs], &by, clock::now()).await.unwrap();
 }
 
 async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {

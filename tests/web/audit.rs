@@ -22,6 +22,8 @@ enum Use {
     Rates,
     /// A file of teams.
     Teams,
+    /// A file of quantities.
+    Quantities,
     /// Used by the test itself, which has the link.
     Link,
     /// Why it leaves no line.
@@ -95,6 +97,62 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/pools/{pool}", "/pools/POOL", Use::Form("/rules", &[("name", "Support"), ("by", "direct-cost")])),
     ("/pools/{pool}/remove", "/pools/POOL/remove", Use::Form("/rules", &[])),
     ("/organization/{sheet}/{entry}/remove", "/organization/teams/TEAM/remove", Use::Form("/rules", &[])),
+    (
+        "/budgets",
+        "/budgets",
+        Use::Form(
+            "/rules",
+            &[
+                ("of", "team:vision"),
+                ("amount", "100"),
+                ("currency", "USD"),
+                ("every", "month"),
+                ("first", "2026-10"),
+                ("last", ""),
+                ("thresholds", ""),
+            ],
+        ),
+    ),
+    (
+        "/budgets/{budget}",
+        "/budgets/BUDGET",
+        Use::Form(
+            "/rules",
+            &[
+                ("amount", "200"),
+                ("currency", "USD"),
+                ("every", "month"),
+                ("first", "2026-10"),
+                ("last", ""),
+                ("thresholds", ""),
+            ],
+        ),
+    ),
+    ("/budgets/{budget}/end", "/budgets/BUDGET/end", Use::Form("/rules", &[("until", "2026-12")])),
+    ("/budgets/{budget}/remove", "/budgets/BUDGET/remove", Use::Form("/rules", &[])),
+    (
+        "/quantities",
+        "/quantities",
+        Use::Form(
+            "/quantities",
+            &[
+                ("day", "2026-10-05"),
+                ("kind", "team"),
+                ("owner", "vision"),
+                ("unit", "runs"),
+                ("quantity", "3"),
+            ],
+        ),
+    ),
+    ("/quantities/file", "", Use::Quantities),
+    (
+        "/quantities/remove",
+        "/quantities/remove",
+        Use::Form(
+            "/quantities",
+            &[("month", "2026-10"), ("kind", "team"), ("owner", "vision"), ("unit", "runs")],
+        ),
+    ),
     (
         "/people",
         "/people",
@@ -230,6 +288,10 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 sqlx::query("delete from jobs where status = 'queued'").execute(&ada.db).await.unwrap();
                 answer
             }
+            Use::Quantities => {
+                let file = "day,kind,owner,unit,quantity\n2026-10-06,team,vision,runs,4\n";
+                super::quantities::load(&mut ada, file).await
+            }
             Use::Rates => {
                 super::rates::load(&mut ada, "month,currency,quoted_in,rate\n2026-10,EUR,USD,1.2\n").await
             }
@@ -263,7 +325,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
     let mut verbs: Vec<_> = lines.iter().map(|(verb, ..)| verb.as_str()).collect();
     assert!(lines.iter().all(|(verb, actor, address)| {
         let is_of_a_job = verb == "delivery.published";
-        let is_of_this_test = actor == "command line (test)" || address == "test";
+        let is_of_this_test = matches!(actor.as_str(), "command line (test)" | "ada@example.com");
         is_of_a_job || is_of_this_test || address == "192.0.2.7"
     }));
     verbs.sort_unstable();
@@ -275,6 +337,8 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "allocation.discarded",
             "allocation.drafted",
             "allocation.undone",
+            "allocation.drafted",
+            "allocation.quantities_set",
             "delivery.added",
             "delivery.discarded",
             "delivery.published",

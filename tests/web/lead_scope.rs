@@ -84,6 +84,11 @@ const ADDRESSES: &[(&str, &[&str])] = &[
     ),
     // Tried row by row, and with a ledger of its own, below.
     ("/charges/{delivery}/{file}/{row}", &[]),
+    // Their figures need teams with budgets: tried in budgets.rs.
+    ("/budgets", &[]),
+    ("/budgets.json", &[]),
+    ("/budgets.csv", &[]),
+    ("/budgets/{budget}", &[]),
     // Tried below: their addresses are whole with their suffix.
     ("/overview", &[]),
     ("/overview.json", &[]),

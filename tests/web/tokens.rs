@@ -11,6 +11,10 @@ use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// By hand: a page that is added for people is not yet one for scripts.
 const FOR_SCRIPTS: &[&str] = &[
+    "/budgets",
+    "/budgets.csv",
+    "/budgets.json",
+    "/budgets/{budget}",
     "/changes/{change}",
     "/charges/{delivery}/{file}/{row}",
     "/charges/{period}",
@@ -31,6 +35,9 @@ const FOR_SCRIPTS: &[&str] = &[
     "/overview.csv",
     "/overview.json",
     "/pools",
+    "/quantities",
+    "/quantities.csv",
+    "/quantities.json",
     "/rates",
     "/rates.csv",
     "/rates.json",
@@ -38,6 +45,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/rules.csv",
     "/rules.json",
     "/spend/{period}",
+    "/unallocated/{period}",
     "/variance/{period}",
 ];
 

@@ -31,6 +31,7 @@ pub fn tabs(layout: &Layout) -> Vec<(&'static str, String, bool)> {
         ("Shared costs", paths::Pools.to_string(), is_at("/pools")),
         ("Organization", sheet(Sheet::Teams), is_at("/organization")),
         ("Labels", paths::Labels { label: As::page(Label::Team) }.to_string(), is_at("/labels")),
+        ("Quantities", paths::Quantities.to_string(), is_at("/quantities")),
         ("Changes", paths::Changes.to_string(), is_at("/changes")),
     ]
     .into()

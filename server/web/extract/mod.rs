@@ -216,6 +216,23 @@ impl Upload {
         self.0.next_field().await.map_err(|error| Self::broken_off(&error))
     }
 
+    /// A file that fits into memory, with its name; the last of several. Without a name none came along.
+    pub async fn one_file(&mut self, largest: usize) -> Result<(String, Vec<u8>)> {
+        let (mut name, mut content) = (String::new(), Vec::new());
+        while let Some(mut field) = self.next_field().await? {
+            if let Some(found) = field.file_name().filter(|found| !found.is_empty()) {
+                found.clone_into(&mut name);
+            }
+            while let Some(chunk) = field.chunk().await.map_err(|error| Self::broken_off(&error))? {
+                if content.len() + chunk.len() > largest {
+                    return Err(Error::TooLarge);
+                }
+                content.extend_from_slice(&chunk);
+            }
+        }
+        Ok((name, content))
+    }
+
     /// What is said when the rest of a field does not come.
     pub fn broken_off(error: &MultipartError) -> Error {
         Error::BadRequest(format!("The upload broke off: {}.", error.body_text()))

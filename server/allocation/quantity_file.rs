@@ -1,0 +1,216 @@
+//! Quantities from a CSV file, `day,kind,owner,unit,quantity`: what this product writes. Pure.
+
+use std::collections::HashMap;
+
+use chrono::NaiveDate;
+
+use super::Book;
+use super::label::normalized;
+use super::quantity::{Quantity, QuantityKind};
+use crate::money::Decimal;
+use crate::period::BillingMonth;
+
+const COLUMNS: [&str; 5] = ["day", "kind", "owner", "unit", "quantity"];
+/// No unit is called by more characters.
+const LONGEST_UNIT: usize = 80;
+/// Nobody counts further, or more finely.
+const MAX_DIGITS: usize = 18;
+
+/// What a file has in a place, and what was expected there. Nothing of the file is taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("row {row}, {column}: found {found:?}, expected {expected}")]
+pub struct QuantityRefused {
+    /// From 1, the header not counted; 0 is the header.
+    pub row: usize,
+    pub column: &'static str,
+    pub found: String,
+    pub expected: String,
+}
+
+/// The quantities of a file.
+///
+/// # Errors
+/// The first place that is not as expected.
+pub fn read_quantities(content: &[u8], book: &Book) -> Result<Vec<Quantity>, QuantityRefused> {
+    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(content);
+    let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
+    let place = |name: &str| header.iter().position(|cell| cell.eq_ignore_ascii_case(name));
+    let places = COLUMNS.map(place);
+    if places.iter().any(Option::is_none) {
+        return Err(QuantityRefused {
+            row: 0,
+            column: "header",
+            found: header.iter().take(8).collect::<Vec<_>>().join(","),
+            expected: format!("the columns {}", COLUMNS.join(",")),
+        });
+    }
+    let mut found = Vec::new();
+    let mut rows = HashMap::new();
+    for (i, record) in reader.records().enumerate() {
+        let row = i + 1;
+        let record = record.map_err(|error| broken(row, &error))?;
+        if record.iter().all(str::is_empty) {
+            continue;
+        }
+        let cells = places.map(|place| place.and_then(|place| record.get(place)).unwrap_or_default());
+        let quantity = read_quantity(book, cells).map_err(|(column, expected)| QuantityRefused {
+            row,
+            column: COLUMNS[column],
+            found: cells[column].to_owned(),
+            expected,
+        })?;
+        let key = (quantity.day, quantity.kind, quantity.owner.clone(), quantity.unit.clone());
+        // Which of them is meant nobody can know.
+        if let Some(earlier) = rows.insert(key, row) {
+            return Err(QuantityRefused {
+                row,
+                column: COLUMNS[0],
+                found: cells.join(","),
+                expected: format!("each day, owner and unit once; row {earlier} has it already"),
+            });
+        }
+        found.push(quantity);
+    }
+    Ok(found)
+}
+
+/// A quantity from its five texts, in the order of the columns.
+///
+/// # Errors
+/// The place of the first text that is not as expected, and what was.
+pub fn read_quantity(book: &Book, cells: [&str; 5]) -> Result<Quantity, (usize, String)> {
+    let [day, kind, owner, unit, quantity] = cells.map(str::trim);
+    let day: NaiveDate = day
+        .parse()
+        .ok()
+        .filter(|day: &NaiveDate| (1970..=9999).contains(&chrono::Datelike::year(day)))
+        .ok_or_else(|| (0, "a day such as 2026-09-30".to_owned()))?;
+    let kind = QuantityKind::parse(kind).ok_or_else(|| (1, "team, project or experiment".to_owned()))?;
+    let month = BillingMonth::of(day);
+    let owner = kind
+        .owner_named(&book.of_month(month), owner)
+        .ok_or_else(|| (2, format!("{} of {}", article(kind), month.name())))?;
+    let unit = normalized(unit);
+    if unit.is_empty() || unit.chars().count() > LONGEST_UNIT {
+        return Err((3, "what is counted, such as training runs".to_owned()));
+    }
+    let quantity = parse(quantity).ok_or_else(|| (4, "a number of zero or more such as 1200".to_owned()))?;
+    Ok(Quantity { day, kind, owner, unit, quantity })
+}
+
+fn article(kind: QuantityKind) -> &'static str {
+    match kind {
+        QuantityKind::Team => "a team",
+        QuantityKind::Project => "a project",
+        QuantityKind::Experiment => "the label of an experiment",
+    }
+}
+
+fn parse(text: &str) -> Option<Decimal> {
+    let quantity: Decimal = text.parse().ok()?;
+    let text = quantity.to_string();
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    let fits = whole.len() <= MAX_DIGITS && decimals.len() <= MAX_DIGITS;
+    (fits && !quantity.is_negative()).then_some(quantity)
+}
+
+fn broken(row: usize, error: &csv::Error) -> QuantityRefused {
+    let expected = "a line of CSV in UTF-8".to_owned();
+    QuantityRefused { row, column: "line", found: error.to_string(), expected }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocation::{Entry, Experiment, Months, Project, Team};
+
+    fn book() -> Book {
+        let until = |last: &str| Months { first: None, last: Some(last.parse().unwrap()) };
+        let vision = Team {
+            handle: "vision".into(),
+            name: "Vision".into(),
+            spellings: vec!["CV".into()],
+            months: until("2026-12"),
+            ..Team::default()
+        };
+        let apollo = Project { handle: "apollo".into(), name: "Apollo 11".into(), ..Project::default() };
+        let first = Experiment {
+            handle: "exp-1".into(),
+            name: "First".into(),
+            spellings: vec!["exp1".into()],
+            ..Experiment::default()
+        };
+        let entries = [Entry::Team(vision), Entry::Project(apollo), Entry::Experiment(first)];
+        Book { entries: (1..).zip(entries).collect() }
+    }
+
+    fn lines(file: &str) -> Vec<String> {
+        let found = read_quantities(file.as_bytes(), &book()).unwrap();
+        let line = |it: &Quantity| format!("{} {} {} {} {}", it.day, it.kind, it.owner, it.quantity, it.unit);
+        found.iter().map(line).collect()
+    }
+
+    #[test]
+    fn owners_are_found_by_every_spelling_and_experiments_need_no_entry() {
+        let file = "day,kind,owner,unit,quantity\n2026-09-01,team,cv,Training  Runs,12\n\
+                    2026-09-01,Project,apollo 11,tokens,1500000.5\n\n2026-09-02,experiment,EXP1,runs,0\n\
+                    2026-09-02,experiment, Exp-9 ,runs,3\n";
+        assert_eq!(
+            lines(file),
+            [
+                "2026-09-01 team vision 12 training runs",
+                "2026-09-01 project apollo 1500000.5 tokens",
+                "2026-09-02 experiment exp-1 0 runs",
+                "2026-09-02 experiment exp-9 3 runs",
+            ]
+        );
+        assert_eq!(lines("Quantity,unit,owner,kind,day\n7,runs,vision,team,2026-09-01\n").len(), 1);
+    }
+
+    #[test]
+    fn it_says_where_a_file_is_wrong() {
+        let good = "2026-09-01,team,vision,runs,1";
+        for (row, problem) in [
+            (
+                "01/09/2026,team,vision,runs,1",
+                "row 2, day: found \"01/09/2026\", expected a day such as 2026-09-30",
+            ),
+            (
+                "2026-09-02,squad,vision,runs,1",
+                "row 2, kind: found \"squad\", expected team, project or experiment",
+            ),
+            ("2026-09-02,team,nlp,runs,1", "row 2, owner: found \"nlp\", expected a team of September 2026"),
+            (
+                "2027-01-02,team,vision,runs,1",
+                "row 2, owner: found \"vision\", expected a team of January 2027",
+            ),
+            ("2026-09-02,project,vision,runs,1", "row 2, owner: found \"vision\", expected a project of"),
+            (
+                "2026-09-02,experiment,,runs,1",
+                "row 2, owner: found \"\", expected the label of an experiment",
+            ),
+            ("2026-09-02,team,vision,,1", "row 2, unit: found \"\", expected what is counted"),
+            (
+                "2026-09-02,team,vision,runs,-1",
+                "row 2, quantity: found \"-1\", expected a number of zero or more",
+            ),
+            ("2026-09-02,team,vision,runs,many", "row 2, quantity: found \"many\""),
+            ("2026-09-02,team,vision,runs", "row 2, quantity: found \"\""),
+            (
+                "2026-09-01,team,CV,RUNS,2",
+                "row 2, day: found \"2026-09-01,team,CV,RUNS,2\", expected each day, owner and unit once; row 1 has it already",
+            ),
+        ] {
+            let file = format!("day,kind,owner,unit,quantity\n{good}\n{row}\n");
+            let refused = read_quantities(file.as_bytes(), &book()).unwrap_err().to_string();
+            assert!(refused.starts_with(problem), "{refused}\n{problem}");
+        }
+        let refused = read_quantities(b"a,b\n1,2\n", &book()).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "row 0, header: found \"a,b\", expected the columns day,kind,owner,unit,quantity"
+        );
+        assert!(read_quantities(b"day,kind,owner,unit,quantity\n\xff,1,1,1,1\n", &book()).is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! What all drawings have in common: their measures, the axis, the labels below it.
+
+use std::convert::Infallible;
+use std::fmt::Write as _;
+
+use plotters::chart::ChartBuilder;
+use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::coord::types::RangedCoordf64;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+
+use super::Bucket;
+use super::axis::Axis;
+use super::svg::{Mark, Svg, escape};
+use crate::money::Decimal;
+
+/// Where marks are placed by pixels.
+pub(super) type Area<'a> = DrawingArea<Svg<'a>, Shift>;
+/// Where marks are placed by what they stand for.
+pub(super) type Plot<'a> = DrawingArea<Svg<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<Infallible>>;
+
+/// Measures of a drawing, in its own units, which are pixels where it is shown at full width.
+pub(super) struct Frame {
+    class: &'static str,
+    size: (u32, u32),
+    left: u32,
+    pub steps: i64,
+}
+
+const TOP: u32 = 26;
+const RIGHT: u32 = 4;
+const BOTTOM: u32 = 26;
+/// About how wide a character of a label is.
+pub(super) const CHARACTER: f64 = 7.0;
+
+pub(super) const WIDE: Frame = Frame { class: "chart wide", size: (960, 280), left: 48, steps: 5 };
+pub(super) const NARROW: Frame = Frame { class: "chart narrow", size: (400, 260), left: 40, steps: 5 };
+/// About how many bytes a box takes, so that a text need not be copied while it grows.
+const BYTES: usize = 160;
+
+impl Frame {
+    /// How wide the place for marks is.
+    pub fn width(&self) -> f64 {
+        f64::from(self.size.0 - self.left - RIGHT)
+    }
+
+    /// An SVG element with a title, of about so many boxes.
+    pub fn draw(
+        &self,
+        title: &str,
+        description: &str,
+        boxes: usize,
+        marks: impl FnOnce(&Area<'_>) -> Drawn,
+    ) -> String {
+        let (width, height) = self.size;
+        let (title, description) = (escape(title), escape(description));
+        let mut out = String::with_capacity((boxes + 20) * BYTES);
+        // Writing to a text cannot fail, and no mark asks plotters for a font.
+        let _ = writeln!(
+            out,
+            "<svg class=\"{}\" role=\"img\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\">\
+             <title>{title}</title><desc>{description}</desc>",
+            self.class
+        );
+        let area = Svg::new(&mut out, self.size).into_drawing_area();
+        let drawn = marks(&area);
+        debug_assert!(drawn.is_ok(), "drawing to a text does not fail");
+        drop(area);
+        out.push_str("</svg>\n");
+        out
+    }
+
+    /// The place for marks, with the axis of values and its lines.
+    pub fn plot<'a>(&self, area: &Area<'a>, end: f64, axis: &Axis, unit: &str) -> Drawn<Plot<'a>> {
+        let (low, top) = axis.ends();
+        let chart = ChartBuilder::on(area)
+            .margin_left(self.left)
+            .margin_right(RIGHT)
+            .margin_top(TOP)
+            .margin_bottom(BOTTOM)
+            .build_cartesian_2d(0.0..end, low..top)?;
+        let plot = chart.plotting_area().clone();
+        for tick in &axis.ticks {
+            let y = position(*tick);
+            let class = if tick.is_zero() { "base" } else { "grid" };
+            plot.draw(&Mark::Line { class, ends: [(0.0, y), (end, y)] })?;
+            plot.draw(&Mark::Text { class: "tick", text: &axis.label(*tick), at: [(0.0, y)], by: (-8, 4) })?;
+        }
+        plot.draw(&Mark::Text { class: "unit", text: unit, at: [(0.0, top)], by: (-8, -12) })?;
+        Ok(plot)
+    }
+}
+
+/// Every how many columns a label fits.
+pub(super) fn label_step(buckets: &[Bucket], per_place: f64) -> usize {
+    let days = buckets.iter().filter(|bucket| !bucket.is_apart);
+    let longest = days.map(|bucket| bucket.label.chars().count()).max().unwrap_or(1);
+    let needed = (count(longest) + 1.0) * CHARACTER;
+    [1, 2, 5, 10, 15].into_iter().find(|step| count(*step) * per_place >= needed).unwrap_or(30)
+}
+
+/// 1, 3, 5 … or 1, 5, 10, 15 …, as people count days; what is apart always, and the day before it only
+/// where every day is.
+pub(super) fn is_labelled(buckets: &[Bucket], bucket: usize, every: usize) -> bool {
+    // Who leaves labels out has chosen already.
+    if buckets.iter().any(|bucket| bucket.label.is_empty()) {
+        return !buckets[bucket].label.is_empty();
+    }
+    if buckets[bucket].is_apart || every == 1 {
+        return true;
+    }
+    let is_before_apart = buckets.get(bucket + 1).is_some_and(|next| next.is_apart);
+    let is_counted =
+        if every == 2 { bucket.is_multiple_of(2) } else { bucket == 0 || (bucket + 1).is_multiple_of(every) };
+    is_counted && !is_before_apart
+}
+
+/// Columns and characters: a few.
+pub(super) fn count(n: usize) -> f64 {
+    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
+}
+
+/// For the eye only: a screen has fewer pixels than a float has digits.
+pub(super) fn position(value: Decimal) -> f64 {
+    value.to_string().parse().unwrap_or_default()
+}

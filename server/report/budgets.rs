@@ -1,0 +1,432 @@
+//! Budgets beside what was spent: the period that goes on, what it will come to, and the periods before.
+//!
+//! Spend is effective cost, of a team with the teams inside it and its part of shared costs, each month as the
+//! organization was then. It is converted into the budget's currency with the month's rates.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::as_of::{Error, as_of};
+use super::basis::teams;
+use super::owned_by::parts;
+use super::{Answers, Grouping, Question, Standing, Unconverted, stated_until};
+use crate::accounts::Viewer;
+use crate::allocation::{Book, Budget, BudgetOf, BudgetPeriod, Entry, Forecast, USUAL_DAYS, forecast};
+use crate::money::{Currency, Decimal, Money};
+use crate::period::{BillingMonth, Period};
+
+const PLACES: u8 = 6;
+/// Periods of a budget's history.
+const HISTORY: usize = 12;
+/// The longest span of months that is asked at once.
+const LONGEST: u32 = 60;
+
+/// Every budget that the viewer may see, with its last period that has begun; those that have ended last.
+#[derive(Clone, Debug, Serialize)]
+pub struct Budgets {
+    pub sequence: i64,
+    /// The latest billed month; null while there is none.
+    pub month: Option<BillingMonth>,
+    pub budgets: Vec<BudgetLine>,
+}
+
+/// A budget and how it stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct BudgetLine {
+    pub id: i64,
+    pub of: BudgetOf,
+    /// Of whom, as people call them.
+    pub name: String,
+    pub every: BudgetPeriod,
+    pub first: Option<BillingMonth>,
+    pub last: Option<BillingMonth>,
+    pub amount: Money,
+    pub thresholds: Vec<u32>,
+    /// Null before its first period.
+    pub current: Option<BudgetState>,
+}
+
+/// A period of a budget.
+#[derive(Clone, Debug, Serialize)]
+pub struct BudgetState {
+    pub period: Period,
+    pub spent: Decimal,
+    /// Of the amount.
+    pub reached: Decimal,
+    /// The last stated day of a period that goes on; null: it is over.
+    pub stated_until: Option<NaiveDate>,
+    /// Null for one that is over.
+    pub forecast: Option<Forecast>,
+    /// The highest threshold that was reached.
+    pub threshold: Option<u32>,
+    pub is_over_budget: bool,
+    pub is_forecast_over_budget: bool,
+    /// The budget's last period is over.
+    pub has_ended: bool,
+    /// What is in no figure, because its month has no rate into the budget's currency.
+    pub unconverted: Vec<Unconverted>,
+}
+
+/// A budget with its days and the periods before.
+#[derive(Clone, Debug, Serialize)]
+pub struct BudgetPage {
+    pub sequence: i64,
+    #[serde(flatten)]
+    pub line: BudgetLine,
+    pub days: Vec<BudgetDay>,
+    /// The latest first, of every budget that the same owner had.
+    pub history: Vec<PastPeriod>,
+}
+
+/// A day of a period: what was spent by its end, or will be.
+#[derive(Clone, Debug, Serialize)]
+pub struct BudgetDay {
+    pub day: NaiveDate,
+    /// With what belongs to no day of a month on that month's first; null for a day to come.
+    pub spent: Option<Decimal>,
+    /// Since the period began.
+    pub so_far: Option<Decimal>,
+    pub forecast: Option<Forecast>,
+}
+
+/// What was spent of a budget in a period.
+#[derive(Clone, Debug, Serialize)]
+pub struct PastPeriod {
+    pub period: Period,
+    pub amount: Money,
+    pub spent: Decimal,
+    pub reached: Decimal,
+    pub goes_on: bool,
+}
+
+/// What somebody spent: by day, and by month what belongs to none of its days.
+#[derive(Clone, Debug, Default)]
+struct Spent {
+    days: BTreeMap<NaiveDate, Decimal>,
+    months: BTreeMap<BillingMonth, Decimal>,
+    unconverted: Vec<Unconverted>,
+}
+
+/// What all of an answer is found by.
+struct Asking<'a> {
+    book: &'a Book,
+    viewer: &'a Viewer,
+    sequence: i64,
+    latest: BillingMonth,
+    /// Of the latest month, the last stated day where it goes on.
+    stated: Option<NaiveDate>,
+}
+
+impl Answers {
+    pub async fn budgets(&self, db: &mut PgConnection, viewer: &Viewer) -> Result<Budgets, Error> {
+        let sequence = as_of(db, None).await?;
+        let book = self.book(db, sequence).await?;
+        let month = self.latest_month(db, &Viewer::Everything).await?;
+        let asking = self.asking(db, &book, viewer, sequence, month).await?;
+        let mut budgets = Vec::new();
+        for (id, budget) in book.budgets().filter(|(_, budget)| sees(&book, viewer, budget, month)) {
+            let mut line = BudgetLine::of(&book, id, budget);
+            if let Some(asking) = &asking
+                && let Some(period) = budget.periods_until(asking.latest).next()
+            {
+                line.current = Some(self.state(db, asking, budget, period).await?.0);
+            }
+            budgets.push(line);
+        }
+        let ended = |line: &BudgetLine| line.current.as_ref().is_some_and(|it| it.has_ended);
+        budgets.sort_by_key(|line| (ended(line), line.of.clone(), line.first));
+        Ok(Budgets { sequence, month, budgets })
+    }
+
+    /// `None` where the viewer sees no budget of this number.
+    pub async fn budget(
+        &self,
+        db: &mut PgConnection,
+        viewer: &Viewer,
+        id: i64,
+    ) -> Result<Option<BudgetPage>, Error> {
+        let sequence = as_of(db, None).await?;
+        let book = self.book(db, sequence).await?;
+        let month = self.latest_month(db, &Viewer::Everything).await?;
+        let Some(Entry::Budget(budget)) = book.entries.get(&id) else { return Ok(None) };
+        if !sees(&book, viewer, budget, month) {
+            return Ok(None);
+        }
+        let line = BudgetLine::of(&book, id, budget);
+        let mut page = BudgetPage { sequence, line, days: Vec::new(), history: Vec::new() };
+        let Some(asking) = self.asking(db, &book, viewer, sequence, month).await? else {
+            return Ok(Some(page));
+        };
+        if let Some(period) = budget.periods_until(asking.latest).next() {
+            let (state, spent, daily) = self.state(db, &asking, budget, period).await?;
+            page.days = days(&state, &spent, &daily);
+            page.line.current = Some(state);
+        }
+        page.history = self.history(db, &asking, &budget.of).await?;
+        Ok(Some(page))
+    }
+
+    /// The amounts that no rate converts into a currency, in the months that a budget would look at: since its first
+    /// month, for two years at most, or in the latest month where it is still to begin.
+    pub async fn without_rate(
+        &self,
+        db: &mut PgConnection,
+        of: &BudgetOf,
+        first: BillingMonth,
+        into: &Currency,
+    ) -> Result<Vec<Unconverted>, Error> {
+        let viewer = &Viewer::Everything;
+        let sequence = as_of(db, None).await?;
+        let book = self.book(db, sequence).await?;
+        let month = self.latest_month(db, viewer).await?;
+        let Some(asking) = self.asking(db, &book, viewer, sequence, month).await? else {
+            return Ok(Vec::new());
+        };
+        let first = first.max(asking.latest.minus(23)).min(asking.latest);
+        let period = Period::new(first, asking.latest).unwrap_or_else(|| asking.latest.into());
+        let spent = self.spent(db, &asking, of, period, into).await?;
+        // Tokens and credits are money only where somebody said so.
+        Ok(spent.unconverted.into_iter().filter(|left_out| left_out.cost.currency.is_money()).collect())
+    }
+
+    /// `None` while nothing is billed.
+    async fn asking<'a>(
+        &self,
+        db: &mut PgConnection,
+        book: &'a Book,
+        viewer: &'a Viewer,
+        sequence: i64,
+        month: Option<BillingMonth>,
+    ) -> sqlx::Result<Option<Asking<'a>>> {
+        let Some(latest) = month else { return Ok(None) };
+        // Up to which day bills are stated is nobody's secret, and the same for everyone.
+        let standing: Vec<Standing> = self.standing(db, latest.into(), &Viewer::Everything, sequence).await?;
+        let stated = stated_until(&standing, latest.into());
+        Ok(Some(Asking { book, viewer, sequence, latest, stated }))
+    }
+
+    /// How a period of a budget stands, with what was spent in it, and day by day up to now.
+    async fn state(
+        &self,
+        db: &mut PgConnection,
+        asking: &Asking<'_>,
+        budget: &Budget,
+        period: Period,
+    ) -> Result<(BudgetState, Spent, Vec<Decimal>), Error> {
+        let mut spent = self.spent(db, asking, &budget.of, period, &budget.currency).await?;
+        let total = spent.total();
+        let stated_until = asking.goes_on_until(period);
+        let mut daily = Vec::new();
+        let mut expected = None;
+        if let Some(until) = stated_until {
+            daily = spent.until(period.days().start, until);
+            if daily.len() < USUAL_DAYS {
+                let before =
+                    self.spent(db, asking, &budget.of, period.first().previous().into(), &budget.currency);
+                let mut earlier = before.await?.until_the_end_of(period.first().previous());
+                earlier.append(&mut daily);
+                daily = earlier;
+            }
+            expected = Some(forecast(total, &daily, days_between(until, period)));
+        }
+        let reached = total.divide(budget.amount, PLACES).unwrap_or_default();
+        let is_reached = |percent: &&u32| total.times(100) >= budget.amount.times(i64::from(**percent));
+        let next = budget.period.around(period.last().next());
+        let state = BudgetState {
+            period,
+            spent: total.normalize(),
+            reached,
+            stated_until,
+            forecast: expected,
+            threshold: budget.thresholds.iter().filter(is_reached).max().copied(),
+            is_over_budget: total > budget.amount,
+            is_forecast_over_budget: expected.is_some_and(|it| it.expected > budget.amount),
+            has_ended: stated_until.is_none() && !budget.months.contain(next.first()),
+            unconverted: std::mem::take(&mut spent.unconverted),
+        };
+        Ok((state, spent, daily))
+    }
+
+    async fn history(
+        &self,
+        db: &mut PgConnection,
+        asking: &Asking<'_>,
+        of: &BudgetOf,
+    ) -> Result<Vec<PastPeriod>, Error> {
+        let mut found = Vec::new();
+        for (_, budget) in asking.book.budgets().filter(|(_, budget)| budget.of == *of) {
+            let periods = budget.periods_until(asking.latest).take(HISTORY);
+            let periods: Vec<Period> = periods.filter(|period| asking.sees(of, *period)).collect();
+            let (Some(latest), Some(oldest)) = (periods.first(), periods.last()) else { continue };
+            let first = oldest.first().max(latest.last().minus(LONGEST - 1));
+            let Some(span) = Period::new(first, latest.last()) else { continue };
+            let spent = self.spent(db, asking, of, span, &budget.currency).await?;
+            for period in periods.into_iter().filter(|period| period.first() >= first) {
+                let spent = spent.within(period);
+                found.push(PastPeriod {
+                    period,
+                    amount: budget.amount(),
+                    spent: spent.normalize(),
+                    reached: spent.divide(budget.amount, PLACES).unwrap_or_default(),
+                    goes_on: asking.goes_on_until(period).is_some(),
+                });
+            }
+        }
+        found.sort_by_key(|past| std::cmp::Reverse(past.period.first()));
+        found.truncate(HISTORY);
+        Ok(found)
+    }
+
+    /// What an owner spent in a period, in a currency.
+    async fn spent(
+        &self,
+        db: &mut PgConnection,
+        asking: &Asking<'_>,
+        of: &BudgetOf,
+        period: Period,
+        into: &Currency,
+    ) -> Result<Spent, Error> {
+        let mut found = Spent::default();
+        let (dimension, handle) = owner_of(of);
+        for (part, filter) in parts(asking.book, &dimension, handle, period) {
+            let question = Question {
+                by: Grouping::Month,
+                then: Some(Grouping::Day),
+                convert_into: Some(into.clone()),
+                filters: vec![filter],
+                sequence: Some(asking.sequence),
+                ..Question::of(part, asking.viewer.clone())
+            };
+            let spend = self.spend(db, &question).await?;
+            for group in &spend.groups {
+                let Some(month) = group.key.as_deref().and_then(|key| key.parse().ok()) else { continue };
+                for day in &group.groups {
+                    let key = day.key.as_deref().and_then(|key| key.parse::<NaiveDate>().ok());
+                    match key {
+                        Some(day_of_month) => *found.days.entry(day_of_month).or_default() += day.cost.amount,
+                        None => *found.months.entry(month).or_default() += day.cost.amount,
+                    }
+                }
+            }
+            found.unconverted.extend(spend.unconverted);
+        }
+        Ok(found)
+    }
+}
+
+impl Asking<'_> {
+    /// The last stated day of a period that goes on; `None` where it is over.
+    fn goes_on_until(&self, period: Period) -> Option<NaiveDate> {
+        if self.latest > period.last() {
+            return None;
+        }
+        // A month that is stated whole is not the end of a longer period.
+        let last_day = self.latest.days().end.pred_opt();
+        self.stated.or(last_day.filter(|_| self.latest < period.last()))
+    }
+
+    /// Whether the viewer may see what somebody spent in all of a period.
+    fn sees(&self, of: &BudgetOf, period: Period) -> bool {
+        period.months().all(|month| sees_in(self.book, self.viewer, of, month))
+    }
+}
+
+impl Spent {
+    fn total(&self) -> Decimal {
+        self.days.values().chain(self.months.values()).copied().sum()
+    }
+
+    fn within(&self, period: Period) -> Decimal {
+        let days = self.days.range(period.days()).map(|(_, amount)| *amount);
+        let months = self.months.range(period.first()..=period.last()).map(|(_, amount)| *amount);
+        days.chain(months).sum()
+    }
+
+    /// Each day from one to another, both included; a day without charges cost nothing.
+    fn until(&self, first: NaiveDate, last: NaiveDate) -> Vec<Decimal> {
+        let days = first.iter_days().take_while(|day| *day <= last);
+        days.map(|day| self.days.get(&day).copied().unwrap_or_default()).collect()
+    }
+
+    /// The days of a month, from the first that has a charge on: before it nothing may have been loaded.
+    fn until_the_end_of(&self, month: BillingMonth) -> Vec<Decimal> {
+        match (self.days.keys().next(), month.days().end.pred_opt()) {
+            (Some(first), Some(last)) => self.until(*first, last),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl BudgetLine {
+    fn of(book: &Book, id: i64, budget: &Budget) -> Self {
+        Self {
+            id,
+            of: budget.of.clone(),
+            name: book.owner_name(&budget.of),
+            every: budget.period,
+            first: budget.months.first,
+            last: budget.months.last,
+            amount: budget.amount(),
+            thresholds: budget.thresholds.clone(),
+            current: None,
+        }
+    }
+}
+
+/// Every day of a period, with what was spent by its end, or will be.
+fn days(state: &BudgetState, spent: &Spent, daily: &[Decimal]) -> Vec<BudgetDay> {
+    let all = state.period.days();
+    let mut so_far = Decimal::ZERO;
+    let mut to_come = 0;
+    let day = |day: NaiveDate| {
+        if state.stated_until.is_some_and(|until| day > until) {
+            to_come += 1;
+            let forecast = forecast(state.spent, daily, to_come);
+            return BudgetDay { day, spent: None, so_far: None, forecast: Some(forecast) };
+        }
+        let mut of_day = spent.days.get(&day).copied().unwrap_or_default();
+        let month = BillingMonth::of(day);
+        if month.first_day() == day {
+            of_day += spent.months.get(&month).copied().unwrap_or_default();
+        }
+        so_far += of_day;
+        BudgetDay { day, spent: Some(of_day.normalize()), so_far: Some(so_far.normalize()), forecast: None }
+    };
+    all.start.iter_days().take_while(|day| *day < all.end).map(day).collect()
+}
+
+/// Days of a period after one of them.
+fn days_between(until: NaiveDate, period: Period) -> u32 {
+    let days = (period.days().end - until).num_days() - 1;
+    u32::try_from(days).unwrap_or_default()
+}
+
+/// Whether the viewer may see a budget: as things are in the latest month, or in its last one.
+fn sees(book: &Book, viewer: &Viewer, budget: &Budget, latest: Option<BillingMonth>) -> bool {
+    let month = budget.months.last.into_iter().chain(latest).min().or(budget.months.first);
+    let month = month.max(budget.months.first);
+    *viewer == Viewer::Everything || month.is_some_and(|month| sees_in(book, viewer, &budget.of, month))
+}
+
+/// What a project or cost centre spends may be of several teams, so it is for those who see everything.
+fn sees_in(book: &Book, viewer: &Viewer, of: &BudgetOf, month: BillingMonth) -> bool {
+    match (viewer, of) {
+        (Viewer::Everything, _) => true,
+        (Viewer::Teams(_), BudgetOf::Team(handle)) => {
+            teams(book, viewer, month, month).iter().any(|(_, team)| team == handle)
+        }
+        (Viewer::Teams(_), _) => false,
+    }
+}
+
+/// What of a question an owner is a value of.
+fn owner_of(of: &BudgetOf) -> (Grouping, &str) {
+    match of {
+        BudgetOf::Team(handle) => (Grouping::Team, handle),
+        BudgetOf::Project(handle) => (Grouping::Project, handle),
+        BudgetOf::CostCentre(handle) => (Grouping::CostCentre, handle),
+    }
+}

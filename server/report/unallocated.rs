@@ -1,0 +1,369 @@
+//! What nobody owns: how much of a period it is, how that changed, which keys it is, and who could own them.
+
+use serde::Serialize;
+use serde_json::Value;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+use uuid::Uuid;
+
+use super::as_of::{Error, as_of};
+use super::basis::Basis;
+use super::denomination::{Denomination, denominate};
+use super::sql::{Column, Rows};
+use super::sums::source_of;
+use super::{Answers, CostBasis, Filter, Group, Grouping, Question, Spend, Unconverted};
+use crate::accelerator::accelerator_hours;
+use crate::allocation::{self, Attributor, Facts, MonthBook, Neighbours, Suggestion, suggest};
+use crate::exchange::Used;
+use crate::money::{Currency, Decimal};
+use crate::period::{BillingMonth, Period};
+
+/// Months that coverage is told for: one sees the same month of the year before.
+const MONTHS: u32 = 13;
+const PLACES: u8 = 6;
+
+/// How a period is covered, and what is not.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unallocated {
+    pub period: Period,
+    pub sequence: i64,
+    pub currency: Option<Currency>,
+    pub cost: CostBasis,
+    /// Null where nothing was billed.
+    pub coverage: Option<Coverage>,
+    /// The last thirteen months up to the period's last, as far as something was billed in them.
+    pub months: Vec<MonthCoverage>,
+    pub keys: Vec<UnallocatedKey>,
+    /// Of all unallocated keys.
+    pub count: i64,
+    /// Whether somebody could own anything in the period's last month.
+    pub has_teams: bool,
+    pub other_currencies: Vec<Currency>,
+    pub rates: Vec<Used>,
+    /// What is in no figure, because its month has no rate.
+    pub unconverted: Vec<Unconverted>,
+}
+
+/// A cost in its parts, which sum to the total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Coverage {
+    pub total: Decimal,
+    /// Allocated to teams directly.
+    pub direct: Decimal,
+    /// Allocated to teams through pools of shared costs.
+    pub shared: Decimal,
+    pub unallocated: Decimal,
+    /// Of the unallocated, what stands in pools that could not be divided.
+    pub undivided: Decimal,
+    /// The allocated part of the total; null where that is zero.
+    pub covered: Option<Decimal>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct MonthCoverage {
+    pub month: BillingMonth,
+    #[serde(flatten)]
+    pub coverage: Coverage,
+}
+
+/// A charge key that nobody owns, or owns a part of.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnallocatedKey {
+    pub charge_key_id: Uuid,
+    pub provider: String,
+    /// The sub-account, else the billing account.
+    pub account: String,
+    pub service: String,
+    /// The instance type, meter or SKU.
+    pub item: String,
+    pub region: String,
+    pub category: String,
+    pub pricing: String,
+    pub accelerator: Option<String>,
+    pub resource: Option<String>,
+    pub tags: Value,
+    /// The pool of shared costs that it stands in, which could not be divided.
+    pub pool: Option<String>,
+    pub cost: Decimal,
+    pub accelerator_hours: Decimal,
+    /// Of all that is unallocated; null where that is zero.
+    pub share: Option<Decimal>,
+    /// Who could own it, the surest first.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// The keys of an answer, without who could own them.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    pub found: Vec<(UnallocatedKey, Facts)>,
+    pub count: i64,
+    neighbours: Neighbours,
+}
+
+impl Answers {
+    /// How a question's period is covered, and the unallocated keys from `first` on, at most `limit`, the largest
+    /// first. Who could own them is told by the book of the period's last month.
+    pub async fn unallocated(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        first: i64,
+        limit: Option<i64>,
+    ) -> Result<Unallocated, Error> {
+        let sequence = as_of(db, question.sequence).await?;
+        let asked = Question {
+            by: Grouping::Team,
+            then: Some(Grouping::Pool),
+            sequence: Some(sequence),
+            ..question.of_everything()
+        };
+        let spend = self.spend(db, &asked).await?;
+        let book = self.book(db, sequence).await?;
+        let of_month = book.of_month(question.period.last());
+        let mut found = Unallocated {
+            period: question.period,
+            sequence,
+            currency: spend.currency.clone(),
+            cost: question.cost,
+            coverage: coverage(&spend),
+            months: Vec::new(),
+            keys: Vec::new(),
+            count: 0,
+            has_teams: !of_month.teams.is_empty(),
+            other_currencies: spend.other_currencies.clone(),
+            rates: spend.rates.clone(),
+            unconverted: spend.unconverted.clone(),
+        };
+        let (Some(coverage), Some(currency)) = (found.coverage, &spend.currency) else { return Ok(found) };
+        // The months before are told in the same currency, whichever was the most used one in them.
+        let asked = match asked.convert_into {
+            Some(_) => asked,
+            None => Question { currency: Some(currency.clone()), ..asked },
+        };
+        found.months = self.coverage_by_month(db, &asked).await?;
+        let mut filters = asked.filters.clone();
+        filters.push(Filter::keep(Grouping::Team, vec![String::new()]));
+        let of_nobody = Question { by: Grouping::Month, then: None, filters, ..asked };
+        let keys = self.unallocated_keys(db, &of_nobody, sequence, first, limit).await?;
+        found.count = keys.count;
+        found.keys = owned(&keys, &of_month, coverage.unallocated)?;
+        Ok(found)
+    }
+
+    async fn coverage_by_month(
+        &self,
+        db: &mut PgConnection,
+        asked: &Question,
+    ) -> Result<Vec<MonthCoverage>, Error> {
+        let last = asked.period.last();
+        let period = Period::new(last.minus(MONTHS - 1), last).unwrap_or_else(|| last.into());
+        let by_month = Question { period, by: Grouping::Month, then: Some(Grouping::Team), ..asked.clone() };
+        let whole = self.spend(db, &by_month).await?;
+        let mut filters = asked.filters.clone();
+        filters.push(Filter { dimension: Grouping::Pool, values: vec![String::new()], leaves_out: true });
+        let shared = self.spend(db, &Question { filters, ..by_month }).await?;
+        let months = whole.groups.iter().filter_map(|month| {
+            let pools = shared.groups.iter().find(|pools| pools.key == month.key);
+            Some(MonthCoverage {
+                month: month.key.as_deref()?.parse().ok()?,
+                coverage: Coverage::of(
+                    month.cost.amount,
+                    nobodys(month),
+                    pools.map_or(Decimal::ZERO, |pools| pools.cost.amount),
+                    pools.map_or(Decimal::ZERO, nobodys),
+                ),
+            })
+        });
+        Ok(months.collect())
+    }
+}
+
+impl Coverage {
+    /// From what everything came to, what of it is nobody's, and the same two of pools alone.
+    fn of(total: Decimal, unallocated: Decimal, pools: Decimal, undivided: Decimal) -> Self {
+        let shared = pools - undivided;
+        let allocated = total - unallocated;
+        Self {
+            total: total.normalize(),
+            direct: (allocated - shared).normalize(),
+            shared: shared.normalize(),
+            unallocated: unallocated.normalize(),
+            undivided: undivided.normalize(),
+            covered: allocated.divide(total, PLACES),
+        }
+    }
+}
+
+/// Of spend by team and pool.
+fn coverage(spend: &Spend) -> Option<Coverage> {
+    let total = spend.total.as_ref()?.amount;
+    let of_pools = |group: &Group| -> Decimal {
+        group.groups.iter().filter(|pool| pool.key.is_some()).map(|pool| pool.cost.amount).sum()
+    };
+    let pools = spend.groups.iter().map(of_pools).sum();
+    let nobody = spend.groups.iter().find(|group| group.key.is_none());
+    let unallocated = nobody.map_or(Decimal::ZERO, |group| group.cost.amount);
+    Some(Coverage::of(total, unallocated, pools, nobody.map_or(Decimal::ZERO, of_pools)))
+}
+
+/// What of a group by team has none.
+fn nobodys(group: &Group) -> Decimal {
+    group.groups.iter().filter(|team| team.key.is_none()).map(|team| team.cost.amount).sum()
+}
+
+/// The keys with who could own them.
+fn owned(keys: &Keys, book: &MonthBook<'_>, unallocated: Decimal) -> sqlx::Result<Vec<UnallocatedKey>> {
+    // A pattern that is none is refused before it is kept.
+    let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let key = |(key, facts): &(UnallocatedKey, Facts)| {
+        let mut key = key.clone();
+        key.share = key.cost.divide(unallocated, PLACES);
+        // What stands in a pool is claimed by a rule already.
+        if key.pool.is_none() {
+            key.suggestions = suggest(book, &attributor, facts, &keys.neighbours);
+        }
+        if let Some(pool) = key.pool.as_deref().and_then(|handle| book.pool(handle)) {
+            key.pool = Some(pool.name.clone());
+        }
+        key
+    };
+    Ok(keys.found.iter().map(key).collect())
+}
+
+/// The keys of a question for what has no team, and whose the rest is of their accounts and resources.
+pub(super) async fn keys_of(
+    db: &mut PgConnection,
+    question: &Question,
+    basis: &Basis,
+    sequence: i64,
+    first: i64,
+    limit: Option<i64>,
+) -> sqlx::Result<Keys> {
+    let mut keys = Keys { found: Vec::new(), count: 0, neighbours: Neighbours::default() };
+    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
+        return Ok(keys);
+    };
+    let rows = Rows {
+        question,
+        basis,
+        source: source_of(db, question, &basis.visible).await?,
+        denomination: Some(&denomination),
+        first: question.period.first(),
+        last: question.period.last(),
+    };
+    let mut query = QueryBuilder::<Postgres>::new("with keys as (select c.charge_key_id, a.pool, ");
+    query.push(format!(
+        "sum({}) as cost, sum({}) as part_seconds",
+        rows.amount("cost"),
+        rows.sum("part_seconds")
+    ));
+    rows.push(&mut query, &[Column::Sql("charge_key_id", "c.charge_key_id")]);
+    query.push(
+        " group by 1, 2), chosen as (select *, count(*) over () as keys from keys \
+         order by cost desc, charge_key_id, pool limit ",
+    );
+    query.push_bind(limit);
+    query.push(" offset ");
+    query.push_bind(first);
+    query.push(
+        ") select chosen.*, k.provider, k.billing_account, k.sub_account, k.service, k.service_category, k.sku, \
+         k.region, k.accelerator, k.instance_type, k.meter, k.pricing, k.category, k.resource_id, \
+         k.commitment_discount_id, k.is_unused_commitment, k.tags from chosen join charge_keys k on k.charge_key_id = chosen.charge_key_id \
+         order by chosen.cost desc, chosen.charge_key_id, chosen.pool",
+    );
+    for row in query.build().fetch_all(&mut *db).await? {
+        keys.count = row.try_get("keys")?;
+        let pool: String = row.try_get("pool")?;
+        let facts = facts(&row)?;
+        let item = [&facts.instance_type, &facts.meter, &facts.sku];
+        let key = UnallocatedKey {
+            charge_key_id: row.try_get("charge_key_id")?,
+            provider: facts.provider.clone(),
+            account: account_of(&facts).to_owned(),
+            service: facts.service.clone(),
+            item: item.into_iter().find(|text| !text.is_empty()).cloned().unwrap_or_default(),
+            region: facts.region.clone(),
+            category: facts.category.clone(),
+            pricing: facts.pricing.clone(),
+            accelerator: row.try_get("accelerator")?,
+            resource: row.try_get("resource_id")?,
+            tags: row.try_get("tags")?,
+            pool: Some(pool).filter(|pool| !pool.is_empty()),
+            cost: row.try_get("cost")?,
+            accelerator_hours: accelerator_hours(row.try_get("part_seconds")?, PLACES).normalize(),
+            share: None,
+            suggestions: Vec::new(),
+        };
+        keys.found.push((key, facts));
+    }
+    if keys.found.iter().any(|(key, _)| key.pool.is_none()) {
+        keys.neighbours = neighbours(db, &rows, &denomination, &keys.found).await?;
+    }
+    Ok(keys)
+}
+
+/// What teams have directly in the accounts, and of the resources, of these keys.
+async fn neighbours(
+    db: &mut PgConnection,
+    rows: &Rows<'_>,
+    denomination: &Denomination,
+    keys: &[(UnallocatedKey, Facts)],
+) -> sqlx::Result<Neighbours> {
+    let filters = vec![
+        Filter { dimension: Grouping::Team, values: vec![String::new()], leaves_out: true },
+        Filter::keep(Grouping::Pool, vec![String::new()]),
+    ];
+    let question = Question { filters, ..rows.question.clone() };
+    let rows = Rows { question: &question, denomination: Some(denomination), ..*rows };
+    let mut query = QueryBuilder::<Postgres>::new("select coalesce(c.account, '') as account, ");
+    query.push("coalesce(c.resource, '') as resource, a.team, ");
+    query.push(format!("sum({}) as cost", rows.amount("cost")));
+    let columns = [Column::Value("account", &Grouping::Account), Column::Sql("resource", "k.resource_id")];
+    rows.push(&mut query, &columns);
+    query.push(" and (c.account = any(");
+    query.push_bind(keys.iter().map(|(key, _)| key.account.clone()).collect::<Vec<_>>());
+    query.push(") or c.resource = any(");
+    query.push_bind(keys.iter().filter_map(|(key, _)| key.resource.clone()).collect::<Vec<_>>());
+    query.push(")) group by 1, 2, 3");
+    let mut found = Neighbours::default();
+    for row in query.build().fetch_all(db).await? {
+        found.add(
+            row.try_get("account")?,
+            row.try_get("resource")?,
+            row.try_get("team")?,
+            row.try_get("cost")?,
+        );
+    }
+    Ok(found)
+}
+
+fn facts(row: &sqlx::postgres::PgRow) -> sqlx::Result<Facts> {
+    let tags: Value = row.try_get("tags")?;
+    let optional = |name: &str| -> sqlx::Result<String> {
+        Ok(row.try_get::<Option<String>, _>(name)?.unwrap_or_default())
+    };
+    Ok(Facts {
+        provider: row.try_get("provider")?,
+        billing_account: row.try_get("billing_account")?,
+        sub_account: row.try_get("sub_account")?,
+        service: row.try_get("service")?,
+        service_category: row.try_get("service_category")?,
+        sku: row.try_get("sku")?,
+        region: row.try_get("region")?,
+        accelerator: optional("accelerator")?,
+        instance_type: row.try_get("instance_type")?,
+        meter: row.try_get("meter")?,
+        pricing: row.try_get("pricing")?,
+        category: row.try_get("category")?,
+        resource: optional("resource_id")?,
+        commitment_status: allocation::commitment_status(
+            row.try_get("commitment_discount_id")?,
+            row.try_get("is_unused_commitment")?,
+        ),
+        commitment: row.try_get("commitment_discount_id")?,
+        tags: allocation::tags(&tags),
+    })
+}
+
+fn account_of(facts: &Facts) -> &str {
+    if facts.sub_account.is_empty() { &facts.billing_account } else { &facts.sub_account }
+}

@@ -1,0 +1,243 @@
+//! `/budgets`: what each team, project and cost centre may spend, and how they stand.
+
+mod form;
+pub(super) mod one;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use sqlx::PgConnection;
+
+use form::{BudgetForm, Done};
+
+use super::error::Result;
+use super::extract::{CurrentUser, Db, Form, cookie};
+use super::form::Fields;
+use super::layout::Layout;
+use super::respond::{As, Cell, Record};
+use super::{Access, filters, paths, respond};
+use crate::accounts::Viewer;
+use crate::allocation::{self, Edit, Entry, Problem};
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+use crate::exchange;
+use crate::money::Currency;
+use crate::period::BillingMonth;
+use crate::report::{Answers, BudgetLine, BudgetState, Budgets};
+
+#[derive(Template)]
+#[template(path = "budgets/index.html")]
+struct Page {
+    layout: Layout,
+    it: Budgets,
+    /// Who can have one: what the form says and what people read.
+    owners: Vec<(String, String)>,
+    fields: Fields,
+    problems: Vec<Problem>,
+    /// The viewer is of teams.
+    is_of_teams: bool,
+}
+
+impl Page {
+    async fn find(
+        layout: Layout,
+        db: &mut PgConnection,
+        answers: &Answers,
+        viewer: &Viewer,
+        fields: Option<Fields>,
+    ) -> Result<Self> {
+        let it = answers.budgets(db, viewer).await?;
+        let book = answers.book(db, it.sequence).await?;
+        let owners = form::owners(&book).into_iter();
+        let owners = owners.map(|(of, name)| (form::name(&of), format!("{name} ({})", form::kind(&of))));
+        let fields = if let Some(fields) = fields {
+            fields
+        } else {
+            let first = it.month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+            form::empty(exchange::reporting_currency(db).await?.as_ref(), first)
+        };
+        Ok(Self {
+            layout,
+            it,
+            owners: owners.collect(),
+            fields,
+            problems: Vec::new(),
+            is_of_teams: *viewer != Viewer::Everything,
+        })
+    }
+
+    fn may_write(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+
+    /// Amounts of different currencies stand in tables of their own.
+    fn currencies(&self) -> Vec<&Currency> {
+        let mut currencies: Vec<_> = self.it.budgets.iter().map(|line| &line.amount.currency).collect();
+        currencies.sort_unstable();
+        currencies.dedup();
+        currencies
+    }
+
+    fn lines_in<'a>(&'a self, currency: &'a Currency) -> impl Iterator<Item = &'a BudgetLine> {
+        self.it.budgets.iter().filter(move |line| line.amount.currency == *currency)
+    }
+}
+
+pub async fn index(
+    _: paths::Budgets,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    respond::html(Page::find(layout, &mut db, &answers, &person.viewer(), None).await?)
+}
+
+pub async fn index_json(
+    _: paths::BudgetsJson,
+    CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    respond::json(&answers.budgets(&mut db, &person.viewer()).await?)
+}
+
+pub async fn index_csv(
+    _: paths::BudgetsCsv,
+    CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    respond::csv("budgets", &answers.budgets(&mut db, &person.viewer()).await?.budgets)
+}
+
+pub async fn add(
+    _: paths::Budgets,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(form): Form<BudgetForm>,
+) -> Result {
+    let mut fields = form.fields();
+    let sequence = crate::ledger::sequence(&mut db).await?;
+    let book = answers.book(&mut db, sequence).await?;
+    let mut problems = Vec::new();
+    if let Some(budget) = form.read(&book, &mut fields) {
+        form::check_currency(&answers, &mut db, &budget, &mut fields).await?;
+        if !fields.is_refused() {
+            let id = allocation::entry_ids(&mut db, 1).await?.first().copied().unwrap_or_default();
+            let words = form::in_words(&book, &budget);
+            let edit = Edit { id, before: None, after: Some(Entry::Budget(budget)) };
+            match form::write(&mut db, edit, &format!("New {words}"), &by).await? {
+                Done::Written | Done::Nothing => {
+                    return Ok(back(paths::Budgets, &format!("There is a new {words}."), &settings));
+                }
+                Done::Refused(found) => problems = found,
+            }
+        }
+    }
+    let page = Page::find(layout, &mut db, &answers, &Viewer::Everything, Some(fields)).await?;
+    respond::refused(Page { problems, ..page })
+}
+
+fn back(path: impl std::fmt::Display, sentence: &str, settings: &Settings) -> axum::response::Response {
+    let mut response = respond::see_other(path);
+    cookie::leave_flash(&mut response, sentence, settings);
+    response
+}
+
+impl BudgetLine {
+    pub fn href(&self) -> String {
+        paths::Budget { budget: As::page(self.id) }.to_string()
+    }
+
+    pub fn kind(&self) -> &'static str {
+        form::kind(&self.of)
+    }
+
+    /// How it stands: words and their looks.
+    pub fn states(&self) -> Vec<(String, &'static str)> {
+        let Some(it) = &self.current else { return vec![("Not begun".to_owned(), "")] };
+        let mut states = Vec::new();
+        if it.has_ended {
+            states.push(("Ended".to_owned(), ""));
+        }
+        states.push(match it.threshold {
+            Some(percent) if percent > 100 => (format!("Reached {percent} %"), "bad"),
+            _ if it.is_over_budget => ("Above 100 %".to_owned(), "bad"),
+            Some(percent) => (format!("Reached {percent} %"), if percent < 80 { "good" } else { "wait" }),
+            None => match self.thresholds.first() {
+                Some(lowest) => (format!("Below {lowest} %"), "good"),
+                None => ("Within budget".to_owned(), "good"),
+            },
+        });
+        if it.is_forecast_over_budget && !it.is_over_budget {
+            states.push(("Forecast above 100 %".to_owned(), "bad"));
+        }
+        states
+    }
+
+    /// The same as one text.
+    pub fn state(&self) -> String {
+        let words: Vec<String> = self.states().into_iter().map(|(word, _)| word.to_lowercase()).collect();
+        words.join(", ")
+    }
+}
+
+impl BudgetState {
+    /// What is left of the budget.
+    pub fn left(&self, line: &BudgetLine) -> crate::money::Decimal {
+        line.amount.amount - self.spent
+    }
+}
+
+impl Record for BudgetLine {
+    const COLUMNS: &'static [&'static str] = &[
+        "budget",
+        "kind",
+        "owner",
+        "every",
+        "first",
+        "last",
+        "amount",
+        "currency",
+        "period",
+        "spent",
+        "reached",
+        "stated_until",
+        "forecast",
+        "forecast_low",
+        "forecast_high",
+        "state",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let month = |month: Option<BillingMonth>| month.map_or(Cell::Empty, |it| Cell::text(it.to_string()));
+        let mut cells = vec![
+            Cell::Number(self.id.into()),
+            Cell::text(self.kind()),
+            Cell::text(self.name.as_str()),
+            Cell::text(self.every.as_str()),
+            month(self.first),
+            month(self.last),
+            Cell::Number(self.amount.amount),
+            Cell::text(self.amount.currency.as_str()),
+        ];
+        match &self.current {
+            None => cells.extend(std::iter::repeat_n(Cell::Empty, 7)),
+            Some(it) => {
+                cells.push(Cell::text(it.period.to_string()));
+                cells.extend([it.spent, it.reached].map(Cell::Number));
+                cells.push(it.stated_until.map_or(Cell::Empty, |day| Cell::text(day.to_string())));
+                let forecast = it.forecast.map(|it| [it.expected, it.low, it.high].map(Cell::Number));
+                cells.extend(forecast.unwrap_or([Cell::Empty, Cell::Empty, Cell::Empty]));
+            }
+        }
+        cells.push(Cell::text(self.state()));
+        cells
+    }
+}

@@ -1,0 +1,240 @@
+//! `/budgets/7`: one budget, day by day and period by period; changed, ended and removed.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use chrono::Datelike as _;
+use serde::Deserialize;
+use sqlx::PgConnection;
+
+use super::back;
+use super::form::{self, BudgetForm, Done};
+use crate::accounts::Viewer;
+use crate::allocation::{Book, Budget, Edit, Entry, Months, Problem};
+use crate::audit::Actor;
+use crate::chart::{Bucket, BurnUp, BurnUpAmount, BurnUpDay};
+use crate::config::Settings;
+use crate::ledger;
+use crate::money::Decimal;
+use crate::period::BillingMonth;
+use crate::report::{Answers, BudgetDay, BudgetPage};
+use crate::web::error::{Error, Result};
+use crate::web::extract::{CurrentUser, Db, Form};
+use crate::web::form::Fields;
+use crate::web::layout::Layout;
+use crate::web::respond::{As, Cell, Format, Record};
+use crate::web::{Access, filters, paths, respond};
+
+#[derive(Template)]
+#[template(path = "budgets/show.html")]
+struct Page {
+    layout: Layout,
+    it: BudgetPage,
+    chart: Option<BurnUp>,
+    fields: Fields,
+    problems: Vec<Problem>,
+}
+
+pub async fn show(
+    path: paths::Budget,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: id, format } = path.budget;
+    let it = answers.budget(&mut db, &person.viewer(), id).await?.ok_or(Error::NotFound)?;
+    match format {
+        Format::Json => respond::json(&it),
+        Format::Csv => respond::csv(&format!("budget-{id}"), &it.days),
+        Format::Html => {
+            let (_, budget) = found(&answers, &mut db, id).await?;
+            respond::html(Page::of(layout, it, form::filled(&budget), Vec::new()))
+        }
+    }
+}
+
+pub async fn change(
+    path: paths::Budget,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(form): Form<BudgetForm>,
+) -> Result {
+    let id = path.budget.value;
+    let (book, before) = found(&answers, &mut db, id).await?;
+    let mut fields = form.fields();
+    let mut problems = Vec::new();
+    if let Some(after) = form.read_of(before.of.clone(), &mut fields) {
+        form::check_currency(&answers, &mut db, &after, &mut fields).await?;
+        if !fields.is_refused() {
+            let words = form::in_words(&book, &after);
+            match write(&mut db, id, before, Some(after), &format!("Changed {words}"), &by).await? {
+                Done::Written => return Ok(back_to(id, &format!("Changed: {words}."), &settings)),
+                Done::Nothing => return Ok(back_to(id, "Nothing changed: it was so already.", &settings)),
+                Done::Refused(found) => problems = found,
+            }
+        }
+    }
+    let it = answers.budget(&mut db, &Viewer::Everything, id).await?.ok_or(Error::NotFound)?;
+    respond::refused(Page::of(layout, it, fields, problems))
+}
+
+#[derive(Deserialize)]
+pub struct EndForm {
+    until: String,
+}
+
+/// Ends a budget with a month; the periods that begin later have none.
+pub async fn end(
+    path: paths::BudgetEnd,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(form): Form<EndForm>,
+) -> Result {
+    let id = path.budget;
+    let (book, before) = found(&answers, &mut db, id).await?;
+    let mut fields = form::filled(&before);
+    let mut problems = Vec::new();
+    let until = form.until.trim().parse::<BillingMonth>().map_err(|_| "Expected a month such as 2026-09.");
+    let until = until.and_then(|until| {
+        let is_before = before.months.first.is_some_and(|first| until < first);
+        if is_before { Err("That is before its first month; remove it instead.") } else { Ok(until) }
+    });
+    if let Some(until) = fields.check("until", until) {
+        let after = Budget { months: Months { last: Some(until), ..before.months }, ..before.clone() };
+        let words = form::in_words(&book, &after);
+        match write(&mut db, id, before, Some(after), &format!("Ended {words}"), &by).await? {
+            Done::Written => return Ok(back_to(id, &format!("Ended: {words}."), &settings)),
+            Done::Nothing => return Ok(back_to(id, "Nothing changed: it was so already.", &settings)),
+            Done::Refused(found) => problems = found,
+        }
+    }
+    let it = answers.budget(&mut db, &Viewer::Everything, id).await?.ok_or(Error::NotFound)?;
+    respond::refused(Page::of(layout, it, fields, problems))
+}
+
+pub async fn remove(
+    path: paths::BudgetRemove,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let id = path.budget;
+    let (book, before) = found(&answers, &mut db, id).await?;
+    let words = form::in_words(&book, &before);
+    let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), &by).await? {
+        Done::Written => format!("Removed: {words}."),
+        Done::Nothing => "Nothing changed: it was so already.".to_owned(),
+        Done::Refused(problems) => {
+            let first = problems.into_iter().next().map(|it| it.message).unwrap_or_default();
+            format!("Nothing changed: {first}.")
+        }
+    };
+    Ok(back(paths::Budgets, &sentence, &settings))
+}
+
+/// The book as it stands, and the budget of this number.
+async fn found(answers: &Answers, db: &mut PgConnection, id: i64) -> Result<(Arc<Book>, Budget)> {
+    let sequence = ledger::sequence(db).await?;
+    let book = answers.book(db, sequence).await?;
+    match book.entries.get(&id) {
+        Some(Entry::Budget(budget)) => {
+            let budget = budget.clone();
+            Ok((book, budget))
+        }
+        _ => Err(Error::NotFound),
+    }
+}
+
+async fn write(
+    db: &mut PgConnection,
+    id: i64,
+    before: Budget,
+    after: Option<Budget>,
+    summary: &str,
+    by: &Actor,
+) -> sqlx::Result<Done> {
+    let edit = Edit { id, before: Some(Entry::Budget(before)), after: after.map(Entry::Budget) };
+    form::write(db, edit, summary, by).await
+}
+
+fn back_to(id: i64, sentence: &str, settings: &Settings) -> axum::response::Response {
+    back(paths::Budget { budget: As::page(id) }, sentence, settings)
+}
+
+impl Page {
+    fn of(layout: Layout, it: BudgetPage, fields: Fields, problems: Vec<Problem>) -> Self {
+        let chart = burn_up(&it);
+        Self { layout, it, chart, fields, problems }
+    }
+
+    fn may_write(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+
+    fn here(&self) -> String {
+        self.it.line.href()
+    }
+
+    fn end(&self) -> String {
+        paths::BudgetEnd { budget: self.it.line.id }.to_string()
+    }
+
+    fn remove(&self) -> String {
+        paths::BudgetRemove { budget: self.it.line.id }.to_string()
+    }
+}
+
+fn burn_up(it: &BudgetPage) -> Option<BurnUp> {
+    let current = it.line.current.as_ref()?;
+    let has_months = !current.period.is_one_month();
+    let day = |day: &BudgetDay| {
+        let label = match day.day.day() {
+            1 if has_months => day.day.format("%b").to_string(),
+            _ if has_months => String::new(),
+            number => number.to_string(),
+        };
+        let name = day.day.format("%-d %b %Y").to_string();
+        let amount = match (day.so_far, day.forecast) {
+            (_, Some(it)) => BurnUpAmount::Expected { low: it.low, expected: it.expected, high: it.high },
+            (so_far, None) => BurnUpAmount::Spent(so_far.unwrap_or_default()),
+        };
+        BurnUpDay { day: Bucket { label, name, is_apart: false }, amount }
+    };
+    Some(BurnUp {
+        title: format!("Effective cost since the first day of {}, against the budget", current.period.name()),
+        description:
+            "Columns up to what was spent by the end of each day; the same figures stand in the table below."
+                .to_owned(),
+        unit: it.line.amount.currency.to_string(),
+        limit: it.line.amount.amount,
+        days: it.days.iter().map(day).collect(),
+        format: |amount: Decimal| filters::figure(amount, 2),
+    })
+}
+
+impl Record for BudgetDay {
+    const COLUMNS: &'static [&'static str] =
+        &["day", "spent", "so_far", "forecast", "forecast_low", "forecast_high"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
+        let forecast = |part: fn(crate::allocation::Forecast) -> Decimal| number(self.forecast.map(part));
+        vec![
+            Cell::text(self.day.to_string()),
+            number(self.spent),
+            number(self.so_far),
+            forecast(|it| it.expected),
+            forecast(|it| it.low),
+            forecast(|it| it.high),
+        ]
+    }
+}

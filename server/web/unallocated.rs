@@ -1,0 +1,269 @@
+//! `/unallocated/2026-09`: what nobody owns, how much that is, and who could own it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use super::error::Result;
+use super::extract::{CurrentUser, Db, Query};
+use super::layout::{Layout, Pages};
+use super::question::Asked;
+use super::respond::{As, Cell, Format, Record};
+use super::{filters, paths, respond};
+use crate::accounts::Viewer;
+use crate::allocation::{Field, How, Suggestion};
+use crate::chart;
+use crate::clock;
+use crate::exchange;
+use crate::money::{Currency, Decimal};
+use crate::period::{BillingMonth, Period};
+use crate::report::{Answers, CostBasis, Coverage, MonthCoverage, Unallocated, UnallocatedKey};
+
+/// Keys on a page; a file has them all.
+const PAGE: u64 = 50;
+
+#[derive(Template)]
+#[template(path = "unallocated.html")]
+struct Page {
+    layout: Layout,
+    period: Period,
+    asked: Asked,
+    it: Unallocated,
+    chart: chart::Stack,
+    reporting_currency: Option<Currency>,
+}
+
+/// The month that was billed last, or this one.
+pub async fn latest(_: paths::AnyUnallocated, State(answers): State<Arc<Answers>>, mut db: Db) -> Result {
+    let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
+    let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+    Ok(respond::see_other(paths::Unallocated { period: As::page(month.into()) }))
+}
+
+pub async fn show(
+    path: paths::Unallocated,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: period, format } = path.period;
+    let asked = Asked::read(pairs)?;
+    let question = asked.question(period, person.viewer());
+    let limit = asked.limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
+    let (first, limit) = match format {
+        Format::Csv | Format::Json => (0, limit),
+        Format::Html => {
+            (i64::try_from((asked.page - 1) * PAGE).unwrap_or(i64::MAX), Some(PAGE.cast_signed()))
+        }
+    };
+    let it = answers.unallocated(&mut db, &question, first, limit).await?;
+    match format {
+        Format::Json => respond::json(&it),
+        Format::Csv => {
+            let currency = it.currency.as_ref();
+            let lines: Vec<Line<'_>> = it.keys.iter().map(|key| Line { key, currency }).collect();
+            respond::csv(&format!("unallocated-{period}"), &lines)
+        }
+        Format::Html => {
+            let chart = over_time(&it);
+            let reporting_currency = exchange::reporting_currency(&mut db).await?;
+            respond::html(Page { layout, period, asked, it, chart, reporting_currency })
+        }
+    }
+}
+
+impl Page {
+    fn at(&self, asked: &Asked) -> String {
+        asked.link(paths::Unallocated { period: As::page(self.period) })
+    }
+
+    fn during(&self, period: Period) -> String {
+        let asked = Asked { page: 1, ..self.asked.clone() };
+        asked.link(paths::Unallocated { period: As::page(period) })
+    }
+
+    fn periods(&self) -> Vec<(String, String, bool)> {
+        let choice = |period: Period| (period.name(), self.during(period), period == self.period);
+        self.period.around().into_iter().map(choice).collect()
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        let asked = Asked { page: 1, ..self.asked.clone() };
+        format!("/unallocated/{}.{suffix}{}", self.period, asked.suffix())
+    }
+
+    fn costs(&self) -> Vec<(String, String, bool)> {
+        let choice = |cost: CostBasis| {
+            let asked = Asked { page: 1, ..self.asked.cost(cost) };
+            (cost.label(), self.at(&asked), cost == self.asked.cost)
+        };
+        CostBasis::ALL.into_iter().map(choice).collect()
+    }
+
+    /// Each currency of the period alone, and all in one, where there are several.
+    fn currencies(&self) -> Vec<(String, String, bool)> {
+        let converted = self.asked.convert_into.as_ref();
+        let mut present: Vec<&Currency> = self.it.other_currencies.iter().chain(&self.it.currency).collect();
+        present.extend(self.it.rates.iter().map(|used| &used.currency));
+        present.sort_unstable();
+        present.dedup();
+        if present.len() < 2 && converted.is_none() {
+            return Vec::new();
+        }
+        let mut into: Vec<&Currency> = converted.into_iter().chain(&self.reporting_currency).collect();
+        into.sort_unstable();
+        into.dedup();
+        let alone = present.into_iter().map(|currency| {
+            let is_current = converted.is_none() && self.it.currency.as_ref() == Some(currency);
+            (currency.to_string(), self.at(&self.asked.currency(currency)), is_current)
+        });
+        let all_in = into.into_iter().map(|currency| {
+            let address = self.at(&self.asked.convert_into(currency));
+            (format!("All in {currency}"), address, converted == Some(currency))
+        });
+        alone.chain(all_in).collect()
+    }
+
+    fn chips(&self) -> Vec<(String, String)> {
+        self.asked.chips(|asked| self.at(asked))
+    }
+
+    fn coverage(&self) -> Option<(&Coverage, &Currency)> {
+        self.it.coverage.as_ref().zip(self.it.currency.as_ref())
+    }
+
+    fn pages(&self) -> Pages {
+        let first = self.at(&Asked { page: 1, ..self.asked.clone() });
+        Pages::of(self.asked.page, self.it.count.unsigned_abs(), PAGE, &first)
+    }
+
+    fn month(&self, it: &MonthCoverage) -> String {
+        self.during(it.month.into())
+    }
+}
+
+impl UnallocatedKey {
+    /// What it is, in as few words as tell it.
+    pub fn title(&self) -> &str {
+        if self.item.is_empty() { &self.category } else { &self.item }
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> String {
+        let usage = (self.category != "Usage" && !self.item.is_empty()).then_some(&self.category);
+        let parts = [&self.provider, &self.account, &self.service, &self.region].into_iter().chain(usage);
+        let parts: Vec<&str> = parts.map(String::as_str).filter(|part| !part.is_empty()).collect();
+        parts.join(", ")
+    }
+
+    /// The form of a rule for what is like it, where nobody comes to mind.
+    pub fn rule(&self) -> String {
+        let when = [
+            (Field::Provider, &self.provider),
+            (Field::Account, &self.account),
+            (Field::Service, &self.service),
+        ];
+        let when: Vec<_> = when
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(field, value)| (field, value.clone()))
+            .collect();
+        let name = if self.service.is_empty() { &self.category } else { &self.service };
+        paths::new_rule(&when, None, &format!("{name} of {}", self.account))
+    }
+}
+
+impl Suggestion {
+    /// The form that makes it so, filled in, and what the link to it says.
+    pub fn link(&self) -> (String, &'static str) {
+        match &self.how {
+            How::Team { .. } => (paths::new_team(), "Make this team"),
+            How::Rule { when, to } => {
+                let name = match when.first() {
+                    Some((field, value)) => format!("{} {value}", field.name()),
+                    None => "As the labels say".to_owned(),
+                };
+                (paths::new_rule(when, Some(to), &name), "Make this rule")
+            }
+        }
+    }
+}
+
+/// Coverage as columns: what is owned below, what is not on top.
+fn over_time(it: &Unallocated) -> chart::Stack {
+    let series = |label: &str, is_other: bool, value: fn(&Coverage) -> Decimal| chart::Series {
+        label: label.to_owned(),
+        values: it.months.iter().map(|month| value(&month.coverage)).collect(),
+        is_other,
+    };
+    chart::Stack {
+        title: format!("{} by month: allocated and not", it.cost.label()),
+        description: "Stacked columns; the same figures stand in the table below.".to_owned(),
+        unit: it.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
+        buckets: it
+            .months
+            .iter()
+            .map(|month| chart::Bucket {
+                label: month.month.first_day().format("%b").to_string(),
+                name: month.month.name(),
+                is_apart: false,
+            })
+            .collect(),
+        series: vec![
+            series("Allocated directly", false, |it| it.direct),
+            series("Shared through pools", false, |it| it.shared),
+            series("Unallocated", true, |it| it.unallocated),
+        ],
+        format: |amount: Decimal| filters::figure(amount, 2),
+    }
+}
+
+/// A key and what its cost is counted in.
+struct Line<'a> {
+    key: &'a UnallocatedKey,
+    currency: Option<&'a Currency>,
+}
+
+impl Record for Line<'_> {
+    const COLUMNS: &'static [&'static str] = &[
+        "provider",
+        "account",
+        "service",
+        "item",
+        "region",
+        "category",
+        "pricing",
+        "accelerator",
+        "resource",
+        "tags",
+        "undivided_pool",
+        "cost",
+        "currency",
+        "accelerator_hours",
+        "share",
+        "could_be",
+        "why",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let key = self.key;
+        let optional = |text: Option<&'_ String>| text.map_or(Cell::Empty, |text| Cell::text(text.clone()));
+        let texts = [&key.provider, &key.account, &key.service, &key.item, &key.region, &key.category];
+        let mut cells: Vec<Cell<'_>> = texts.map(|text| Cell::text(text.as_str())).into();
+        cells.push(Cell::text(key.pricing.as_str()));
+        cells.extend([key.accelerator.as_ref(), key.resource.as_ref()].map(optional));
+        cells.push(Cell::text(key.tags.to_string()));
+        cells.push(optional(key.pool.as_ref()));
+        cells.push(Cell::Number(key.cost));
+        cells.push(self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())));
+        cells.push(Cell::Number(key.accelerator_hours));
+        cells.push(key.share.map_or(Cell::Empty, Cell::Number));
+        let surest = key.suggestions.first();
+        cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.who.as_str())));
+        cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.why.as_str())));
+        cells
+    }
+}

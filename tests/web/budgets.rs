@@ -1,0 +1,219 @@
+//! Budgets in the browser: added, refused, reached, forecast, changed, ended, removed; and what a lead sees of them.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::allocation::{Entry, Split, Target, Team};
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+const PAGE: &str = "/budgets";
+
+/// August: 10 a day for vision. September up to the 10th: 20 a day for vision, four fifths of support, and speech.
+async fn app(db: PgPool) -> (TestLedger, TestApp) {
+    let ledger = TestLedger::new(db);
+    let mut august = Focus::new();
+    for day in 1..=31 {
+        august = august.hour("acme", "s1", &format!("2026-08-{day:02}T10"), "10", "vision");
+    }
+    let mut september = Focus::new().line(
+        "NeoCloud,acme,s9,2026-09-01T00:00:00Z,2026-10-01T00:00:00Z,2026-09-01T00:00:00Z,2026-10-01T00:00:00Z,\
+         Purchase,,Support,Other,,,,,,,30,30,30,30,USD,,NeoCloud,NeoCloud",
+    );
+    for day in 1..=10 {
+        let at = format!("2026-09-{day:02}T10");
+        september = september.hour("acme", "s1", &at, "20", "vision").hour("acme", "s2", &at, "5", "speech");
+    }
+    ledger.deliver("august.csv", &august).await;
+    ledger.deliver("september.csv", &september).await;
+    let mut connection = ledger.db.acquire().await.unwrap();
+    let vision = Team {
+        handle: "vision".into(),
+        name: "Vision".into(),
+        parent: Some("research".into()),
+        ..Team::default()
+    };
+    let entries = vec![
+        team("research"),
+        Entry::Team(vision),
+        team("speech"),
+        Entry::Pool(pool("support", Split::DirectCost)),
+        rule(1, "service", "Support", to_pool("support")),
+        rule(2, "", "", Target::Labels),
+    ];
+    write(&mut connection, entries).await;
+    let finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    (ledger, finance)
+}
+
+fn budget<'a>(of: &'a str, amount: &'a str, first: &'a str) -> [(&'static str, &'a str); 7] {
+    [
+        ("of", of),
+        ("amount", amount),
+        ("currency", "USD"),
+        ("every", "month"),
+        ("first", first),
+        ("last", ""),
+        ("thresholds", "50, 80, 100"),
+    ]
+}
+
+fn with<'a>(fields: &[(&'static str, &'a str)], name: &str, value: &'a str) -> Vec<(&'static str, &'a str)> {
+    fields.iter().map(|(field, known)| (*field, if *field == name { value } else { *known })).collect()
+}
+
+async fn json(app: &mut TestApp, address: &str) -> Value {
+    let answer = app.get(address).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+async fn add(app: &mut TestApp, fields: &[(&str, &str)]) -> i64 {
+    let answer = app.submit(PAGE, PAGE, fields).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let json = json(app, "/budgets.json").await;
+    json["budgets"].as_array().unwrap().iter().map(|it| it["id"].as_i64().unwrap()).max().unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_budget_is_compared_with_what_was_spent_and_will_be(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    assert!(html::text(&finance.get(PAGE).await.body, ".empty").contains("Add the first one below"));
+    let id = add(&mut finance, &budget("team:vision", "400", "2026-08")).await;
+    assert_eq!(
+        html::text(&finance.get(PAGE).await.body, ".flash"),
+        "There is a new budget of team Vision: 400.00 USD a month from 2026-08."
+    );
+    let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
+    let now = &it["current"];
+    // 200 of its own and 24 of support; 28 days: 18 of 10 and 10 of 20.
+    assert_eq!(
+        (&now["spent"], &now["reached"], &now["threshold"]),
+        (&"224".into(), &"0.560000".into(), &50.into())
+    );
+    assert_eq!(now["stated_until"], "2026-09-10");
+    let expected: f64 = now["forecast"]["expected"].as_str().unwrap().parse().unwrap();
+    assert!((expected - (224.0 + 20.0 * 380.0 / 28.0)).abs() < 0.01, "{expected}");
+    assert_eq!((&now["is_over_budget"], &now["is_forecast_over_budget"]), (&false.into(), &true.into()));
+    let days = it["days"].as_array().unwrap();
+    assert_eq!((days.len(), &days[0]["spent"], &days[9]["so_far"]), (30, &"44".into(), &"224".into()));
+    assert_eq!(days[29]["forecast"], now["forecast"]);
+    let history: Vec<(&Value, &Value)> =
+        it["history"].as_array().unwrap().iter().map(|past| (&past["period"], &past["spent"])).collect();
+    assert_eq!(history, [(&"2026-09".into(), &"224".into()), (&"2026-08".into(), &"310".into())]);
+
+    let page = finance.get(&format!("/budgets/{id}")).await.body;
+    assert_eq!(html::texts(&page, "h1 .badge"), ["Reached 50 %", "Forecast above 100 %"]);
+    assert!(page.contains("class=\"limit\"") && page.contains("class=\"band\""));
+    let csv = finance.get(&format!("/budgets/{id}.csv")).await.body;
+    assert_eq!(csv.lines().count(), 31, "{csv}");
+    assert!(csv.contains("\n2026-09-10,20,224,,,\n"), "{csv}");
+    let list = finance.get("/budgets.csv").await.body;
+    assert!(list.contains(",team,Vision,month,2026-08,,400,USD,2026-09,224,0.560000,2026-09-10,"), "{list}");
+
+    // A quarter goes on after its first two months, which are stated.
+    let quarter = with(&budget("team:research", "1,000.00", "2026-07"), "every", "quarter");
+    let id = add(&mut finance, &quarter).await;
+    let now = &json(&mut finance, &format!("/budgets/{id}.json")).await["current"];
+    assert_eq!((&now["period"], &now["spent"]), (&"2026-07..2026-09".into(), &"534".into()));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_cannot_be_is_refused_with_the_reason_and_nothing_changes(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    let euros = Focus::new().hour("beta", "e1", "2026-09-05T10", "7", "vision").billed_in("EUR");
+    ledger.deliver("euros.csv", euros).await;
+    let good = with(&budget("team:vision", "400", "2026-08"), "currency", "USD");
+    for (field, value, sentence) in [
+        ("of", "team:gone", "Choose whose budget it is."),
+        ("amount", "0", "Expected an amount above zero"),
+        ("amount", "much", "Expected an amount above zero"),
+        ("first", "", "Expected a month such as 2026-09."),
+        ("last", "2026-07", "That is before its first month."),
+        ("every", "week", "Expected month, quarter or year."),
+        ("thresholds", "0, 80", "Expected percentages from 1 to 1000"),
+        ("currency", "credits", "Expected a currency such as USD."),
+        ("currency", "USD", "no rate into USD for EUR in September 2026. Enter the rates first"),
+        (
+            "currency",
+            "CHF",
+            "no rate into CHF for EUR in September 2026; USD in August 2026, September 2026.",
+        ),
+    ] {
+        let answer = finance.submit(PAGE, PAGE, &with(&good, field, value)).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{field} {value}");
+        assert!(answer.body.contains(sentence), "{field} {value}: {}", answer.body);
+    }
+    assert_eq!(json(&mut finance, "/budgets.json").await["budgets"], serde_json::json!([]));
+
+    let rate = [("month", "2026-09"), ("currency", "EUR"), ("rate", "2"), ("quoted_in", "USD")];
+    finance.submit("/rates", "/rates", &rate).await;
+    let id = add(&mut finance, &good).await;
+    let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
+    // Its own 200, 14 of euros, and of support what that comes to beside speech's 50.
+    assert!(it["current"]["spent"].as_str().unwrap().starts_with("238.3"), "{}", it["current"]["spent"]);
+
+    let twice = finance.submit(PAGE, PAGE, &good).await;
+    assert_eq!(twice.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(twice.body.contains("two of its budgets hold for the same months"), "{}", twice.body);
+    assert_eq!(json(&mut finance, "/budgets.json").await["budgets"].as_array().unwrap().len(), 1);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_is_changed_ended_and_removed(db: PgPool) {
+    let (_ledger, mut finance) = app(db).await;
+    let id = add(&mut finance, &budget("team:vision", "400", "2026-08")).await;
+    let here = format!("/budgets/{id}");
+    let changed = finance.submit(&here, &here, &budget("", "200", "2026-08")[1..]).await;
+    assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.body);
+    let page = finance.get(&here).await.body;
+    assert_eq!(
+        html::text(&page, ".flash"),
+        "Changed: budget of team Vision: 200.00 USD a month from 2026-08."
+    );
+    assert_eq!(html::texts(&page, "h1 .badge"), ["Above 100 %"]);
+
+    let early = finance.submit(&here, &format!("{here}/end"), &[("until", "2026-07")]).await;
+    assert_eq!(early.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(early.body.contains("That is before its first month; remove it instead."));
+    finance.submit(&here, &format!("{here}/end"), &[("until", "2026-08")]).await;
+    let page = finance.get(&here).await.body;
+    assert_eq!(html::texts(&page, "h1 .badge"), ["Ended", "Above 100 %"]);
+    assert!(page.contains("August 2026 is over."));
+
+    // It goes on with another amount, and the history is of both.
+    let next = add(&mut finance, &budget("team:vision", "500", "2026-09")).await;
+    let it = json(&mut finance, &format!("/budgets/{next}.json")).await;
+    assert_eq!(it["history"][1]["amount"]["amount"], "200");
+    assert_eq!(finance.submit(&here, &format!("{here}/remove"), &[]).await.location(), PAGE);
+    assert!(finance.get(PAGE).await.body.contains("Removed: budget of team Vision"));
+    assert_eq!(finance.get(&here).await.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_sees_the_budgets_of_their_teams_and_those_inside_and_changes_none(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    let vision = add(&mut finance, &budget("team:vision", "400", "2026-08")).await;
+    let speech = add(&mut finance, &budget("team:speech", "31337", "2026-08")).await;
+    let mut lead = TestApp::of(&ledger).signed_in(Role::Lead).await;
+    let seen = json(&mut lead, "/budgets.json").await;
+    let ids: Vec<i64> =
+        seen["budgets"].as_array().unwrap().iter().map(|it| it["id"].as_i64().unwrap()).collect();
+    assert_eq!(ids, [vision]);
+    assert_eq!(
+        seen["budgets"][0]["current"],
+        json(&mut finance, &format!("/budgets/{vision}.json")).await["current"],
+        "the same figures as finance"
+    );
+    for path in [PAGE, "/budgets.csv", "/budgets.json"] {
+        assert!(!lead.get(path).await.body.contains("31337"), "{path}");
+    }
+    assert_eq!(lead.get(&format!("/budgets/{speech}")).await.status, StatusCode::NOT_FOUND);
+    let page = lead.get(&format!("/budgets/{vision}")).await;
+    assert!(page.status.is_success() && !page.body.contains("Change it"));
+    let answer = lead.submit("/account", &format!("/budgets/{vision}/remove"), &[]).await;
+    assert_eq!(answer.status, StatusCode::FORBIDDEN);
+}

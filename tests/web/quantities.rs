@@ -1,0 +1,186 @@
+//! Quantities in the browser: entered, loaded, refused, removed; what a unit costs, and what is divided by them.
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+use gpuledger::accounts::Role;
+use gpuledger::allocation::{Edit, Entry, Split, Target, Team};
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::app::Answer;
+use crate::support::book::{change, pool, rule, team, to_pool, write};
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+const PAGE: &str = "/quantities";
+const RUNS: [(&str, &str); 5] = [
+    ("day", "2026-09-05"),
+    ("kind", "team"),
+    ("owner", "VISION"),
+    ("unit", "Training  runs"),
+    ("quantity", "8"),
+];
+
+/// September: vision 40, speech 20, and 12 of support that is divided by training runs.
+async fn app(db: PgPool) -> (TestLedger, TestApp) {
+    let ledger = TestLedger::new(db);
+    let month = Focus::new()
+        .hour("acme", "s1", "2026-09-05T10", "40", "vision")
+        .hour("acme", "s2", "2026-09-05T10", "20", "speech")
+        .hour("acme", "s3", "2026-09-05T10", "12", "");
+    ledger.deliver("september.csv", &month).await;
+    let mut connection = ledger.db.acquire().await.unwrap();
+    let entries = vec![
+        team("vision"),
+        team("speech"),
+        Entry::Pool(pool("support", Split::Quantity { unit: "Training runs".into() })),
+        rule(1, "account", "s3", to_pool("support")),
+        rule(2, "", "", Target::Labels),
+    ];
+    write(&mut connection, entries).await;
+    let finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    (ledger, finance)
+}
+
+pub async fn load(app: &mut TestApp, content: &str) -> Answer {
+    let mut body = app.upload_head(PAGE).await;
+    body.extend(b"--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"runs.csv\"\r\n\r\n");
+    body.extend(content.bytes());
+    body.extend(b"\r\n--B--\r\n");
+    let request = Request::post("/quantities/file")
+        .header(header::ACCEPT, "text/html")
+        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B");
+    app.send(request.body(Body::from(body)).unwrap()).await
+}
+
+async fn json(app: &mut TestApp) -> Value {
+    serde_json::from_str(&app.get("/quantities.json").await.body).unwrap()
+}
+
+/// Owner, unit, quantity, cost and cost of a unit.
+async fn costs(app: &mut TestApp) -> Vec<[String; 5]> {
+    let json = json(app).await;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let line = |it: &Value| {
+        let cost = it["cost"]["amount"].as_str().map(|amount| {
+            let amount: gpuledger::money::Decimal = amount.parse().unwrap();
+            amount.normalize().to_string()
+        });
+        [
+            text(&it["owner"]),
+            text(&it["unit"]),
+            text(&it["quantity"]),
+            cost.unwrap_or_default(),
+            text(&it["per_unit"]),
+        ]
+    };
+    json["unit_costs"].as_array().unwrap().iter().map(line).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn entered_quantities_divide_shared_costs_and_tell_what_a_unit_costs(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    assert!(html::text(&finance.get(PAGE).await.body, ".empty").contains("There are no quantities yet"));
+    let answer = finance.submit(PAGE, PAGE, &RUNS).await;
+    assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, PAGE), "{}", answer.body);
+    let page = finance.get(PAGE).await.body;
+    assert_eq!(html::text(&page, ".flash"), "Entered: team Vision had 8 training runs on 5 Sep 2026.");
+    // All of support is vision's: 52 by 8.
+    assert_eq!(costs(&mut finance).await, [["vision", "training runs", "8", "52", "6.5"]]);
+
+    let again = finance.submit(PAGE, PAGE, &RUNS).await;
+    assert_eq!(again.status, StatusCode::SEE_OTHER);
+    assert!(finance.get(PAGE).await.body.contains("Nothing changed: team Vision had 8 training runs"));
+
+    let file = "day,kind,owner,unit,quantity\n2026-09-05,team,vision,training runs,6\n\
+                2026-09-06,team,vision,training runs,2\n2026-09-06,team,speech,Training runs,8\n\
+                2026-09-06,experiment,Exp-1,tokens,0\n";
+    assert_eq!(load(&mut finance, file).await.status, StatusCode::SEE_OTHER);
+    assert!(
+        finance.get(PAGE).await.body.contains("runs.csv: 4 quantities are new or changed, 0 were known.")
+    );
+    assert_eq!(
+        costs(&mut finance).await,
+        [
+            ["speech", "training runs", "8", "26", "3.25"],
+            ["vision", "training runs", "8", "46", "5.75"],
+            ["exp-1", "tokens", "0", "", ""],
+        ]
+    );
+    // What the product writes reads back as the same.
+    let own = finance.get("/quantities.csv").await.body;
+    assert!(own.starts_with("day,kind,owner,unit,quantity\n2026-09-06,experiment,exp-1,tokens,0\n"), "{own}");
+    load(&mut finance, &own).await;
+    assert!(finance.get(PAGE).await.body.contains("0 quantities are new or changed, 4 were known."));
+
+    let gone = [("month", "2026-09"), ("kind", "team"), ("owner", "speech"), ("unit", "training runs")];
+    finance.submit(PAGE, "/quantities/remove", &gone).await;
+    let page = finance.get(PAGE).await.body;
+    assert_eq!(
+        html::text(&page, ".flash"),
+        "Removed: training runs of team speech in September 2026, 1 days."
+    );
+    assert_eq!(costs(&mut finance).await[0], ["vision", "training runs", "8", "52", "6.5"]);
+    finance.submit(PAGE, "/quantities/remove", &gone).await;
+    assert!(finance.get(PAGE).await.body.contains("Nothing changed: there is no such quantity."));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_team_is_counted_with_those_inside_it(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    let mut connection = ledger.db.acquire().await.unwrap();
+    let book = gpuledger::allocation::book(&mut connection, 1000).await.unwrap();
+    let is_speech = |entry: &Entry| matches!(entry, Entry::Team(team) if team.handle == "speech");
+    let (id, before) = book.entries.iter().find(|(_, entry)| is_speech(entry)).unwrap();
+    let after = Entry::Team(Team {
+        handle: "speech".into(),
+        name: "Speech".into(),
+        parent: Some("vision".into()),
+        ..Team::default()
+    });
+    change(&mut connection, vec![Edit { id: *id, before: Some(before.clone()), after: Some(after) }]).await;
+    let file = "day,kind,owner,unit,quantity\n2026-09-05,team,vision,training runs,6\n\
+                2026-09-06,team,speech,training runs,2\n";
+    load(&mut finance, file).await;
+    assert_eq!(
+        costs(&mut finance).await,
+        [["speech", "training runs", "2", "23", "11.5"], ["vision", "training runs", "8", "72", "9"]]
+    );
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_wrong_is_refused_with_its_place_and_nothing_changes(db: PgPool) {
+    let (_ledger, mut finance) = app(db).await;
+    for (field, value, sentence) in [
+        ("day", "05.09.2026", "Expected a day such as 2026-09-30."),
+        ("kind", "squad", "Expected team, project or experiment."),
+        ("owner", "robotics", "Expected a team of September 2026."),
+        ("unit", " ", "Expected what is counted"),
+        ("quantity", "-1", "Expected a number of zero or more"),
+        ("quantity", "1,200", "Expected a number of zero or more"),
+    ] {
+        let fields = RUNS.map(|(name, known)| (name, if name == field { value } else { known }));
+        let answer = finance.submit(PAGE, PAGE, &fields).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{field}");
+        assert!(answer.body.contains(sentence), "{field}: {}", answer.body);
+    }
+    let head = "day,kind,owner,unit,quantity\n2026-09-05,team,vision,runs,6\n";
+    for (content, sentence) in [
+        (
+            format!("{head}2026-09-06,team,nobody,runs,1\n"),
+            "row 2, owner: found &#34;nobody&#34;, expected a team of",
+        ),
+        (format!("{head}2026-09-06,team,vision,runs,many\n"), "row 2, quantity: found &#34;many&#34;"),
+        (
+            format!("{head}2026-09-05,team,Vision,RUNS,7\n"),
+            "each day, owner and unit once; row 1 has it already",
+        ),
+        ("a,b\n".to_owned(), "expected the columns day,kind,owner,unit,quantity. Nothing of it was taken."),
+        ("day,kind,owner,unit,quantity\n".to_owned(), "runs.csv holds no quantity."),
+    ] {
+        let refused = load(&mut finance, &content).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{content}");
+        assert!(refused.body.contains(sentence), "{content}: {}", refused.body);
+    }
+    assert_eq!(json(&mut finance).await["quantities"], serde_json::json!([]));
+}

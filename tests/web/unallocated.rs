@@ -1,0 +1,130 @@
+//! What nobody owns: how much, since when, what, and who could own it.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::allocation::{Account, Entry, Split, Target};
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::book::{pool, rule, team, to_pool, to_team, write};
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+const PAGE: &str = "/unallocated/2026-09";
+
+/// In s1 vision has 90 and nobody 10; s2 is nobody's 40, of which 30 look like vision's.
+async fn app(db: PgPool) -> (TestLedger, TestApp) {
+    let ledger = TestLedger::new(db);
+    let month = |month: &str| {
+        Focus::new()
+            .hour("acme", "s1", &format!("{month}-05T10"), "90", "vision")
+            .hour("acme", "s1", &format!("{month}-05T11"), "10", "")
+            .hour("acme", "s2", &format!("{month}-06T10"), "30", "Vison")
+            .hour("acme", "s2", &format!("{month}-06T11"), "10", "robotics")
+    };
+    ledger.deliver("august.csv", month("2026-08")).await;
+    ledger.deliver("september.csv", month("2026-09")).await;
+    let finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    (ledger, finance)
+}
+
+async fn json(app: &mut TestApp, address: &str) -> Value {
+    let answer = app.get(address).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_tells_how_much_is_covered_and_whose_the_rest_could_be(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    assert_eq!(finance.get("/unallocated").await.location(), PAGE, "the latest month");
+    let mut db = ledger.db.acquire().await.unwrap();
+    let account = Account { account: "s2".into(), team: "speech".into(), ..Account::default() };
+    let entries = vec![
+        team("vision"),
+        team("speech"),
+        rule(1, "tag:team", "vision", to_team("vision")),
+        Entry::Account(account),
+    ];
+    write(&mut db, entries).await;
+
+    let it = json(&mut finance, "/unallocated/2026-09.json").await;
+    let coverage = &it["coverage"];
+    for (name, amount) in
+        [("total", "140"), ("direct", "90"), ("shared", "0"), ("unallocated", "50"), ("covered", "0.642857")]
+    {
+        assert_eq!(coverage[name], amount, "{name}");
+    }
+    assert_eq!(it["months"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        (&it["months"][0]["month"], &it["months"][0]["covered"]),
+        (&"2026-08".into(), &"0.642857".into())
+    );
+    let told: Vec<(&str, &str, Vec<&str>)> = it["keys"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|key| {
+            let suggestions = key["suggestions"].as_array().unwrap();
+            let why = suggestions.iter().map(|it| it["why"].as_str().unwrap()).collect();
+            (key["cost"].as_str().unwrap(), key["account"].as_str().unwrap(), why)
+        })
+        .collect();
+    let owner = "account s2 is Speech’s, and no rule asks for it";
+    let resource = "everything that is allocated of resource node-s1 is Vision’s";
+    assert_eq!(
+        told,
+        [
+            ("30", "s2", vec![owner, "its tag team says “Vison”, which looks like Vision"]),
+            ("10", "s1", vec!["everything that is allocated in account s1 is Vision’s", resource]),
+            ("10", "s2", vec![owner, "its tag team says “robotics”, and there is no such team"]),
+        ]
+    );
+
+    let page = finance.get(PAGE).await.body;
+    let links = html::attributes(&page, "#keys tbody a", "href");
+    for link in [
+        "/rules/new?field=account&value=s2&to=account&name=Account+s2",
+        "/rules/new?field=tag%3Ateam&value=Vison&to=team%3Avision&name=Tag+team+Vison",
+        "/rules/new?field=account&value=s1&to=team%3Avision&name=Account+s1",
+        "/teams?name=robotics",
+    ] {
+        assert!(links.iter().any(|found| found == link), "{link} {links:?}");
+    }
+    assert_eq!(html::text(&page, ".figures dd"), "64.3 %");
+    let csv = finance.get("/unallocated/2026-09.csv").await.body;
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    assert!(csv.contains(",30,USD,8,0.600000,Speech,"), "{csv}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn pools_that_nobody_shares_are_unallocated_and_no_rule_is_offered_for_them(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let entries = vec![
+        team("vision"),
+        Entry::Pool(pool("common", Split::Quantity { unit: "runs".into() })),
+        rule(1, "account", "s2", to_pool("common")),
+        rule(2, "", "", Target::Labels),
+    ];
+    write(&mut db, entries).await;
+    let it = json(&mut finance, "/unallocated/2026-09.json").await;
+    assert_eq!((&it["coverage"]["unallocated"], &it["coverage"]["undivided"]), (&"50".into(), &"40".into()));
+    assert_eq!((&it["coverage"]["direct"], &it["coverage"]["shared"]), (&"90".into(), &"0".into()));
+    let page = finance.get(PAGE).await.body;
+    assert!(page.contains("40.00 USD</span> stands in pools of shared costs that could not be divided"));
+    assert!(page.contains("A rule gives it to the shared costs common"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn empty_pages_say_what_to_do_next(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    let empty = |page: &str| html::text(page, ".empty");
+    assert!(empty(&finance.get("/unallocated/2020-01").await.body).contains("Nothing was billed"));
+    assert!(empty(&finance.get(PAGE).await.body).contains("There are no teams yet"));
+    assert_eq!(html::texts(&finance.get(PAGE).await.body, "#keys tbody tr").len(), 4, "all is nobody's");
+    let mut db = ledger.db.acquire().await.unwrap();
+    write(&mut db, vec![team("vision"), rule(1, "", "", to_team("vision"))]).await;
+    let page = finance.get(PAGE).await.body;
+    assert!(empty(&page).contains("Everything is allocated in September 2026"), "{page}");
+    assert_eq!(html::text(&page, ".figures dd"), "100.0 %");
+}
