@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
+use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::as_of::Error;
@@ -168,6 +169,33 @@ async fn sum_over_time(
             Ok(Cell { key: row.try_get("key")?, bucket: row.try_get("bucket")?, cost: row.try_get("cost")? })
         })
         .collect()
+}
+
+/// The days on which something was charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Days {
+    pub first: NaiveDate,
+    pub last: NaiveDate,
+    /// How many, from the first to the last.
+    pub count: usize,
+}
+
+/// The days of each group of a question; groups that belong to no day are left out.
+pub(super) async fn days_of(
+    db: &mut PgConnection,
+    question: &Question,
+    basis: &Basis,
+    sequence: i64,
+) -> sqlx::Result<BTreeMap<Option<String>, Days>> {
+    let mut found: BTreeMap<Option<String>, Days> = BTreeMap::new();
+    for cell in sum_over_time(db, question, Step::Day, basis, sequence).await? {
+        let Ok(day) = cell.bucket.parse::<NaiveDate>() else { continue };
+        let days = found.entry(cell.key).or_insert(Days { first: day, last: day, count: 0 });
+        days.first = days.first.min(day);
+        days.last = days.last.max(day);
+        days.count += 1;
+    }
+    Ok(found)
 }
 
 impl Bucket {

@@ -167,6 +167,7 @@ fn owner_value(dimension: &Grouping, divided: bool) -> &'static str {
         (Grouping::ModelSize, _) => "nullif(a.model_size, '')",
         (Grouping::Workload, _) => "nullif(a.workload, '')",
         (Grouping::Pool, _) => "nullif(a.pool, '')",
+        (Grouping::PoolPart, _) => "nullif(a.pool_part, '')",
         (Grouping::Rule, _) => "nullif(a.rule_id, 0)::text",
         // What is no owner is a value of the charge.
         _ => "null",

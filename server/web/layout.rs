@@ -5,10 +5,12 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 7] {
+fn ways() -> [(&'static str, String, Access); 9] {
     [
         ("Overview", paths::Overview.to_string(), Access::SignedIn),
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
+        ("Teams", paths::Teams.to_string(), Access::SignedIn),
+        ("Experiments", paths::AnyExperiments.to_string(), Access::SignedIn),
         ("Imports", paths::Imports.to_string(), Access::Finance),
         ("Invoices", paths::AnyInvoices.to_string(), Access::Finance),
         ("Exchange rates", paths::Rates.to_string(), Access::Finance),
@@ -63,10 +65,14 @@ impl Layout {
             .collect()
     }
 
-    /// Charges are what spend is made of, and variance is why it changed.
+    /// Charges are what spend is made of, and variance is why it changed; of teams there is a list of all.
     fn is_way(&self, href: &str) -> bool {
-        let is_spend = href == paths::AnyPeriod.to_string();
-        self.is_at(href) || (is_spend && ["/variance", "/charges"].iter().any(|below| self.is_at(below)))
+        let below: &[&str] = match href {
+            "/spend" => &["/variance", "/charges"],
+            "/teams" => &["/chargeback"],
+            _ => &[],
+        };
+        self.is_at(href) || below.iter().any(|below| self.is_at(below))
     }
 
     /// Whether the page is the one at `href`, or below it.

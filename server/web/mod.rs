@@ -21,6 +21,8 @@ mod access;
 mod account;
 mod audit;
 mod charges;
+mod choices;
+mod experiments;
 mod files;
 mod health;
 mod imports;
@@ -35,6 +37,7 @@ mod rates;
 mod setup;
 mod sign_in;
 mod spend;
+mod teams;
 mod variance;
 
 pub use error::{Error, Result};
@@ -103,6 +106,17 @@ pub fn routes() -> Routes {
         .figures(SignedIn, variance::show)
         .figures(SignedIn, charges::list)
         .figures(SignedIn, charges::show)
+        .get(SignedIn, teams::latest::any)
+        .figures(SignedIn, teams::chargeback::show)
+        .get(SignedIn, teams::latest::of_team)
+        .figures(SignedIn, teams::show)
+        .figures(SignedIn, teams::statement::show)
+        .get(SignedIn, experiments::latest)
+        .figures(SignedIn, experiments::show)
+        .figures(SignedIn, experiments::experiment::show)
+        .figures(SignedIn, experiments::compare::show)
+        .figures(SignedIn, experiments::compare::json)
+        .figures(SignedIn, experiments::compare::csv)
         .get(Public, sign_in::show)
         .post(Public, sign_in::create)
         .post(Public, sign_in::destroy)

@@ -2,13 +2,14 @@
 //! nothing that scrolls sideways, nothing that the browser complains about.
 
 use gpuledger::accounts::Role;
+use gpuledger::allocation::{Entry, Split, Target, Team};
 use gpuledger::web;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use sqlx::PgPool;
 
 use super::{Page, Site};
-use crate::support::Focus;
+use crate::support::{Focus, book};
 
 const AXE: &str = include_str!("axe.min.js");
 
@@ -22,6 +23,12 @@ const PAGES: &[(&str, &str)] = &[
     ("/spend/{period}", "/spend/2020-01"),
     ("/spend/{period}", "/spend/2026-08..2026-09?by=account&then=accelerator&over=day&in=USD&find=s"),
     ("/variance/{period}", "/variance/2026-09"),
+    ("/chargeback/{period}", "/chargeback/2026-09"),
+    ("/teams/{team}/{period}", "/teams/research/2026-09"),
+    ("/teams/{team}/{period}/{what}", "/teams/research/2026-08..2026-09/statement"),
+    ("/experiments/during/{period}", "/experiments/during/2026-09"),
+    ("/experiments/{experiment}", "/experiments/seg-1"),
+    ("/experiments/compare", "/experiments/compare?experiment=seg-1&experiment=seg-2"),
     ("/charges/{period}", "/charges/2026-09"),
     ("/charges/{delivery}/{file}/{row}", "/charges/1/0/1"),
     ("/charges/{delivery}/{file}/{row}", "/charges/1/0/999"),
@@ -43,6 +50,11 @@ const OUTSIDE: &[(&str, &str)] =
 
 /// What answers files, JSON or text; the batch has a test of its own, since its address is not known before.
 const NO_PAGES: &[&str] = &[
+    "/teams",
+    "/teams/{team}",
+    "/experiments",
+    "/experiments/compare.json",
+    "/experiments/compare.csv",
     "/imports.json",
     "/imports.csv",
     "/imports/{delivery}/files/{file}/rejected",
@@ -99,6 +111,7 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.complaints().await;
     look_at(&mut page, "/imports", &mut problems).await;
     load_bills(&site);
+    write_book(&db).await;
     page.go("/invoices/2026-09").await;
     page.fill("Invoice number", "A-1").await;
     page.fill("Total, with tax", "3000").await;
@@ -125,9 +138,30 @@ fn load_bills(site: &Site) {
         month = month.hour("acme", "s2", &format!("2026-08-{day:02}T10"), "98.5", team);
     }
     month = month.hour("acme", "s1", "2026-09-03T11", "-20", "vision");
+    for (label, at) in [("seg-1", "2026-09-04T11"), ("seg-2", "2026-09-05T11")] {
+        month = month.hour("acme", "s1", at, "33", "vision").labelled("experiment", label);
+    }
     let broken = month.text().lines().nth(1).unwrap().replace("120.25", "a lot");
     let month = month.line(&broken);
     site.import(&[site.file("months.csv", month)]);
+}
+
+/// Teams, one inside the other, and a cost that they share.
+async fn write_book(db: &PgPool) {
+    let part = Team {
+        handle: "vision".into(),
+        name: "Vision".into(),
+        parent: Some("research".into()),
+        ..Team::default()
+    };
+    let entries = vec![
+        book::team("research"),
+        Entry::Team(part),
+        Entry::Pool(book::pool("shared", Split::DirectCost)),
+        book::rule(1, "tag:team", "nlp", book::to_pool("shared")),
+        book::rule(2, "", "", Target::Labels),
+    ];
+    book::write(&mut db.acquire().await.unwrap(), entries).await;
 }
 
 async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {

@@ -1,6 +1,7 @@
 mod access;
 mod account;
 mod audit;
+mod experiments;
 mod forgery;
 mod headers;
 mod health;
@@ -15,4 +16,5 @@ mod rates;
 mod setup;
 mod sign_in;
 mod spend;
+mod teams;
 mod tokens;

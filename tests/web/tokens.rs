@@ -11,8 +11,14 @@ use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// By hand: a page that is added for people is not yet one for scripts.
 const FOR_SCRIPTS: &[&str] = &[
+    "/chargeback/{period}",
     "/charges/{delivery}/{file}/{row}",
     "/charges/{period}",
+    "/experiments/compare",
+    "/experiments/compare.csv",
+    "/experiments/compare.json",
+    "/experiments/during/{period}",
+    "/experiments/{experiment}",
     "/imports",
     "/imports.csv",
     "/imports.json",
@@ -31,6 +37,8 @@ const FOR_SCRIPTS: &[&str] = &[
     "/rates.csv",
     "/rates.json",
     "/spend/{period}",
+    "/teams/{team}/{period}",
+    "/teams/{team}/{period}/{what}",
     "/variance/{period}",
 ];
 
