@@ -199,10 +199,10 @@ pub async fn team_report(
         cost_per_accelerator_hour: by_pool.cost_per_accelerator_hour,
         organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
         parts: variance.parts,
+        movements: largest(&variance.movements, &shared_costs),
         shared_costs,
         by_team,
         breakdowns,
-        movements: largest(&variance.movements),
         movements_in_all: variance.movements.len(),
         standing,
         total: by_pool.total,
@@ -212,9 +212,18 @@ pub async fn team_report(
     })
 }
 
-/// What did not move is no movement.
-fn largest(movements: &Arc<[Movement]>) -> Vec<Movement> {
-    movements.iter().filter(|it| !it.change.is_zero()).take(MOVEMENTS).cloned().collect()
+/// What did not move is no movement. Shared costs, of which no provider is told, go by their names.
+fn largest(movements: &Arc<[Movement]>, shared_costs: &[Group]) -> Vec<Movement> {
+    let named = |mut it: Movement| {
+        let pool = it.item.strip_prefix("Shared: ").filter(|_| it.provider.is_empty());
+        let group = shared_costs.iter().find(|group| pool.is_some() && group.key.as_deref() == pool);
+        if let Some(group) = group {
+            it.item = format!("Shared: {}", group.label);
+        }
+        it
+    };
+    let moved = movements.iter().filter(|it| !it.change.is_zero());
+    moved.take(MOVEMENTS).cloned().map(named).collect()
 }
 
 impl Part {

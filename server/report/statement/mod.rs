@@ -173,6 +173,10 @@ pub async fn statement(
     }
     teams.retain(|team| team.team == who.team || !team.direct.is_empty() || !team.shared.is_empty());
     let standing = answers.standing(db, question.period, &question.viewer, spend.sequence).await?;
+    let mut footing = Footing::from(&spend);
+    // Nothing is compared here.
+    footing.rates.retain(|used| used.month >= question.period.first());
+    footing.previous_unconverted.clear();
     let total: Decimal = teams.iter().map(|team| team.total).sum();
     let shared = teams.iter().flat_map(|team| &team.shared).map(|part| part.amount).sum();
     Ok(Statement {
@@ -184,7 +188,7 @@ pub async fn statement(
         teams,
         standing,
         of_everyone: sees_everything.then_some(of_everyone),
-        footing: Footing::from(&spend),
+        footing,
     })
 }
 

@@ -159,9 +159,10 @@ impl Page {
         Some(to_experiment(experiment, None, &self.asked))
     }
 
-    /// Experiments that there are, without what belongs to none.
+    /// Experiments that cost something in this period.
     fn count(&self) -> usize {
-        self.it.experiments.iter().filter(|line| line.experiment.is_some() && !line.is_folded).count()
+        let is_one = |line: &&ExperimentLine| line.experiment.is_some() && !line.is_folded;
+        self.it.experiments.iter().filter(is_one).filter(|line| !line.cost.is_zero()).count()
     }
 
     fn rows(&self) -> &[ExperimentLine] {
