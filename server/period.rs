@@ -242,6 +242,13 @@ impl Serialize for Period {
     }
 }
 
+impl<'de> Deserialize<'de> for Period {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|error| serde::de::Error::custom(format!("“{text}”: {error}")))
+    }
+}
+
 fn whole(text: &str, digits: usize) -> Result<i32, ParsePeriodError> {
     let is_number = text.len() == digits && text.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten().ok_or(ParsePeriodError)

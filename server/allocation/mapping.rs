@@ -6,7 +6,7 @@ use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 use super::keep::book;
-use super::{Attribution, Attributor, Facts, MonthBook, digest};
+use super::{Attribution, Attributor, Facts, MonthBook, digest, normalized_key};
 use crate::accelerator;
 use crate::ledger;
 use crate::store::{CopyRows, copy_rows};
@@ -119,10 +119,10 @@ pub fn commitment_status(commitment: &str, is_unused: bool) -> String {
     }
 }
 
-/// The tags of a key, as the ledger keeps them: texts by name.
+/// The tags of a key: their names as they are compared, in the order of the names that charges have.
 pub fn tags(tags: &serde_json::Value) -> Vec<(String, String)> {
     let texts = tags.as_object().into_iter().flatten();
-    texts.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+    texts.filter_map(|(name, value)| Some((normalized_key(name), value.as_str()?.to_owned()))).collect()
 }
 
 async fn keep(db: &mut PgConnection, attributions: &[(Uuid, Attribution)]) -> sqlx::Result<()> {

@@ -72,6 +72,7 @@ pub struct Facts {
     pub resource: String,
     pub commitment: String,
     pub commitment_status: String,
+    /// Names as they are compared, and values as charges have them.
     pub tags: Vec<(String, String)>,
 }
 
@@ -304,8 +305,7 @@ impl Facts {
     /// The value of the first tag with this normalized key that has one.
     pub fn tag(&self, key: &str) -> Option<&str> {
         let mut tags = self.tags.iter();
-        tags.find(|(name, value)| normalized_key(name) == key && !value.trim().is_empty())
-            .map(|(_, value)| value.as_str())
+        tags.find(|(name, value)| name == key && !value.trim().is_empty()).map(|(_, value)| value.as_str())
     }
 }
 
@@ -321,8 +321,8 @@ mod tests {
             service: "AmazonEC2".into(),
             accelerator: "H100".into(),
             tags: vec![
-                ("Team".into(), " Vision ".into()),
-                ("cost_centre".into(), "4711".into()),
+                ("team".into(), " Vision ".into()),
+                ("cost-centre".into(), "4711".into()),
                 ("x".into(), " ".into()),
             ],
             ..Facts::default()

@@ -2,7 +2,7 @@
 //! never change, so an answer stays true for as long as someone remembers it; publishing or undoing in the
 //! months that are asked makes it another question.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,8 @@ use tokio::sync::OnceCell;
 
 use super::as_of::{Error, as_of};
 use super::basis::{Allocation, Basis, Names, months, teams};
-use super::over_time::{self, Series, Step};
+use super::machines::{self, Machine};
+use super::over_time::{self, Days, Series, Step};
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
 use super::spend::{self, Spend};
 use super::standing::{self, Standing, rejected_rows};
@@ -51,6 +52,8 @@ pub struct Answers {
     unallocated: Shelf<(Key, i64, Option<i64>), Keys>,
     booked: Shelf<(Period, Arc<Visible>), Booked>,
     over_time: Shelf<(Key, Step, usize), Series>,
+    days: Shelf<Key, BTreeMap<Option<String>, Days>>,
+    machines: Shelf<Key, Vec<Machine>>,
     tag_names: Shelf<(Seen, i64), Vec<String>>,
     scopes: Shelf<Seen, Vec<i64>>,
     /// By sequence: a delivery of another month may mend rows of these.
@@ -135,6 +138,33 @@ impl Answers {
         let key = ((everything.clone(), basis.clone()), step, top);
         let series = over_time::over_time_of(db, &everything, step, &basis, spend.sequence, top);
         Ok(Series::clone(&*self.over_time.get(key, series).await?))
+    }
+
+    /// The days on which each group of a question was charged something, as of the step of an answer.
+    pub(super) async fn days(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+    ) -> sqlx::Result<Arc<BTreeMap<Option<String>, Days>>> {
+        let basis = self.basis(db, question, sequence).await?;
+        let everything = timeless(question);
+        let key = (everything.clone(), basis.clone());
+        self.days.get(key, over_time::days_of(db, &everything, &basis, sequence)).await
+    }
+
+    /// The machines that a question is about, as of the step of an answer.
+    pub(super) async fn machines(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+    ) -> sqlx::Result<Vec<Machine>> {
+        let basis = self.basis(db, question, sequence).await?;
+        let everything = timeless(question);
+        let key = (everything.clone(), basis.clone());
+        let machines = machines::machines_of(db, &everything, &basis, sequence);
+        Ok(Vec::clone(&*self.machines.get(key, machines).await?))
     }
 
     /// As [`super::tag_names`].
@@ -463,6 +493,19 @@ impl Weigh for Vec<i64> {
 impl Weigh for Vec<Standing> {
     fn bytes(&self) -> usize {
         size_of_val(self.as_slice()) + self.len() * 80
+    }
+}
+
+impl Weigh for BTreeMap<Option<String>, Days> {
+    fn bytes(&self) -> usize {
+        self.keys().flatten().map(String::len).sum::<usize>()
+            + self.len() * size_of::<(Option<String>, Days)>()
+    }
+}
+
+impl Weigh for Vec<Machine> {
+    fn bytes(&self) -> usize {
+        size_of_val(self.as_slice()) + self.len() * 60
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::basis::Basis;
-use super::sql::{Rows, Source};
+use super::sql::{Measure, Rows, Source};
 use super::sums::source_of;
 use super::{Grouping, Question};
 use crate::accounts::Viewer;
@@ -161,7 +161,7 @@ async fn currencies(
     let mut query = QueryBuilder::<Postgres>::new(
         "select c.billing_month, c.currency, sum(c.charges)::bigint as charges",
     );
-    rows.push(&mut query, &[]);
+    rows.push(&mut query, &[Measure::Charges], &[]);
     query.push(" group by 1, 2 order by 1, 2");
     let rows = query.build().fetch_all(db).await?;
     rows.iter()
@@ -226,7 +226,7 @@ pub(super) async fn left_out(
     };
     let mut query = QueryBuilder::<Postgres>::new("select c.billing_month, c.currency, ");
     query.push(format!("sum({}) as cost", rows.amount("cost")));
-    rows.push(&mut query, &[]);
+    rows.push(&mut query, &[Measure::Cost], &[]);
     if let Some(only) = only {
         query.push(" and c.currency = ");
         query.push_bind(only.as_str().to_owned());

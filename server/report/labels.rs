@@ -138,7 +138,7 @@ pub fn needs_no_entry(label: Label) -> bool {
 }
 
 fn means(attributor: &Attributor<'_>, label: Label, tag: &str, value: &str) -> Option<String> {
-    let facts = Facts { tags: vec![(tag.to_owned(), value.to_owned())], ..Facts::default() };
+    let facts = Facts { tags: vec![(normalized_key(tag), value.to_owned())], ..Facts::default() };
     let text = attributor.labels(&facts).get(label).to_owned();
     Some(text).filter(|text| !text.is_empty())
 }

@@ -11,14 +11,19 @@ mod batches;
 mod budgets;
 mod cache;
 mod changes;
+mod chargeback;
 mod charges;
 mod denomination;
 mod effects;
 mod every_charge;
+mod experiment;
+mod experiments;
+mod footing;
 mod history;
 mod imports;
 mod label;
 mod labels;
+mod machines;
 mod over_time;
 mod overview;
 mod owned_by;
@@ -29,8 +34,10 @@ mod reconciliation;
 mod spend;
 mod sql;
 mod standing;
+mod statement;
 mod sums;
 mod tags;
+mod team;
 mod trace;
 mod unallocated;
 mod unit_costs;
@@ -43,10 +50,16 @@ pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch,
 pub use budgets::{BudgetDay, BudgetLine, BudgetPage, BudgetState, Budgets, PastPeriod};
 pub use cache::Answers;
 pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
+pub use chargeback::{Chargeback, TeamLine, chargeback};
 pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
 pub use denomination::Unconverted;
 pub use effects::{Effect, effects};
 pub use every_charge::EveryCharge;
+pub use experiment::{
+    ExperimentReport, PerUnit, Siblings, experiment_report, months_of_experiment, siblings,
+};
+pub use experiments::{ExperimentLine, Experiments, experiments};
+pub use footing::Footing;
 pub use history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
     history_choices,
@@ -57,7 +70,8 @@ pub use imports::{
 };
 pub use label::with_visible_ends;
 pub use labels::{Spelling, Spellings, Written, needs_no_entry, spellings};
-pub use over_time::{Bucket, Series, Step, over_time};
+pub use machines::Machine;
+pub use over_time::{Bucket, Days, Series, Step, over_time};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
 pub use owner::Owner;
 pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, preview};
@@ -65,7 +79,9 @@ pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, So
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, stated_until};
+pub use statement::{StatedLine, StatedPart, Statement, TeamStatement, Way, month_in_cents, statement};
 pub use tags::tag_names;
+pub use team::{Breakdown, Part, SeenTeam, TeamName, TeamReport, seen_team, team_report};
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
 pub use unallocated::{Coverage, MonthCoverage, Unallocated, UnallocatedKey};
 pub use unit_costs::{UnitCost, UnitOwner};

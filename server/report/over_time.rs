@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
+use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::as_of::Error;
 use super::basis::Basis;
 use super::denomination::denominate;
-use super::sql::{Column, Rows, Source, push_value};
+use super::sql::{Column, Measure, Rows, Source, push_value};
 use super::sums::source_of;
 use super::{Grouping, Question, Spend};
 use crate::money::Decimal;
@@ -160,7 +161,7 @@ async fn sum_over_time(
     push_value(&mut query, &time, source);
     query.push(format!(" as bucket, sum({}) as cost", rows.amount("cost")));
     let by = [Column::Value("key", &question.by)];
-    rows.push(&mut query, by.iter().chain(columns));
+    rows.push(&mut query, &[Measure::Cost], by.iter().chain(columns));
     query.push(" group by 1, 2");
     let rows = query.build().fetch_all(db).await?;
     rows.iter()
@@ -168,6 +169,33 @@ async fn sum_over_time(
             Ok(Cell { key: row.try_get("key")?, bucket: row.try_get("bucket")?, cost: row.try_get("cost")? })
         })
         .collect()
+}
+
+/// The days on which something was charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Days {
+    pub first: NaiveDate,
+    pub last: NaiveDate,
+    /// How many, from the first to the last.
+    pub count: usize,
+}
+
+/// The days of each group of a question; groups that belong to no day are left out.
+pub(super) async fn days_of(
+    db: &mut PgConnection,
+    question: &Question,
+    basis: &Basis,
+    sequence: i64,
+) -> sqlx::Result<BTreeMap<Option<String>, Days>> {
+    let mut found: BTreeMap<Option<String>, Days> = BTreeMap::new();
+    for cell in sum_over_time(db, question, Step::Day, basis, sequence).await? {
+        let Ok(day) = cell.bucket.parse::<NaiveDate>() else { continue };
+        let days = found.entry(cell.key).or_insert(Days { first: day, last: day, count: 0 });
+        days.first = days.first.min(day);
+        days.last = days.last.max(day);
+        days.count += 1;
+    }
+    Ok(found)
 }
 
 impl Bucket {

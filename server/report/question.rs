@@ -47,6 +47,8 @@ pub enum Grouping {
     Workload,
     /// The pool of shared costs that it went to, before that was divided among teams.
     Pool,
+    /// Of a pool that is divided by who used it: what was used. Reports ask for it, addresses cannot.
+    PoolPart,
     /// The rule that claimed it.
     Rule,
     Tag(String),
@@ -208,7 +210,7 @@ impl CostBasis {
 }
 
 impl Grouping {
-    /// Every dimension but tags.
+    /// Every dimension that can be asked for by name.
     pub const FIXED: [Self; 20] = [
         Self::Provider,
         Self::Account,
@@ -254,6 +256,7 @@ impl Grouping {
             Self::ModelSize => "Model size".into(),
             Self::Workload => "Workload".into(),
             Self::Pool => "Shared cost".into(),
+            Self::PoolPart => "Part of a shared cost".into(),
             Self::Rule => "Rule".into(),
             Self::Tag(key) => format!("Tag {}", with_visible_ends(key)),
         }
@@ -317,6 +320,7 @@ impl Grouping {
                 | Self::ModelSize
                 | Self::Workload
                 | Self::Pool
+                | Self::PoolPart
                 | Self::Rule
         )
     }
@@ -351,6 +355,7 @@ impl fmt::Display for Grouping {
             Self::CostCentre => f.write_str("cost-centre"),
             Self::ModelSize => f.write_str("model-size"),
             Self::Pool => f.write_str("pool"),
+            Self::PoolPart => f.write_str("pool-part"),
             other => f.write_str(&other.label().split(' ').next_back().unwrap_or_default().to_lowercase()),
         }
     }

@@ -167,6 +167,7 @@ fn owner_value(dimension: &Grouping, divided: bool) -> &'static str {
         (Grouping::ModelSize, _) => "nullif(a.model_size, '')",
         (Grouping::Workload, _) => "nullif(a.workload, '')",
         (Grouping::Pool, _) => "nullif(a.pool, '')",
+        (Grouping::PoolPart, _) => "nullif(a.pool_part, '')",
         (Grouping::Rule, _) => "nullif(a.rule_id, 0)::text",
         // What is no owner is a value of the charge.
         _ => "null",
@@ -262,6 +263,28 @@ pub enum Column<'a> {
     Sql(&'static str, &'static str),
 }
 
+/// What rows are summed to: each costs time for every row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    Cost,
+    PartSeconds,
+    AcceleratorCost,
+    Quantity,
+    Charges,
+}
+
+impl Measure {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cost => "cost",
+            Self::PartSeconds => "part_seconds",
+            Self::AcceleratorCost => "accelerator_cost",
+            Self::Quantity => "quantity",
+            Self::Charges => "charges",
+        }
+    }
+}
+
 impl Rows<'_> {
     fn allocation(&self) -> &Allocation {
         &self.basis.allocation
@@ -320,18 +343,36 @@ impl Rows<'_> {
         }
     }
 
+    /// A sum over the rows, under its name.
+    fn summed(&self, measure: Measure, cost: CostBasis) -> String {
+        let (cost, name) = (cost.column(), measure.name());
+        let is_of_charges = self.source == Source::Charges;
+        let sql = match measure {
+            Measure::Cost => format!("sum({cost})"),
+            Measure::PartSeconds => format!("coalesce(sum({}), 0)", self.source.part_seconds()),
+            Measure::AcceleratorCost => {
+                format!(
+                    "coalesce(sum({cost}) filter (where k.accelerator is not null and k.category = 'Usage'), 0)"
+                )
+            }
+            Measure::Quantity if is_of_charges => {
+                "coalesce(sum(case when c.is_metered then c.consumed_quantity end), 0)".to_owned()
+            }
+            Measure::Quantity => "coalesce(sum(c.metered_quantity), 0)".to_owned(),
+            Measure::Charges if is_of_charges => "count(*)".to_owned(),
+            Measure::Charges => "sum(c.charges)".to_owned(),
+        };
+        format!("{sql} as {name}")
+    }
+
     /// `from … where …`.
     pub fn push<'c>(
         &self,
         query: &mut QueryBuilder<Postgres>,
+        measures: &[Measure],
         columns: impl IntoIterator<Item = &'c Column<'c>>,
     ) {
         let Question { filters, viewer, cost, .. } = self.question;
-        let (cost, part_seconds) = (cost.column(), self.source.part_seconds());
-        let (quantity, charges) = match self.source {
-            Source::Months | Source::Days => ("c.metered_quantity", "sum(c.charges)"),
-            Source::Charges => ("case when c.is_metered then c.consumed_quantity end", "count(*)"),
-        };
         let is_needed = self.allocation().is_needed();
         query.push(" from (select c.billing_month, k.currency");
         let mut grouped = 2;
@@ -353,11 +394,9 @@ impl Rows<'_> {
             }
             grouped += 1;
         }
-        query.push(format!(
-            ", sum({cost}) as cost, coalesce(sum({part_seconds}), 0) as part_seconds, \
-             coalesce(sum({cost}) filter (where k.accelerator is not null and k.category = 'Usage'), 0) \
-             as accelerator_cost, coalesce(sum({quantity}), 0) as quantity, {charges}::bigint as charges"
-        ));
+        for measure in measures {
+            query.push(format!(", {}", self.summed(*measure, *cost)));
+        }
         push_keyed(query, self.source, self.allocation());
         push_where(query, self.first, self.last, &self.basis.visible);
         if let Some(denomination) = self.denomination {

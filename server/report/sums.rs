@@ -4,7 +4,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::basis::Basis;
 use super::denomination::{Denomination, LeftOut, denominate, left_out};
-use super::sql::{Column, Rows, Source};
+use super::sql::{Column, Measure, Rows, Source};
 use super::{Grouping, Question};
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
@@ -118,7 +118,7 @@ async fn groups(
     }
     let mut columns = vec![Column::Value("key", &question.by)];
     columns.extend(question.then.as_ref().map(|then| Column::Value("inside", then)));
-    rows.push(&mut query, &columns);
+    rows.push(&mut query, &[Measure::Cost, Measure::PartSeconds, Measure::AcceleratorCost], &columns);
     query.push(" group by 1");
     if question.then.is_some() {
         query.push(", 2");

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::as_of::{Error, as_of};
 use super::basis::Basis;
 use super::denomination::{Denomination, denominate};
-use super::sql::{Column, Rows};
+use super::sql::{Column, Measure, Rows};
 use super::sums::source_of;
 use super::{Answers, CostBasis, Filter, Group, Grouping, Question, Spend, Unconverted};
 use crate::accelerator::accelerator_hours;
@@ -256,7 +256,8 @@ pub(super) async fn keys_of(
         rows.amount("cost"),
         rows.sum("part_seconds")
     ));
-    rows.push(&mut query, &[Column::Sql("charge_key_id", "c.charge_key_id")]);
+    let measures = [Measure::Cost, Measure::PartSeconds];
+    rows.push(&mut query, &measures, &[Column::Sql("charge_key_id", "c.charge_key_id")]);
     query.push(
         " group by 1, 2), chosen as (select *, count(*) over () as keys from keys \
          order by cost desc, charge_key_id, pool limit ",
@@ -318,7 +319,7 @@ async fn neighbours(
     query.push("coalesce(c.resource, '') as resource, a.team, ");
     query.push(format!("sum({}) as cost", rows.amount("cost")));
     let columns = [Column::Value("account", &Grouping::Account), Column::Sql("resource", "k.resource_id")];
-    rows.push(&mut query, &columns);
+    rows.push(&mut query, &[Measure::Cost], &columns);
     query.push(" and (c.account = any(");
     query.push_bind(keys.iter().map(|(key, _)| key.account.clone()).collect::<Vec<_>>());
     query.push(") or c.resource = any(");

@@ -47,6 +47,12 @@ const AREAS: &[Area] = &[
     },
     Area { what: "What nobody owns, and who could", below: &["/unallocated"], writes: None, lead: "yes" },
     Area {
+        what: "Teams: what each is charged, why it changed, its shared costs and its statement; experiments",
+        below: &["/teams", "/chargeback", "/experiments"],
+        writes: None,
+        lead: "rows of their teams only",
+    },
+    Area {
         what: "Imports: load, preview, decide, undo; rejected rows and original files",
         below: &["/imports", "/imports.json", "/imports.csv"],
         writes: None,

@@ -5,10 +5,12 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 10] {
+fn ways() -> [(&'static str, String, Access); 12] {
     [
         ("Overview", paths::Overview.to_string(), Access::SignedIn),
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
+        ("Teams", paths::Teams.to_string(), Access::SignedIn),
+        ("Experiments", paths::AnyExperiments.to_string(), Access::SignedIn),
         ("Budgets", paths::Budgets.to_string(), Access::SignedIn),
         ("Unallocated", paths::AnyUnallocated.to_string(), Access::Finance),
         ("Allocation", paths::Rules.to_string(), Access::Finance),
@@ -66,16 +68,16 @@ impl Layout {
             .collect()
     }
 
-    /// Charges are what spend is made of, and variance is why it changed; the allocation has parts.
+    /// Charges are what spend is made of, and variance is why it changed; of teams there is a list of all; the
+    /// allocation has parts.
     fn is_way(&self, href: &str) -> bool {
-        let parts: &[&str] = if href == paths::AnyPeriod.to_string() {
-            &["/variance", "/charges"]
-        } else if href == paths::Rules.to_string() {
-            &["/pools", "/organization", "/labels", "/quantities", "/changes"]
-        } else {
-            &[]
+        let below: &[&str] = match href {
+            "/spend" => &["/variance", "/charges"],
+            "/teams" => &["/chargeback"],
+            "/rules" => &["/pools", "/organization", "/labels", "/quantities", "/changes"],
+            _ => &[],
         };
-        self.is_at(href) || parts.iter().any(|below| self.is_at(below))
+        self.is_at(href) || below.iter().any(|below| self.is_at(below))
     }
 
     /// Whether the page is the one at `href`, or below it.

@@ -23,6 +23,8 @@ mod allocation;
 mod audit;
 mod budgets;
 mod charges;
+mod choices;
+mod experiments;
 mod files;
 mod health;
 mod imports;
@@ -38,6 +40,7 @@ mod rates;
 mod setup;
 mod sign_in;
 mod spend;
+mod teams;
 mod unallocated;
 mod variance;
 
@@ -107,6 +110,17 @@ pub fn routes() -> Routes {
         .figures(SignedIn, variance::show)
         .figures(SignedIn, charges::list)
         .figures(SignedIn, charges::show)
+        .get(SignedIn, teams::latest::any)
+        .figures(SignedIn, teams::chargeback::show)
+        .get(SignedIn, teams::latest::of_team)
+        .figures(SignedIn, teams::show)
+        .figures(SignedIn, teams::statement::show)
+        .get(SignedIn, experiments::latest)
+        .figures(SignedIn, experiments::show)
+        .figures(SignedIn, experiments::experiment::show)
+        .figures(SignedIn, experiments::compare::show)
+        .figures(SignedIn, experiments::compare::json)
+        .figures(SignedIn, experiments::compare::csv)
         .get(Public, sign_in::show)
         .post(Public, sign_in::create)
         .post(Public, sign_in::destroy)

@@ -1,5 +1,8 @@
 //! Every URL. Routes are built from these, and links are printed with them.
 
+use std::fmt;
+use std::str::FromStr;
+
 use axum_extra::routing::TypedPath;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -279,6 +282,90 @@ pub struct Charge {
     pub delivery: i64,
     pub file: i16,
     pub row: As<i64>,
+}
+
+/// Where leads find their team and everybody else all of them, in the latest month.
+#[derive(TypedPath)]
+#[typed_path("/teams", rejection(Error))]
+pub struct Teams;
+
+/// Every team's part of a period.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/chargeback/{period}", rejection(Error))]
+pub struct Chargeback {
+    pub period: As<Period>,
+}
+
+/// A team; leads to the latest month.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/teams/{team}", rejection(Error))]
+pub struct AnyTeam {
+    pub team: String,
+}
+
+#[derive(Clone, TypedPath, Deserialize)]
+#[typed_path("/teams/{team}/{period}", rejection(Error))]
+pub struct Team {
+    pub team: String,
+    pub period: As<Period>,
+}
+
+/// What a team is charged, on paper.
+#[derive(Clone, TypedPath, Deserialize)]
+#[typed_path("/teams/{team}/{period}/{what}", rejection(Error))]
+pub struct Statement {
+    pub team: String,
+    pub period: Period,
+    pub what: As<Stated>,
+}
+
+/// The last part of the address of a statement: `statement`.
+#[derive(Clone, Copy, Debug)]
+pub struct Stated;
+
+impl fmt::Display for Stated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("statement")
+    }
+}
+
+impl FromStr for Stated {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "statement" { Ok(Self) } else { Err("expected statement") }
+    }
+}
+
+/// Leads to the experiments of the latest month.
+#[derive(TypedPath)]
+#[typed_path("/experiments", rejection(Error))]
+pub struct AnyExperiments;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/experiments/during/{period}", rejection(Error))]
+pub struct Experiments {
+    pub period: As<Period>,
+}
+
+/// Some experiments side by side.
+#[derive(TypedPath)]
+#[typed_path("/experiments/compare", rejection(Error))]
+pub struct CompareExperiments;
+
+#[derive(TypedPath)]
+#[typed_path("/experiments/compare.json", rejection(Error))]
+pub struct CompareExperimentsJson;
+
+#[derive(TypedPath)]
+#[typed_path("/experiments/compare.csv", rejection(Error))]
+pub struct CompareExperimentsCsv;
+
+/// An experiment by its label.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/experiments/{experiment}", rejection(Error))]
+pub struct Experiment {
+    pub experiment: As<String>,
 }
 
 /// Where the ledger is compared with invoices; leads to the latest month.

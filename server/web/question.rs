@@ -107,6 +107,17 @@ impl Asked {
         Ok(asked)
     }
 
+    /// Reads the pairs of a page that takes only those whose names stand here with spaces between.
+    pub fn read_only(pairs: Vec<(String, String)>, names: &str) -> Result<Self, Error> {
+        if let Some((name, _)) = pairs.iter().find(|(name, _)| !names.split(' ').any(|known| known == name)) {
+            let known = names.replace(' ', ", ");
+            return Err(Error::BadRequest(format!(
+                "{name}: found in the address, which takes {known} alone."
+            )));
+        }
+        Self::read(pairs)
+    }
+
     pub fn question(&self, period: Period, viewer: Viewer) -> Question {
         Question {
             by: self.by.clone(),

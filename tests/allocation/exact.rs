@@ -6,8 +6,8 @@ use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{
     self, Edit, Entry, FixedShare, Pool, Recipient, Split, Target, normalized, problems,
 };
-use gpuledger::money::Decimal;
-use gpuledger::report::{self, CostBasis, Filter, Grouping, Question, Spend};
+use gpuledger::money::{Currency, Decimal};
+use gpuledger::report::{self, Answers, CostBasis, Filter, Grouping, Question, Spend};
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -112,6 +112,53 @@ fn total(spend: &Spend) -> Decimal {
     spend.total.as_ref().map(|total| total.amount).unwrap_or_default()
 }
 
+/// The cents of all teams and of what is unallocated are those of the month, and a team's those of its lines; the
+/// statement of two months is the sum of theirs.
+async fn statements_sum_to_the_cent(db: &mut PgConnection, cost: CostBasis, seed: u64) {
+    let answers = Answers::default();
+    let mut sums: BTreeMap<(String, String), Decimal> = BTreeMap::new();
+    for period in ["2026-08", "2026-09", "2026-08..2026-09"] {
+        let question = Question {
+            cost,
+            currency: Some(Currency::exactly("USD")),
+            ..Question::of(period.parse().unwrap(), Viewer::Everything)
+        };
+        let mut whole = Decimal::ZERO;
+        let mut unallocated = Decimal::ZERO;
+        for month in question.period.months() {
+            let of_month = Question { period: month.into(), ..question.clone() };
+            whole += total(&report::spend(db, &of_month).await.unwrap()).round(2);
+            let cents = report::month_in_cents(db, &answers, &of_month).await.unwrap();
+            unallocated += cents.get(&None).copied().unwrap_or_default();
+        }
+        let book = allocation::book(db, 10_000).await.unwrap();
+        let mut charged = Decimal::ZERO;
+        for team in TEAMS {
+            let Some(who) = report::seen_team(&book, &Viewer::Everything, team, question.period) else {
+                continue;
+            };
+            let statement = report::statement(db, &answers, who, &question).await.unwrap();
+            let stated = statement.total.map(|total| total.amount).unwrap_or_default();
+            let lines = statement.teams.iter().flat_map(|team| &team.direct).map(|line| line.amount);
+            let parts = statement.teams.iter().flat_map(|team| &team.shared).map(|part| part.amount);
+            assert_eq!(lines.chain(parts).sum::<Decimal>(), stated, "seed {seed}, {team} in {period}");
+            assert_eq!(statement.direct + statement.shared, stated);
+            assert_eq!(stated, stated.round(2));
+            for part in statement.teams.iter().flat_map(|team| &team.shared) {
+                let exact = part.total.multiply(part.share);
+                assert!((part.amount - exact).abs() <= Decimal::new(1, 2), "seed {seed}, {team}: {part:?}");
+            }
+            sums.insert((period.to_owned(), team.to_owned()), stated);
+            charged += stated;
+        }
+        assert_eq!(charged + unallocated, whole, "seed {seed}, {period}");
+    }
+    for team in TEAMS {
+        let of = |period: &str| sums.get(&(period.to_owned(), team.to_owned())).copied().unwrap_or_default();
+        assert_eq!(of("2026-08") + of("2026-09"), of("2026-08..2026-09"), "seed {seed}, {team}");
+    }
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
     let ledger = TestLedger::new(db);
@@ -163,6 +210,7 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
                 }
                 assert_eq!(team.as_deref().map(normalized), team);
             }
+            statements_sum_to_the_cent(&mut db, cost, seed).await;
         }
     }
     let equations = allocation::check(&mut db).await.unwrap();

@@ -3,7 +3,7 @@
 
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{
-    self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Split, Target,
+    self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Split, Target, Team,
 };
 use gpuledger::audit::Actor;
 use gpuledger::clock;
@@ -29,6 +29,12 @@ const PAGES: &[(&str, &str)] = &[
     ("/spend/{period}", "/spend/2020-01"),
     ("/spend/{period}", "/spend/2026-08..2026-09?by=account&then=accelerator&over=day&in=USD&find=s"),
     ("/variance/{period}", "/variance/2026-09"),
+    ("/chargeback/{period}", "/chargeback/2026-09"),
+    ("/teams/{team}/{period}", "/teams/research/2026-09"),
+    ("/teams/{team}/{period}/{what}", "/teams/research/2026-08..2026-09/statement"),
+    ("/experiments/during/{period}", "/experiments/during/2026-09"),
+    ("/experiments/{experiment}", "/experiments/seg-1"),
+    ("/experiments/compare", "/experiments/compare?experiment=seg-1&experiment=seg-2"),
     ("/charges/{period}", "/charges/2026-09"),
     ("/charges/{delivery}/{file}/{row}", "/charges/1/0/1"),
     ("/charges/{delivery}/{file}/{row}", "/charges/1/0/999"),
@@ -67,6 +73,11 @@ const OUTSIDE: &[(&str, &str)] =
 
 /// What answers files, JSON or text; the batch has a test of its own, since its address is not known before.
 const NO_PAGES: &[&str] = &[
+    "/teams",
+    "/teams/{team}",
+    "/experiments",
+    "/experiments/compare.json",
+    "/experiments/compare.csv",
     "/imports.json",
     "/imports.csv",
     "/imports/{delivery}/files/{file}/rejected",
@@ -157,12 +168,15 @@ fn load_bills(site: &Site) {
         month = month.hour("acme", "s2", &format!("2026-08-{day:02}T10"), "98.5", team);
     }
     month = month.hour("acme", "s1", "2026-09-03T11", "-20", "vision");
+    for (label, at) in [("seg-1", "2026-09-04T11"), ("seg-2", "2026-09-05T11")] {
+        month = month.hour("acme", "s1", at, "33", "vision").labelled("experiment", label);
+    }
     let broken = month.text().lines().nth(1).unwrap().replace("120.25", "a lot");
     let month = month.line(&broken);
     site.import(&[site.file("months.csv", month)]);
 }
 
-/// Two teams, a pool, two rules, a budget and a quantity.
+/// Teams, one inside another, a pool, two rules, a budget and a quantity.
 async fn allocate(site: &Site) {
     let mut db = site.db.acquire().await.unwrap();
     let shared = Entry::Pool(pool("support", Split::Evenly));
@@ -175,8 +189,14 @@ async fn allocate(site: &Site) {
         currency: Currency::exactly("USD"),
         thresholds: vec![80, 100],
     };
-    let entries =
-        [team("vision"), team("nlp"), shared].into_iter().chain(rules).chain([Entry::Budget(budget)]);
+    let vision = Entry::Team(Team {
+        handle: "vision".into(),
+        name: "Vision".into(),
+        parent: Some("research".into()),
+        ..Team::default()
+    });
+    let shared = [vision, team("nlp"), shared].into_iter();
+    let entries = shared.chain(rules).chain([Entry::Budget(budget), team("research")]);
     write(&mut db, entries.collect()).await;
     let runs = Quantity {
         day: "2026-09-05".parse().unwrap(),

@@ -146,6 +146,13 @@ impl Focus {
         self
     }
 
+    /// The last line with another tag.
+    pub fn labelled(mut self, key: &str, value: &str) -> Self {
+        let at = self.0.rfind("}\",NeoCloud").unwrap();
+        self.0.insert_str(at, &format!(",\"\"{key}\"\":\"\"{value}\"\""));
+        self
+    }
+
     /// A line as it stands.
     pub fn line(mut self, line: &str) -> Self {
         self.0.push_str(line);

@@ -82,6 +82,27 @@ const ADDRESSES: &[(&str, &[&str])] = &[
             "/charges/2026-10",
         ],
     ),
+    (
+        "/chargeback/{period}",
+        &["/chargeback/2026-09", "/chargeback/2026-Q3?cost=billed", "/chargeback/2026-09?in=EUR&sort=name"],
+    ),
+    // Tried with an allocation book in `teams.rs`: without one there is no team.
+    ("/teams/{team}/{period}", &[]),
+    ("/teams/{team}/{period}/{what}", &[]),
+    (
+        "/experiments/during/{period}",
+        &[
+            "/experiments/during/2026-09",
+            "/experiments/during/2026-Q3?find=s",
+            "/experiments/during/2026-09?team=nlp&team=",
+            "/experiments/during/2026-09?in=EUR",
+        ],
+    ),
+    // The same in `experiments.rs`.
+    ("/experiments/{experiment}", &[]),
+    ("/experiments/compare", &[]),
+    ("/experiments/compare.json", &[]),
+    ("/experiments/compare.csv", &[]),
     // Tried row by row, and with a ledger of its own, below.
     ("/charges/{delivery}/{file}/{row}", &[]),
     // Their figures need teams with budgets: tried in budgets.rs.

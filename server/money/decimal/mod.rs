@@ -204,14 +204,29 @@ impl Decimal {
     /// Rounds the parts of a sum to so many places, such that they sum to the rounded sum: cut down, and what is left
     /// over goes, a unit each, to those that lost most (largest remainder), the first among equals.
     pub fn round_parts(parts: &[Self], places: u8) -> Vec<Self> {
-        let whole = parts.iter().copied().sum::<Self>().round(places).mantissa;
+        Self::round_parts_to(parts, parts.iter().copied().sum::<Self>(), places)
+    }
+
+    /// The same such that they sum to another number, rounded: to what their sum became where it was rounded as a part
+    /// itself, mostly a unit more or less. Of what is further away everyone takes the same number of units first.
+    pub fn round_parts_to(parts: &[Self], whole: Self, places: u8) -> Vec<Self> {
+        let whole = whole.round(places).mantissa;
         let finest = parts.iter().map(|part| part.scale).max().unwrap_or_default().max(places);
         let unit = power_of_ten(u32::from(finest - places));
-        let cut: Vec<(I256, I256)> = parts
+        let mut cut: Vec<(I256, I256)> = parts
             .iter()
             .map(|part| part.rescale(finest).mantissa)
             .map(|fine| (fine.div_euclid(unit), fine.rem_euclid(unit)))
             .collect();
+        let given: I256 = cut.iter().fold(I256::ZERO, |sum, (part, _)| sum + *part);
+        let Some(count) = i64::try_from(cut.len()).ok().filter(|count| *count > 0).map(I256::from) else {
+            return Vec::new();
+        };
+        let each = (whole - given).div_euclid(count);
+        // What is left then is less than a unit for everyone.
+        for (part, _) in &mut cut {
+            *part += each;
+        }
         hand_out(whole, &cut, places)
     }
 

@@ -156,6 +156,21 @@ proptest! {
     }
 
     #[test]
+    fn parts_are_rounded_to_any_sum(
+        parts in proptest::collection::vec((any::<i64>(), 0u8..20), 1..40),
+        away in -100i64..100,
+        places in 0u8..4,
+    ) {
+        let parts: Vec<Decimal> = parts.iter().map(|(m, scale)| Decimal::new(i128::from(*m), *scale)).collect();
+        let whole = parts.iter().copied().sum::<Decimal>().round(places) + Decimal::new(i128::from(away), places);
+        let rounded = Decimal::round_parts_to(&parts, whole, places);
+        prop_assert_eq!(rounded.iter().copied().sum::<Decimal>(), whole);
+        if away == 0 {
+            prop_assert_eq!(rounded, Decimal::round_parts(&parts, places));
+        }
+    }
+
+    #[test]
     fn apportioned_parts_sum_to_the_whole(
         whole in 0i64..1_000_000,
         weights in proptest::collection::vec((0i64..i64::MAX, 0u8..12), 1..40),

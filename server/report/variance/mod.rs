@@ -12,7 +12,7 @@ pub use parts::Parts;
 use super::as_of::Error;
 use super::basis::Basis;
 use super::denomination::{Unconverted, denominate, left_out};
-use super::sql::{Column, Rows};
+use super::sql::{Column, Measure, Rows};
 use super::sums::source_of;
 use super::{CostBasis, Grouping, Question};
 use crate::exchange::Used;
@@ -131,7 +131,11 @@ pub(super) async fn variance_of(
             query.push(format!("), 0) as {when}_{name}"));
         }
     }
-    rows.push(&mut query, &ITEM.map(|(name, sql)| Column::Sql(name, sql)));
+    rows.push(
+        &mut query,
+        &[Measure::Cost, Measure::Quantity],
+        &ITEM.map(|(name, sql)| Column::Sql(name, sql)),
+    );
     query.push(" group by 1, 2, 3, 4, 5, 6, 7, 8");
     let (mut previous, mut total) = (Decimal::ZERO, Decimal::ZERO);
     let mut movements = Vec::new();

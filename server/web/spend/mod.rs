@@ -15,12 +15,12 @@ use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Format};
-use super::{Access, Error, filters, paths, respond};
+use super::{Access, Error, choices, filters, paths, respond};
 use crate::chart::Stack;
 use crate::exchange;
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
-use crate::report::{Answers, CostBasis, Group, Grouping, Spend, Standing, Step, stated_until};
+use crate::report::{Answers, Footing, Group, Grouping, Spend, Standing, Step, stated_until};
 
 /// Groups with a color of their own in the chart.
 const COLORED: usize = 7;
@@ -179,9 +179,7 @@ impl Page {
     }
 
     fn costs(&self) -> Vec<(String, String, bool)> {
-        let choice =
-            |cost: CostBasis| (cost.label(), self.at(&self.asked.cost(cost)), cost == self.asked.cost);
-        CostBasis::ALL.into_iter().map(choice).collect()
+        choices::costs(&self.asked, |asked| self.at(asked))
     }
 
     /// What one may group by, and the one that is shown: for a select.
@@ -207,30 +205,8 @@ impl Page {
 
     /// Each currency of the period alone, and all in one, where there are several.
     fn currencies(&self) -> Vec<(String, String, bool)> {
-        let mut present: Vec<&Currency> = self.spend.other_currencies.iter().collect();
-        present.extend(self.spend.rates.iter().map(|used| &used.currency));
-        present.extend(self.spend.unconverted.iter().map(|left_out| &left_out.cost.currency));
-        present.extend(&self.spend.currency);
-        present.sort_unstable();
-        present.dedup();
-        if present.len() < 2 && self.asked.convert_into.is_none() {
-            return Vec::new();
-        }
-        let converted = &self.asked.convert_into;
-        let alone = |currency: &&Currency| {
-            let is_current = converted.is_none() && Some(*currency) == self.spend.currency.as_ref();
-            (currency.to_string(), self.at(&self.asked.currency(currency)), is_current)
-        };
-        let all_in = |currency: &Currency| {
-            let is_current = converted.as_ref() == Some(currency);
-            (format!("All in {currency}"), self.at(&self.asked.convert_into(currency)), is_current)
-        };
-        let mut into: Vec<&Currency> = self.reporting_currency.iter().chain(converted).collect();
-        if into.is_empty() {
-            into.extend(&present);
-        }
-        into.dedup();
-        present.iter().map(alone).chain(into.into_iter().map(all_in)).collect()
+        let present = Footing::from(&self.spend);
+        choices::currencies(&self.asked, &present, self.reporting_currency.as_ref(), |asked| self.at(asked))
     }
 
     fn chips(&self) -> Vec<(String, String)> {
@@ -270,18 +246,8 @@ impl Page {
         (!group.is_folded).then(|| self.asked.only(&self.asked.by, group.key.as_deref()))
     }
 
-    /// Who bills this, told apart by whether it may still change.
     fn publishers(&self, is_provisional: bool) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for provider in self.standing.chunk_by(|a, b| a.provider == b.provider) {
-            let matching = provider.iter().filter(|scope| scope.is_provisional == is_provisional).count();
-            if matching == provider.len() {
-                names.push(provider[0].provider.clone());
-            } else if matching > 0 {
-                names.push(format!("{} ({matching} of {})", provider[0].provider, provider.len()));
-            }
-        }
-        names
+        choices::publishers(&self.standing, is_provisional)
     }
 
     /// The last day of a period that still goes on.

@@ -1,0 +1,69 @@
+//! What the figures of an answer rest on, as every page of figures states it.
+
+use serde::Serialize;
+
+use super::denomination::Unconverted;
+use super::{CostBasis, Filter, Grouping, Question, Spend};
+use crate::exchange::Used;
+use crate::money::Currency;
+
+/// The step of the ledger, the cost and the currency of an answer, and what is missing from it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Footing {
+    pub sequence: i64,
+    pub cost: CostBasis,
+    /// Null where nothing was billed.
+    pub currency: Option<Currency>,
+    /// Currencies of the period that are in none of the figures.
+    pub other_currencies: Vec<Currency>,
+    pub rates: Vec<Used>,
+    pub unconverted: Vec<Unconverted>,
+    pub previous_unconverted: Vec<Unconverted>,
+    pub rejected_rows: i64,
+}
+
+impl From<&Spend> for Footing {
+    fn from(spend: &Spend) -> Self {
+        Self {
+            sequence: spend.sequence,
+            cost: spend.cost,
+            currency: spend.currency.clone(),
+            other_currencies: spend.other_currencies.clone(),
+            rates: spend.rates.clone(),
+            unconverted: spend.unconverted.clone(),
+            previous_unconverted: spend.previous_unconverted.clone(),
+            rejected_rows: spend.rejected_rows,
+        }
+    }
+}
+
+impl Question {
+    /// The same question in the currency and as of the step of an answer: for what stands beside it.
+    #[must_use]
+    pub(super) fn beside(&self, spend: &Spend) -> Self {
+        let currency = match &self.convert_into {
+            None => spend.currency.clone().or_else(|| self.currency.clone()),
+            Some(_) => self.currency.clone(),
+        };
+        Self { currency, sequence: Some(spend.sequence), ..self.clone() }
+    }
+
+    /// The same question of what is grouped by something else.
+    #[must_use]
+    pub(super) fn by(&self, by: Grouping) -> Self {
+        Self { by, then: None, sort: None, find: None, limit: None, limit_inside: None, ..self.clone() }
+    }
+
+    /// The same without what came by way of shared costs.
+    #[must_use]
+    pub(super) fn direct(&self) -> Self {
+        self.only(Grouping::Pool, vec![String::new()])
+    }
+
+    #[must_use]
+    pub(super) fn only(&self, dimension: Grouping, values: Vec<String>) -> Self {
+        let mut question = self.clone();
+        question.filters.push(Filter::keep(dimension, values));
+        question
+    }
+}

@@ -1,0 +1,81 @@
+//! The machines that charges are for: how many of which kind.
+
+use serde::Serialize;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+
+use super::Question;
+use super::basis::Basis;
+use super::denomination::denominate;
+use super::sql::{Column, Measure, Rows};
+use super::sums::source_of;
+use crate::accelerator::accelerator_hours;
+use crate::money::Decimal;
+
+/// Decimals of accelerator-hours.
+const PLACES: u8 = 6;
+
+/// A kind of machine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Machine {
+    pub provider: String,
+    pub instance_type: String,
+    pub accelerator: Option<String>,
+    /// Told apart by their ids; 0 where bills name none, or only those of machines with accelerators.
+    pub count: i64,
+    pub accelerator_hours: Decimal,
+    pub cost: Decimal,
+}
+
+/// The kinds of machines of a question's period, the most expensive first. What ran on none is left out.
+pub(super) async fn machines_of(
+    db: &mut PgConnection,
+    question: &Question,
+    basis: &Basis,
+    sequence: i64,
+) -> sqlx::Result<Vec<Machine>> {
+    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
+        return Ok(Vec::new());
+    };
+    let rows = Rows {
+        question,
+        basis,
+        source: source_of(db, question, &basis.visible).await?,
+        denomination: Some(&denomination),
+        first: question.period.first(),
+        last: question.period.last(),
+    };
+    // Of shared costs a lead is not told what they are made of.
+    let mut query = QueryBuilder::<Postgres>::new("select ");
+    for name in ["provider", "instance_type", "accelerator"] {
+        query.push(format!("{} as {name}, ", rows.visible(name)));
+    }
+    query.push(format!(
+        "count(distinct nullif(c.resource, '')) as machines, sum({}) as cost, coalesce(sum({}), 0) as part_seconds",
+        rows.amount("cost"),
+        rows.sum("part_seconds"),
+    ));
+    let columns = [
+        Column::Sql("provider", "k.provider"),
+        Column::Sql("instance_type", "k.instance_type"),
+        Column::Sql("accelerator", "k.accelerator"),
+        Column::Sql("resource", "k.resource_id"),
+    ];
+    rows.push(&mut query, &[Measure::Cost, Measure::PartSeconds], &columns);
+    query.push(
+        " and (c.instance_type <> '' or c.accelerator is not null) group by 1, 2, 3 order by cost desc, 1, 2",
+    );
+    let rows = query.build().fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            let part_seconds: Decimal = row.try_get("part_seconds")?;
+            Ok(Machine {
+                provider: row.try_get("provider")?,
+                instance_type: row.try_get("instance_type")?,
+                accelerator: row.try_get("accelerator")?,
+                count: row.try_get("machines")?,
+                accelerator_hours: accelerator_hours(part_seconds, PLACES).normalize(),
+                cost: row.try_get("cost")?,
+            })
+        })
+        .collect()
+}

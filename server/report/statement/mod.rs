@@ -1,0 +1,297 @@
+//! What a team is charged, in cents that add up: `/teams/vision/2026-09/statement`, its `.json` and `.csv`.
+//!
+//! The total of a month, rounded, is distributed over all teams and what is unallocated by largest remainder, in the
+//! order of their handles; a team's cents over its lines in the same way. So all statements of a month add up to the
+//! month, and each to its lines. Of several months a statement is the sum of theirs.
+
+mod pools;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::as_of::Error;
+use super::footing::Footing;
+use super::team::SeenTeam;
+use super::{Answers, Group, Grouping, Question, Standing};
+use crate::accounts::Viewer;
+use crate::money::{Decimal, Money};
+use crate::period::{BillingMonth, Period};
+use pools::Pools;
+
+const CENTS: u8 = 2;
+/// Lines of a team; the smallest beyond are added up, so that a statement stays two pages.
+const LINES: usize = 30;
+
+/// A statement. Its lines and parts are cents that sum to the total.
+#[derive(Clone, Debug, Serialize)]
+pub struct Statement {
+    #[serde(flatten)]
+    pub who: SeenTeam,
+    pub period: Period,
+    #[serde(flatten)]
+    pub footing: Footing,
+    /// Null where nothing was billed.
+    pub total: Option<Money>,
+    pub direct: Decimal,
+    pub shared: Decimal,
+    /// The team itself, and those inside it.
+    pub teams: Vec<TeamStatement>,
+    pub standing: Vec<Standing>,
+    /// What the statements of all teams and the unallocated part sum to; for who sees everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_everyone: Option<OfEveryone>,
+}
+
+/// The month, or months, that a statement is a part of, in cents.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct OfEveryone {
+    pub total: Decimal,
+    pub unallocated: Decimal,
+}
+
+/// The part of a statement that is about one team.
+#[derive(Clone, Debug, Serialize)]
+pub struct TeamStatement {
+    pub team: String,
+    pub name: String,
+    /// Where finance books it, as of the last month.
+    pub cost_centre: Option<String>,
+    pub total: Decimal,
+    pub direct: Vec<StatedLine>,
+    pub shared: Vec<StatedPart>,
+}
+
+/// A project; an experiment of no project; or what is neither.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StatedLine {
+    pub project: Option<String>,
+    pub experiment: Option<String>,
+    pub label: String,
+    /// How many lines it stands for, where it stands for several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<usize>,
+    pub accelerator_hours: Decimal,
+    pub amount: Decimal,
+}
+
+/// A team's part of a shared cost in a month, and how it came about.
+#[derive(Clone, Debug, Serialize)]
+pub struct StatedPart {
+    pub month: BillingMonth,
+    pub pool: String,
+    pub name: String,
+    /// Of what, where it is divided by who used it: a commitment or a billing account.
+    pub part: Option<String>,
+    /// What is divided, exactly.
+    pub total: Decimal,
+    /// In words: `by direct cost`.
+    pub split: String,
+    /// What weights are counted in; empty where they are shares.
+    pub unit: String,
+    /// The team's own, and the sum of all; null where it gets its part only by way of another shared cost.
+    pub weight: Option<Decimal>,
+    pub sum_of_weights: Decimal,
+    /// Shared costs that take part, and hand on what they get.
+    pub by_way_of: Vec<Way>,
+    pub share: Decimal,
+    pub amount: Decimal,
+}
+
+/// A shared cost by way of which a team gets a part of another.
+#[derive(Clone, Debug, Serialize)]
+pub struct Way {
+    pub name: String,
+    /// What the other gives to it.
+    pub share: Decimal,
+    /// What of that it hands on to the team.
+    pub handed_on: Decimal,
+}
+
+/// What a team's cents of a month are for, before they are cents.
+struct Item {
+    line: Line,
+    exact: Decimal,
+}
+
+enum Line {
+    Direct(StatedLine),
+    Shared(Box<StatedPart>),
+}
+
+/// Makes the statement of a team and those inside it.
+pub async fn statement(
+    db: &mut PgConnection,
+    answers: &Answers,
+    who: SeenTeam,
+    question: &Question,
+) -> Result<Statement, Error> {
+    let sees_everything = question.viewer == Viewer::Everything;
+    let of_all = who.question(question);
+    let spend = answers.spend(db, &of_all.by(Grouping::Pool)).await?;
+    // From here on everything is in one currency and as of one step.
+    let question = Question { filters: Vec::new(), ..of_all.beside(&spend) };
+    let book = answers.book(db, spend.sequence).await?;
+    let last = book.of_month(question.period.last());
+    let mut of_everyone = OfEveryone::default();
+    let mut teams: Vec<TeamStatement> = who
+        .handles()
+        .into_iter()
+        .map(|team| TeamStatement {
+            name: last.team(&team).map_or_else(|| team.clone(), |it| it.name.clone()),
+            cost_centre: last
+                .cost_centre_of(&team)
+                .map(|handle| last.cost_centre(handle).map_or(handle, |it| it.name.as_str()).to_owned()),
+            team,
+            total: Decimal::ZERO,
+            direct: Vec::new(),
+            shared: Vec::new(),
+        })
+        .collect();
+    for month in question.period.months() {
+        let asked = Question { period: month.into(), ..question.clone() };
+        let cents = month_in_cents(db, answers, &asked).await?;
+        of_everyone.total += cents.values().copied().sum();
+        of_everyone.unallocated += cents.get(&None).copied().unwrap_or_default();
+        if teams.iter().all(|team| !cents.contains_key(&Some(team.team.clone()))) {
+            continue;
+        }
+        let allocated = answers.month(db, &book, month, spend.sequence).await?;
+        let of_month = book.of_month(month);
+        let pools = Pools::find(db, answers, &asked, of_month, allocated.division_id).await?;
+        for team in &mut teams {
+            let Some(cents) = cents.get(&Some(team.team.clone())) else { continue };
+            let of_team = asked.only(Grouping::Team, vec![team.team.clone()]);
+            let mut items = direct_items(db, answers, &of_team).await?;
+            items.extend(pools.items(db, answers, &of_team, &team.team).await?);
+            team.take(items, *cents);
+        }
+    }
+    for team in &mut teams {
+        team.order();
+    }
+    teams.retain(|team| team.team == who.team || !team.direct.is_empty() || !team.shared.is_empty());
+    let standing = answers.standing(db, question.period, &question.viewer, spend.sequence).await?;
+    let mut footing = Footing::from(&spend);
+    // Nothing is compared here.
+    footing.rates.retain(|used| used.month >= question.period.first());
+    footing.previous_unconverted.clear();
+    let total: Decimal = teams.iter().map(|team| team.total).sum();
+    let shared = teams.iter().flat_map(|team| &team.shared).map(|part| part.amount).sum();
+    Ok(Statement {
+        who,
+        period: question.period,
+        total: spend.total.as_ref().map(|spent| Money { amount: total, currency: spent.currency.clone() }),
+        direct: total - shared,
+        shared,
+        teams,
+        standing,
+        of_everyone: sees_everything.then_some(of_everyone),
+        footing,
+    })
+}
+
+/// Every team's cents of a month and, under no name, what is unallocated: they sum to the month's total, rounded.
+pub async fn month_in_cents(
+    db: &mut PgConnection,
+    answers: &Answers,
+    question: &Question,
+) -> Result<BTreeMap<Option<String>, Decimal>, Error> {
+    // Which cent goes where depends on all of them, whoever asks.
+    let everyone = Question { viewer: Viewer::Everything, filters: Vec::new(), ..question.clone() };
+    let mut groups = answers.spend(db, &everyone.by(Grouping::Team)).await?.groups;
+    groups.sort_by(|a, b| (a.key.is_none(), &a.key).cmp(&(b.key.is_none(), &b.key)));
+    let exact: Vec<Decimal> = groups.iter().map(|group| group.cost.amount).collect();
+    let cents = Decimal::round_parts(&exact, CENTS);
+    Ok(groups.into_iter().map(|group| group.key).zip(cents).collect())
+}
+
+async fn direct_items(
+    db: &mut PgConnection,
+    answers: &Answers,
+    of_team: &Question,
+) -> Result<Vec<Item>, Error> {
+    let by_project = of_team.direct().by(Grouping::Project);
+    let asked = Question { then: Some(Grouping::Experiment), ..by_project };
+    let mut items = Vec::new();
+    for group in answers.spend(db, &asked).await?.groups {
+        if let Some(project) = &group.key {
+            items.push(direct(Some(project), None, group.label.clone(), &group));
+            continue;
+        }
+        for inside in &group.groups {
+            let label = match &inside.key {
+                Some(_) => format!("Experiment {}", inside.label),
+                None => "No project or experiment".to_owned(),
+            };
+            items.push(direct(None, inside.key.as_ref(), label, inside));
+        }
+    }
+    items.retain(|item| !item.exact.is_zero());
+    Ok(items)
+}
+
+fn direct(project: Option<&String>, experiment: Option<&String>, label: String, group: &Group) -> Item {
+    let line = StatedLine {
+        project: project.cloned(),
+        experiment: experiment.cloned(),
+        label,
+        stands_for: None,
+        accelerator_hours: group.accelerator_hours,
+        amount: Decimal::ZERO,
+    };
+    Item { line: Line::Direct(line), exact: group.cost.amount }
+}
+
+impl TeamStatement {
+    /// Adds the items of a month, which become cents that sum to these.
+    fn take(&mut self, items: Vec<Item>, cents: Decimal) {
+        let exact: Vec<Decimal> = items.iter().map(|item| item.exact).collect();
+        let rounded = Decimal::round_parts_to(&exact, cents, CENTS);
+        for (item, amount) in items.into_iter().zip(rounded) {
+            self.total += amount;
+            match item.line {
+                Line::Shared(part) => self.shared.push(StatedPart { amount, ..*part }),
+                Line::Direct(line) => {
+                    let same = |known: &&mut StatedLine| {
+                        known.project == line.project && known.experiment == line.experiment
+                    };
+                    match self.direct.iter_mut().find(same) {
+                        Some(known) => {
+                            known.amount += amount;
+                            known.accelerator_hours += line.accelerator_hours;
+                        }
+                        None => self.direct.push(StatedLine { amount, ..line }),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The largest line first, what has no name last; the smallest ones are added up.
+    fn order(&mut self) {
+        let is_nameless = |line: &StatedLine| line.project.is_none() && line.experiment.is_none();
+        self.direct.sort_by(|a, b| {
+            is_nameless(a)
+                .cmp(&is_nameless(b))
+                .then(b.amount.cmp(&a.amount))
+                .then_with(|| a.label.cmp(&b.label))
+        });
+        self.shared.sort_by(|a, b| (a.month, &a.name, &a.part).cmp(&(b.month, &b.name, &b.part)));
+        let named = self.direct.iter().filter(|line| !is_nameless(line)).count();
+        if named <= LINES + 1 {
+            return;
+        }
+        let rest: Vec<StatedLine> = self.direct.splice(LINES..named, []).collect();
+        let folded = StatedLine {
+            project: None,
+            experiment: None,
+            label: format!("{} others", rest.len()),
+            stands_for: Some(rest.len()),
+            accelerator_hours: rest.iter().map(|line| line.accelerator_hours).sum(),
+            amount: rest.iter().map(|line| line.amount).sum(),
+        };
+        self.direct.insert(LINES, folded);
+    }
+}

@@ -1,0 +1,126 @@
+//! A team's parts of shared costs, and the arithmetic behind each.
+
+use std::collections::BTreeMap;
+
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::{Item, Line, StatedPart, Way};
+use crate::accounts::Viewer;
+use crate::allocation::{Division, MonthBook, Portion, Recipient, Split, division_of};
+use crate::money::{Currency, Decimal};
+use crate::report::as_of::Error;
+use crate::report::{Answers, Grouping, Question};
+
+/// The pools of a month: what each comes to, and how it was divided.
+pub(super) struct Pools<'a> {
+    book: MonthBook<'a>,
+    division: Option<Division>,
+    /// By pool and part.
+    totals: BTreeMap<(String, String), Decimal>,
+}
+
+impl<'a> Pools<'a> {
+    pub async fn find(
+        db: &mut PgConnection,
+        answers: &Answers,
+        asked: &Question,
+        book: MonthBook<'a>,
+        division_id: Uuid,
+    ) -> Result<Self, Error> {
+        let division = division_of(db, division_id).await?;
+        // Of a pool its whole is told to everyone who pays a part of it.
+        let whole = Question { viewer: Viewer::Everything, filters: Vec::new(), ..asked.clone() };
+        let totals = by_part(db, answers, &whole).await?;
+        Ok(Self { book, division, totals })
+    }
+
+    /// A team's parts of them.
+    pub async fn items(
+        &self,
+        db: &mut PgConnection,
+        answers: &Answers,
+        of_team: &Question,
+        team: &str,
+    ) -> Result<Vec<Item>, Error> {
+        let parts = by_part(db, answers, of_team).await?;
+        let item = |((pool, part), exact): ((String, String), Decimal)| Item {
+            line: Line::Shared(Box::new(self.arithmetic(&pool, &part, team))),
+            exact,
+        };
+        Ok(parts.into_iter().filter(|(_, exact)| !exact.is_zero()).map(item).collect())
+    }
+
+    /// How a team's share of a pool came about.
+    fn arithmetic(&self, pool: &str, part: &str, team: &str) -> StatedPart {
+        let named = |handle: &str| self.book.pool(handle).map_or(handle, |it| &it.name).to_owned();
+        let split = self.book.pool(pool).map(|it| &it.split);
+        let pools = self.division.as_ref().map_or(&[][..], |division| &division.pools);
+        let currency = self.division.as_ref().and_then(|division| division.currency.as_ref());
+        let divided = pools.iter().find(|it| it.pool == pool && it.part == part);
+        let portions = divided.map_or(&[][..], |divided| &divided.first);
+        let to_pools = portions.iter().filter_map(|portion| match &portion.to {
+            Recipient::Pool(next) => Some((next, portion.share)),
+            Recipient::Team(_) => None,
+        });
+        let by_way_of = to_pools.filter_map(|(next, share)| {
+            let onward = pools.iter().find(|it| it.pool == *next)?;
+            Some(Way { name: named(next), share, handed_on: own(&onward.first, team)?.share })
+        });
+        let shares = divided.into_iter().flat_map(|divided| &divided.shares);
+        StatedPart {
+            month: self.book.month,
+            pool: pool.to_owned(),
+            name: named(pool),
+            part: Some(part.to_owned()).filter(|part| !part.is_empty()),
+            total: self.totals.get(&(pool.to_owned(), part.to_owned())).copied().unwrap_or_default(),
+            split: split.map(in_words).unwrap_or_default(),
+            unit: split.map(|split| unit(split, currency)).unwrap_or_default(),
+            weight: own(portions, team).map(|portion| portion.weight),
+            sum_of_weights: portions.iter().map(|portion| portion.weight).sum(),
+            by_way_of: by_way_of.collect(),
+            share: shares.filter(|it| it.team == team).map(|it| it.share).sum(),
+            amount: Decimal::ZERO,
+        }
+    }
+}
+
+fn own<'a>(portions: &'a [Portion], team: &str) -> Option<&'a Portion> {
+    portions.iter().find(|portion| matches!(&portion.to, Recipient::Team(to) if to == team))
+}
+
+/// What a question comes to by pool and part; without what is in none.
+async fn by_part(
+    db: &mut PgConnection,
+    answers: &Answers,
+    asked: &Question,
+) -> Result<BTreeMap<(String, String), Decimal>, Error> {
+    let asked = Question { then: Some(Grouping::PoolPart), ..asked.by(Grouping::Pool) };
+    let groups = answers.spend(db, &asked).await?.groups;
+    let pools = groups.into_iter().filter_map(|group| Some((group.key?, group.groups)));
+    let parts = pools.flat_map(|(pool, parts)| {
+        parts.into_iter().map(move |part| ((pool.clone(), part.key.unwrap_or_default()), part.cost.amount))
+    });
+    Ok(parts.collect())
+}
+
+/// How a pool is divided, for a sentence: `Support, by direct cost`.
+fn in_words(split: &Split) -> String {
+    match split {
+        Split::Evenly => "evenly".to_owned(),
+        Split::Fixed { .. } => "by fixed shares".to_owned(),
+        Split::DirectCost => "by direct cost".to_owned(),
+        Split::AcceleratorHours => "by accelerator-hours".to_owned(),
+        Split::Quantity { unit } => format!("by {unit}"),
+        Split::WhoUsedIt => "by who used it".to_owned(),
+    }
+}
+
+fn unit(split: &Split, currency: Option<&Currency>) -> String {
+    match split {
+        Split::Evenly | Split::Fixed { .. } => String::new(),
+        Split::AcceleratorHours => "hours".to_owned(),
+        Split::Quantity { unit } => unit.clone(),
+        Split::DirectCost | Split::WhoUsedIt => currency.map(ToString::to_string).unwrap_or_default(),
+    }
+}

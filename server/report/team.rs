@@ -1,0 +1,239 @@
+//! A team's part of a period: `/teams/vision/2026-09`, its `.json` and `.csv`.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::as_of::Error;
+use super::basis::teams;
+use super::footing::Footing;
+use super::over_time::{Series, Step};
+use super::{Answers, Group, Grouping, Movement, Parts, Question, Spend, Standing};
+use crate::accounts::Viewer;
+use crate::allocation::{Book, Entry};
+use crate::money::{Decimal, Money};
+use crate::period::{BillingMonth, Period};
+
+/// Groups of a breakdown that are named; the others are added up.
+const NAMED: usize = 8;
+/// Movements that are told.
+const MOVEMENTS: usize = 10;
+/// Months of the chart.
+const MONTHS: u32 = 12;
+/// Pools with a color of their own in it.
+const COLORED: usize = 7;
+/// Decimals of shares.
+const PLACES: u8 = 6;
+
+/// A team and those inside it, as of a month.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeenTeam {
+    pub team: String,
+    pub name: String,
+    /// The team that it is a part of, where the viewer sees that.
+    pub part_of: Option<TeamName>,
+    pub teams_inside: Vec<TeamName>,
+    #[serde(skip)]
+    pub month: BillingMonth,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TeamName {
+    pub team: String,
+    pub name: String,
+}
+
+/// The answer. Direct and shared sum to the total, each breakdown to what is direct, the parts to the change.
+#[derive(Clone, Debug, Serialize)]
+pub struct TeamReport {
+    #[serde(flatten)]
+    pub who: SeenTeam,
+    pub period: Period,
+    pub previous_period: Period,
+    #[serde(flatten)]
+    pub footing: Footing,
+    pub total: Option<Money>,
+    pub previous: Option<Money>,
+    pub direct: Part,
+    pub shared: Part,
+    pub accelerator_hours: Decimal,
+    pub cost_per_accelerator_hour: Option<Decimal>,
+    /// The same of everything that the organization pays for.
+    pub organization_cost_per_accelerator_hour: Option<Decimal>,
+    /// Why it changed since the period before.
+    pub parts: Parts,
+    /// Its part of each pool.
+    pub shared_costs: Vec<Group>,
+    /// By the teams inside it, shared costs included; empty where there are none.
+    pub by_team: Vec<Group>,
+    /// What is direct, by one dimension after the other.
+    pub breakdowns: Vec<Breakdown>,
+    /// The largest first, up or down.
+    pub movements: Vec<Movement>,
+    pub movements_in_all: usize,
+    pub standing: Vec<Standing>,
+    #[serde(skip)]
+    pub year: Spend,
+    #[serde(skip)]
+    pub series: Series,
+}
+
+/// A part of what a team is charged.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Part {
+    pub cost: Decimal,
+    pub previous: Decimal,
+    pub accelerator_hours: Decimal,
+    pub share: Option<Decimal>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Breakdown {
+    pub by: Grouping,
+    pub groups: Vec<Group>,
+}
+
+/// A team as of the last month of a period that has it, else as of the last that ever had it. `None` where there
+/// never was one, or the viewer may not see it.
+pub fn seen_team(book: &Book, viewer: &Viewer, handle: &str, period: Period) -> Option<SeenTeam> {
+    let mut months: Vec<BillingMonth> = period.months().collect();
+    months.reverse();
+    let others = book.entries.values().filter_map(|entry| match entry {
+        Entry::Team(team) if team.handle == handle => team.months.last.or(team.months.first),
+        _ => None,
+    });
+    let mut others: Vec<BillingMonth> = others.collect();
+    others.sort_unstable_by(|a, b| b.cmp(a));
+    months.into_iter().chain(others).find_map(|month| seen_in(book, viewer, handle, month))
+}
+
+fn seen_in(book: &Book, viewer: &Viewer, handle: &str, month: BillingMonth) -> Option<SeenTeam> {
+    let of_month = book.of_month(month);
+    let team = of_month.team(handle)?;
+    let theirs = teams(book, viewer, month, month);
+    let is_seen =
+        |handle: &str| *viewer == Viewer::Everything || theirs.iter().any(|(_, team)| team == handle);
+    let named = |handle: &str| {
+        let team = of_month.team(handle)?;
+        Some(TeamName { team: team.handle.clone(), name: team.name.clone() })
+    };
+    is_seen(handle).then(|| SeenTeam {
+        team: team.handle.clone(),
+        name: team.name.clone(),
+        part_of: team.parent.as_deref().filter(|parent| is_seen(parent)).and_then(named),
+        teams_inside: of_month.with_teams_inside(handle).into_iter().skip(1).filter_map(named).collect(),
+        month,
+    })
+}
+
+impl SeenTeam {
+    /// The team and those inside it.
+    pub fn handles(&self) -> Vec<String> {
+        std::iter::once(&self.team).chain(self.teams_inside.iter().map(|it| &it.team)).cloned().collect()
+    }
+
+    /// What these teams are charged, as their lead sees it: on the page of a team everybody reads the same, and who
+    /// may see what its shared costs are made of finds that on other pages.
+    pub(super) fn question(&self, asked: &Question) -> Question {
+        let viewer = match &asked.viewer {
+            Viewer::Everything => Viewer::Teams(self.handles()),
+            theirs @ Viewer::Teams(_) => theirs.clone(),
+        };
+        Question { viewer, ..asked.only(Grouping::Team, self.handles()) }
+    }
+}
+
+/// Asks for everything that a team's page shows.
+pub async fn team_report(
+    db: &mut PgConnection,
+    answers: &Answers,
+    who: SeenTeam,
+    question: &Question,
+) -> Result<TeamReport, Error> {
+    let question = who.question(question);
+    let by_pool = answers.spend(db, &question.by(Grouping::Pool)).await?;
+    let question = question.beside(&by_pool);
+    let (own, shared_costs): (Vec<Group>, Vec<Group>) =
+        by_pool.groups.iter().cloned().partition(|group| group.key.is_none());
+    let total = by_pool.total.as_ref().map(|total| total.amount).unwrap_or_default();
+
+    let mut breakdowns = Vec::new();
+    for by in [
+        Grouping::Project,
+        Grouping::Experiment,
+        Grouping::Accelerator,
+        Grouping::ModelSize,
+        Grouping::Workload,
+        Grouping::Pricing,
+    ] {
+        let asked = Question { limit: Some(NAMED), ..question.direct().by(by.clone()) };
+        let mut groups = answers.spend(db, &asked).await?.groups;
+        for group in &mut groups {
+            group.share = group.cost.amount.divide(total, PLACES);
+        }
+        breakdowns.push(Breakdown { by, groups });
+    }
+    let by_team = if who.teams_inside.is_empty() {
+        Vec::new()
+    } else {
+        answers.spend(db, &question.by(Grouping::Team)).await?.groups
+    };
+    let everyone = Question { viewer: Viewer::Everything, filters: Vec::new(), ..question.clone() };
+    let everyone = answers.spend(db, &everyone.by(Grouping::Provider)).await?;
+    let variance = answers.variance(db, &question).await?;
+    let last = question.period.last();
+    let year = Period::new(last.minus(MONTHS - 1), last).unwrap_or(question.period);
+    let of_year = Question { period: year, ..question.by(Grouping::Pool) };
+    let year = answers.spend(db, &of_year).await?;
+    let series = answers.over_time(db, &of_year, Step::Month, &year, COLORED).await?;
+    let standing = answers.standing(db, question.period, &question.viewer, by_pool.sequence).await?;
+    Ok(TeamReport {
+        who,
+        period: question.period,
+        previous_period: question.period.previous(),
+        footing: Footing::from(&by_pool),
+        direct: Part::of(&own, total),
+        shared: Part::of(&shared_costs, total),
+        accelerator_hours: by_pool.accelerator_hours,
+        cost_per_accelerator_hour: by_pool.cost_per_accelerator_hour,
+        organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
+        parts: variance.parts,
+        movements: largest(&variance.movements, &shared_costs),
+        shared_costs,
+        by_team,
+        breakdowns,
+        movements_in_all: variance.movements.len(),
+        standing,
+        total: by_pool.total,
+        previous: by_pool.previous,
+        year,
+        series,
+    })
+}
+
+/// What did not move is no movement. Shared costs, of which no provider is told, go by their names.
+fn largest(movements: &Arc<[Movement]>, shared_costs: &[Group]) -> Vec<Movement> {
+    let named = |mut it: Movement| {
+        let pool = it.item.strip_prefix("Shared: ").filter(|_| it.provider.is_empty());
+        let group = shared_costs.iter().find(|group| pool.is_some() && group.key.as_deref() == pool);
+        if let Some(group) = group {
+            it.item = format!("Shared: {}", group.label);
+        }
+        it
+    };
+    let moved = movements.iter().filter(|it| !it.change.is_zero());
+    moved.take(MOVEMENTS).cloned().map(named).collect()
+}
+
+impl Part {
+    fn of(groups: &[Group], total: Decimal) -> Self {
+        let cost: Decimal = groups.iter().map(|group| group.cost.amount).sum();
+        Self {
+            cost,
+            previous: groups.iter().filter_map(|group| Some(group.previous.as_ref()?.amount)).sum(),
+            accelerator_hours: groups.iter().map(|group| group.accelerator_hours).sum(),
+            share: cost.divide(total, PLACES),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What pages of figures let one choose between, and how they say what figures rest on.
+
+use super::question::Asked;
+use crate::money::Currency;
+use crate::period::Period;
+use crate::report::{CostBasis, Footing, Standing};
+
+/// What is written, where it leads, and whether it is shown now.
+pub type Choice = (String, String, bool);
+
+pub fn costs(asked: &Asked, at: impl Fn(&Asked) -> String) -> Vec<Choice> {
+    let choice = |cost: CostBasis| (cost.label(), at(&asked.cost(cost)), cost == asked.cost);
+    CostBasis::ALL.into_iter().map(choice).collect()
+}
+
+/// Each currency of the period alone, and all in one, where there are several.
+pub fn currencies(
+    asked: &Asked,
+    footing: &Footing,
+    reporting: Option<&Currency>,
+    at: impl Fn(&Asked) -> String,
+) -> Vec<Choice> {
+    let mut present: Vec<&Currency> = footing.other_currencies.iter().collect();
+    present.extend(footing.rates.iter().map(|used| &used.currency));
+    present.extend(footing.unconverted.iter().map(|left_out| &left_out.cost.currency));
+    present.extend(&footing.currency);
+    present.sort_unstable();
+    present.dedup();
+    if present.len() < 2 && asked.convert_into.is_none() {
+        return Vec::new();
+    }
+    let converted = &asked.convert_into;
+    let alone = |currency: &&Currency| {
+        let is_current = converted.is_none() && Some(*currency) == footing.currency.as_ref();
+        (currency.to_string(), at(&asked.currency(currency)), is_current)
+    };
+    let all_in = |currency: &Currency| {
+        let is_current = converted.as_ref() == Some(currency);
+        (format!("All in {currency}"), at(&asked.convert_into(currency)), is_current)
+    };
+    let mut into: Vec<&Currency> = reporting.into_iter().chain(converted).collect();
+    if into.is_empty() {
+        into.extend(&present);
+    }
+    into.dedup();
+    present.iter().map(alone).chain(into.into_iter().map(all_in)).collect()
+}
+
+/// Periods around one that people ask for.
+pub fn periods(period: Period, during: impl Fn(Period) -> String) -> Vec<Choice> {
+    period.around().into_iter().map(|it| (it.name(), during(it), it == period)).collect()
+}
+
+/// Who bills it, told apart by whether it may still change.
+pub fn publishers(standing: &[Standing], is_provisional: bool) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for provider in standing.chunk_by(|a, b| a.provider == b.provider) {
+        let matching = provider.iter().filter(|scope| scope.is_provisional == is_provisional).count();
+        if matching == provider.len() {
+            names.push(provider[0].provider.clone());
+        } else if matching > 0 {
+            names.push(format!("{} ({matching} of {})", provider[0].provider, provider.len()));
+        }
+    }
+    names
+}

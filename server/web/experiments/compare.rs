@@ -1,0 +1,234 @@
+//! `/experiments/compare?experiment=a&experiment=b`: up to six experiments side by side.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use sqlx::PgConnection;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{CurrentUser, Db, Query};
+use super::super::layout::Layout;
+use super::super::question::Asked;
+use super::super::respond::{Cell, Record};
+use super::super::spend::chart;
+use super::super::{choices, filters, paths, respond};
+use super::experiment::{find, take_period};
+use super::{HANDED_ON, to_experiment, with_period};
+use crate::accounts::Viewer;
+use crate::chart::Stack;
+use crate::exchange;
+use crate::money::{Currency, Decimal};
+use crate::period::Period;
+use crate::report::{Answers, ExperimentReport, Filter, Grouping, PerUnit, Question, Step};
+
+/// Experiments that fit beside each other.
+pub(super) const MOST: usize = 6;
+
+#[derive(Template)]
+#[template(path = "experiments/compare.html")]
+struct Page {
+    layout: Layout,
+    asked: Asked,
+    period: Option<Period>,
+    compared: Vec<ExperimentReport>,
+    chart: Option<Stack>,
+    reporting_currency: Option<Currency>,
+}
+
+/// What an address compares.
+struct Compared {
+    asked: Asked,
+    period: Option<Period>,
+    reports: Vec<ExperimentReport>,
+}
+
+pub async fn show(
+    _: paths::CompareExperiments,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let viewer = person.viewer();
+    let Compared { asked, period, reports } = compared(&mut db, &answers, pairs, &viewer).await?;
+    let chart = draw(&mut db, &answers, &asked, &reports, &viewer).await?;
+    let reporting_currency = exchange::reporting_currency(&mut db).await?;
+    respond::html(Page { layout, asked, period, compared: reports, chart, reporting_currency })
+}
+
+pub async fn json(
+    _: paths::CompareExperimentsJson,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    respond::json(&compared(&mut db, &answers, pairs, &person.viewer()).await?.reports)
+}
+
+pub async fn csv(
+    _: paths::CompareExperimentsCsv,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    respond::csv("experiments-compared", &compared(&mut db, &answers, pairs, &person.viewer()).await?.reports)
+}
+
+/// Those that the viewer sees, in the order of the address.
+async fn compared(
+    db: &mut PgConnection,
+    answers: &Answers,
+    mut pairs: Vec<(String, String)>,
+    viewer: &Viewer,
+) -> Result<Compared> {
+    let period = take_period(&mut pairs)?;
+    let mut names: Vec<String> = Vec::new();
+    pairs.retain(|(name, value)| {
+        let is_one = name == "experiment";
+        if is_one && !value.is_empty() && !names.contains(value) {
+            names.push(value.clone());
+        }
+        !is_one
+    });
+    if names.len() > MOST {
+        return Err(Error::BadRequest(format!(
+            "experiment: found {}, expected at most {MOST} to stand side by side.",
+            names.len()
+        )));
+    }
+    let mut asked = Asked::read_only(pairs, HANDED_ON)?;
+    let mut reports: Vec<ExperimentReport> = Vec::new();
+    for name in &names {
+        let Some(found) = find(db, answers, name, period, &asked, viewer).await? else { continue };
+        // Figures stand beside each other in one currency: that of the first.
+        if asked.convert_into.is_none() && asked.currency.is_none() {
+            asked.currency.clone_from(&found.footing.currency);
+        }
+        if reports.iter().all(|known| known.experiment != found.experiment) {
+            reports.push(found);
+        }
+    }
+    Ok(Compared { asked, period, reports })
+}
+
+/// All of them over the months that any has.
+async fn draw(
+    db: &mut PgConnection,
+    answers: &Answers,
+    asked: &Asked,
+    reports: &[ExperimentReport],
+    viewer: &Viewer,
+) -> Result<Option<Stack>> {
+    let periods = || reports.iter().map(|it| it.period);
+    let (first, last) = (periods().map(|it| it.first()).min(), periods().map(|it| it.last()).max());
+    let Some(period) = first.zip(last).and_then(|(first, last)| Period::new(first, last)) else {
+        return Ok(None);
+    };
+    let names = reports.iter().map(|it| it.experiment.clone()).collect();
+    let filters = vec![Filter::keep(Grouping::Experiment, names)];
+    let question = Question { by: Grouping::Experiment, filters, ..asked.question(period, viewer.clone()) };
+    let spend = answers.spend(db, &question).await?;
+    let step = if period.is_one_month() { Step::Day } else { Step::Month };
+    let series = answers.over_time(db, &question, step, &spend, MOST).await?;
+    Ok(Some(chart::stack(&spend, step, series)).filter(|stack| !stack.is_empty()))
+}
+
+impl Page {
+    fn at(&self, asked: &Asked) -> String {
+        with_period(paths::CompareExperiments, self.period, self.names(None), asked)
+    }
+
+    /// The experiments as an address has them, without one of them.
+    fn names(&self, without: Option<&str>) -> Vec<(String, String)> {
+        let names = self.compared.iter().map(|it| it.experiment.clone());
+        let others = names.filter(|name| Some(name.as_str()) != without);
+        others.map(|name| ("experiment".to_owned(), name)).collect()
+    }
+
+    fn without(&self, it: &ExperimentReport) -> String {
+        with_period(paths::CompareExperiments, self.period, self.names(Some(&it.experiment)), &self.asked)
+    }
+
+    fn to_experiment(&self, it: &ExperimentReport) -> String {
+        to_experiment(&it.experiment, self.period, &self.asked)
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        self.at(&self.asked).replacen("/compare", &format!("/compare.{suffix}"), 1)
+    }
+
+    fn costs(&self) -> Vec<choices::Choice> {
+        choices::costs(&self.asked, |asked| self.at(asked))
+    }
+
+    fn currencies(&self) -> Vec<choices::Choice> {
+        match self.compared.first() {
+            Some(it) => {
+                choices::currencies(&self.asked, &it.footing, self.reporting_currency.as_ref(), |asked| {
+                    self.at(asked)
+                })
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn currency(&self) -> String {
+        let first = self.compared.iter().find_map(|it| it.footing.currency.as_ref());
+        first.map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The units that any of them has quantities of.
+    fn units(&self) -> Vec<&str> {
+        let mut units: Vec<&str> =
+            self.compared.iter().flat_map(|it| &it.units).map(|it| it.unit.as_str()).collect();
+        units.sort_unstable();
+        units.dedup();
+        units
+    }
+}
+
+impl ExperimentReport {
+    pub fn of_unit(&self, unit: &str) -> Option<&PerUnit> {
+        self.units.iter().find(|found| found.unit == unit)
+    }
+}
+
+impl Record for ExperimentReport {
+    const COLUMNS: &'static [&'static str] = &[
+        "experiment",
+        "name",
+        "period",
+        "cost",
+        "currency",
+        "accelerator_hours",
+        "cost_per_accelerator_hour",
+        "spot_share",
+        "first_day",
+        "last_day",
+        "days",
+        "machines",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
+        let days = self.days.as_ref();
+        vec![
+            Cell::text(self.experiment.as_str()),
+            Cell::text(self.name.as_str()),
+            Cell::text(self.period.to_string()),
+            number(self.total.as_ref().map(|total| total.amount)),
+            self.total.as_ref().map_or(Cell::Empty, |total| Cell::text(total.currency.as_str())),
+            Cell::Number(self.accelerator_hours),
+            number(self.cost_per_accelerator_hour),
+            number(self.spot_share),
+            days.map_or(Cell::Empty, |days| Cell::text(days.first.to_string())),
+            days.map_or(Cell::Empty, |days| Cell::text(days.last.to_string())),
+            days.map_or(Cell::Empty, |days| Cell::text(days.count.to_string())),
+            Cell::text(self.machines_in_words().join(", ")),
+        ]
+    }
+}

@@ -1,0 +1,254 @@
+//! `/experiments/exp-7`: an experiment over all its months, or in `?period=2026-09`.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use sqlx::PgConnection;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{CurrentUser, Db, Query};
+use super::super::layout::Layout;
+use super::super::question::Asked;
+use super::super::respond::{As, Cell, Format, Record};
+use super::super::spend::chart;
+use super::super::{Access, choices, filters, paths, respond};
+use super::{HANDED_ON, to_experiment, with_period};
+use crate::accounts::Viewer;
+use crate::allocation::normalized;
+use crate::chart::Stack;
+use crate::exchange;
+use crate::money::{Currency, Decimal};
+use crate::period::Period;
+use crate::report::{
+    self, Answers, Breakdown, ExperimentReport, Filter, Group, Grouping, Machine, Siblings, Step,
+};
+
+#[derive(Template)]
+#[template(path = "experiments/experiment.html")]
+struct Page {
+    layout: Layout,
+    asked: Asked,
+    /// The period that was asked for; all its months without one.
+    period: Option<Period>,
+    it: ExperimentReport,
+    siblings: Option<Siblings>,
+    chart: Stack,
+    reporting_currency: Option<Currency>,
+}
+
+/// An answer with the experiments beside it.
+#[derive(serde::Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    it: &'a ExperimentReport,
+    siblings: Option<&'a Siblings>,
+}
+
+pub async fn show(
+    path: paths::Experiment,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(mut pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: label, format } = path.experiment;
+    let period = take_period(&mut pairs)?;
+    let mut asked = Asked::read_only(pairs, HANDED_ON)?;
+    let it =
+        find(&mut db, &answers, &label, period, &asked, &person.viewer()).await?.ok_or(Error::NotFound)?;
+    if format == Format::Csv {
+        let name = format!("experiment-{}", it.experiment);
+        let months: Vec<Month<'_>> = it.months.iter().map(Month).collect();
+        return respond::csv(&name, &months);
+    }
+    let question = asked.question(it.period, person.viewer());
+    let siblings = report::siblings(&mut db, &answers, &it, &question).await?;
+    if format == Format::Json {
+        return respond::json(&Whole { it: &it, siblings: siblings.as_ref() });
+    }
+    if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
+        asked.currency.clone_from(&it.footing.currency);
+    }
+    let reporting_currency = exchange::reporting_currency(&mut db).await?;
+    let step = if it.period.is_one_month() { Step::Day } else { Step::Month };
+    let chart = chart::stack(&it.by_pricing, step, it.series.clone());
+    respond::html(Page { layout, asked, period, it, siblings, chart, reporting_currency })
+}
+
+/// `period=2026-Q3`, taken out of the pairs of an address.
+pub(super) fn take_period(pairs: &mut Vec<(String, String)>) -> Result<Option<Period>> {
+    let Some(at) = pairs.iter().position(|(name, _)| name == "period") else { return Ok(None) };
+    let (_, text) = pairs.remove(at);
+    let read = text.parse::<Period>();
+    read.map(Some).map_err(|error| Error::BadRequest(format!("period: found “{text}”, {error}.")))
+}
+
+/// An experiment in a period, else in all its months. `None` where the viewer sees nothing of it.
+pub(super) async fn find(
+    db: &mut PgConnection,
+    answers: &Answers,
+    label: &str,
+    period: Option<Period>,
+    asked: &Asked,
+    viewer: &Viewer,
+) -> Result<Option<ExperimentReport>> {
+    let experiment = normalized(label);
+    let Some(latest) = answers.latest_month(db, viewer).await? else { return Ok(None) };
+    let question = asked.question(latest.into(), viewer.clone());
+    // That there is one is not told by an empty page either.
+    let Some(all) = report::months_of_experiment(db, answers, &experiment, &question).await? else {
+        return Ok(None);
+    };
+    let question = asked.question(period.unwrap_or(all), viewer.clone());
+    Ok(Some(report::experiment_report(db, answers, &experiment, &question).await?))
+}
+
+impl Page {
+    fn at(&self, asked: &Asked) -> String {
+        to_experiment(&self.it.experiment, self.period, asked)
+    }
+
+    fn of_all_months(&self) -> String {
+        to_experiment(&self.it.experiment, None, &self.asked)
+    }
+
+    fn in_month(&self, month: &Group) -> Option<String> {
+        let month: Period = month.key.as_deref()?.parse().ok()?;
+        Some(to_experiment(&self.it.experiment, Some(month), &self.asked))
+    }
+
+    fn all_experiments(&self) -> String {
+        let asked = Asked { page: 1, ..self.asked.clone() };
+        asked.link(paths::Experiments { period: As::page(self.it.period.last().into()) })
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        let path = paths::Experiment { experiment: As::page(self.it.experiment.clone()) }.to_string();
+        let rest = self.at(&self.asked);
+        format!("{path}.{suffix}{}", rest.strip_prefix(&path).unwrap_or_default())
+    }
+
+    fn costs(&self) -> Vec<choices::Choice> {
+        choices::costs(&self.asked, |asked| self.at(asked))
+    }
+
+    fn currencies(&self) -> Vec<choices::Choice> {
+        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+            self.at(asked)
+        })
+    }
+
+    fn has_hours(&self) -> bool {
+        !self.it.accelerator_hours.is_zero()
+    }
+
+    /// Breakdowns of which there is something to see.
+    fn divided(&self) -> impl Iterator<Item = &Breakdown> {
+        self.it.breakdowns.iter().filter(|breakdown| breakdown.groups.len() > 1)
+    }
+
+    /// What all of it belongs to, of the other dimensions.
+    fn only(&self) -> Vec<(&Breakdown, &Group)> {
+        let only = self.it.breakdowns.iter().filter_map(|breakdown| match breakdown.groups.as_slice() {
+            [only] => Some((breakdown, only)),
+            _ => None,
+        });
+        only.collect()
+    }
+
+    /// What a group is made of: the page of a team, spend else.
+    fn to_group(&self, breakdown: &Breakdown, group: &Group) -> String {
+        if let (Grouping::Team, Some(team)) = (&breakdown.by, &group.key) {
+            let period = As::page(self.it.period);
+            return self.asked.link(paths::Team { team: team.clone(), period });
+        }
+        let asked = self.of_experiment().only(&breakdown.by, group.key.as_deref());
+        asked.link(paths::Spend { period: As::page(self.it.period) })
+    }
+
+    fn spend(&self) -> String {
+        self.of_experiment().link(paths::Spend { period: As::page(self.it.period) })
+    }
+
+    fn of_experiment(&self) -> Asked {
+        let filters = vec![Filter::keep(Grouping::Experiment, vec![self.it.experiment.clone()])];
+        Asked { filters, ..self.asked.clone() }
+    }
+
+    fn to_sibling(&self, group: &Group) -> String {
+        to_experiment(group.key.as_deref().unwrap_or_default(), self.period, &self.asked)
+    }
+
+    /// Machines that bills tell apart.
+    fn machines(&self) -> i64 {
+        self.it.machines.iter().map(|machine| machine.count).sum()
+    }
+
+    /// What the form that compares takes along.
+    fn handed_on(&self) -> Vec<(String, String)> {
+        let mut pairs = self.asked.hidden("");
+        pairs.extend(self.period.map(|period| ("period".to_owned(), period.to_string())));
+        pairs
+    }
+
+    /// Beside the largest of the others.
+    fn beside_others(&self) -> Option<String> {
+        let others = self.siblings.as_ref()?.experiments.iter().filter_map(|group| group.key.as_ref());
+        let all = std::iter::once(&self.it.experiment).chain(others.take(super::compare::MOST - 1));
+        let pairs: Vec<_> = all.map(|name| ("experiment".to_owned(), name.clone())).collect();
+        (pairs.len() > 1).then(|| with_period(paths::CompareExperiments, self.period, pairs, &self.asked))
+    }
+
+    fn may_import(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+}
+
+impl ExperimentReport {
+    /// The names of the teams that pay for it.
+    pub fn paid_by(&self) -> Vec<&str> {
+        let by_team = self.breakdowns.iter().filter(|breakdown| breakdown.by == Grouping::Team);
+        let paying =
+            by_team.flat_map(|breakdown| &breakdown.groups).filter(|group| !group.cost.amount.is_zero());
+        paying.map(|group| group.label.as_str()).collect()
+    }
+
+    /// `3 × p5.48xlarge`, the most expensive first.
+    pub fn machines_in_words(&self) -> Vec<String> {
+        self.machines.iter().map(Machine::in_words).collect()
+    }
+}
+
+impl Machine {
+    /// `3 × p5.48xlarge`.
+    pub fn in_words(&self) -> String {
+        let name = if self.instance_type.is_empty() {
+            self.accelerator.as_deref().unwrap_or_default()
+        } else {
+            &self.instance_type
+        };
+        if self.count > 0 { format!("{} × {name}", self.count) } else { name.to_owned() }
+    }
+}
+
+/// A month of an experiment, for a spreadsheet.
+struct Month<'a>(&'a Group);
+
+impl Record for Month<'_> {
+    const COLUMNS: &'static [&'static str] =
+        &["month", "cost", "currency", "accelerator_hours", "cost_per_accelerator_hour", "share"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
+        vec![
+            self.0.key.as_deref().map_or(Cell::Empty, Cell::text),
+            Cell::Number(self.0.cost.amount),
+            Cell::text(self.0.cost.currency.as_str()),
+            Cell::Number(self.0.accelerator_hours),
+            number(self.0.cost_per_accelerator_hour),
+            number(self.0.share),
+        ]
+    }
+}

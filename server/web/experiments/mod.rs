@@ -1,0 +1,252 @@
+//! `/experiments/during/2026-09`: every experiment of a period, and what belongs to none.
+
+pub mod compare;
+pub mod experiment;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use super::error::Result;
+use super::extract::{CurrentUser, Db, Query};
+use super::layout::{Layout, Pages};
+use super::question::Asked;
+use super::respond::{As, Cell, Format, Record};
+use super::teams::latest::in_one_currency;
+use super::{Access, choices, filters, paths, respond};
+use crate::exchange;
+use crate::money::{Currency, Decimal};
+use crate::period::Period;
+use crate::report::{self, Answers, ExperimentLine, Experiments, Sort, SortBy};
+
+/// Experiments on a page.
+const PAGE: usize = 100;
+/// What the address of the list takes.
+const TAKES: &str = "cost currency in sequence sort find page team project cost-centre";
+/// What the list hands on to the page of an experiment.
+const HANDED_ON: &str = "cost currency in sequence";
+
+#[derive(Template)]
+#[template(path = "experiments/index.html")]
+struct Page {
+    layout: Layout,
+    period: Period,
+    asked: Asked,
+    it: Experiments,
+    reporting_currency: Option<Currency>,
+}
+
+/// The latest month.
+pub async fn latest(
+    _: paths::AnyExperiments,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let asked = Asked::read_only(pairs, TAKES)?;
+    let viewer = person.viewer();
+    let Some(month) = answers.latest_month(&mut db, &viewer).await? else {
+        return Ok(respond::see_other(paths::Overview));
+    };
+    let asked = in_one_currency(&mut db, &answers, asked, month, &viewer).await?;
+    Ok(respond::see_other(asked.link(paths::Experiments { period: As::page(month.into()) })))
+}
+
+pub async fn show(
+    path: paths::Experiments,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: period, format } = path.period;
+    let mut asked = Asked::read_only(pairs, TAKES)?;
+    let it = report::experiments(&mut db, &answers, &asked.question(period, person.viewer())).await?;
+    match format {
+        Format::Json => respond::json(&it),
+        Format::Csv => respond::csv(&format!("experiments-{period}"), &it.experiments),
+        Format::Html => {
+            if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
+                asked.currency.clone_from(&it.footing.currency);
+            }
+            let reporting_currency = exchange::reporting_currency(&mut db).await?;
+            respond::html(Page { layout, period, asked, it, reporting_currency })
+        }
+    }
+}
+
+/// The address of an experiment's page, which shows all its months where no period is named.
+pub(super) fn to_experiment(experiment: &str, period: Option<Period>, asked: &Asked) -> String {
+    let path = paths::Experiment { experiment: As::page(experiment.to_owned()) };
+    with_period(path, period, Vec::new(), asked)
+}
+
+/// An address with what comes first in its query, a period, and what is asked of costs.
+fn with_period(
+    path: impl axum_extra::routing::TypedPath,
+    period: Option<Period>,
+    mut pairs: Vec<(String, String)>,
+    asked: &Asked,
+) -> String {
+    pairs.extend(period.map(|period| ("period".to_owned(), period.to_string())));
+    let is_handed_on = |name: &str| HANDED_ON.split(' ').any(|known| known == name);
+    pairs.extend(asked.hidden("").into_iter().filter(|(name, _)| is_handed_on(name)));
+    if pairs.is_empty() { path.to_string() } else { paths::with_query(path, &pairs) }
+}
+
+/// The head of a column that sorts.
+struct Head {
+    label: String,
+    href: String,
+    /// `ascending` or `descending` where the table is sorted by it.
+    sorted: Option<&'static str>,
+    is_number: bool,
+}
+
+impl Page {
+    fn at(&self, asked: &Asked) -> String {
+        asked.link(paths::Experiments { period: As::page(self.period) })
+    }
+
+    /// Where the form that searches leads.
+    fn action(&self) -> String {
+        paths::Experiments { period: As::page(self.period) }.to_string()
+    }
+
+    fn during(&self, period: Period) -> (String, String) {
+        let asked = Asked { page: 1, ..self.asked.clone() };
+        (period.name(), asked.link(paths::Experiments { period: As::page(period) }))
+    }
+
+    fn periods(&self) -> Vec<choices::Choice> {
+        choices::periods(self.period, |period| self.during(period).1)
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        let asked = Asked { page: 1, ..self.asked.clone() };
+        format!("/experiments/during/{}.{suffix}{}", self.period, asked.suffix())
+    }
+
+    fn costs(&self) -> Vec<choices::Choice> {
+        choices::costs(&self.asked, |asked| self.at(asked))
+    }
+
+    fn currencies(&self) -> Vec<choices::Choice> {
+        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+            self.at(asked)
+        })
+    }
+
+    fn chips(&self) -> Vec<(String, String)> {
+        self.asked.chips(|asked| self.at(asked))
+    }
+
+    fn of_all(&self) -> String {
+        self.at(&self.asked.find(None))
+    }
+
+    /// What the form that compares takes along.
+    fn handed_on(&self) -> Vec<(String, String)> {
+        let is_handed_on = |(name, _): &(String, String)| HANDED_ON.split(' ').any(|known| known == name);
+        self.asked.hidden("").into_iter().filter(is_handed_on).collect()
+    }
+
+    fn to_line(&self, line: &ExperimentLine) -> Option<String> {
+        let experiment = line.experiment.as_ref().filter(|_| !line.is_folded)?;
+        Some(to_experiment(experiment, None, &self.asked))
+    }
+
+    /// Experiments that cost something in this period.
+    fn count(&self) -> usize {
+        let is_one = |line: &&ExperimentLine| line.experiment.is_some() && !line.is_folded;
+        self.it.experiments.iter().filter(is_one).filter(|line| !line.cost.is_zero()).count()
+    }
+
+    fn rows(&self) -> &[ExperimentLine] {
+        let first = usize::try_from(self.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
+        let lines = self.it.experiments.get(first..).unwrap_or_default();
+        &lines[..lines.len().min(PAGE)]
+    }
+
+    fn pages(&self) -> Pages {
+        let first = self.at(&Asked { page: 1, ..self.asked.clone() });
+        Pages::of(self.asked.page, self.it.experiments.len() as u64, PAGE as u64, &first)
+    }
+
+    fn heads(&self) -> Vec<Head> {
+        let currency = self.it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let mut heads = vec![
+            self.head(SortBy::Name, "Experiment".to_owned()),
+            self.head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
+        ];
+        if self.has_hours() {
+            heads.push(self.head(SortBy::Hours, "Accelerator-hours".to_owned()));
+            heads.push(self.head(SortBy::Price, "Per hour".to_owned()));
+        }
+        heads.push(self.head(SortBy::Change, "Change".to_owned()));
+        heads
+    }
+
+    fn head(&self, by: SortBy, label: String) -> Head {
+        let usual = Sort { by: SortBy::Cost, is_reversed: false };
+        let current = self.asked.sort.unwrap_or(usual);
+        let is_current = current.by == by;
+        let next = Sort { by, is_reversed: is_current && !current.is_reversed };
+        let rises = (by == SortBy::Name) != current.is_reversed;
+        Head {
+            label,
+            href: self.at(&self.asked.sort(Some(next).filter(|next| *next != usual))),
+            sorted: is_current.then_some(if rises { "ascending" } else { "descending" }),
+            is_number: by != SortBy::Name,
+        }
+    }
+
+    fn has_hours(&self) -> bool {
+        !self.it.accelerator_hours.is_zero()
+    }
+
+    fn may_import(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+}
+
+impl Record for ExperimentLine {
+    const COLUMNS: &'static [&'static str] = &[
+        "experiment",
+        "name",
+        "teams",
+        "cost",
+        "share",
+        "previous",
+        "change",
+        "accelerator_hours",
+        "cost_per_accelerator_hour",
+        "first_day",
+        "last_day",
+        "days",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
+        let days = |of: fn(&report::Days) -> String| {
+            self.days.as_ref().map_or(Cell::Empty, |days| Cell::text(of(days)))
+        };
+        vec![
+            self.experiment.as_deref().map_or(Cell::Empty, Cell::text),
+            Cell::text(self.name.as_str()),
+            Cell::text(self.teams.join(", ")),
+            Cell::Number(self.cost),
+            number(self.share),
+            Cell::Number(self.previous),
+            Cell::Number(self.change),
+            Cell::Number(self.accelerator_hours),
+            number(self.cost_per_accelerator_hour),
+            days(|days| days.first.to_string()),
+            days(|days| days.last.to_string()),
+            days(|days| days.count.to_string()),
+        ]
+    }
+}

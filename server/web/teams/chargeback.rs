@@ -1,0 +1,209 @@
+//! `/chargeback/2026-09`: what every team is charged in a period, and what nobody is.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use super::super::error::Result;
+use super::super::extract::{CurrentUser, Db, Query};
+use super::super::layout::Layout;
+use super::super::question::Asked;
+use super::super::respond::{As, Cell, Format, Record};
+use super::super::{Access, choices, filters, paths, respond};
+use crate::accounts::Viewer;
+use crate::exchange;
+use crate::money::{Currency, Decimal};
+use crate::period::Period;
+use crate::report::{
+    self, Answers, Chargeback, Filter, Grouping, Sort, SortBy, Standing, TeamLine, stated_until,
+};
+
+#[derive(Template)]
+#[template(path = "teams/chargeback.html")]
+struct Page {
+    layout: Layout,
+    period: Period,
+    asked: Asked,
+    it: Chargeback,
+    standing: Vec<Standing>,
+    /// Whether the viewer sees all teams.
+    is_everything: bool,
+    has_teams: bool,
+    reporting_currency: Option<Currency>,
+}
+
+pub async fn show(
+    path: paths::Chargeback,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: period, format } = path.period;
+    let mut asked = Asked::read_only(pairs, "cost currency in sequence sort")?;
+    let question = asked.question(period, person.viewer());
+    let it = report::chargeback(&mut db, &answers, &question).await?;
+    match format {
+        Format::Json => respond::json(&it),
+        Format::Csv => respond::csv(&format!("chargeback-{period}"), &it.teams),
+        Format::Html => {
+            if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
+                asked.currency.clone_from(&it.footing.currency);
+            }
+            let sequence = it.footing.sequence;
+            let standing = answers.standing(&mut db, period, &question.viewer, sequence).await?;
+            let reporting_currency = exchange::reporting_currency(&mut db).await?;
+            let has_teams = answers.book(&mut db, sequence).await?.has_teams();
+            let is_everything = question.viewer == Viewer::Everything;
+            respond::html(Page {
+                layout,
+                period,
+                asked,
+                it,
+                standing,
+                is_everything,
+                has_teams,
+                reporting_currency,
+            })
+        }
+    }
+}
+
+/// The head of a column.
+struct Head {
+    label: String,
+    /// The address that sorts by it, where one can.
+    href: Option<String>,
+    /// `ascending` or `descending` where the table is sorted by it.
+    sorted: Option<&'static str>,
+    is_number: bool,
+}
+
+impl Page {
+    fn at(&self, asked: &Asked) -> String {
+        asked.link(paths::Chargeback { period: As::page(self.period) })
+    }
+
+    fn during(&self, period: Period) -> (String, String) {
+        (period.name(), self.asked.link(paths::Chargeback { period: As::page(period) }))
+    }
+
+    fn periods(&self) -> Vec<choices::Choice> {
+        choices::periods(self.period, |period| self.during(period).1)
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        format!("/chargeback/{}.{suffix}{}", self.period, self.asked.suffix())
+    }
+
+    fn costs(&self) -> Vec<choices::Choice> {
+        choices::costs(&self.asked, |asked| self.at(asked))
+    }
+
+    fn currencies(&self) -> Vec<choices::Choice> {
+        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+            self.at(asked)
+        })
+    }
+
+    fn publishers(&self, is_provisional: bool) -> Vec<String> {
+        choices::publishers(&self.standing, is_provisional)
+    }
+
+    fn stated_until(&self) -> Option<chrono::NaiveDate> {
+        stated_until(&self.standing, self.period)
+    }
+
+    /// What a line is about: the page of a team, of what is nobody's its charges by service.
+    fn to_line(&self, line: &TeamLine) -> String {
+        let asked = Asked { sort: None, ..self.asked.clone() };
+        if let Some(team) = &line.team {
+            return asked.link(paths::Team { team: team.clone(), period: As::page(self.period) });
+        }
+        let filters = vec![Filter::keep(Grouping::Team, vec![String::new()])];
+        Asked { filters, ..asked }.link(paths::Spend { period: As::page(self.period) })
+    }
+
+    fn variance(&self) -> String {
+        Asked { sort: None, ..self.asked.clone() }.link(paths::Variance { period: As::page(self.period) })
+    }
+
+    fn heads(&self) -> Vec<Head> {
+        let currency = self.it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let plain = |label: &str| Head { label: label.to_owned(), href: None, sorted: None, is_number: true };
+        let mut heads = vec![
+            self.head(SortBy::Name, "Team".to_owned()),
+            plain("Direct"),
+            plain("Shared"),
+            self.head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
+            plain("Share"),
+            self.head(SortBy::Previous, self.period.previous().name()),
+            self.head(SortBy::Change, "Change".to_owned()),
+        ];
+        if self.has_hours() {
+            heads.push(self.head(SortBy::Hours, "Accelerator-hours".to_owned()));
+            heads.push(self.head(SortBy::Price, "Per hour".to_owned()));
+        }
+        heads
+    }
+
+    fn head(&self, by: SortBy, label: String) -> Head {
+        let usual = Sort { by: SortBy::Cost, is_reversed: false };
+        let current = self.asked.sort.unwrap_or(usual);
+        let is_current = current.by == by;
+        let next = Sort { by, is_reversed: is_current && !current.is_reversed };
+        let rises = (by == SortBy::Name) != current.is_reversed;
+        Head {
+            label,
+            href: Some(self.at(&self.asked.sort(Some(next).filter(|next| *next != usual)))),
+            sorted: is_current.then_some(if rises { "ascending" } else { "descending" }),
+            is_number: by != SortBy::Name,
+        }
+    }
+
+    fn has_hours(&self) -> bool {
+        !self.it.accelerator_hours.is_zero()
+    }
+
+    fn may_import(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+}
+
+impl Record for TeamLine {
+    const COLUMNS: &'static [&'static str] = &[
+        "team",
+        "name",
+        "part_of",
+        "direct",
+        "shared",
+        "cost",
+        "share",
+        "previous",
+        "change",
+        "accelerator_hours",
+        "cost_per_accelerator_hour",
+        "with_teams_inside",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
+        let text = |text: &Option<String>| text.clone().map_or(Cell::Empty, Cell::text);
+        vec![
+            text(&self.team),
+            Cell::text(self.name.as_str()),
+            text(&self.part_of),
+            Cell::Number(self.direct),
+            Cell::Number(self.shared),
+            Cell::Number(self.cost),
+            number(self.share),
+            Cell::Number(self.previous),
+            Cell::Number(self.change),
+            Cell::Number(self.accelerator_hours),
+            number(self.cost_per_accelerator_hour),
+            number(self.with_teams_inside),
+        ]
+    }
+}

@@ -1,0 +1,82 @@
+//! `/teams`, `/teams/vision`: where one begins.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use sqlx::PgConnection;
+
+use super::super::error::Result;
+use super::super::extract::{CurrentUser, Db, Query};
+use super::super::paths;
+use super::super::question::Asked;
+use super::super::respond::{self, As};
+use super::{TAKES, seen};
+use crate::accounts::Viewer;
+use crate::allocation;
+use crate::clock;
+use crate::exchange;
+use crate::ledger;
+use crate::period::BillingMonth;
+use crate::report::{self, Answers, Question};
+
+/// A lead of one team begins there, everybody else with all teams.
+pub async fn any(
+    _: paths::Teams,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let asked = Asked::read_only(pairs, TAKES)?;
+    let viewer = person.viewer();
+    let Some(month) = answers.latest_month(&mut db, &viewer).await? else {
+        return Ok(respond::see_other(paths::Overview));
+    };
+    let asked = in_one_currency(&mut db, &answers, asked, month, &viewer).await?;
+    let period = As::page(month.into());
+    if let Viewer::Teams(theirs) = &viewer
+        && let [only] = theirs.as_slice()
+    {
+        let sequence = ledger::sequence(&mut db).await?;
+        let book = answers.book(&mut db, sequence).await?;
+        let handle = allocation::handle_of(only);
+        if let Some(who) = report::seen_team(&book, &viewer, &handle, period.value) {
+            return Ok(respond::see_other(asked.link(paths::Team { team: who.team, period })));
+        }
+    }
+    Ok(respond::see_other(asked.link(paths::Chargeback { period })))
+}
+
+/// A team in the latest month that has it.
+pub async fn of_team(
+    path: paths::AnyTeam,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let asked = Asked::read_only(pairs, TAKES)?;
+    let viewer = person.viewer();
+    let month = answers.latest_month(&mut db, &viewer).await?;
+    let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+    let who = seen(&mut db, &answers, &viewer, &path.team, month.into(), asked.sequence).await?;
+    let asked = in_one_currency(&mut db, &answers, asked, who.month, &viewer).await?;
+    Ok(respond::see_other(asked.link(paths::Team { team: who.team, period: As::page(who.month.into()) })))
+}
+
+/// Of several currencies one sees everything in the reporting currency, where nothing else was asked for.
+pub(in crate::web) async fn in_one_currency(
+    db: &mut PgConnection,
+    answers: &Answers,
+    mut asked: Asked,
+    month: BillingMonth,
+    viewer: &Viewer,
+) -> Result<Asked> {
+    if asked.currency.is_none() && asked.convert_into.is_none() {
+        let spend = answers.spend(db, &Question::of(month.into(), viewer.clone())).await?;
+        if !spend.other_currencies.is_empty() {
+            asked.convert_into = exchange::reporting_currency(db).await?;
+        }
+    }
+    Ok(asked)
+}

@@ -1,0 +1,214 @@
+//! `/teams/vision/2026-09`: what a team is charged in a period, why it changed, and what it was spent on.
+
+pub mod chargeback;
+mod file;
+pub mod latest;
+pub mod statement;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use chrono::NaiveDate;
+use sqlx::PgConnection;
+
+use super::error::Result;
+use super::extract::{CurrentUser, Db, Query};
+use super::layout::Layout;
+use super::question::Asked;
+use super::respond::{As, Format};
+use super::spend::chart;
+use super::{Access, Error, choices, experiments, filters, paths, respond};
+use crate::accounts::Viewer;
+use crate::chart::Stack;
+use crate::exchange;
+use crate::ledger;
+use crate::money::Currency;
+use crate::period::Period;
+use crate::report::{
+    self, Answers, Breakdown, Filter, Group, Grouping, SeenTeam, Step, TeamName, TeamReport, stated_until,
+};
+
+/// What the addresses of these pages take.
+const TAKES: &str = "cost currency in sequence";
+
+#[derive(Template)]
+#[template(path = "teams/team.html")]
+struct Page {
+    layout: Layout,
+    period: Period,
+    asked: Asked,
+    it: TeamReport,
+    chart: Stack,
+    reporting_currency: Option<Currency>,
+}
+
+pub async fn show(
+    path: paths::Team,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: period, format } = path.period;
+    let mut asked = Asked::read_only(pairs, TAKES)?;
+    let question = asked.question(period, person.viewer());
+    let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
+    let it = report::team_report(&mut db, &answers, who, &question).await?;
+    match format {
+        Format::Json => respond::json(&it),
+        Format::Csv => file::csv(&it),
+        Format::Html => {
+            if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
+                asked.currency.clone_from(&it.footing.currency);
+            }
+            let reporting_currency = exchange::reporting_currency(&mut db).await?;
+            let chart = over_time(&it);
+            respond::html(Page { layout, period, asked, it, chart, reporting_currency })
+        }
+    }
+}
+
+/// The team of an address. One that the viewer may not see is not there, as one that never was.
+pub(super) async fn seen(
+    db: &mut PgConnection,
+    answers: &Answers,
+    viewer: &Viewer,
+    handle: &str,
+    period: Period,
+    sequence: Option<i64>,
+) -> Result<SeenTeam> {
+    let current = ledger::sequence(db).await?;
+    let book = answers.book(db, sequence.unwrap_or(current).clamp(0, current)).await?;
+    report::seen_team(&book, viewer, handle, period).ok_or(Error::NotFound)
+}
+
+fn over_time(it: &TeamReport) -> Stack {
+    let mut stack = chart::stack(&it.year, Step::Month, it.series.clone());
+    stack.title = format!("{} by month, direct and shared", it.footing.cost.label());
+    stack.description = format!("{}, {}, stacked columns.", it.who.name, it.year.period.name());
+    for series in &mut stack.series {
+        if series.label == Grouping::Pool.missing() {
+            "Direct".clone_into(&mut series.label);
+        }
+    }
+    stack
+}
+
+impl Page {
+    fn at(&self, asked: &Asked) -> String {
+        asked.link(self.path(self.period))
+    }
+
+    fn path(&self, period: Period) -> paths::Team {
+        paths::Team { team: self.it.who.team.clone(), period: As::page(period) }
+    }
+
+    fn during(&self, period: Period) -> (String, String) {
+        (period.name(), self.asked.link(self.path(period)))
+    }
+
+    fn periods(&self) -> Vec<choices::Choice> {
+        choices::periods(self.period, |period| self.during(period).1)
+    }
+
+    fn all_teams(&self) -> String {
+        self.asked.link(paths::Chargeback { period: As::page(self.period) })
+    }
+
+    fn to_team(&self, team: &str) -> String {
+        self.asked.link(paths::Team { team: team.to_owned(), period: As::page(self.period) })
+    }
+
+    fn inside(&self, group: &Group) -> Option<&TeamName> {
+        self.it.who.teams_inside.iter().find(|team| Some(&team.team) == group.key.as_ref())
+    }
+
+    fn statement(&self) -> String {
+        let team = self.it.who.team.clone();
+        self.asked.link(paths::Statement { team, period: self.period, what: As::page(paths::Stated) })
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        format!("{}.{suffix}{}", self.path(self.period), self.asked.suffix())
+    }
+
+    fn costs(&self) -> Vec<choices::Choice> {
+        choices::costs(&self.asked, |asked| self.at(asked))
+    }
+
+    fn currencies(&self) -> Vec<choices::Choice> {
+        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+            self.at(asked)
+        })
+    }
+
+    fn publishers(&self, is_provisional: bool) -> Vec<String> {
+        choices::publishers(&self.it.standing, is_provisional)
+    }
+
+    fn stated_until(&self) -> Option<NaiveDate> {
+        stated_until(&self.it.standing, self.period)
+    }
+
+    fn has_hours(&self) -> bool {
+        !self.it.accelerator_hours.is_zero()
+    }
+
+    fn may_import(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+
+    /// What the team is charged, as pages of spend ask for it.
+    fn of_team(&self) -> Asked {
+        let filters = vec![Filter::keep(Grouping::Team, self.it.who.handles())];
+        Asked { filters, ..self.asked.clone() }
+    }
+
+    fn spend(&self) -> String {
+        self.of_team().link(paths::Spend { period: As::page(self.period) })
+    }
+
+    fn variance(&self) -> String {
+        self.of_team().link(paths::Variance { period: As::page(self.period) })
+    }
+
+    /// Breakdowns that tell something.
+    fn told(&self) -> impl Iterator<Item = &Breakdown> {
+        self.it.breakdowns.iter().filter(|breakdown| breakdown.groups.iter().any(|group| group.key.is_some()))
+    }
+
+    /// What nothing has a value for.
+    fn untold(&self) -> Vec<String> {
+        let breakdowns = self.it.breakdowns.iter();
+        let untold = breakdowns.filter(|breakdown| breakdown.groups.iter().all(|group| group.key.is_none()));
+        untold.map(|breakdown| breakdown.by.label().to_lowercase()).collect()
+    }
+
+    /// What a pool is made of; a lead, who does not see that, is led to what it comes to.
+    fn to_pool(&self, group: &Group) -> String {
+        let asked = self.of_team().only(&Grouping::Pool, group.key.as_deref());
+        asked.link(paths::Spend { period: As::page(self.period) })
+    }
+
+    /// What a group of a breakdown is made of. Nowhere for what was folded.
+    fn to_group(&self, breakdown: &Breakdown, group: &Group) -> Option<String> {
+        if let (Grouping::Experiment, Some(experiment), false) = (&breakdown.by, &group.key, group.is_folded)
+        {
+            return Some(experiments::to_experiment(experiment, None, &self.asked));
+        }
+        let direct = self.of_team().only(&Grouping::Pool, None);
+        let asked = direct.only(&breakdown.by, group.key.as_deref());
+        (!group.is_folded).then(|| asked.link(paths::Spend { period: As::page(self.period) }))
+    }
+
+    /// All groups of a breakdown.
+    fn to_all(&self, breakdown: &Breakdown) -> String {
+        if breakdown.by == Grouping::Experiment {
+            return self.of_team().link(paths::Experiments { period: As::page(self.period) });
+        }
+        let direct = self.of_team().only(&Grouping::Pool, None).by(breakdown.by.clone());
+        direct.link(paths::Spend { period: As::page(self.period) })
+    }
+}

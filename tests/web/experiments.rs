@@ -1,0 +1,247 @@
+//! Experiments: all of a period, one over its months, some side by side; and what a lead sees of them.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::allocation::{Entry, Experiment, Project, Split, Target};
+use gpuledger::money::Decimal;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::app::Answer;
+use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+/// An hour of an 8-GPU machine.
+fn hour(day: &str, node: &str, pricing: &str, cost: &str, tags: &str) -> String {
+    let (month, next) =
+        if day.starts_with("2026-08") { ("2026-08", "2026-09") } else { ("2026-09", "2026-10") };
+    let tags = tags.replace('"', "\"\"");
+    format!(
+        "NeoCloud,acme,s1,{month}-01T00:00:00Z,{next}-01T00:00:00Z,{day}T10:00:00Z,{day}T11:00:00Z,Usage,{pricing},\
+         GPU Cloud,Compute,gpu-8x,eu-1,{node},\"{{\"\"InstanceType\"\":\"\"8xH100\"\",\"\"GpuCount\"\":8}}\",1,Hours,{cost},\
+         {cost},{cost},{cost},USD,\"{tags}\",NeoCloud,NeoCloud"
+    )
+}
+
+/// research: seg-1 in two months and on two nodes, seg-2, what has no label, half of what is shared; nlp: lm/7 and
+/// a third of seg-2.
+async fn ledger(db: PgPool) -> TestLedger {
+    let ledger = TestLedger::new(db);
+    let seg_1 = r#"{"team":"research","experiment":"Seg-1"}"#;
+    let file = Focus::new()
+        .line(&hour("2026-08-30", "n1", "Standard", "40", seg_1))
+        .line(&hour("2026-09-02", "n1", "Standard", "40", seg_1))
+        .line(&hour("2026-09-05", "n2", "Dynamic", "16.008", r#"{"team":"research","experiment":"seg-1 "}"#))
+        .line(&hour("2026-09-05", "n3", "Standard", "20", r#"{"team":"research","experiment":"seg-2"}"#))
+        .line(&hour("2026-09-06", "n3", "Standard", "10", r#"{"team":"nlp","experiment":"seg-2"}"#))
+        .line(&hour("2026-09-06", "n4", "Standard", "31337", r#"{"team":"nlp","experiment":"LM/7"}"#))
+        .line(&hour("2026-09-07", "n5", "Standard", "5", r#"{"team":"research"}"#))
+        .line(&hour("2026-09-07", "n6", "Standard", "3", r#"{"shared":"yes"}"#));
+    ledger.deliver("bills.csv", &file).await;
+    let project = Project { handle: "seg".into(), name: "Segmentation".into(), ..Project::default() };
+    let experiment = |handle: &str, name: &str| {
+        Entry::Experiment(Experiment {
+            handle: handle.into(),
+            name: name.into(),
+            project: Some("seg".into()),
+            ..Experiment::default()
+        })
+    };
+    let entries = vec![
+        team("research"),
+        team("nlp"),
+        Entry::Project(project),
+        experiment("seg-1", "First segmentation"),
+        experiment("seg-2", "Second segmentation"),
+        Entry::Pool(pool("platform", Split::Evenly)),
+        rule(1, "tag:shared", "yes", to_pool("platform")),
+        rule(2, "", "", Target::Labels),
+    ];
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+    ledger
+}
+
+fn json(answer: &Answer) -> Value {
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn decimal(value: &Value) -> Decimal {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no amount")).parse().unwrap()
+}
+
+fn lines(list: &Value) -> Vec<(String, Decimal)> {
+    let lines = list["experiments"].as_array().unwrap();
+    lines.iter().map(|line| (line["name"].as_str().unwrap().to_owned(), decimal(&line["cost"]))).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn experiments_and_what_has_none_equal_the_bill(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    for (list, bill) in [
+        ("/experiments/during/2026-09.json", "/spend/2026-09.json"),
+        ("/experiments/during/2026-Q3.json", "/spend/2026-Q3.json"),
+        ("/experiments/during/2026-09.json?find=seg", "/spend/2026-09.json"),
+        ("/experiments/during/2026-09.json?team=research", "/teams/research/2026-09.json"),
+        ("/experiments/during/2026-09.json?team=nlp&sort=name", "/teams/nlp/2026-09.json"),
+    ] {
+        let (list, bill) = (json(&finance.get(list).await), json(&finance.get(bill).await));
+        let total = decimal(&bill["total"]["amount"]);
+        assert_eq!(lines(&list).iter().map(|(_, cost)| *cost).sum::<Decimal>(), total);
+        assert_eq!(decimal(&list["total"]["amount"]), total);
+    }
+    let list = json(&finance.get("/experiments/during/2026-09.json").await);
+    let names: Vec<_> = lines(&list).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["lm/7", "First segmentation", "Second segmentation", "No experiment"]);
+    let first = &list["experiments"][1];
+    assert_eq!(
+        (&first["days"]["first"], &first["days"]["last"]),
+        (&"2026-09-02".into(), &"2026-09-05".into())
+    );
+    assert_eq!(list["experiments"][2]["teams"], serde_json::json!(["Research", "Nlp"]));
+
+    let page = finance.get("/experiments/during/2026-09").await;
+    let links = html::attributes(&page.body, "tbody th a", "href");
+    assert_eq!(links, ["/experiments/lm%2F7", "/experiments/seg-1", "/experiments/seg-2"]);
+    assert_eq!(finance.get(&links[0]).await.status, StatusCode::OK);
+    let csv = finance.get("/experiments/during/2026-09.csv?find=First").await.body;
+    assert!(csv.contains("\nseg-1,First segmentation,Research,56.008,") && csv.contains("3 others"), "{csv}");
+    assert_eq!(finance.get("/experiments").await.location(), "/experiments/during/2026-09");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_experiment_is_told_over_all_its_months(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    sqlx::query(
+        "insert into quantities (owner_kind, owner, unit, day, quantity, from_sequence, until_sequence)
+         values ('experiment', 'seg-1', 'runs', '2026-08-30', 2, 1, null),
+                ('experiment', 'seg-1', 'runs', '2026-09-02', 10, 1, null),
+                ('experiment', 'seg-1', 'runs', '2026-09-05', 99, 1, 2),
+                ('team', 'seg-1', 'runs', '2026-09-05', 99, 1, null)",
+    )
+    .execute(&ledger.db)
+    .await
+    .unwrap();
+    let it = json(&finance.get("/experiments/seg-1.json").await);
+    assert_eq!((&it["name"], &it["period"]), (&"First segmentation".into(), &"2026-08..2026-09".into()));
+    assert_eq!(decimal(&it["total"]["amount"]), "96.008".parse().unwrap());
+    assert_eq!(
+        (&it["accelerator_hours"], &it["cost_per_accelerator_hour"]),
+        (&"24".into(), &"4.000333".into())
+    );
+    assert_eq!(it["spot_share"], "0.333333");
+    assert_eq!((&it["days"]["first"], &it["days"]["count"]), (&"2026-08-30".into(), &3.into()));
+    assert_eq!(
+        (&it["machines"][0]["instance_type"], &it["machines"][0]["count"]),
+        (&"8xH100".into(), &2.into())
+    );
+    assert_eq!(
+        it["units"],
+        serde_json::json!([{ "unit": "runs", "quantity": "12", "cost_per_unit": "8.000667" }])
+    );
+    for groups in it["breakdowns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|breakdown| &breakdown["groups"])
+        .chain([&it["months"]])
+    {
+        let sum: Decimal =
+            groups.as_array().unwrap().iter().map(|group| decimal(&group["cost"]["amount"])).sum();
+        assert_eq!(sum, decimal(&it["total"]["amount"]), "{groups}");
+    }
+    let siblings = &it["siblings"];
+    assert_eq!((&siblings["of"], &siblings["name"]), (&"project".into(), &"Segmentation".into()));
+    assert_eq!(siblings["experiments"].as_array().unwrap().len(), 1);
+
+    let month = json(&finance.get("/experiments/seg-1.json?period=2026-08").await);
+    assert_eq!((&month["total"]["amount"], &month["units"][0]["quantity"]), (&"40".into(), &"2".into()));
+    let page = finance.get("/experiments/Seg-1?cost=billed").await;
+    assert_eq!(html::text(&page.body, "h1"), "First segmentation");
+    assert!(
+        page.body.contains("/experiments/compare?experiment=seg-1&#38;experiment=seg-2&#38;cost=billed"),
+        "{}",
+        page.body
+    );
+    let csv = finance.get("/experiments/seg-1.csv").await.body;
+    assert!(csv.contains("\n2026-08,40,USD,8,"), "{csv}");
+    assert_eq!(finance.get("/experiments/nothing").await.status, StatusCode::NOT_FOUND);
+    let refused = finance.get("/experiments/seg-1?period=then").await;
+    assert!(refused.body.contains("period: found “then”, expected a month (2026-09)"), "{}", refused.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn up_to_six_stand_side_by_side(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let address = "/experiments/compare?experiment=seg-1&experiment=SEG-2&experiment=seg-2&experiment=gone&period=2026-09";
+    let page = finance.get(address).await;
+    assert_eq!(html::texts(&page.body, "thead th a"), ["First segmentation", "Second segmentation"]);
+    assert_eq!(
+        html::texts(&page.body, ".scroll > table > tbody > tr:first-child > td.num").last().unwrap(),
+        "30.00"
+    );
+    assert!(page.body.contains("2 × 8xH100"));
+    let compared = json(&finance.get(&address.replace("compare", "compare.json")).await);
+    assert_eq!(compared.as_array().unwrap().len(), 2);
+    let csv = finance.get(&address.replace("compare", "compare.csv")).await.body;
+    assert!(csv.contains("\nseg-1,First segmentation,2026-09,56.008,USD,16,"), "{csv}");
+    let empty = finance.get("/experiments/compare").await;
+    assert!(html::text(&empty.body, ".empty").contains("Tick up to six experiments"));
+    let seven: Vec<String> = (1..=7).map(|n| format!("experiment=e{n}")).collect();
+    let refused = finance.get(&format!("/experiments/compare?{}", seven.join("&"))).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.body.contains("found 7, expected at most 6"), "{}", refused.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_sees_their_part_of_experiments_and_no_other_is_there(db: PgPool) {
+    let ledger = ledger(db).await;
+    sqlx::query(
+        "insert into quantities (owner_kind, owner, unit, day, quantity, from_sequence)
+         values ('experiment', 'seg-1', 'runs', '2026-09-02', 4, 1), ('experiment', 'seg-2', 'runs', '2026-09-05', 4, 1)",
+    )
+    .execute(&ledger.db)
+    .await
+    .unwrap();
+    let mut lead = TestApp::of(&ledger).signed_in(Role::Lead).await;
+    let list = json(&lead.get("/experiments/during/2026-09.json").await);
+    let bill = json(&lead.get("/spend/2026-09.json").await);
+    assert_eq!(decimal(&list["total"]["amount"]), decimal(&bill["total"]["amount"]));
+    let expected =
+        [("First segmentation", "56.008"), ("Second segmentation", "20"), ("No experiment", "6.5")];
+    assert_eq!(lines(&list), expected.map(|(name, cost)| (name.to_owned(), cost.parse().unwrap())));
+    // What others paid of it is in no price of theirs.
+    let own = json(&lead.get("/experiments/seg-1.json").await);
+    assert_eq!(own["units"][0]["cost_per_unit"], "24.002000");
+    let shared = json(&lead.get("/experiments/seg-2.json").await);
+    assert_eq!(
+        (&shared["total"]["amount"], &shared["units"][0]["cost_per_unit"]),
+        (&"20".into(), &Value::Null)
+    );
+    for address in [
+        "/experiments/during/2026-09",
+        "/experiments/during/2026-09?team=nlp",
+        "/experiments/during/2026-09?find=lm",
+        "/experiments/seg-1",
+        "/experiments/seg-2",
+        "/experiments/compare?experiment=seg-1&experiment=seg-2",
+        "/experiments/compare?experiment=lm%2F7&experiment=seg-1",
+    ] {
+        for suffix in ["", ".json", ".csv"] {
+            let (path, query) = address.split_once('?').unwrap_or((address, ""));
+            let answer = lead.get(&format!("{path}{suffix}?{query}")).await;
+            assert_eq!(answer.status, StatusCode::OK, "{address}{suffix}: {}", answer.body);
+            for foreign in ["31337", "31,337", "lm/7", "Nlp", "n4", "n6"] {
+                assert!(!answer.body.contains(foreign), "{address}{suffix} {foreign}: {}", answer.body);
+            }
+        }
+    }
+    let nowhere = lead.get("/experiments/nothing").await;
+    let hidden = lead.get("/experiments/lm%2F7").await;
+    assert_eq!((nowhere.status, hidden.status), (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND));
+    assert_eq!(html::text(&hidden.body, "main"), html::text(&nowhere.body, "main"));
+    assert_eq!(lead.get("/experiments/lm%2F7?period=2026-09").await.status, StatusCode::NOT_FOUND);
+}

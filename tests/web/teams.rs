@@ -1,0 +1,267 @@
+//! What teams are charged: side by side, one by one, on paper; and what a lead sees of it.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::allocation::{Entry, Pool, Split, Target, Team};
+use gpuledger::money::Decimal;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::app::Answer;
+use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+fn line(day: &str, account: &str, service: &str, category: &str, cost: &str, tags: &str) -> String {
+    let (month, next) =
+        if day.starts_with("2026-08") { ("2026-08", "2026-09") } else { ("2026-09", "2026-10") };
+    let tags = tags.replace('"', "\"\"");
+    format!(
+        "NeoCloud,acme,{account},{month}-01T00:00:00Z,{next}-01T00:00:00Z,{day}T10:00:00Z,{day}T11:00:00Z,{category},\
+         Standard,{service},Compute,sku,eu-1,,,1,Hours,{cost},{cost},{cost},{cost},USD,\"{tags}\",NeoCloud,NeoCloud"
+    )
+}
+
+/// Two months: research 40, vision inside it 100.005, speech 60.01; support 20 and network 6; unclaimed 7.
+async fn ledger(db: PgPool) -> TestLedger {
+    let ledger = TestLedger::new(db);
+    let mut file = Focus::new();
+    for (month, factor) in [("2026-08", 1i64), ("2026-09", 2)] {
+        let cost = |text: &str| text.parse::<Decimal>().unwrap().times(factor).to_string();
+        file = file
+            .hour("acme", "s1", &format!("{month}-05T10"), &cost("40"), "research")
+            .line(&line(
+                &format!("{month}-05"),
+                "s2",
+                "GPU",
+                "Usage",
+                &cost("100.005"),
+                r#"{"team":"vision","experiment":"seg-1"}"#,
+            ))
+            .line(&line(
+                &format!("{month}-06"),
+                "acct-3",
+                "GPU",
+                "Usage",
+                &cost("60.01"),
+                r#"{"team":"speech"}"#,
+            ))
+            .line(&line(&format!("{month}-06"), "acct-4", "Support", "Purchase", &cost("20"), "{}"))
+            .line(&line(&format!("{month}-06"), "acct-4", "Network", "Usage", &cost("6"), "{}"))
+            .line(&line(&format!("{month}-06"), "acct-4", "Storage", "Usage", &cost("7"), "{}"));
+    }
+    ledger.deliver("bills.csv", &file).await;
+    let vision = Team {
+        handle: "vision".into(),
+        name: "Vision".into(),
+        parent: Some("research".into()),
+        ..Team::default()
+    };
+    let support = Pool { pools: vec!["network".into()], ..pool("support", Split::DirectCost) };
+    let network = Pool { without: vec!["research".into()], ..pool("network", Split::Evenly) };
+    let entries = vec![
+        team("research"),
+        Entry::Team(vision),
+        team("speech"),
+        Entry::Pool(support),
+        Entry::Pool(network),
+        rule(1, "service", "Support", to_pool("support")),
+        rule(2, "service", "Network", to_pool("network")),
+        rule(3, "", "", Target::Labels),
+    ];
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+    ledger
+}
+
+fn json(answer: &Answer) -> Value {
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn decimal(value: &Value) -> Decimal {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no amount")).parse().unwrap()
+}
+
+fn sum(values: &Value, of: impl Fn(&Value) -> &Value) -> Decimal {
+    values.as_array().unwrap().iter().map(|value| decimal(of(value))).sum()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn teams_stand_side_by_side_and_sum_to_the_bill(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let all = json(&finance.get("/chargeback/2026-09.json").await);
+    let spend = json(&finance.get("/spend/2026-09.json").await);
+    assert_eq!(decimal(&all["total"]["amount"]), decimal(&spend["total"]["amount"]));
+    assert_eq!(sum(&all["teams"], |it| &it["cost"]), decimal(&all["total"]["amount"]));
+    assert_eq!(decimal(&all["direct"]) + decimal(&all["shared"]), decimal(&all["total"]["amount"]));
+    let names: Vec<_> = all["teams"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["Vision", "Speech", "Research", "Unallocated"]);
+    let (vision, research) = (&all["teams"][0], &all["teams"][2]);
+    assert_eq!((&vision["part_of"], &vision["direct"]), (&"Research".into(), &"200.010".into()));
+    assert_eq!(
+        decimal(&vision["cost"]) + decimal(&research["cost"]),
+        decimal(&research["with_teams_inside"])
+    );
+    assert_eq!(all["teams"][3]["direct"], "14");
+
+    let page = finance.get("/chargeback/2026-09").await;
+    assert!(html::texts(&page.body, "tbody tr.rest th").contains(&"Unallocated".to_owned()));
+    assert_eq!(html::text(&page.body, "tfoot td:nth-of-type(3)"), "466.03");
+    let csv = finance.get("/chargeback/2026-09.csv").await.body;
+    assert!(
+        csv.starts_with("team,name,part_of,direct,shared,cost,")
+            && csv.contains("\nvision,Vision,Research,200.010,"),
+        "{csv}"
+    );
+    assert_eq!(finance.get("/teams").await.location(), "/chargeback/2026-09");
+    assert_eq!(finance.get("/teams/vision").await.location(), "/teams/vision/2026-09");
+    let by_name = json(&finance.get("/chargeback/2026-09.json?sort=name").await);
+    assert_eq!(by_name["teams"][0]["name"], "Research");
+    let refused = finance.get("/chargeback/2026-09?by=team").await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(
+        refused.body.contains("which takes cost, currency, in, sequence, sort alone"),
+        "{}",
+        refused.body
+    );
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_team_s_page_adds_up_whichever_way_it_is_read(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let all = json(&finance.get("/chargeback/2026-09.json").await);
+    for (team, cost) in [
+        ("speech", &all["teams"][1]["cost"]),
+        ("vision", &all["teams"][0]["cost"]),
+        // With the team inside it.
+        ("research", &all["teams"][2]["with_teams_inside"]),
+    ] {
+        let it = json(&finance.get(&format!("/teams/{team}/2026-09.json")).await);
+        let total = decimal(&it["total"]["amount"]);
+        assert_eq!(total, decimal(cost), "{team}");
+        let (direct, shared) = (decimal(&it["direct"]["cost"]), decimal(&it["shared"]["cost"]));
+        assert_eq!(direct + shared, total, "{team}");
+        assert_eq!(sum(&it["shared_costs"], |group| &group["cost"]["amount"]), shared, "{team}");
+        for breakdown in it["breakdowns"].as_array().unwrap() {
+            assert_eq!(
+                sum(&breakdown["groups"], |group| &group["cost"]["amount"]),
+                direct,
+                "{team} {breakdown}"
+            );
+        }
+        let parts: Decimal = it["parts"].as_object().unwrap().values().map(decimal).sum();
+        assert_eq!(parts, total - decimal(&it["previous"]["amount"]), "{team}");
+        let spend = json(&finance.get(&format!("/spend/2026-09.json?team={team}")).await);
+        if team != "research" {
+            assert_eq!(decimal(&spend["total"]["amount"]), total, "{team}");
+        }
+    }
+    let research = json(&finance.get("/teams/research/2026-09.json").await);
+    assert_eq!(research["teams_inside"][0]["name"], "Vision");
+    assert_eq!(research["by_team"].as_array().unwrap().len(), 2);
+    assert_eq!(research["organization_cost_per_accelerator_hour"], "10.000000");
+    let page = finance.get("/teams/research/2026-08..2026-09").await;
+    assert_eq!(html::text(&page.body, "h1"), "Research, August to September 2026");
+    assert!(page.body.contains("Vision</a>") && page.body.contains("Why it differs from June to July 2026"));
+    let csv = finance.get("/teams/vision/2026-09.csv").await.body;
+    assert!(csv.contains("\ndirect,experiment,seg-1,seg-1,200.010,USD,"), "{csv}");
+    assert_eq!(finance.get("/teams/nobody/2026-09").await.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_sees_their_teams_and_no_other_is_there(db: PgPool) {
+    let ledger = ledger(db).await;
+    let app = TestApp::of(&ledger);
+    let mut lead = app.signed_in(Role::Lead).await;
+    let mut finance = app.signed_in(Role::Finance).await;
+    assert_eq!(lead.get("/teams").await.location(), "/teams/research/2026-09");
+    for address in ["/teams/research/2026-09.json", "/teams/vision/2026-09.json"] {
+        let (theirs, of_all) = (json(&lead.get(address).await), json(&finance.get(address).await));
+        for figure in
+            ["total", "direct", "shared", "parts", "breakdowns", "organization_cost_per_accelerator_hour"]
+        {
+            assert_eq!(theirs[figure], of_all[figure], "{address} {figure}");
+        }
+    }
+    let all = json(&lead.get("/chargeback/2026-09.json").await);
+    let names: Vec<_> = all["teams"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["Vision", "Research"]);
+    assert!(decimal(&all["total"]["amount"]) < 466.into());
+    let statement = json(&lead.get("/teams/vision/2026-09/statement.json").await);
+    let mut of_all = json(&finance.get("/teams/vision/2026-09/statement.json").await);
+    of_all.as_object_mut().unwrap().remove("of_everyone");
+    assert_eq!(statement, of_all);
+    for address in [
+        "/teams/research/2026-09",
+        "/teams/vision/2026-09",
+        "/teams/vision/2026-09/statement",
+        "/chargeback/2026-09",
+    ] {
+        for suffix in ["", ".json", ".csv"] {
+            let answer = lead.get(&format!("{address}{suffix}")).await;
+            assert_eq!(answer.status, StatusCode::OK);
+            for foreign in ["Speech", "speech", "120.02", "acct-", "466.0", "14.00"] {
+                assert!(!answer.body.contains(foreign), "{address}{suffix} {foreign}: {}", answer.body);
+            }
+        }
+    }
+    let nowhere = lead.get("/teams/nobody/2026-09").await;
+    for address in [
+        "/teams/speech",
+        "/teams/speech/2026-09",
+        "/teams/speech/2026-09.json",
+        "/teams/speech/2026-09/statement",
+    ] {
+        let answer = lead.get(address).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{address}");
+        assert_eq!(finance.get(address).await.status.is_success(), address != "/teams/speech", "{address}");
+        if !address.contains(".json") {
+            assert_eq!(html::text(&answer.body, "main"), html::text(&nowhere.body, "main"), "{address}");
+        }
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_statement_shows_how_each_shared_part_came_about(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let it = json(&finance.get("/teams/vision/2026-09/statement.json").await);
+    let team = &it["teams"][0];
+    assert_eq!(
+        (&team["direct"][0]["label"], &team["direct"][0]["amount"]),
+        (&"Experiment seg-1".into(), &"200.01".into())
+    );
+    let support = &team["shared"][1];
+    assert_eq!(
+        (&support["name"], &support["total"], &support["split"]),
+        (&"support".into(), &"40".into(), &"by direct cost".into())
+    );
+    assert_eq!((decimal(&support["weight"]), &support["unit"]), ("200.01".parse().unwrap(), &"USD".into()));
+    // 80 + 200.01 + 120.02 of the teams, and 12 of the network.
+    assert_eq!(decimal(&support["sum_of_weights"]), "412.03".parse().unwrap());
+    let way = &support["by_way_of"][0];
+    assert_eq!((&way["name"], decimal(&way["handed_on"])), (&"network".into(), "0.5".parse().unwrap()));
+    let amount = decimal(&support["total"]).multiply(decimal(&support["share"])).round(2);
+    assert_eq!(decimal(&support["amount"]), amount);
+    let lines = sum(&team["direct"], |line| &line["amount"]) + sum(&team["shared"], |part| &part["amount"]);
+    assert_eq!(lines, decimal(&it["total"]["amount"]));
+
+    let page = finance.get("/teams/vision/2026-09/statement").await;
+    assert!(html::texts(&page.body, "td").contains(&"200.01 of 412.03 USD".to_owned()), "{}", page.body);
+    let sequence = it["sequence"].as_i64().unwrap();
+    assert!(page.body.contains(&format!("href=\"/teams/vision/2026-09/statement?sequence={sequence}\"")));
+    let csv = finance.get("/teams/vision/2026-09/statement.csv").await.body;
+    assert!(csv.contains("\nvision,direct,Experiment seg-1,,seg-1,"), "{csv}");
+
+    // What comes later leaves it as it was.
+    let late = Focus::new().hour("other", "s9", "2026-09-05T10", "500", "vision");
+    ledger.deliver("late.csv", late).await;
+    let then = finance.get(&format!("/teams/vision/2026-09/statement.json?sequence={sequence}")).await;
+    assert_eq!(json(&then)["teams"], it["teams"]);
+    assert_ne!(json(&finance.get("/teams/vision/2026-09/statement.json").await)["teams"], it["teams"]);
+    let nothing = finance.get("/teams/vision/2026-01/statement").await;
+    assert!(html::text(&nothing.body, ".empty").contains("There is nothing to state."));
+    assert_eq!(finance.get("/teams/vision/2026-09/invoice").await.status, StatusCode::NOT_FOUND);
+    ledger.assert_balanced().await;
+}
