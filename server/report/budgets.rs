@@ -141,6 +141,31 @@ impl Answers {
         Ok(Budgets { sequence, month, budgets })
     }
 
+    /// The budgets of somebody whose period has this month in it, as they stand now.
+    pub async fn budgets_of(
+        &self,
+        db: &mut PgConnection,
+        viewer: &Viewer,
+        of: &BudgetOf,
+        month: BillingMonth,
+    ) -> Result<Vec<BudgetLine>, Error> {
+        let sequence = as_of(db, None).await?;
+        let book = self.book(db, sequence).await?;
+        let latest = self.latest_month(db, &Viewer::Everything).await?;
+        let mut found = Vec::new();
+        let Some(asking) = self.asking(db, &book, viewer, sequence, latest).await? else { return Ok(found) };
+        for (id, budget) in book.budgets().filter(|(_, budget)| budget.of == *of) {
+            let period = budget.periods_until(month).next();
+            let Some(period) = period.filter(|period| period.months().any(|it| it == month)) else {
+                continue;
+            };
+            let mut line = BudgetLine::of(&book, id, budget);
+            line.current = Some(self.state(db, &asking, budget, period).await?.0);
+            found.push(line);
+        }
+        Ok(found)
+    }
+
     /// `None` where the viewer sees no budget of this number.
     pub async fn budget(
         &self,

@@ -9,9 +9,9 @@ use super::as_of::Error;
 use super::basis::teams;
 use super::footing::Footing;
 use super::over_time::{Series, Step};
-use super::{Answers, Group, Grouping, Movement, Parts, Question, Spend, Standing};
+use super::{Answers, BudgetLine, Group, Grouping, Movement, Parts, Question, Spend, Standing};
 use crate::accounts::Viewer;
-use crate::allocation::{Book, Entry};
+use crate::allocation::{Book, BudgetOf, Entry};
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -73,6 +73,8 @@ pub struct TeamReport {
     pub movements: Vec<Movement>,
     pub movements_in_all: usize,
     pub standing: Vec<Standing>,
+    /// Its budgets of a month, as they stand now; none of longer periods and of earlier steps of the ledger.
+    pub budgets: Vec<BudgetLine>,
     #[serde(skip)]
     pub year: Spend,
     #[serde(skip)]
@@ -188,7 +190,14 @@ pub async fn team_report(
     let year = answers.spend(db, &of_year).await?;
     let series = answers.over_time(db, &of_year, Step::Month, &year, COLORED).await?;
     let standing = answers.standing(db, question.period, &question.viewer, by_pool.sequence).await?;
+    let budgets = if question.period.is_one_month() && question.sequence.is_none() {
+        let of = BudgetOf::Team(who.team.clone());
+        answers.budgets_of(db, &question.viewer, &of, question.period.first()).await?
+    } else {
+        Vec::new()
+    };
     Ok(TeamReport {
+        budgets,
         who,
         period: question.period,
         previous_period: question.period.previous(),

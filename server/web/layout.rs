@@ -5,20 +5,18 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 12] {
+fn ways() -> [(&'static str, String, Access); 10] {
     [
         ("Overview", paths::Overview.to_string(), Access::SignedIn),
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
         ("Teams", paths::Teams.to_string(), Access::SignedIn),
         ("Experiments", paths::AnyExperiments.to_string(), Access::SignedIn),
         ("Budgets", paths::Budgets.to_string(), Access::SignedIn),
-        ("Unallocated", paths::AnyUnallocated.to_string(), Access::Finance),
         ("Allocation", paths::Rules.to_string(), Access::Finance),
         ("Imports", paths::Imports.to_string(), Access::Finance),
         ("Invoices", paths::AnyInvoices.to_string(), Access::Finance),
         ("Exchange rates", paths::Rates.to_string(), Access::Finance),
         ("People", paths::People.to_string(), Access::Admin),
-        ("Audit", paths::Audit.to_string(), Access::Admin),
     ]
 }
 
@@ -74,7 +72,8 @@ impl Layout {
         let below: &[&str] = match href {
             "/spend" => &["/variance", "/charges"],
             "/teams" => &["/chargeback"],
-            "/rules" => &["/pools", "/organization", "/labels", "/quantities", "/changes"],
+            "/rules" => &["/unallocated", "/pools", "/organization", "/labels", "/quantities", "/changes"],
+            "/people" => &["/audit"],
             _ => &[],
         };
         self.is_at(href) || below.iter().any(|below| self.is_at(below))

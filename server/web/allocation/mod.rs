@@ -28,6 +28,7 @@ pub fn tabs(layout: &Layout) -> Vec<(&'static str, String, bool)> {
     let is_at = |below: &str| layout.is_at(below);
     [
         ("Rules", paths::Rules.to_string(), is_at("/rules")),
+        ("Unallocated", paths::AnyUnallocated.to_string(), is_at("/unallocated")),
         ("Shared costs", paths::Pools.to_string(), is_at("/pools")),
         ("Organization", sheet(Sheet::Teams), is_at("/organization")),
         ("Labels", paths::Labels { label: As::page(Label::Team) }.to_string(), is_at("/labels")),
