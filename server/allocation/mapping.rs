@@ -11,6 +11,8 @@ use crate::accelerator;
 use crate::ledger;
 use crate::store::{CopyRows, copy_rows};
 
+/// Rows that PostgreSQL should know of before it plans with them.
+const MANY: usize = 5_000;
 /// Rows of a block.
 const BLOCK: usize = 8 << 20;
 
@@ -29,6 +31,7 @@ pub async fn cover(db: &mut PgConnection, book: &MonthBook<'_>, deliveries: &[i6
         .await?;
     let missing = uncovered(&mut tx, set_id, deliveries).await?;
     let (rows, attributions) = map(&mut tx, book, set_id, &missing).await?;
+    let is_many = rows.iter().map(CopyRows::rows).sum::<usize>() >= MANY;
     keep(&mut tx, &attributions).await?;
     for block in rows {
         copy_rows(
@@ -46,6 +49,10 @@ pub async fn cover(db: &mut PgConnection, book: &MonthBook<'_>, deliveries: &[i6
     .execute(&mut *tx)
     .await?;
     tx.commit().await?;
+    if is_many {
+        // Whoever reads next would be told of a set that nobody has counted, and look each key up by itself.
+        sqlx::query("analyze key_attributions").execute(db).await?;
+    }
     Ok(set_id)
 }
 

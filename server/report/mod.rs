@@ -75,7 +75,7 @@ pub use over_time::{Bucket, Days, Series, Step, over_time};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
 pub use owner::Owner;
 pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, preview};
-pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, SortBy};
+pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, stated_until};

@@ -305,7 +305,7 @@ impl Grouping {
 }
 
 /// Before the name of a pool: what takes the place of a value where its rows are not the viewer's to see.
-pub(super) const SHARED: &str = "shared:";
+pub const SHARED: &str = "shared:";
 
 impl Grouping {
     /// Whether it follows from the allocation and not from the charges alone.

@@ -188,7 +188,8 @@ impl Coverage {
             shared: shared.normalize(),
             unallocated: unallocated.normalize(),
             undivided: undivided.normalize(),
-            covered: allocated.divide(total, PLACES),
+            // Credits that nobody owns would make more than everything of what somebody does.
+            covered: allocated.abs().divide(allocated.abs() + unallocated.abs(), PLACES),
         }
     }
 }
@@ -216,7 +217,9 @@ fn owned(keys: &Keys, book: &MonthBook<'_>, unallocated: Decimal) -> sqlx::Resul
     let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let key = |(key, facts): &(UnallocatedKey, Facts)| {
         let mut key = key.clone();
-        key.share = key.cost.divide(unallocated, PLACES);
+        // Beside credits, one cost can be more than all of it; that says nothing.
+        let share = key.cost.divide(unallocated, PLACES);
+        key.share = share.filter(|share| !share.is_negative() && *share <= Decimal::from(1));
         // What stands in a pool is claimed by a rule already.
         if key.pool.is_none() {
             key.suggestions = suggest(book, &attributor, facts, &keys.neighbours);

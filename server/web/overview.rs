@@ -20,8 +20,8 @@ use crate::exchange::Used;
 use crate::money::{Decimal, Money};
 use crate::period::BillingMonth;
 use crate::report::{
-    self, Answers, Attention, CostBasis, Group, Grouping, MonthOfProvider, Overview, ProviderDays, Step,
-    Unconverted,
+    self, Answers, Attention, CostBasis, Group, Grouping, MonthOfProvider, Overview, ProviderDays, SHARED,
+    Step, Unconverted,
 };
 
 /// Providers with a color of their own in the chart.
@@ -327,6 +327,7 @@ impl Shown {
     fn state(&self, group: &Group) -> (String, &'static str) {
         let key = group.key.as_deref().unwrap_or_default();
         match self.overview.states.iter().find(|state| state.provider == key) {
+            None if key.starts_with(SHARED) => ("Shared".to_owned(), ""),
             None => ("Nothing yet".to_owned(), "wait"),
             Some(state) if state.provisional == 0 => ("Final".to_owned(), "good"),
             Some(state) if state.provisional == state.accounts => ("Provisional".to_owned(), "wait"),

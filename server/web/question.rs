@@ -7,7 +7,7 @@ use super::{Error, paths};
 use crate::accounts::Viewer;
 use crate::money::Currency;
 use crate::period::Period;
-use crate::report::{CostBasis, Filter, Grouping, ParseQuestionError, Question, Sort, Step};
+use crate::report::{CostBasis, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, Step};
 
 /// No list is longer; what is asked beyond shows nothing.
 const LAST_PAGE: u64 = 1_000_000_000;
@@ -191,6 +191,10 @@ impl Asked {
     /// Narrowed to one value of a dimension; `None` is "no value".
     #[must_use]
     pub fn only(&self, dimension: &Grouping, value: Option<&str>) -> Self {
+        // What stands for a pool leads to the pool.
+        if let Some(pool) = value.and_then(|value| value.strip_prefix(SHARED)) {
+            return self.only(&Grouping::Pool, Some(pool));
+        }
         let mut asked = self.without(dimension, false);
         let values = vec![value.unwrap_or_default().to_owned()];
         asked.filters.push(Filter::keep(dimension.clone(), values));

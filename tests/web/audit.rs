@@ -234,6 +234,10 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                     written(&ada).await;
                 }
                 for (word, query) in [
+                    (
+                        "BUDGET",
+                        "select max(entry_id) from allocation_entries where content ->> 'kind' = 'budget'",
+                    ),
                     ("DRAFT", "select max(change_id) from allocation_changes where status = 'draft'"),
                     ("APPLIED", "select max(change_id) from allocation_changes where status = 'applied'"),
                     (

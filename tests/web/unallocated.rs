@@ -86,7 +86,7 @@ async fn it_tells_how_much_is_covered_and_whose_the_rest_could_be(db: PgPool) {
         "/rules/new?field=account&value=s2&to=account&name=Account+s2",
         "/rules/new?field=tag%3Ateam&value=Vison&to=team%3Avision&name=Tag+team+Vison",
         "/rules/new?field=account&value=s1&to=team%3Avision&name=Account+s1",
-        "/teams?name=robotics",
+        "/labels/team",
     ] {
         assert!(links.iter().any(|found| found == link), "{link} {links:?}");
     }
