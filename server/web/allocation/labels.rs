@@ -80,6 +80,15 @@ impl Page {
         Label::ALL.map(|label| (label.name(), at(label), label == self.label)).into()
     }
 
+    fn during(&self, month: BillingMonth) -> String {
+        format!("{}?month={month}", paths::Labels { label: As::page(self.label) })
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        let page = paths::Labels { label: As::page(self.label) };
+        format!("{page}.{suffix}?month={}", self.spellings.month)
+    }
+
     fn mend(&self) -> paths::LabelMend {
         paths::LabelMend { label: self.label }
     }

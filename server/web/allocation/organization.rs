@@ -103,6 +103,14 @@ impl Page {
         }
     }
 
+    /// What is said of an empty sheet: experiments there may be all the same.
+    fn none(&self) -> String {
+        match self.sheet {
+            Sheet::Experiments => "No experiment was renamed, merged or assigned yet".to_owned(),
+            sheet => format!("There are no {} yet", sheet.name().to_lowercase()),
+        }
+    }
+
     fn here(&self) -> paths::Organization {
         paths::Organization { sheet: As::page(self.sheet) }
     }
