@@ -15,7 +15,7 @@ use super::super::question::Asked;
 use super::super::respond::{self, As, Cell, Format, Record};
 use super::super::{Access, filters, paths};
 use super::rules::sent;
-use super::{book_now, send};
+use super::{OfMonth, book_now, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
     self, Book, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
@@ -38,13 +38,6 @@ struct Page {
     known: Vec<(String, String)>,
 }
 
-/// `?month=2026-09`: the month whose charges are looked at.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OfMonth {
-    month: Option<String>,
-}
-
 pub async fn show(
     path: paths::Labels,
     layout: Layout,
@@ -53,12 +46,7 @@ pub async fn show(
     mut db: Db,
 ) -> Result {
     let As { value: label, format } = path.label;
-    let month = match asked.month.as_deref() {
-        Some(text) => Some(text.parse::<BillingMonth>().map_err(|_| {
-            Error::BadRequest(format!("month: found “{text}”, expected a month such as 2026-09."))
-        })?),
-        None => answers.latest_month(&mut db, &Viewer::Everything).await?,
-    };
+    let month = asked.month(&mut db, &answers).await?;
     let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
     let book = book_now(&mut db).await?;
     let of_month = book.of_month(month);

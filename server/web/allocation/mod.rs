@@ -8,19 +8,22 @@ pub mod rule_form;
 pub mod rules;
 
 use axum::response::Response;
+use serde::Deserialize;
 use sqlx::PgConnection;
 
-use super::error::Result;
+use super::error::{Error, Result};
 use super::extract::cookie;
 use super::layout::Layout;
 use super::respond::As;
 use super::{Access, paths, respond};
+use crate::accounts::Viewer;
 use crate::allocation::{self, Book, Drafted, Edit, Entry, Label, Outcome, Problem, Sheet};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
 use crate::ledger;
 use crate::period::BillingMonth;
+use crate::report::Answers;
 
 /// The parts of the allocation, as tabs: a name, its address, whether it is this page's.
 pub fn tabs(layout: &Layout) -> Vec<(&'static str, String, bool)> {
@@ -36,6 +39,25 @@ pub fn tabs(layout: &Layout) -> Vec<(&'static str, String, bool)> {
         ("Changes", paths::Changes.to_string(), is_at("/changes")),
     ]
     .into()
+}
+
+/// `?month=2026-09`: the month whose charges are shown.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfMonth {
+    month: Option<String>,
+}
+
+impl OfMonth {
+    /// The latest month where none was asked for; `None` while there is none.
+    async fn month(&self, db: &mut PgConnection, answers: &Answers) -> Result<Option<BillingMonth>> {
+        match &self.month {
+            None => Ok(answers.latest_month(db, &Viewer::Everything).await?),
+            Some(text) => text.parse().map(Some).map_err(|_| {
+                Error::BadRequest(format!("month: found “{text}”, expected a month such as 2026-09."))
+            }),
+        }
+    }
 }
 
 /// The book as it holds now.

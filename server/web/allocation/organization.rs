@@ -255,19 +255,7 @@ pub async fn load(
     mut upload: Upload,
 ) -> Result {
     let sheet = path.sheet;
-    let mut content = Vec::new();
-    let mut name = String::new();
-    while let Some(mut field) = upload.next_field().await? {
-        if let Some(found) = field.file_name().filter(|found| !found.is_empty()) {
-            name = found.to_owned();
-        }
-        while let Some(chunk) = field.chunk().await.map_err(|error| Upload::broken_off(&error))? {
-            if content.len() + chunk.len() > LARGEST_FILE {
-                return Err(Error::TooLarge);
-            }
-            content.extend_from_slice(&chunk);
-        }
-    }
+    let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let book = book_now(&mut db).await?;
     let mut page = Page::new(layout, sheet, &book);
     match sheet.read_file(&content) {

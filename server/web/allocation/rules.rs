@@ -14,7 +14,7 @@ use super::super::question::Asked;
 use super::super::respond::{As, Cell, Record};
 use super::super::{filters, paths, respond};
 use super::rule_form::{Choices, RuleForm};
-use super::{Sent, book_now, rewrite, send};
+use super::{OfMonth, Sent, book_now, rewrite, send};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Book, Edit, Entry, Months, Problem, Rule, Target};
 use crate::audit::Actor;
@@ -53,24 +53,6 @@ struct Page {
     total: Decimal,
     currency: Option<Currency>,
     has_teams: bool,
-}
-
-/// `?month=2026-09`: the month whose charges are shown.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OfMonth {
-    month: Option<String>,
-}
-
-impl OfMonth {
-    async fn month(&self, db: &mut PgConnection, answers: &Answers) -> Result<Option<BillingMonth>> {
-        match &self.month {
-            None => Ok(answers.latest_month(db, &Viewer::Everything).await?),
-            Some(text) => text.parse().map(Some).map_err(|_| {
-                Error::BadRequest(format!("month: found “{text}”, expected a month such as 2026-09."))
-            }),
-        }
-    }
 }
 
 async fn lines(
