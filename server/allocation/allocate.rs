@@ -4,22 +4,24 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
-use sqlx::{Connection, PgConnection, Postgres, QueryBuilder, Row};
+use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 use super::attribute::content_id;
-use super::{Book, Divided, MonthBook, Split, Weights, divide, mapping};
-use crate::accelerator::accelerator_hours;
-use crate::exchange::{self, Rates};
+use super::attributed::attribute_costs;
+use super::weigh::{Attributed, weigh};
+use super::{Book, Divided, MonthBook, divide, mapping};
+use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
-/// A month's mapping, and the division of its pools.
+/// A month's mapping, what the month cost under it, and the division of its pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MonthAllocation {
     pub month: BillingMonth,
     pub set_id: Uuid,
+    pub attributed_id: Uuid,
     pub division_id: Uuid,
 }
 
@@ -33,9 +35,6 @@ pub struct Division {
     pub pools: Vec<Divided>,
 }
 
-/// Decimals of the accelerator-hours that weigh.
-const HOURS_PLACES: u8 = 6;
-
 /// Allocates a month: makes what is missing of its mapping, weighs, and divides its pools.
 pub async fn allocate(
     db: &mut PgConnection,
@@ -47,7 +46,9 @@ pub async fn allocate(
 ) -> sqlx::Result<MonthAllocation> {
     let of_month = book.of_month(month);
     let set_id = mapping::cover(db, &of_month, visible.deliveries()).await?;
-    let division = division(db, &of_month, set_id, visible, rates, sequence).await?;
+    let attributed_id = attribute_costs(db, month, set_id, visible).await?;
+    let attributed = Attributed { set_id, attributed_id, visible };
+    let division = division(db, &of_month, &attributed, rates, sequence).await?;
     let centres: BTreeMap<&str, &str> = of_month
         .teams
         .iter()
@@ -55,166 +56,24 @@ pub async fn allocate(
         .collect();
     let division_id = content_id(&(&division, &centres));
     keep(db, division_id, &division, &centres).await?;
-    Ok(MonthAllocation { month, set_id, division_id })
+    Ok(MonthAllocation { month, set_id, attributed_id, division_id })
 }
 
-/// Divides the pools of a month that is mapped.
+/// Divides the pools of a month that was summed.
 async fn division(
     db: &mut PgConnection,
     book: &MonthBook<'_>,
-    set_id: Uuid,
-    visible: &Visible,
+    attributed: &Attributed<'_>,
     rates: &Rates,
     sequence: i64,
 ) -> sqlx::Result<Division> {
     let mut division = Division { currency: None, without_rate: Vec::new(), pools: Vec::new() };
-    if book.pools.is_empty() {
-        return Ok(division);
+    if !book.pools.is_empty() {
+        let (weights, weighed_in) = weigh(db, book, attributed, rates, sequence).await?;
+        (division.currency, division.without_rate) = (weighed_in.currency, weighed_in.without_rate);
+        division.pools = divide(book, &weights);
     }
-    let mut weights = Weights::default();
-    let by_spend =
-        |split: &Split| matches!(split, Split::DirectCost | Split::AcceleratorHours | Split::WhoUsedIt);
-    if book.pools.iter().any(|pool| by_spend(&pool.split)) {
-        let spend = spend(db, book.month, set_id, visible).await?;
-        division.currency = match exchange::reporting_currency_as_of(db, sequence).await? {
-            Some(chosen) => Some(chosen),
-            None => most_used(&spend),
-        };
-        weigh(&spend, book, rates, &mut division, &mut weights);
-    }
-    if book.pools.iter().any(|pool| matches!(pool.split, Split::Quantity { .. })) {
-        weights.quantities = quantities(db, book.month, sequence).await?;
-    }
-    division.pools = divide(book, &weights);
     Ok(division)
-}
-
-/// What was spent for whom on what, of one currency.
-struct Spent {
-    team: String,
-    pool: String,
-    part: String,
-    currency: Currency,
-    commitment: String,
-    account: String,
-    is_usage: bool,
-    cost: Decimal,
-    part_seconds: Decimal,
-    charges: i64,
-}
-
-async fn spend(
-    db: &mut PgConnection,
-    month: BillingMonth,
-    set_id: Uuid,
-    visible: &Visible,
-) -> sqlx::Result<Vec<Spent>> {
-    let mut query = QueryBuilder::<Postgres>::new(
-        "select a.team, a.pool, a.pool_part, c.currency, c.commitment_discount_id, c.billing_account, c.category, \
-         sum(c.cost) as cost, sum(c.part_seconds) as part_seconds, sum(c.charges)::bigint as charges \
-         from (select ka.attribution_id, k.currency, k.commitment_discount_id, k.billing_account, k.category, \
-         sum(c.effective_cost) as cost, sum(c.charges) as charges, \
-         coalesce(sum(c.metered_quantity * (k.unit_seconds * k.accelerator_parts)), 0) as part_seconds \
-         from monthly_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
-         join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = ",
-    );
-    query.push_bind(set_id);
-    query.push(" where c.billing_month = ");
-    query.push_bind(month.first_day());
-    visible.push(&mut query);
-    query.push(
-        " group by 1, 2, 3, 4, 5) c join attributions a on a.attribution_id = c.attribution_id \
-         group by 1, 2, 3, 4, 5, 6, 7",
-    );
-    let rows = query.build().fetch_all(db).await?;
-    rows.iter()
-        .map(|row| {
-            Ok(Spent {
-                team: row.try_get("team")?,
-                pool: row.try_get("pool")?,
-                part: row.try_get("pool_part")?,
-                currency: Currency::exactly(row.try_get("currency")?),
-                commitment: row.try_get("commitment_discount_id")?,
-                account: row.try_get("billing_account")?,
-                is_usage: row.try_get::<&str, _>("category")? == "Usage",
-                cost: row.try_get("cost")?,
-                part_seconds: row.try_get("part_seconds")?,
-                charges: row.try_get("charges")?,
-            })
-        })
-        .collect()
-}
-
-fn most_used(spend: &[Spent]) -> Option<Currency> {
-    let mut charges: BTreeMap<&Currency, i64> = BTreeMap::new();
-    for spent in spend {
-        *charges.entry(&spent.currency).or_default() += spent.charges;
-    }
-    let most = charges.into_iter().max_by_key(|(currency, count)| (*count, std::cmp::Reverse(*currency)));
-    most.map(|(currency, _)| currency.clone())
-}
-
-fn weigh(
-    spend: &[Spent],
-    book: &MonthBook<'_>,
-    rates: &Rates,
-    division: &mut Division,
-    weights: &mut Weights,
-) {
-    let Some(into) = division.currency.clone() else { return };
-    for spent in spend {
-        let hours = accelerator_hours(spent.part_seconds, HOURS_PLACES);
-        let rate = rates.find(book.month, &spent.currency, &into);
-        if rate.is_none() && !division.without_rate.contains(&spent.currency) {
-            division.without_rate.push(spent.currency.clone());
-        }
-        let cost = rate.map_or(Decimal::ZERO, |used| spent.cost.multiply(used.rate));
-        if !spent.pool.is_empty() {
-            *weights.pool_cost.entry(spent.pool.clone()).or_default() += cost;
-            *weights.pool_hours.entry(spent.pool.clone()).or_default() += hours;
-            if !spent.part.is_empty() {
-                weights.parts.insert((spent.pool.clone(), spent.part.clone()));
-            }
-        } else if !spent.team.is_empty() {
-            *weights.cost.entry(spent.team.clone()).or_default() += cost;
-            *weights.hours.entry(spent.team.clone()).or_default() += hours;
-            if spent.is_usage {
-                let commitment =
-                    (!spent.commitment.is_empty()).then(|| format!("commitment:{}", spent.commitment));
-                for used in commitment.into_iter().chain([format!("account:{}", spent.account)]) {
-                    let of_team = weights.use_of.entry(used).or_default();
-                    *of_team.entry(spent.team.clone()).or_default() += cost;
-                }
-            }
-        }
-    }
-    division.without_rate.sort();
-}
-
-/// Quantities of a month, by unit and team.
-async fn quantities(
-    db: &mut PgConnection,
-    month: BillingMonth,
-    sequence: i64,
-) -> sqlx::Result<BTreeMap<String, BTreeMap<String, Decimal>>> {
-    let days = month.days();
-    let rows = sqlx::query!(
-        r#"select unit, owner, sum(quantity) as "quantity!: Decimal"
-           from quantities
-           where owner_kind = 'team' and day >= $1 and day < $2
-             and from_sequence <= $3 and (until_sequence is null or until_sequence > $3)
-           group by 1, 2"#,
-        days.start,
-        days.end,
-        sequence,
-    )
-    .fetch_all(db)
-    .await?;
-    let mut found: BTreeMap<String, BTreeMap<String, Decimal>> = BTreeMap::new();
-    for row in rows {
-        found.entry(row.unit).or_default().insert(row.owner, row.quantity);
-    }
-    Ok(found)
 }
 
 /// Keeps a division under its number.

@@ -61,6 +61,21 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
             keys.keys.into(),
             keys.attributed.into(),
         ));
+        let owners = sqlx::query_file!(
+            "server/allocation/owners_that_differ.sql",
+            first_day,
+            sequence,
+            allocated.set_id,
+            allocated.attributed_id
+        )
+        .fetch_one(&mut *tx)
+        .await?;
+        equations.push(Equation::new(
+            "owners whose costs by day are not those by key = 0",
+            format!("{month}, {} owners", owners.owners),
+            owners.that_differ.into(),
+            Decimal::ZERO,
+        ));
         let pools = sqlx::query!(
             r#"select pool, pool_part, sum(share) as "share!: Decimal"
                from pool_shares where division_id = $1 group by 1, 2 order by 1, 2"#,

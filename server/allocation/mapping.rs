@@ -23,9 +23,7 @@ pub async fn cover(db: &mut PgConnection, book: &MonthBook<'_>, deliveries: &[i6
         return Ok(set_id);
     }
     let mut tx = db.begin().await?;
-    // Who wants the same set waits and finds it.
-    let lock = i64::from_be_bytes(set_id.as_bytes()[..8].try_into().unwrap_or_default());
-    sqlx::query!("select pg_advisory_xact_lock($1)", lock).execute(&mut *tx).await?;
+    wait_for_turn(&mut tx, set_id).await?;
     sqlx::query!("insert into attribution_sets (set_id) values ($1) on conflict do nothing", set_id)
         .execute(&mut *tx)
         .await?;
@@ -54,6 +52,13 @@ pub async fn cover(db: &mut PgConnection, book: &MonthBook<'_>, deliveries: &[i6
         sqlx::query("analyze key_attributions").execute(db).await?;
     }
     Ok(set_id)
+}
+
+/// Who wants to make the same waits until this transaction ends, and finds it.
+pub(super) async fn wait_for_turn(db: &mut PgConnection, id: Uuid) -> sqlx::Result<()> {
+    let lock = i64::from_be_bytes(id.as_bytes()[..8].try_into().unwrap_or_default());
+    sqlx::query!("select pg_advisory_xact_lock($1)", lock).execute(db).await?;
+    Ok(())
 }
 
 async fn uncovered(db: &mut PgConnection, set_id: Uuid, deliveries: &[i64]) -> sqlx::Result<Vec<i64>> {
@@ -184,6 +189,17 @@ pub async fn forget(db: &mut PgConnection) -> sqlx::Result<()> {
     .fetch_all(&mut *tx)
     .await?;
     sqlx::query!("delete from key_attributions where set_id = any($1)", &old).execute(&mut *tx).await?;
+    // What counted once and does not any more is asked for rarely.
+    sqlx::query!(
+        "delete from attributed_months old
+         where created_at < now() - interval '30 days' and exists (
+             select from attributed_months newer
+             where newer.billing_month = old.billing_month and newer.set_id = old.set_id
+               and newer.created_at > old.created_at
+         )"
+    )
+    .execute(&mut *tx)
+    .await?;
     sqlx::query!("delete from pool_divisions where created_at < now() - interval '30 days'")
         .execute(&mut *tx)
         .await?;

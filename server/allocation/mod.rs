@@ -8,6 +8,7 @@
 
 mod allocate;
 mod attribute;
+mod attributed;
 mod book;
 mod change;
 mod check;
@@ -23,6 +24,7 @@ mod rule;
 mod sheet;
 mod split;
 mod suggest;
+mod weigh;
 
 pub use allocate::{Division, MonthAllocation, allocate, division_of};
 pub use attribute::{Attribution, Attributor, Labels, digest};

@@ -1,11 +1,12 @@
 //! Which deliveries count: looked up before a question is asked, and written into it.
 
+use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
 use crate::period::{BillingMonth, Period};
 
 /// The deliveries that count in a span of months as of a sequence. With a question it decides the answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Visible {
     deliveries: Vec<i64>,
     /// Deliveries and their scopes that do not count, of deliveries that count in other scopes.

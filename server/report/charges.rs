@@ -10,7 +10,7 @@ use crate::money::{Currency, Decimal};
 
 use super::basis::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
-use super::sums::source_of;
+use super::sums::rollup_of;
 use super::{CostBasis, Filter, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::ledger::Visible;
@@ -94,7 +94,7 @@ pub async fn charges(
     let visible = Visible::find(db, question.period.first(), question.period.last(), sequence).await?;
     let allocation = Allocation::find(db, question, sequence).await?;
     let by_filters = Question { by: Grouping::Provider, then: None, ..question.clone() };
-    let source = source_of(db, &by_filters, &visible).await?;
+    let source = rollup_of(db, by_filters.dimensions(), &visible).await?;
     let selection =
         Selection { question, currency: Some(currency), key, visible: &visible, allocation: &allocation };
     let (count, total, order, lines) = if source == Source::Charges {

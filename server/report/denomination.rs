@@ -79,10 +79,10 @@ impl Denomination {
         );
     }
 
-    /// `and …`: the rows that it counts.
-    pub fn push_where(&self, query: &mut QueryBuilder<Postgres>) {
+    /// `and …`: the rows that it counts, by the column of their currency.
+    pub fn push_where(&self, query: &mut QueryBuilder<Postgres>, column: &str) {
         if let Self::Only(currency) | Self::Into { only: Some(currency), .. } = self {
-            query.push(" and k.currency = ");
+            query.push(format!(" and {column} = "));
             query.push_bind(currency.as_str().to_owned());
         }
     }
@@ -153,7 +153,7 @@ async fn currencies(
     let rows = Rows {
         question: &filtered,
         basis,
-        source: source_of(db, &filtered, &basis.visible).await?,
+        source: source_of(db, filtered.dimensions(), basis).await?,
         denomination: None,
         first: question.period.previous().first(),
         last: question.period.last(),

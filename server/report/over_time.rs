@@ -135,17 +135,15 @@ async fn sum_over_time(
         Step::Day => Grouping::Day,
         Step::Month => Grouping::Month,
     };
-    let by_time = Question { by: time.clone(), ..question.clone() };
-    let visible = &basis.visible;
-    let source = source_of(db, question, visible).await?.max(source_of(db, &by_time, visible).await?);
+    let source = source_of(db, question.dimensions().chain([&time]), basis).await?;
     // Days become text after they were summed: there are thirty, and half a million rows.
-    let columns: &[Column<'_>] = match source {
-        Source::Months => &[],
-        Source::Days => &[Column::Sql("day", "c.day"), Column::Sql("is_whole_period", "c.is_whole_period")],
-        Source::Charges => &[
+    let columns: &[Column<'_>] = match (step, source) {
+        (Step::Month, _) => &[],
+        (Step::Day, Source::Charges) => &[
             Column::Sql("charge_period_start", "c.charge_period_start"),
             Column::Sql("charge_period_end", "c.charge_period_end"),
         ],
+        (Step::Day, _) => &[Column::Sql("day", "c.day"), Column::Sql("is_whole_period", "c.is_whole_period")],
     };
     let rows = Rows {
         question,

@@ -135,7 +135,7 @@ impl Question {
     }
 
     /// Everything that it groups and filters by.
-    pub(super) fn dimensions(&self) -> impl Iterator<Item = &Grouping> {
+    pub(super) fn dimensions(&self) -> impl Iterator<Item = &Grouping> + Clone {
         let filters = self.filters.iter().map(|filter| &filter.dimension);
         std::iter::once(&self.by).chain(&self.then).chain(filters)
     }

@@ -9,20 +9,24 @@ use super::denomination::Denomination;
 use super::question::SHARED;
 use super::{CostBasis, Filter, Grouping, Question};
 use crate::accounts::Viewer;
+use crate::allocation::MonthAllocation;
 use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
 /// The rows a question needs, from the coarsest that holds its dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
+    /// By day and owner: what a month was summed to when it was allocated.
+    Attributed,
     Months,
     Days,
     Charges,
 }
 
 impl Source {
-    /// `noisy` says whether a tag of the question is kept with charges in this period.
-    pub fn of<'a>(dimensions: impl Iterator<Item = &'a Grouping>, noisy: bool) -> Self {
+    /// The coarsest rollup with these dimensions. `noisy` says whether a tag of theirs is kept with charges in the
+    /// period.
+    pub fn rollup<'a>(dimensions: impl Iterator<Item = &'a Grouping>, noisy: bool) -> Self {
         dimensions
             .map(|dimension| match dimension {
                 Grouping::Resource => Self::Charges,
@@ -34,8 +38,18 @@ impl Source {
             .unwrap_or(Self::Months)
     }
 
+    /// Where the currency and the number of what a row is attributed to stand.
+    fn currency(self) -> &'static str {
+        if self == Self::Attributed { "c.currency" } else { "k.currency" }
+    }
+
+    fn attribution_id(self) -> &'static str {
+        if self == Self::Attributed { "c.attribution_id" } else { "ka.attribution_id" }
+    }
+
     fn table(self) -> &'static str {
         match self {
+            Self::Attributed => "attributed_costs",
             Self::Months => "monthly_costs",
             Self::Days => "daily_costs",
             Self::Charges => "charges",
@@ -45,6 +59,7 @@ impl Source {
     /// Accelerator time of a row in part-seconds: an exact whole, divided once at display.
     pub fn part_seconds(self) -> &'static str {
         match self {
+            Self::Attributed => "c.part_seconds",
             Self::Months | Self::Days => "c.metered_quantity * (k.unit_seconds * k.accelerator_parts)",
             Self::Charges => {
                 "case when c.is_metered then c.consumed_quantity * (k.unit_seconds * k.accelerator_parts) end"
@@ -98,10 +113,7 @@ fn push_keyed(query: &mut QueryBuilder<Postgres>, source: Source, allocation: &A
 }
 
 /// The number that belongs to the month of a row.
-fn by_month(
-    allocation: &Allocation,
-    number: impl Fn(&crate::allocation::MonthAllocation) -> uuid::Uuid,
-) -> String {
+fn by_month(allocation: &Allocation, number: impl Fn(&MonthAllocation) -> uuid::Uuid) -> String {
     let mut cases = String::from("case c.billing_month");
     for month in &allocation.months {
         // Writing to a text does not fail.
@@ -181,7 +193,7 @@ fn push_day(query: &mut QueryBuilder<Postgres>, source: Source) -> &mut QueryBui
             "(c.charge_period_start at time zone 'UTC')::date",
             "c.charge_period_end - c.charge_period_start > interval '1 day'",
         ),
-        Source::Days | Source::Months => ("c.day", "c.is_whole_period"),
+        Source::Attributed | Source::Days | Source::Months => ("c.day", "c.is_whole_period"),
     };
     query.push(format!(
         "case when {is_whole_period} then 'whole-period' \
@@ -351,9 +363,11 @@ impl Rows<'_> {
             Measure::Cost => format!("sum({cost})"),
             Measure::PartSeconds => format!("coalesce(sum({}), 0)", self.source.part_seconds()),
             Measure::AcceleratorCost => {
-                format!(
-                    "coalesce(sum({cost}) filter (where k.accelerator is not null and k.category = 'Usage'), 0)"
-                )
+                let is_accelerated = match self.source {
+                    Source::Attributed => "c.is_accelerated",
+                    _ => "k.accelerator is not null and k.category = 'Usage'",
+                };
+                format!("coalesce(sum({cost}) filter (where {is_accelerated}), 0)")
             }
             Measure::Quantity if is_of_charges => {
                 "coalesce(sum(case when c.is_metered then c.consumed_quantity end), 0)".to_owned()
@@ -374,10 +388,10 @@ impl Rows<'_> {
     ) {
         let Question { filters, viewer, cost, .. } = self.question;
         let is_needed = self.allocation().is_needed();
-        query.push(" from (select c.billing_month, k.currency");
+        query.push(format!(" from (select c.billing_month, {}", self.source.currency()));
         let mut grouped = 2;
         if is_needed {
-            query.push(", ka.attribution_id");
+            query.push(format!(", {}", self.source.attribution_id()));
             grouped += 1;
         }
         for column in columns {
@@ -397,10 +411,14 @@ impl Rows<'_> {
         for measure in measures {
             query.push(format!(", {}", self.summed(*measure, *cost)));
         }
-        push_keyed(query, self.source, self.allocation());
-        push_where(query, self.first, self.last, &self.basis.visible);
+        if self.source == Source::Attributed {
+            self.push_attributed(query);
+        } else {
+            push_keyed(query, self.source, self.allocation());
+            push_where(query, self.first, self.last, &self.basis.visible);
+        }
         if let Some(denomination) = self.denomination {
-            denomination.push_where(query);
+            denomination.push_where(query, self.source.currency());
         }
         for filter in filters.iter().filter(|filter| !filter.dimension.is_allocated()) {
             push_filter(query, filter, |query| push_value(query, &filter.dimension, self.source));
@@ -439,5 +457,17 @@ impl Rows<'_> {
             }
             push_viewer(query, viewer, self.allocation(), owner_value(&Grouping::Team, self.divides()));
         }
+    }
+
+    /// `from … where …` of what the months were summed to, which is of what counts in each of them.
+    fn push_attributed(&self, query: &mut QueryBuilder<Postgres>) {
+        let asked = |month: &&MonthAllocation| self.first <= month.month && month.month <= self.last;
+        let months = self.allocation().months.iter().filter(asked);
+        let ids: Vec<String> = months.map(|month| format!("'{}'", month.attributed_id)).collect();
+        query.push(format!(
+            " from {} c where c.attributed_id = any(array[{}]::uuid[])",
+            self.source.table(),
+            ids.join(", ")
+        ));
     }
 }

@@ -75,7 +75,7 @@ pub(super) async fn sums_of(
             groups: Vec::new(),
         });
     };
-    let source = source_of(db, question, &basis.visible).await?;
+    let source = source_of(db, question.dimensions(), basis).await?;
     let groups = groups(db, question, basis, &denomination, source).await?;
     let left_out = left_out(db, question, basis, &denomination, source).await?;
     Ok(Sums { denomination: Some(denomination), other_currencies: found.others, left_out, groups })
@@ -163,14 +163,27 @@ fn order(groups: &mut [Sum], by: Option<&Grouping>) {
     }
 }
 
-/// The coarsest rows that can answer: noisy tags are kept with the charges of the deliveries they are noisy in.
-pub(super) async fn source_of(
+/// The coarsest rows that have these dimensions.
+pub(super) async fn source_of<'a>(
     db: &mut PgConnection,
-    question: &Question,
+    dimensions: impl Iterator<Item = &'a Grouping> + Clone,
+    basis: &Basis,
+) -> sqlx::Result<Source> {
+    let of_owners = |dimension: &Grouping| dimension.is_allocated() || dimension.is_time();
+    if basis.allocation.is_needed() && dimensions.clone().all(of_owners) {
+        return Ok(Source::Attributed);
+    }
+    rollup_of(db, dimensions, &basis.visible).await
+}
+
+/// The coarsest of those that know keys: noisy tags are kept with the charges of the deliveries they are noisy in.
+pub(super) async fn rollup_of<'a>(
+    db: &mut PgConnection,
+    dimensions: impl Iterator<Item = &'a Grouping> + Clone,
     visible: &Visible,
 ) -> sqlx::Result<Source> {
-    let tags: Vec<String> = question
-        .dimensions()
+    let tags: Vec<String> = dimensions
+        .clone()
         .filter_map(|dimension| match dimension {
             Grouping::Tag(key) => Some(key.clone()),
             _ => None,
@@ -188,5 +201,5 @@ pub(super) async fn source_of(
         )
         .fetch_one(db)
         .await?;
-    Ok(Source::of(question.dimensions(), is_noisy))
+    Ok(Source::rollup(dimensions, is_noisy))
 }

@@ -9,7 +9,7 @@ use super::as_of::{Error, as_of};
 use super::basis::Basis;
 use super::denomination::{Denomination, denominate};
 use super::sql::{Column, Measure, Rows};
-use super::sums::source_of;
+use super::sums::rollup_of;
 use super::{Answers, CostBasis, Filter, Group, Grouping, Question, Spend, Unconverted};
 use crate::accelerator::accelerator_hours;
 use crate::allocation::{self, Attributor, Facts, MonthBook, Neighbours, Suggestion, suggest};
@@ -248,7 +248,7 @@ pub(super) async fn keys_of(
     let rows = Rows {
         question,
         basis,
-        source: source_of(db, question, &basis.visible).await?,
+        source: rollup_of(db, question.dimensions(), &basis.visible).await?,
         denomination: Some(&denomination),
         first: question.period.first(),
         last: question.period.last(),

@@ -1,0 +1,220 @@
+//! What the pools of a month are divided by: what the month cost whom, who used what, and what was entered.
+
+use std::collections::BTreeMap;
+
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+use uuid::Uuid;
+
+use super::{MonthBook, Split, Weights};
+use crate::accelerator::accelerator_hours;
+use crate::exchange::{self, Rates};
+use crate::ledger::Visible;
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+
+/// Decimals of the accelerator-hours that weigh.
+const HOURS_PLACES: u8 = 6;
+
+/// A month that was mapped and summed.
+pub(super) struct Attributed<'a> {
+    pub set_id: Uuid,
+    pub attributed_id: Uuid,
+    pub visible: &'a Visible,
+}
+
+/// What costs were weighed in.
+#[derive(Default)]
+pub(super) struct WeighedIn {
+    /// `None` where nothing was.
+    pub currency: Option<Currency>,
+    /// Currencies whose costs have no weight, because the month has no rate for them.
+    pub without_rate: Vec<Currency>,
+}
+
+/// Looks at what the pools of a month ask for, and at no more.
+pub(super) async fn weigh(
+    db: &mut PgConnection,
+    book: &MonthBook<'_>,
+    attributed: &Attributed<'_>,
+    rates: &Rates,
+    sequence: i64,
+) -> sqlx::Result<(Weights, WeighedIn)> {
+    let asks = |wanted: fn(&Split) -> bool| book.pools.iter().any(|pool| wanted(&pool.split));
+    let (mut weights, mut weighed_in) = (Weights::default(), WeighedIn::default());
+    let asks_use = asks(|split| *split == Split::WhoUsedIt);
+    if asks_use || asks(|split| matches!(split, Split::DirectCost | Split::AcceleratorHours)) {
+        let spent = spent(&mut *db, attributed.attributed_id).await?;
+        weighed_in.currency = match exchange::reporting_currency_as_of(&mut *db, sequence).await? {
+            Some(chosen) => Some(chosen),
+            None => most_used(&spent),
+        };
+        for of_owner in spent {
+            weights.add(of_owner, book.month, rates, &mut weighed_in);
+        }
+    }
+    if asks_use {
+        for used in used(&mut *db, book.month, attributed).await? {
+            weights.add_use(used, book.month, rates, &mut weighed_in);
+        }
+    }
+    if asks(|split| matches!(split, Split::Quantity { .. })) {
+        weights.quantities = quantities(db, book.month, sequence).await?;
+    }
+    weighed_in.without_rate.sort();
+    Ok((weights, weighed_in))
+}
+
+impl WeighedIn {
+    /// A cost of another currency, where the month has a rate for it; else nothing, and the currency is named.
+    fn convert(&mut self, cost: Decimal, from: &Currency, month: BillingMonth, rates: &Rates) -> Decimal {
+        let rate = self.currency.as_ref().and_then(|into| rates.find(month, from, into));
+        if rate.is_none() && !self.without_rate.contains(from) {
+            self.without_rate.push(from.clone());
+        }
+        rate.map_or(Decimal::ZERO, |used| cost.multiply(used.rate))
+    }
+}
+
+/// What an owner was charged directly, or went to a part of a pool, of one currency.
+struct Spent {
+    team: String,
+    pool: String,
+    part: String,
+    currency: Currency,
+    cost: Decimal,
+    part_seconds: Decimal,
+    charges: i64,
+}
+
+async fn spent(db: &mut PgConnection, attributed_id: Uuid) -> sqlx::Result<Vec<Spent>> {
+    let rows = sqlx::query!(
+        r#"select a.team, a.pool, a.pool_part, c.currency as "currency!", sum(c.cost) as "cost!: Decimal",
+               sum(c.part_seconds) as "part_seconds!: Decimal", sum(c.charges)::bigint as "charges!"
+           from (
+               select attribution_id, currency, sum(effective_cost) as cost, sum(part_seconds) as part_seconds,
+                   sum(charges) as charges
+               from attributed_costs
+               where attributed_id = $1
+               group by 1, 2
+           ) c
+           join attributions a using (attribution_id)
+           group by 1, 2, 3, 4"#,
+        attributed_id,
+    )
+    .fetch_all(db)
+    .await?;
+    let spent = rows.into_iter().map(|row| Spent {
+        team: row.team,
+        pool: row.pool,
+        part: row.pool_part,
+        currency: Currency::exactly(&row.currency),
+        cost: row.cost,
+        part_seconds: row.part_seconds,
+        charges: row.charges,
+    });
+    Ok(spent.collect())
+}
+
+fn most_used(spent: &[Spent]) -> Option<Currency> {
+    let mut charges: BTreeMap<&Currency, i64> = BTreeMap::new();
+    for of_owner in spent {
+        *charges.entry(&of_owner.currency).or_default() += of_owner.charges;
+    }
+    let most = charges.into_iter().max_by_key(|(currency, count)| (*count, std::cmp::Reverse(*currency)));
+    most.map(|(currency, _)| currency.clone())
+}
+
+/// What a team used of a commitment or an account.
+struct Used {
+    team: String,
+    commitment: String,
+    account: String,
+    currency: Currency,
+    cost: Decimal,
+}
+
+/// Owners do not tell what was used, keys do: this looks at each of them, and only where a pool asks for it.
+async fn used(
+    db: &mut PgConnection,
+    month: BillingMonth,
+    attributed: &Attributed<'_>,
+) -> sqlx::Result<Vec<Used>> {
+    let mut query = QueryBuilder::<Postgres>::new(
+        "select a.team, c.currency, c.commitment_discount_id, c.billing_account, sum(c.cost) as cost \
+         from (select ka.attribution_id, k.currency, k.commitment_discount_id, k.billing_account, \
+         sum(c.effective_cost) as cost \
+         from monthly_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
+         join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = ",
+    );
+    query.push_bind(attributed.set_id);
+    query.push(" where k.category = 'Usage' and c.billing_month = ");
+    query.push_bind(month.first_day());
+    attributed.visible.push(&mut query);
+    query.push(
+        " group by 1, 2, 3, 4) c join attributions a on a.attribution_id = c.attribution_id \
+         where a.team <> '' group by 1, 2, 3, 4",
+    );
+    let rows = query.build().fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(Used {
+                team: row.try_get("team")?,
+                commitment: row.try_get("commitment_discount_id")?,
+                account: row.try_get("billing_account")?,
+                currency: Currency::exactly(row.try_get("currency")?),
+                cost: row.try_get("cost")?,
+            })
+        })
+        .collect()
+}
+
+impl Weights {
+    fn add(&mut self, spent: Spent, month: BillingMonth, rates: &Rates, weighed_in: &mut WeighedIn) {
+        let hours = accelerator_hours(spent.part_seconds, HOURS_PLACES);
+        let cost = weighed_in.convert(spent.cost, &spent.currency, month, rates);
+        if !spent.pool.is_empty() {
+            *self.pool_cost.entry(spent.pool.clone()).or_default() += cost;
+            *self.pool_hours.entry(spent.pool.clone()).or_default() += hours;
+            if !spent.part.is_empty() {
+                self.parts.insert((spent.pool, spent.part));
+            }
+        } else if !spent.team.is_empty() {
+            *self.cost.entry(spent.team.clone()).or_default() += cost;
+            *self.hours.entry(spent.team).or_default() += hours;
+        }
+    }
+
+    fn add_use(&mut self, used: Used, month: BillingMonth, rates: &Rates, weighed_in: &mut WeighedIn) {
+        let cost = weighed_in.convert(used.cost, &used.currency, month, rates);
+        let commitment = (!used.commitment.is_empty()).then(|| format!("commitment:{}", used.commitment));
+        for what in commitment.into_iter().chain([format!("account:{}", used.account)]) {
+            *self.use_of.entry(what).or_default().entry(used.team.clone()).or_default() += cost;
+        }
+    }
+}
+
+/// Quantities of a month, by unit and team.
+async fn quantities(
+    db: &mut PgConnection,
+    month: BillingMonth,
+    sequence: i64,
+) -> sqlx::Result<BTreeMap<String, BTreeMap<String, Decimal>>> {
+    let days = month.days();
+    let rows = sqlx::query!(
+        r#"select unit, owner, sum(quantity) as "quantity!: Decimal"
+           from quantities
+           where owner_kind = 'team' and day >= $1 and day < $2
+             and from_sequence <= $3 and (until_sequence is null or until_sequence > $3)
+           group by 1, 2"#,
+        days.start,
+        days.end,
+        sequence,
+    )
+    .fetch_all(db)
+    .await?;
+    let mut found: BTreeMap<String, BTreeMap<String, Decimal>> = BTreeMap::new();
+    for row in rows {
+        found.entry(row.unit).or_default().insert(row.owner, row.quantity);
+    }
+    Ok(found)
+}
