@@ -13,8 +13,16 @@ create table attributed_months (
 create index attributed_months_by_basis on attributed_months (basis_id);
 create index attributed_months_by_set on attributed_months (set_id);
 
-create table attributed_costs (
+-- The rows of a month: those it was made from, and the difference.
+create table attributed_parts (
     attributed_id uuid not null references attributed_months on delete cascade,
+    part_id uuid not null,
+    primary key (attributed_id, part_id)
+);
+
+-- A difference has rows below zero. Where the charges of a month's parts sum to zero, there is nothing.
+create table attributed_costs (
+    part_id uuid not null,
     billing_month date not null,
     attribution_id uuid not null,
     currency text not null,
@@ -30,4 +38,4 @@ create table attributed_costs (
     part_seconds numeric not null
 );
 
-create index attributed_costs_by_month on attributed_costs (attributed_id);
+create index attributed_costs_by_part on attributed_costs (part_id);

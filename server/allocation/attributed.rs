@@ -1,27 +1,29 @@
 //! What a month cost by day and by what it is attributed to. Rollups have a row for each key; these sums have one for
 //! each owner, and are what pages by owner, and the weights of shared costs, are read from.
 
-use sqlx::{Connection, PgConnection, Postgres, QueryBuilder};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
 
 use super::attribute::content_id;
-use super::mapping;
+use super::mapping::{self, MANY};
 use crate::accelerator;
 use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
 /// Counted up when the sums are made differently.
 const VERSION: u32 = 1;
+/// Parts of a month, from which on they are added up to one.
+const PARTS: usize = 8;
 
 /// What the amounts are summed by, and the amounts.
 const GROUP: &str = "currency, day, is_whole_period, is_accelerated";
 const AMOUNTS: [&str; 6] =
     ["charges", "billed_cost", "effective_cost", "list_cost", "contracted_cost", "part_seconds"];
 
-/// Sums that exist, of the same deliveries under another mapping.
+/// Sums that exist, of what counts as well, under another mapping.
 struct Others {
-    attributed_id: Uuid,
     set_id: Uuid,
+    parts: Vec<Uuid>,
 }
 
 /// Sums a month under a mapping that covers it, unless that was done.
@@ -44,7 +46,14 @@ pub(super) async fn attribute_costs(
     }
     let others = sqlx::query_as!(
         Others,
-        "select attributed_id, set_id from attributed_months where basis_id = $1 order by created_at desc limit 1",
+        r#"select set_id, (
+               select coalesce(array_agg(part_id), '{}') from attributed_parts p
+               where p.attributed_id = m.attributed_id
+           ) as "parts!"
+           from attributed_months m
+           where basis_id = $1
+           order by created_at desc
+           limit 1"#,
         basis_id,
     )
     .fetch_optional(&mut *tx)
@@ -58,17 +67,22 @@ pub(super) async fn attribute_costs(
     )
     .execute(&mut *tx)
     .await?;
-    let mut query = QueryBuilder::<Postgres>::new(format!(
-        "insert into attributed_costs (attributed_id, billing_month, attribution_id, {GROUP}, {}) ",
-        AMOUNTS.join(", ")
-    ));
-    let insert = Insert { attributed_id, month, set_id, visible };
-    match others {
-        Some(others) => insert.push_changed(&mut query, &others),
-        None => insert.push_whole(&mut query),
-    }
-    query.build().execute(&mut *tx).await?;
+    let part = Part { part_id: new_part(&mut tx).await?, month, set_id, visible };
+    let (parts, rows) = match others {
+        Some(others) => part.add_difference(&mut tx, others).await?,
+        None => (vec![part.part_id], part.add_whole(&mut tx).await?),
+    };
+    sqlx::query!(
+        "insert into attributed_parts (attributed_id, part_id) select $1, unnest($2::uuid[])",
+        attributed_id,
+        &parts,
+    )
+    .execute(&mut *tx)
+    .await?;
     tx.commit().await?;
+    if rows >= MANY {
+        sqlx::query("analyze attributed_costs").execute(db).await?;
+    }
     Ok(attributed_id)
 }
 
@@ -81,72 +95,110 @@ async fn is_kept(db: &mut PgConnection, attributed_id: Uuid) -> sqlx::Result<boo
     .await
 }
 
-/// What is written. Ids stand in the text as numbers, for the reason that [`Visible::push`] gives.
-struct Insert<'a> {
-    attributed_id: Uuid,
+/// A part outlives the month it was made for where others were made from it, so it has a number of its own.
+async fn new_part(db: &mut PgConnection) -> sqlx::Result<Uuid> {
+    sqlx::query_scalar!(r#"select gen_random_uuid() as "id!""#).fetch_one(db).await
+}
+
+/// Rows that are added. Ids stand in the text as numbers, for the reason that [`Visible::push`] gives.
+struct Part<'a> {
+    part_id: Uuid,
     month: BillingMonth,
     set_id: Uuid,
     visible: &'a Visible,
 }
 
-impl Insert<'_> {
-    fn first_columns(&self) -> String {
-        format!("select uuid '{}', date '{}'", self.attributed_id, self.month.first_day())
-    }
-
-    /// Every day of every key.
-    fn push_whole(&self, query: &mut QueryBuilder<Postgres>) {
-        query.push(self.first_columns());
-        query.push(", ka.attribution_id, ");
-        query.push(summed_days());
+impl Part<'_> {
+    /// Every day of every key. Answers how many rows that made.
+    async fn add_whole(&self, db: &mut PgConnection) -> sqlx::Result<usize> {
+        let mut query = self.insert();
         query.push(format!(
-            " from daily_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
+            " ka.attribution_id, {} from daily_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
              join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = '{}'",
+            summed_days(),
             self.set_id
         ));
-        self.push_where(query);
+        self.push_where(&mut query);
         query.push(" group by 3, 4, 5, 6, 7");
+        execute(db, query).await
     }
 
-    /// The sums under another mapping, and the days of the keys that it attributes otherwise: taken from where
-    /// they were, added where they are.
-    fn push_changed(&self, query: &mut QueryBuilder<Postgres>, others: &Others) {
-        query.push(format!(
-            "with moved as (\
-                 select charge_key_id, was.attribution_id as before_id, ka.attribution_id as after_id \
-                 from key_attributions ka join key_attributions was using (charge_key_id) \
-                 where ka.set_id = '{}' and was.set_id = '{}' and was.attribution_id <> ka.attribution_id\
-             ), days as (select m.before_id, m.after_id, {} \
-             from daily_costs c join moved m on m.charge_key_id = c.charge_key_id \
-             join charge_keys k on k.charge_key_id = c.charge_key_id",
-            self.set_id,
-            others.set_id,
+    /// The days of the keys that are attributed otherwise than in another mapping: taken from where they were, added
+    /// where they are. Answers the parts of the month, and how many rows were made.
+    async fn add_difference(
+        &self,
+        db: &mut PgConnection,
+        mut others: Others,
+    ) -> sqlx::Result<(Vec<Uuid>, usize)> {
+        // A table, so that PostgreSQL counts them before it looks for their days.
+        let moved = format!(
+            "create temporary table moved_keys on commit drop as \
+             select charge_key_id, was.attribution_id as before_id, ka.attribution_id as after_id \
+             from key_attributions ka join key_attributions was using (charge_key_id) \
+             where ka.set_id = '{}' and was.set_id = '{}' and was.attribution_id <> ka.attribution_id",
+            self.set_id, others.set_id,
+        );
+        sqlx::query(AssertSqlSafe(moved)).execute(&mut *db).await?;
+        sqlx::query("analyze moved_keys").execute(&mut *db).await?;
+        let mut query = QueryBuilder::<Postgres>::new(format!(
+            "with days as (select m.before_id, m.after_id, {} \
+             from moved_keys m join daily_costs c on c.charge_key_id = m.charge_key_id \
+             join charge_keys k on k.charge_key_id = m.charge_key_id",
             summed_days(),
         ));
-        self.push_where(query);
-        let minus = AMOUNTS.map(|amount| format!("-{amount}")).join(", ");
-        let amounts = AMOUNTS.join(", ");
+        self.push_where(&mut query);
+        let (amounts, minus) = (AMOUNTS.join(", "), AMOUNTS.map(|amount| format!("-{amount}")).join(", "));
+        query.push(format!(" group by 1, 2, 3, 4, 5, 6) {}", self.insert().sql().as_str()));
         query.push(format!(
-            " group by 1, 2, 3, 4, 5, 6), rows as (\
-                 select attribution_id, {GROUP}, {amounts} from attributed_costs where attributed_id = '{}' \
-                 union all select after_id, {GROUP}, {amounts} from days \
-                 union all select before_id, {GROUP}, {minus} from days\
-             ) ",
-            others.attributed_id
+            " after_id, {GROUP}, {amounts} from days \
+             union all select uuid '{}', date '{}', before_id, {GROUP}, {minus} from days",
+            self.part_id,
+            self.month.first_day()
         ));
-        query.push(self.first_columns());
-        query.push(format!(", attribution_id, {GROUP}"));
+        let rows = execute(&mut *db, query).await?;
+        others.parts.push(self.part_id);
+        if others.parts.len() < PARTS {
+            return Ok((others.parts, rows));
+        }
+        let merged = Self { part_id: new_part(&mut *db).await?, ..*self };
+        let rows = merged.add_sum(db, &others.parts).await?;
+        Ok((vec![merged.part_id], rows))
+    }
+
+    /// What parts come to together.
+    async fn add_sum(&self, db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<usize> {
+        let mut query = self.insert();
+        query.push(format!(" attribution_id, {GROUP}"));
         for amount in AMOUNTS {
             query.push(format!(", sum({amount})"));
         }
+        query.push(" from attributed_costs where part_id = any(");
+        query.push_bind(parts.to_vec());
         // Without charges there is no amount left either.
-        query.push(format!(" from rows group by attribution_id, {GROUP} having sum(charges) > 0"));
+        query.push(format!(") group by attribution_id, {GROUP} having sum(charges) <> 0"));
+        execute(db, query).await
+    }
+
+    /// `insert … select` up to the first column that is summed by.
+    fn insert(&self) -> QueryBuilder<Postgres> {
+        QueryBuilder::new(format!(
+            "insert into attributed_costs (part_id, billing_month, attribution_id, {GROUP}, {}) \
+             select uuid '{}', date '{}',",
+            AMOUNTS.join(", "),
+            self.part_id,
+            self.month.first_day(),
+        ))
     }
 
     fn push_where(&self, query: &mut QueryBuilder<Postgres>) {
         query.push(format!(" where c.billing_month = '{}'", self.month.first_day()));
         self.visible.push(query);
     }
+}
+
+async fn execute(db: &mut PgConnection, mut query: QueryBuilder<Postgres>) -> sqlx::Result<usize> {
+    let rows = query.build().execute(db).await?.rows_affected();
+    Ok(usize::try_from(rows).unwrap_or(usize::MAX))
 }
 
 /// [`GROUP`] and [`AMOUNTS`] of daily rows `c` with their keys `k`.

@@ -12,7 +12,7 @@ use crate::ledger;
 use crate::store::{CopyRows, copy_rows};
 
 /// Rows that PostgreSQL should know of before it plans with them.
-const MANY: usize = 5_000;
+pub(super) const MANY: usize = 5_000;
 /// Rows of a block.
 const BLOCK: usize = 8 << 20;
 
@@ -197,6 +197,12 @@ pub async fn forget(db: &mut PgConnection) -> sqlx::Result<()> {
              where newer.billing_month = old.billing_month and newer.set_id = old.set_id
                and newer.created_at > old.created_at
          )"
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "delete from attributed_costs c
+         where not exists (select from attributed_parts p where p.part_id = c.part_id)"
     )
     .execute(&mut *tx)
     .await?;

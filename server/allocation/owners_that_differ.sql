@@ -15,9 +15,11 @@ summed as (
     select currency, attribution_id, sum(charges) as charges, sum(billed_cost) as billed,
         sum(effective_cost) as effective, sum(list_cost) as list, sum(contracted_cost) as contracted,
         sum(part_seconds) as part_seconds
-    from attributed_costs
+    from attributed_parts
+    join attributed_costs using (part_id)
     where attributed_id = $4
     group by 1, 2
+    having sum(charges) <> 0
 )
 select count(*) as "owners!", count(*) filter (where counted is distinct from summed) as "that_differ!"
 from counted

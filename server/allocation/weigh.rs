@@ -93,9 +93,11 @@ async fn spent(db: &mut PgConnection, attributed_id: Uuid) -> sqlx::Result<Vec<S
            from (
                select attribution_id, currency, sum(effective_cost) as cost, sum(part_seconds) as part_seconds,
                    sum(charges) as charges
-               from attributed_costs
+               from attributed_parts
+               join attributed_costs using (part_id)
                where attributed_id = $1
                group by 1, 2
+               having sum(charges) <> 0
            ) c
            join attributions a using (attribution_id)
            group by 1, 2, 3, 4"#,

@@ -427,7 +427,12 @@ impl Rows<'_> {
             push_viewer(query, viewer, self.allocation(), "");
         }
         let places: Vec<String> = (1..=grouped).map(|place| place.to_string()).collect();
-        query.push(format!(" group by {}) c", places.join(", ")));
+        query.push(format!(" group by {}", places.join(", ")));
+        if self.source == Source::Attributed {
+            // Where a key was that has moved.
+            query.push(" having sum(c.charges) <> 0");
+        }
+        query.push(") c");
         if is_needed {
             query.push(" join attributions a on a.attribution_id = c.attribution_id");
         }
@@ -465,7 +470,8 @@ impl Rows<'_> {
         let months = self.allocation().months.iter().filter(asked);
         let ids: Vec<String> = months.map(|month| format!("'{}'", month.attributed_id)).collect();
         query.push(format!(
-            " from {} c where c.attributed_id = any(array[{}]::uuid[])",
+            " from attributed_parts p join {} c on c.part_id = p.part_id \
+             where p.attributed_id = any(array[{}]::uuid[])",
             self.source.table(),
             ids.join(", ")
         ));

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sqlx::{PgConnection, PgPool};
 
-use crate::support::book::{change, pool, rule, team, to_pool, to_team};
+use crate::support::book::{change, pool, rule, team, to_pool, to_team, write};
 use crate::support::{Focus, TestLedger};
 
 const TEAMS: [&str; 6] = ["vision", "speech", "robotics", "search", "ads", "core"];
@@ -217,4 +217,36 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
         let broken: Vec<_> = equations.iter().filter(|equation| !equation.holds).collect();
         assert!(broken.is_empty(), "seed {seed}: {broken:#?}");
     }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_owners_cost_stays_true_however_often_rules_change(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut db = ledger.db.acquire().await.unwrap();
+    let mut chance = ChaCha8Rng::seed_from_u64(7);
+    ledger.deliver("bill.csv", &bill(&mut chance, 9)).await;
+    let mut entries: Vec<Entry> = TEAMS.iter().map(|handle| team(handle)).collect();
+    entries.push(rule(0, "service", "GPU", to_team(TEAMS[0])));
+    let id = *write(&mut db, entries.clone()).await.last().unwrap();
+    let mut was = entries.pop().unwrap();
+    // More often than sums are made from each other before they are added up to one.
+    for turn in 0..20 {
+        let service = SERVICES.choose(&mut chance).unwrap();
+        let becomes = rule(0, "service", service, to_team(TEAMS.choose(&mut chance).unwrap()));
+        change(&mut db, vec![Edit { id, before: Some(was), after: Some(becomes.clone()) }]).await;
+        was = becomes;
+        let by_team = ask(&mut db, Grouping::Team, CostBasis::Effective, Vec::new()).await;
+        let by_service = ask(&mut db, Grouping::Service, CostBasis::Effective, Vec::new()).await;
+        assert_eq!(total(&by_team), total(&by_service), "turn {turn}");
+        // Who has nothing any more is not there.
+        let filter = |team: &str| vec![Filter::keep(Grouping::Team, vec![team.to_owned()])];
+        for group in &by_team.groups {
+            let team = group.key.clone().unwrap_or_default();
+            let of_team = ask(&mut db, Grouping::Service, CostBasis::Effective, filter(&team)).await;
+            assert_eq!(total(&of_team), group.cost.amount, "turn {turn}, {team}");
+            assert!(!of_team.groups.is_empty(), "turn {turn}, {team}");
+        }
+    }
+    let equations = allocation::check(&mut db).await.unwrap();
+    assert!(equations.iter().all(|equation| equation.holds), "{equations:#?}");
 }
