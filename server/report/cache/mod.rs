@@ -2,13 +2,15 @@
 //! never change, so an answer stays true for as long as someone remembers it; publishing or undoing in the
 //! months that are asked makes it another question.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod shelf;
+mod weight;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sqlx::PgConnection;
-use tokio::sync::OnceCell;
 
+use self::shelf::Shelf;
 use super::as_of::{Error, as_of};
 use super::basis::{Allocation, Basis, Names, months, teams};
 use super::machines::{self, Machine};
@@ -16,7 +18,7 @@ use super::over_time::{self, Days, Series, Step};
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
 use super::spend::{self, Spend};
 use super::standing::{self, Standing, rejected_rows};
-use super::sums::{Sum, Sums, sums_of};
+use super::sums::{Sums, sums_of};
 use super::tags::tag_names_of;
 use super::unallocated::{self, Keys};
 use super::variance::{self, Variance};
@@ -26,13 +28,7 @@ use crate::allocation::{self, Book, Division, MonthAllocation};
 use crate::exchange::{self, Rates};
 use crate::ledger;
 use crate::ledger::Visible;
-use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
-
-/// Answers of one kind that are kept.
-const ENTRIES: usize = 500;
-/// Their size together, about.
-const BYTES: usize = 32 << 20;
 
 /// A question, and what decides its answer.
 type Key = (Question, Basis);
@@ -341,225 +337,4 @@ impl Answers {
 /// the visible deliveries and the rates stand.
 fn timeless(question: &Question) -> Question {
     Question { sequence: None, ..question.of_everything() }
-}
-
-/// Bounded memory of answers of one kind; the one that was used longest ago goes first.
-struct Shelf<K, V>(Mutex<Slots<K, V>>);
-
-struct Slots<K, V> {
-    by_key: HashMap<K, Slot<V>>,
-    uses: u64,
-}
-
-struct Slot<V> {
-    answer: Arc<OnceCell<Arc<V>>>,
-    last_use: u64,
-    bytes: usize,
-}
-
-impl<K: Eq + Hash + Clone, V: Weigh> Shelf<K, V> {
-    /// The remembered answer, else what `ask` answers. Who asks the same meanwhile waits for that; an error
-    /// is not remembered.
-    async fn get(&self, key: K, ask: impl Future<Output = sqlx::Result<V>>) -> sqlx::Result<Arc<V>> {
-        let slot = self.slot(&key);
-        let mut is_new = false;
-        let answer = slot
-            .get_or_try_init(|| {
-                is_new = true;
-                async { ask.await.map(Arc::new) }
-            })
-            .await?
-            .clone();
-        if is_new {
-            self.keep(&key, answer.bytes());
-        }
-        Ok(answer)
-    }
-
-    fn slot(&self, key: &K) -> Arc<OnceCell<Arc<V>>> {
-        let mut slots = self.slots();
-        slots.uses += 1;
-        let last_use = slots.uses;
-        let slot = slots.by_key.entry(key.clone()).or_insert_with(|| Slot {
-            answer: Arc::default(),
-            last_use,
-            bytes: 0,
-        });
-        slot.last_use = last_use;
-        Arc::clone(&slot.answer)
-    }
-
-    fn keep(&self, key: &K, bytes: usize) {
-        let mut slots = self.slots();
-        if let Some(slot) = slots.by_key.get_mut(key) {
-            slot.bytes = bytes;
-        }
-        let mut held: usize = slots.by_key.values().map(|slot| slot.bytes).sum();
-        while held > BYTES || slots.by_key.len() > ENTRIES {
-            let oldest = slots.by_key.iter().min_by_key(|(_, slot)| slot.last_use);
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
-            held -= slots.by_key.remove(&oldest).map_or(0, |slot| slot.bytes);
-        }
-    }
-
-    fn slots(&self) -> MutexGuard<'_, Slots<K, V>> {
-        // Whoever panicked while holding it left at worst an answer that nobody finds.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<K, V> Default for Shelf<K, V> {
-    fn default() -> Self {
-        Self(Mutex::new(Slots { by_key: HashMap::new(), uses: 0 }))
-    }
-}
-
-/// About how much memory an answer takes.
-trait Weigh {
-    fn bytes(&self) -> usize;
-}
-
-impl Weigh for Sums {
-    fn bytes(&self) -> usize {
-        fn of(sums: &[Sum]) -> usize {
-            let text = |sum: &Sum| sum.key.as_ref().map_or(0, String::len);
-            size_of_val(sums) + sums.iter().map(|sum| text(sum) + of(&sum.inside)).sum::<usize>()
-        }
-        size_of_val(self) + of(&self.groups)
-    }
-}
-
-impl Weigh for Variance {
-    fn bytes(&self) -> usize {
-        size_of_val(self) + self.movements.len() * 640
-    }
-}
-
-impl Weigh for Keys {
-    fn bytes(&self) -> usize {
-        size_of_val(self) + self.found.len() * 2048
-    }
-}
-
-impl Weigh for Booked {
-    fn bytes(&self) -> usize {
-        size_of_val(self) + self.len() * 160
-    }
-}
-
-impl Weigh for i64 {
-    fn bytes(&self) -> usize {
-        size_of_val(self)
-    }
-}
-
-impl Weigh for Book {
-    fn bytes(&self) -> usize {
-        size_of_val(self) + self.entries.len() * 640
-    }
-}
-
-impl Weigh for MonthAllocation {
-    fn bytes(&self) -> usize {
-        size_of_val(self)
-    }
-}
-
-impl Weigh for Rates {
-    fn bytes(&self) -> usize {
-        size_of_val(self) + self.len() * 160
-    }
-}
-
-impl Weigh for Series {
-    fn bytes(&self) -> usize {
-        let costs = self.groups.len() * self.buckets.len() * size_of::<Decimal>();
-        size_of_val(self) + costs + self.groups.iter().map(|(label, _)| label.len()).sum::<usize>()
-    }
-}
-
-impl Weigh for Visible {
-    fn bytes(&self) -> usize {
-        size_of_val(self) + size_of_val(self.deliveries())
-    }
-}
-
-impl Weigh for Vec<i64> {
-    fn bytes(&self) -> usize {
-        size_of_val(self.as_slice())
-    }
-}
-
-impl Weigh for Vec<Standing> {
-    fn bytes(&self) -> usize {
-        size_of_val(self.as_slice()) + self.len() * 80
-    }
-}
-
-impl Weigh for BTreeMap<Option<String>, Days> {
-    fn bytes(&self) -> usize {
-        self.keys().flatten().map(String::len).sum::<usize>()
-            + self.len() * size_of::<(Option<String>, Days)>()
-    }
-}
-
-impl Weigh for Vec<Machine> {
-    fn bytes(&self) -> usize {
-        size_of_val(self.as_slice()) + self.len() * 60
-    }
-}
-
-impl Weigh for Vec<String> {
-    fn bytes(&self) -> usize {
-        self.iter().map(|name| name.len() + size_of::<String>()).sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    impl Weigh for usize {
-        fn bytes(&self) -> usize {
-            *self
-        }
-    }
-
-    #[tokio::test]
-    async fn an_answer_is_asked_for_once_even_by_four_at_a_time() {
-        let shelf = Shelf::<&str, usize>::default();
-        let asked = std::sync::atomic::AtomicUsize::new(0);
-        let ask = || async {
-            tokio::task::yield_now().await;
-            Ok(asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 7)
-        };
-        let answers = tokio::join!(
-            shelf.get("a", ask()),
-            shelf.get("a", ask()),
-            shelf.get("a", ask()),
-            shelf.get("a", ask())
-        );
-        assert_eq!(*answers.0.unwrap(), 7);
-        assert_eq!(*answers.3.unwrap(), 7);
-        assert_eq!(*shelf.get("b", ask()).await.unwrap(), 8);
-    }
-
-    #[tokio::test]
-    async fn an_error_is_not_remembered() {
-        let shelf = Shelf::<&str, usize>::default();
-        assert!(shelf.get("a", async { Err(sqlx::Error::PoolTimedOut) }).await.is_err());
-        assert_eq!(*shelf.get("a", async { Ok(1) }).await.unwrap(), 1);
-    }
-
-    #[tokio::test]
-    async fn what_was_used_longest_ago_goes_first() {
-        let shelf = Shelf::<u32, usize>::default();
-        for key in [1, 2] {
-            shelf.get(key, async { Ok(BYTES / 2) }).await.unwrap();
-        }
-        shelf.get(1, async { Err(sqlx::Error::PoolTimedOut) }).await.unwrap();
-        shelf.get(3, async { Ok(BYTES / 2) }).await.unwrap();
-        assert!(shelf.get(2, async { Err(sqlx::Error::PoolTimedOut) }).await.is_err());
-        assert!(shelf.get(1, async { Err(sqlx::Error::PoolTimedOut) }).await.is_ok());
-    }
 }

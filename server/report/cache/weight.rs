@@ -1,0 +1,116 @@
+//! How much memory answers take.
+
+use std::collections::BTreeMap;
+
+use crate::allocation::{Book, MonthAllocation};
+use crate::exchange::Rates;
+use crate::ledger::Visible;
+use crate::money::Decimal;
+use crate::report::machines::Machine;
+use crate::report::over_time::{Days, Series};
+use crate::report::reconciliation::Booked;
+use crate::report::standing::Standing;
+use crate::report::sums::{Sum, Sums};
+use crate::report::unallocated::Keys;
+use crate::report::variance::Variance;
+
+/// About how much memory an answer takes.
+pub trait Weigh {
+    fn bytes(&self) -> usize;
+}
+
+impl Weigh for Sums {
+    fn bytes(&self) -> usize {
+        fn of(sums: &[Sum]) -> usize {
+            let text = |sum: &Sum| sum.key.as_ref().map_or(0, String::len);
+            size_of_val(sums) + sums.iter().map(|sum| text(sum) + of(&sum.inside)).sum::<usize>()
+        }
+        size_of_val(self) + of(&self.groups)
+    }
+}
+
+impl Weigh for Variance {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.movements.len() * 640
+    }
+}
+
+impl Weigh for Keys {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.found.len() * 2048
+    }
+}
+
+impl Weigh for Booked {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.len() * 160
+    }
+}
+
+impl Weigh for i64 {
+    fn bytes(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+impl Weigh for Book {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.entries.len() * 640
+    }
+}
+
+impl Weigh for MonthAllocation {
+    fn bytes(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+impl Weigh for Rates {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.len() * 160
+    }
+}
+
+impl Weigh for Series {
+    fn bytes(&self) -> usize {
+        let costs = self.groups.len() * self.buckets.len() * size_of::<Decimal>();
+        size_of_val(self) + costs + self.groups.iter().map(|(label, _)| label.len()).sum::<usize>()
+    }
+}
+
+impl Weigh for Visible {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + size_of_val(self.deliveries())
+    }
+}
+
+impl Weigh for Vec<i64> {
+    fn bytes(&self) -> usize {
+        size_of_val(self.as_slice())
+    }
+}
+
+impl Weigh for Vec<Standing> {
+    fn bytes(&self) -> usize {
+        size_of_val(self.as_slice()) + self.len() * 80
+    }
+}
+
+impl Weigh for BTreeMap<Option<String>, Days> {
+    fn bytes(&self) -> usize {
+        self.keys().flatten().map(String::len).sum::<usize>()
+            + self.len() * size_of::<(Option<String>, Days)>()
+    }
+}
+
+impl Weigh for Vec<Machine> {
+    fn bytes(&self) -> usize {
+        size_of_val(self.as_slice()) + self.len() * 60
+    }
+}
+
+impl Weigh for Vec<String> {
+    fn bytes(&self) -> usize {
+        self.iter().map(|name| name.len() + size_of::<String>()).sum()
+    }
+}
