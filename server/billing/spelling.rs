@@ -2,6 +2,10 @@
 
 /// A value as it is compared: `Vision`, `vision ` and `VISION` are one, and so are `a  b` and `a b`.
 pub fn normalized(text: &str) -> String {
+    // Nearly all are so already, and a mapping asks of a million.
+    if text.bytes().all(|byte| byte.is_ascii_graphic() && !byte.is_ascii_uppercase()) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -14,7 +18,8 @@ pub fn normalized(text: &str) -> String {
 
 /// A tag's key as it is compared: as a value, and `cost_centre`, `cost centre` and `cost-centre` are one.
 pub fn normalized_key(text: &str) -> String {
-    normalized(text).replace(['_', ' ', '.'], "-")
+    let text = normalized(text);
+    if text.contains(['_', ' ', '.']) { text.replace(['_', ' ', '.'], "-") } else { text }
 }
 
 #[cfg(test)]
