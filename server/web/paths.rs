@@ -368,6 +368,20 @@ pub struct Experiment {
     pub experiment: As<String>,
 }
 
+/// An experiment's name, team and project.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/experiments/{experiment}/change", rejection(Error))]
+pub struct ExperimentChange {
+    pub experiment: String,
+}
+
+/// Makes an experiment another spelling of a second.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/experiments/{experiment}/merge", rejection(Error))]
+pub struct ExperimentMerge {
+    pub experiment: String,
+}
+
 /// Where the ledger is compared with invoices; leads to the latest month.
 #[derive(TypedPath)]
 #[typed_path("/invoices", rejection(Error))]
@@ -582,6 +596,13 @@ pub struct Changes;
 #[typed_path("/changes/{change}", rejection(Error))]
 pub struct Change {
     pub change: As<i64>,
+}
+
+/// Hands a draft to whoever decides.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/changes/{change}/propose", rejection(Error))]
+pub struct ChangePropose {
+    pub change: i64,
 }
 
 #[derive(TypedPath, Deserialize)]
