@@ -211,6 +211,7 @@ async fn a_form_that_is_refused_comes_back_as_it_was_filled_in(db: PgPool) {
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(html::text(&refused.body, "[role=alert]").contains("its shares sum to 99 %, not to 100 %"));
     assert_eq!(html::attributes(&refused.body, "input[name='share:team:speech']", "value")[0], "39");
+    assert_eq!(html::text(&refused.body, "tfoot output"), "99");
 
     let gone = [("name", "X"), ("to", "team:robotics")];
     let refused = admin.submit("/rules/new", "/rules/new", &gone).await;
@@ -276,4 +277,26 @@ async fn a_lead_sees_the_charges_of_their_teams_and_no_row_of_what_is_shared(db:
     for address in ["/rules", "/pools", "/organization/teams", "/labels/team", "/changes", "/changes/1"] {
         assert_eq!(lead.get(address).await.status, StatusCode::FORBIDDEN, "{address}");
     }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_pool_that_nothing_goes_to_leads_to_the_rule_that_it_lacks(db: PgPool) {
+    let (_ledger, mut admin) = app(db).await;
+    sent(&mut admin, "/organization/teams", &[("name", "Vision"), ("do", "save")]).await;
+    let fields = [("name", "Vision Lab"), ("parent", "vision"), ("do", "save")];
+    sent(&mut admin, "/organization/teams", &fields).await;
+    let form = admin.get("/pools/new").await;
+    assert!(html::text(&form.body, "tbody").contains("itself, without Vision Lab"));
+
+    let pool = [("name", "Support"), ("by", "evenly"), ("reason", "everybody calls them")];
+    let preview = sent(&mut admin, "/pools/new", &pool).await;
+    assert!(html::text(&preview.body, "main").contains("When this is applied, make the rule"));
+    let applied = sent(&mut admin, "/changes/3/apply", &[]).await;
+    let rule = "/rules/new?to=pool%3Asupport&name=Support";
+    assert_eq!(html::attributes(&applied.body, ".notice a", "href"), [rule]);
+    assert_eq!(html::attributes(&admin.get("/pools").await.body, ".problem a", "href"), [rule]);
+    let made = sent(&mut admin, "/rules/new", &[("name", "Support"), ("to", "pool:support")]).await;
+    let apply = html::attributes(&made.body, "form[action$='/apply']", "action")[0].clone();
+    sent(&mut admin, &apply, &[]).await;
+    assert!(html::attributes(&admin.get("/pools").await.body, ".problem a", "href").is_empty());
 }

@@ -13,8 +13,8 @@ use super::super::layout::{Layout, Pages};
 use super::super::respond::{As, Cell, Format, Record};
 use super::super::{Access, filters, paths, respond};
 use super::differences::{Places, differences};
-use super::{book_now, overtaken, reason};
-use crate::allocation::{self, Change, Edit, Happened, Outcome, Problem, Stage, Status};
+use super::{book_now, overtaken, pools, reason};
+use crate::allocation::{self, Book, Change, Edit, Entry, Happened, Outcome, Problem, Stage, Status};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
@@ -105,6 +105,8 @@ struct Page {
     layout: Layout,
     change: Change,
     places: Places,
+    /// Pools that it makes and that nothing sends costs to: a name, and the form of a rule.
+    unreached: Vec<(String, String)>,
     preview: Preview,
     problems: Vec<Problem>,
 }
@@ -124,7 +126,12 @@ impl Page {
             None => book_now(db).await?,
         };
         let places = Places::of(&before, &change.edits);
-        Ok(Self { layout, change, places, preview, problems })
+        let unreached = match change.status {
+            Status::Draft => unreached(&before.edited(&change.edits), &change.edits),
+            Status::Applied => unreached(&book_now(db).await?, &change.edits),
+            Status::Undone | Status::Discarded => Vec::new(),
+        };
+        Ok(Self { layout, change, places, unreached, preview, problems })
     }
 
     fn differences(&self, edit: &Edit) -> Vec<(String, String, String)> {
@@ -151,6 +158,16 @@ impl Page {
     fn decision(&self) -> &'static str {
         if self.change.status == Status::Discarded { "Discarded" } else { "Applied" }
     }
+}
+
+/// New pools of these edits that nothing in a book sends costs to.
+fn unreached(book: &Book, edits: &[Edit]) -> Vec<(String, String)> {
+    let new = edits.iter().filter_map(|edit| match (&edit.before, &edit.after) {
+        (None, Some(Entry::Pool(pool))) => Some(pool),
+        _ => None,
+    });
+    let unreached = new.filter(|pool| !pools::is_reached(book, &pool.handle));
+    unreached.map(|pool| (pool.name.clone(), pools::rule_for(pool))).collect()
 }
 
 pub async fn show(

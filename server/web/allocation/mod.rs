@@ -4,6 +4,7 @@ pub mod changes;
 mod differences;
 pub mod labels;
 pub mod organization;
+mod pool_form;
 pub mod pools;
 pub mod rule_form;
 pub mod rules;
@@ -54,9 +55,8 @@ impl OfMonth {
     async fn month(&self, db: &mut PgConnection, answers: &Answers) -> Result<Option<BillingMonth>> {
         match &self.month {
             None => Ok(answers.latest_month(db, &Viewer::Everything).await?),
-            Some(text) => text.parse().map(Some).map_err(|_| {
-                Error::BadRequest(format!("month: found “{text}”, expected a month such as 2026-09."))
-            }),
+            Some(text) => month("month", text)
+                .map_err(|problem| Error::BadRequest(format!("{}: {}.", problem.of, problem.message))),
         }
     }
 }
@@ -110,6 +110,17 @@ pub async fn send(
 /// Whether what was sent is to hold at once: an administrator asked for it.
 pub fn is_at_once(layout: &Layout, wish: &str) -> bool {
     wish == "save" && layout.may(Access::Admin)
+}
+
+/// A month that was typed into a field of this title; `None` for an empty one.
+pub fn month(title: &str, text: &str) -> Result<Option<BillingMonth>, Problem> {
+    match text.trim() {
+        "" => Ok(None),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|_| problem(title, &format!("found “{text}”, expected a month such as 2026-09"))),
+    }
 }
 
 /// What was typed as the reason, if anything was.

@@ -12,11 +12,10 @@ use super::super::layout::Layout;
 use super::super::paths;
 use super::super::respond::{self, As, Format};
 use super::rules::sent;
-use super::{Sent, book_now, is_at_once, problem, reason, rewrite, send};
+use super::{Sent, book_now, is_at_once, month, problem, reason, rewrite, send};
 use crate::allocation::{self, About, Book, Edit, Entry, Problem, Row, Sheet, identity};
 use crate::audit::Actor;
 use crate::config::Settings;
-use crate::period::BillingMonth;
 
 /// No organization is larger than this as a CSV file.
 const LARGEST_FILE: usize = 10 << 20;
@@ -207,11 +206,7 @@ pub async fn change(
     }
     let since = value(&pairs, "since").trim().to_owned();
     let why = value(&pairs, "reason").to_owned();
-    let month = match since.as_str() {
-        "" => Ok(None),
-        text => text.parse::<BillingMonth>().map(Some),
-    };
-    let problems = match (sheet.read(&form), month) {
+    let problems = match (sheet.read(&form), month("From", &since)) {
         (Ok(after), Ok(month)) => {
             let summary = format!("Changed {}", before.title());
             let about = About { summary: &summary, reason: reason(&why) };
@@ -224,7 +219,7 @@ pub async fn change(
             }
         }
         (Err(refused), _) => told(&refused),
-        (_, Err(_)) => vec![problem("From", &format!("found “{since}”, expected a month such as 2026-07"))],
+        (_, Err(problem)) => vec![problem],
     };
     let title = before.title();
     respond::refused(EntryPage {
@@ -324,6 +319,12 @@ pub fn value_of<'a>(row: &'a Row, column: &str) -> &'a str {
 /// Whether what is chosen is no choice any more.
 pub fn is_gone(known: &[(String, String)], value: &str) -> bool {
     !value.is_empty() && !known.iter().any(|(handle, _)| handle == value)
+}
+
+/// With a capital letter at the beginning, as a title has it.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A column as a person reads it.
