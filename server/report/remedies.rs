@@ -37,7 +37,7 @@ pub fn remedies(keys: &[UnallocatedKey]) -> Vec<Remedy<'_>> {
         });
         remedies[at].add(key);
     }
-    remedies.sort_by(|a, b| b.cost.cmp(&a.cost));
+    remedies.sort_by_key(|remedy| std::cmp::Reverse(remedy.cost));
     remedies
 }
 

@@ -288,16 +288,6 @@ pub fn state(stage: Stage) -> (&'static str, &'static str) {
     (stage.as_str(), kind)
 }
 
-impl Happened {
-    /// Why it came to this: the reason of who undid or decided it, else of who drafted it.
-    pub fn why(&self) -> &str {
-        let it = &self.change;
-        let why = if self.is_undo { &it.undo_reason } else { &it.reason };
-        let why = why.as_ref().or(it.draft_reason.as_ref().filter(|_| !self.is_undo));
-        why.map_or("", String::as_str)
-    }
-}
-
 impl Record for crate::report::Move {
     const COLUMNS: &'static [&'static str] = &["from", "to", "keys", "effective_cost", "currency"];
 
