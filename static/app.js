@@ -33,6 +33,17 @@ document.addEventListener("change", (event) => {
   const form = event.target.form;
   if (form?.matches("[data-submit-on-change]")) form.requestSubmit();
 });
+// Numbers of a table are added up while one types them.
+for (const sum of document.querySelectorAll("[data-sum]")) {
+  const fields = [...sum.closest("table").querySelectorAll("input[inputmode=decimal]")];
+  const add = () => {
+    const typed = fields.map((field) => field.value.replace("%", "").trim()).filter((text) => text);
+    const total = typed.reduce((total, text) => total + Number(text), 0);
+    sum.textContent = typed.length && Number.isFinite(total) ? String(+total.toFixed(10)) : "";
+  };
+  for (const field of fields) field.addEventListener("input", add);
+}
+
 // What is shown once can be copied, where the browser lets us.
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = !navigator.clipboard;

@@ -2,40 +2,33 @@
 //! are steps of the ledger; a draft changes nothing.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{Connection, PgConnection};
 
+use super::history::{Status, change};
 use super::keep::book;
 use super::{Book, Edit, Problem, problems};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::ledger;
 
-/// A change of the book, and what became of it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Change {
-    pub id: i64,
-    pub status: Status,
-    pub summary: String,
-    pub edits: Vec<Edit>,
-    pub reason: Option<String>,
-    pub drafted_at: DateTime<Utc>,
-    pub drafted_by: String,
-    pub decided_at: Option<DateTime<Utc>>,
-    pub decided_by: Option<String>,
-    pub applied_sequence: Option<i64>,
-    pub undone_sequence: Option<i64>,
+/// What a change is about, and why somebody wants it.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    pub summary: &'a str,
+    pub reason: Option<&'a str>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
-#[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum Status {
-    Draft,
-    Applied,
-    Undone,
-    Discarded,
+impl<'a> From<&'a str> for About<'a> {
+    fn from(summary: &'a str) -> Self {
+        Self { summary, reason: None }
+    }
+}
+
+impl<'a> From<&'a String> for About<'a> {
+    fn from(summary: &'a String) -> Self {
+        Self::from(summary.as_str())
+    }
 }
 
 /// What became of a wish to change the book.
@@ -62,14 +55,28 @@ pub enum Drafted {
     Nothing,
 }
 
+/// What became of a change that was to hold at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Enacted {
+    /// The change of this number holds from this sequence on.
+    As { change: i64, sequence: i64 },
+    /// Nothing happened: the book is so already.
+    Nothing,
+    /// Nothing happened: the book would have these problems.
+    Refused(Vec<Problem>),
+    /// Nothing happened: these entries are not as they were when it was asked for.
+    Overtaken(Vec<String>),
+}
+
 /// Keeps a change that nobody has decided about. Edits that change nothing are left out.
 pub async fn draft(
     db: &mut PgConnection,
     edits: Vec<Edit>,
-    summary: &str,
+    about: impl Into<About<'_>>,
     by: &Actor,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Drafted> {
+    let About { summary, reason } = about.into();
     let edits: Vec<Edit> = edits.into_iter().filter(|edit| edit.before != edit.after).collect();
     if edits.is_empty() {
         return Ok(Drafted::Nothing);
@@ -81,20 +88,47 @@ pub async fn draft(
         return Ok(Drafted::Refused(found));
     }
     let id = sqlx::query_scalar!(
-        "insert into allocation_changes (status, summary, edits, drafted_at, drafted_by)
-         values ('draft', $1, $2, $3, $4)
+        "insert into allocation_changes (status, summary, edits, drafted_at, drafted_by, draft_reason)
+         values ('draft', $1, $2, $3, $4, $5)
          returning change_id",
         summary,
         Json(&edits) as _,
         now,
         by.name,
+        reason,
     )
     .fetch_one(&mut *tx)
     .await?;
-    let details = json!({ "summary": summary, "entries": edits.len() });
+    let details = json!({ "summary": summary, "entries": edits.len(), "reason": reason });
     audit::record(&mut tx, by, Verb::ChangeDrafted, &Object::Change(id), details, now).await?;
     tx.commit().await?;
     Ok(Drafted::As(id))
+}
+
+/// Hands a draft to whoever decides, with the reason for it. False where it was decided before.
+pub async fn propose(
+    db: &mut PgConnection,
+    id: i64,
+    reason: Option<&str>,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<bool> {
+    let mut tx = db.begin().await?;
+    let summary = sqlx::query_scalar!(
+        "update allocation_changes set proposed_at = $2, draft_reason = coalesce($3, draft_reason)
+         where change_id = $1 and status = 'draft'
+         returning summary",
+        id,
+        now,
+        reason,
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(summary) = summary else { return Ok(false) };
+    let details = json!({ "summary": summary, "reason": reason });
+    audit::record(&mut tx, by, Verb::ChangeProposed, &Object::Change(id), details, now).await?;
+    tx.commit().await?;
+    Ok(true)
 }
 
 /// Makes a drafted change hold from the next sequence on.
@@ -132,30 +166,41 @@ pub async fn apply(
     Ok(Outcome::At(sequence))
 }
 
-/// Drafts and applies at once, for what needs no preview. `None`: the book is so already.
+/// Drafts and applies at once, for what needs no preview.
 pub async fn enact(
     db: &mut PgConnection,
     edits: Vec<Edit>,
-    summary: &str,
+    about: impl Into<About<'_>>,
     by: &Actor,
     now: DateTime<Utc>,
-) -> sqlx::Result<Option<Outcome>> {
+) -> sqlx::Result<Enacted> {
+    let About { summary, reason } = about.into();
     let mut tx = db.begin().await?;
-    let id = match draft(&mut tx, edits, summary, by, now).await? {
-        Drafted::As(id) => id,
-        Drafted::Refused(found) => return Ok(Some(Outcome::Refused(found))),
-        Drafted::Nothing => return Ok(None),
+    let change = match draft(&mut tx, edits, summary, by, now).await? {
+        Drafted::As(change) => change,
+        Drafted::Refused(found) => return Ok(Enacted::Refused(found)),
+        Drafted::Nothing => return Ok(Enacted::Nothing),
     };
-    let outcome = apply(&mut tx, id, None, by, now).await?;
-    if matches!(outcome, Outcome::At(_)) {
-        tx.commit().await?;
-    }
-    Ok(Some(outcome))
+    Ok(match apply(&mut tx, change, reason, by, now).await? {
+        Outcome::At(sequence) => {
+            tx.commit().await?;
+            Enacted::As { change, sequence }
+        }
+        Outcome::Refused(found) => Enacted::Refused(found),
+        Outcome::Overtaken(of) => Enacted::Overtaken(of),
+        Outcome::Already => Enacted::Nothing,
+    })
 }
 
 /// Makes what an applied change changed as it was before, from the next sequence on. Where a later change has touched
 /// the same entries, that one must be undone first.
-pub async fn undo(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>) -> sqlx::Result<Outcome> {
+pub async fn undo(
+    db: &mut PgConnection,
+    id: i64,
+    reason: Option<&str>,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Outcome> {
     let mut tx = db.begin().await?;
     let sequence = ledger::begin_step(&mut tx).await?;
     let Some(change) = change(&mut tx, id).await?.filter(|change| change.status == Status::Applied) else {
@@ -170,42 +215,47 @@ pub async fn undo(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>
         return Ok(refusal);
     }
     sqlx::query!(
-        "update allocation_changes set status = 'undone', undone_sequence = $2 where change_id = $1",
+        "update allocation_changes
+         set status = 'undone', undone_sequence = $2, undone_at = $3, undone_by = $4, undo_reason = $5
+         where change_id = $1",
         id,
         sequence,
+        now,
+        by.name,
+        reason,
     )
     .execute(&mut *tx)
     .await?;
     ledger::end_step(&mut tx, sequence, None, "allocation", &by.name, now).await?;
-    let details = json!({ "summary": change.summary, "sequence": sequence });
+    let details = json!({ "summary": change.summary, "reason": reason, "sequence": sequence });
     audit::record(&mut tx, by, Verb::ChangeUndone, &Object::Change(id), details, now).await?;
     tx.commit().await?;
     Ok(Outcome::At(sequence))
 }
 
 /// Sets a draft aside. False where it was decided before.
-pub async fn discard(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>) -> sqlx::Result<bool> {
+pub async fn discard(
+    db: &mut PgConnection,
+    id: i64,
+    reason: Option<&str>,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<bool> {
     let mut tx = db.begin().await?;
     let summary = sqlx::query_scalar!(
-        "update allocation_changes set status = 'discarded', decided_at = $2, decided_by = $3
+        "update allocation_changes set status = 'discarded', reason = $2, decided_at = $3, decided_by = $4
          where change_id = $1 and status = 'draft'
          returning summary",
         id,
+        reason,
         now,
         by.name,
     )
     .fetch_optional(&mut *tx)
     .await?;
     let Some(summary) = summary else { return Ok(false) };
-    audit::record(
-        &mut tx,
-        by,
-        Verb::ChangeDiscarded,
-        &Object::Change(id),
-        json!({ "summary": summary }),
-        now,
-    )
-    .await?;
+    let details = json!({ "summary": summary, "reason": reason });
+    audit::record(&mut tx, by, Verb::ChangeDiscarded, &Object::Change(id), details, now).await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -246,51 +296,6 @@ async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Re
         }
     }
     Ok(None)
-}
-
-/// One change; `None` where there is none of this number.
-pub async fn change(db: &mut PgConnection, id: i64) -> sqlx::Result<Option<Change>> {
-    Ok(changes_where(db, Some(id), i64::MAX, 1).await?.pop())
-}
-
-/// Changes with lower numbers than this one, the latest first.
-pub async fn changes(db: &mut PgConnection, before: i64, limit: i64) -> sqlx::Result<Vec<Change>> {
-    changes_where(db, None, before, limit).await
-}
-
-async fn changes_where(
-    db: &mut PgConnection,
-    id: Option<i64>,
-    before: i64,
-    limit: i64,
-) -> sqlx::Result<Vec<Change>> {
-    let rows = sqlx::query!(
-        r#"select change_id, status as "status: Status", summary, edits as "edits: Json<Vec<Edit>>", reason, drafted_at,
-               drafted_by, decided_at, decided_by, applied_sequence, undone_sequence
-           from allocation_changes
-           where ($1::bigint is null or change_id = $1) and change_id < $2
-           order by change_id desc
-           limit $3"#,
-        id,
-        before,
-        limit,
-    )
-    .fetch_all(db)
-    .await?;
-    let changes = rows.into_iter().map(|row| Change {
-        id: row.change_id,
-        status: row.status,
-        summary: row.summary,
-        edits: row.edits.0,
-        reason: row.reason,
-        drafted_at: row.drafted_at,
-        drafted_by: row.drafted_by,
-        decided_at: row.decided_at,
-        decided_by: row.decided_by,
-        applied_sequence: row.applied_sequence,
-        undone_sequence: row.undone_sequence,
-    });
-    Ok(changes.collect())
 }
 
 impl Edit {

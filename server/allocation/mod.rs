@@ -13,7 +13,9 @@ mod book;
 mod change;
 mod check;
 mod entry;
+mod experiment;
 mod forecast;
+mod history;
 mod keep;
 mod label;
 mod mapping;
@@ -29,13 +31,14 @@ mod weigh;
 pub use allocate::{Division, MonthAllocation, allocate, division_of};
 pub use attribute::{Attribution, Attributor, Labels, digest};
 pub use book::{Book, Edit, MonthBook};
-pub use change::{Change, Drafted, Outcome, Status, apply, change, changes, discard, draft, enact, undo};
+pub use change::{About, Drafted, Enacted, Outcome, apply, discard, draft, enact, propose, undo};
 pub use check::check;
 pub use entry::{
     Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Meaning, Months,
     Pool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, forecast};
+pub use history::{Change, Happened, Stage, Status, change, history, proposals};
 pub use keep::{book, entry_ids, label_keys, version};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
 pub use mapping::{commitment_status, forget, tags};

@@ -139,7 +139,7 @@ pub async fn remove_quantities(
     }
     ledger::end_step(&mut tx, sequence, None, "allocation", &by.name, now).await?;
     let details = json!({ "removed": removed, "month": month, "kind": kind, "owner": owner, "unit": unit });
-    audit::record(&mut tx, by, Verb::QuantitiesSet, &Object::Other("quantities"), details, now).await?;
+    audit::record(&mut tx, by, Verb::QuantitiesRemoved, &Object::Other("quantities"), details, now).await?;
     tx.commit().await?;
     Ok(removed)
 }

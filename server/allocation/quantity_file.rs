@@ -37,12 +37,14 @@ pub fn read_quantities(content: &[u8], book: &Book) -> Result<Vec<Quantity>, Qua
     let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
     let place = |name: &str| header.iter().position(|cell| cell.eq_ignore_ascii_case(name));
     let places = COLUMNS.map(place);
-    if places.iter().any(Option::is_none) {
+    let missing: Vec<&str> = COLUMNS.into_iter().filter(|name| place(name).is_none()).collect();
+    if !missing.is_empty() {
+        let found: Vec<&str> = header.iter().take(8).collect();
         return Err(QuantityRefused {
             row: 0,
             column: "header",
-            found: header.iter().take(8).collect::<Vec<_>>().join(","),
-            expected: format!("the columns {}", COLUMNS.join(",")),
+            found: found.join(","),
+            expected: format!("the columns {}; missing: {}", COLUMNS.join(","), missing.join(", ")),
         });
     }
     let mut found = Vec::new();
@@ -209,7 +211,7 @@ mod tests {
         let refused = read_quantities(b"a,b\n1,2\n", &book()).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "row 0, header: found \"a,b\", expected the columns day,kind,owner,unit,quantity"
+            "row 0, header: found \"a,b\", expected the columns day,kind,owner,unit,quantity; missing: day, kind, owner, unit, quantity"
         );
         assert!(read_quantities(b"day,kind,owner,unit,quantity\n\xff,1,1,1,1\n", &book()).is_err());
     }

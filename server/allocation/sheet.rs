@@ -39,12 +39,16 @@ pub struct RefusedCell {
 
 /// A file that is not taken: the row from 1, the header not counted and 0; nothing of it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row}, {column}: found {found:?}, expected {expected}")]
+#[error("{}{column}: found {found:?}, expected {expected}", in_row(*row))]
 pub struct RefusedFile {
     pub row: usize,
     pub column: String,
     pub found: String,
     pub expected: String,
+}
+
+fn in_row(row: usize) -> String {
+    if row == 0 { "first line, ".to_owned() } else { format!("row {row}, ") }
 }
 
 /// What separates several values in one cell.
@@ -239,6 +243,34 @@ impl Sheet {
         })
     }
 
+    /// The columns that a file has. Everything that is wrong with them is told at once.
+    fn read_header(self, header: &csv::StringRecord) -> Result<Vec<&'static str>, RefusedFile> {
+        let needed: &[&str] = if self == Self::Accounts { &["account", "team"] } else { &["name"] };
+        let (mut columns, mut unknown, mut twice) = (Vec::new(), Vec::new(), Vec::new());
+        for name in header {
+            match self.columns().iter().find(|column| column.eq_ignore_ascii_case(name)) {
+                None => unknown.push(if name.is_empty() { "one without a name" } else { name }),
+                Some(column) if columns.contains(column) => twice.push(*column),
+                Some(column) => columns.push(*column),
+            }
+        }
+        let missing: Vec<&str> = needed.iter().copied().filter(|name| !columns.contains(name)).collect();
+        let told = [("unknown", unknown), ("twice", twice), ("missing", missing)];
+        let told = told.iter().filter(|(_, names)| !names.is_empty());
+        let told: Vec<String> = told.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
+        if told.is_empty() {
+            return Ok(columns);
+        }
+        let others: Vec<&str> =
+            self.columns().iter().copied().filter(|column| !needed.contains(column)).collect();
+        Err(RefusedFile {
+            row: 0,
+            column: "columns".to_owned(),
+            found: told.join("; "),
+            expected: format!("{}, and if you like {}", needed.join(", "), others.join(", ")),
+        })
+    }
+
     /// A CSV file as entries, in its order. Columns may stand in any order, and those that may be empty may lack.
     pub fn read_file(self, content: &[u8]) -> Result<Vec<Entry>, RefusedFile> {
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
@@ -250,31 +282,7 @@ impl Sheet {
             expected: "comma-separated text in UTF-8".to_owned(),
         };
         let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
-        let mut columns = Vec::new();
-        for name in &header {
-            let known = self.columns().iter().find(|column| column.eq_ignore_ascii_case(name));
-            let Some(column) = known.filter(|column| !columns.contains(*column)) else {
-                return Err(RefusedFile {
-                    row: 0,
-                    column: "header".to_owned(),
-                    found: name.to_owned(),
-                    expected: format!("each at most once: {}", self.columns().join(",")),
-                });
-            };
-            columns.push(*column);
-        }
-        let first = if self == Self::Accounts { "account" } else { "name" };
-        if !columns.contains(&first) {
-            return Err(RefusedFile {
-                row: 0,
-                column: "header".to_owned(),
-                found: header.iter().collect::<Vec<_>>().join(","),
-                expected: format!(
-                    "a column {first}, and of these which you need: {}",
-                    self.columns().join(",")
-                ),
-            });
-        }
+        let columns = self.read_header(&header)?;
         let mut entries: Vec<Entry> = Vec::new();
         let mut seen: BTreeMap<(String, Option<BillingMonth>), usize> = BTreeMap::new();
         for (i, record) in reader.records().enumerate() {
@@ -366,10 +374,15 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_its_place() {
         for (file, expected) in [
-            ("", "row 0, header: found \"\", expected a column name"),
-            ("handle\nx\n", "row 0, header: found \"handle\", expected a column name"),
-            ("name,colour\nx,red\n", "row 0, header: found \"colour\", expected each at most once"),
-            ("name,name\nx,y\n", "row 0, header: found \"name\", expected each at most once"),
+            (
+                "",
+                "first line, columns: found \"missing: name\", expected name, and if you like handle, parent",
+            ),
+            (
+                "handle,owner,handle,color\nx\n",
+                "first line, columns: found \"unknown: owner, color; twice: handle; missing: name\", expected name",
+            ),
+            ("name,\nx,y\n", "first line, columns: found \"unknown: one without a name\", expected name"),
             (
                 "name,first\nx,July\n",
                 "row 1, first: found \"July\", expected a month such as 2026-09, or nothing",

@@ -53,10 +53,12 @@ verbs! {
     InvoiceEntered = "invoice.entered", "invoice entered";
     InvoiceRemoved = "invoice.removed", "invoice removed";
     ChangeDrafted = "allocation.drafted", "change of the allocation drafted";
+    ChangeProposed = "allocation.proposed", "change of the allocation proposed";
     ChangeApplied = "allocation.applied", "change of the allocation applied";
     ChangeUndone = "allocation.undone", "change of the allocation undone";
     ChangeDiscarded = "allocation.discarded", "draft of the allocation discarded";
     QuantitiesSet = "allocation.quantities_set", "quantities entered";
+    QuantitiesRemoved = "allocation.quantities_removed", "quantities removed";
     DeliveryUndone = "delivery.undone", "undone";
 }
 

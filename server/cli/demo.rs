@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::Session;
 use crate::accounts::people::{self, Added};
 use crate::accounts::{Email, NewPerson, Password, Role};
-use crate::allocation::{self, Edit, Outcome};
+use crate::allocation::{self, Edit, Enacted};
 use crate::audit::Actor;
 use crate::clock;
 use crate::demonstration::{Holds, Mark};
@@ -139,7 +139,7 @@ async fn write_book(session: &Session, demonstration: &Demonstration) -> anyhow:
     let summary = "The organization, its rules and its budgets";
     let now = clock::now();
     match allocation::enact(&mut db, edits.collect(), summary, &session.by, now).await? {
-        Some(Outcome::At(_)) => Ok(()),
+        Enacted::As { .. } => Ok(()),
         other => bail!("the allocation book of the demonstration was not taken: {other:?}"),
     }
 }

@@ -1,5 +1,5 @@
-//! What someone should look at or decide, so that the figures become whole: what waits, failed, was rejected, is
-//! absent, cannot be converted, or stayed provisional. Each goes away when it is done.
+//! What someone should look at or decide, so that the figures become whole: what waits, failed, was
+//! proposed or rejected, is absent, cannot be converted, or stayed provisional. Each goes away when it is done.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{Agreement, Answers, Error, ReconciledLine, Standing};
+use crate::allocation;
 use crate::exchange::{self, Missing};
 use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
@@ -21,6 +22,8 @@ pub enum Attention {
     Waiting { delivery: i64, files: Vec<String>, since: DateTime<Utc> },
     /// An upload that the machine failed; it can be tried again, or cancelled.
     Failed { batch: Uuid, files: Vec<String>, since: DateTime<Utc> },
+    /// Changes of the allocation that somebody proposed and nobody decided.
+    Proposed { changes: i64 },
     /// Rows of a delivery that counts that could not be read, and that nobody mended.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
     /// An account that was billed last month, and of which this month has nothing.
@@ -44,6 +47,8 @@ pub(super) async fn attention(
 ) -> Result<Vec<Attention>, Error> {
     let mut found = waiting(db).await?;
     found.extend(failed(db).await?);
+    let changes = allocation::proposals(db).await?;
+    found.extend((changes > 0).then_some(Attention::Proposed { changes }));
     found.extend(rejected(db, period).await?);
     found.extend(absent(period.last(), standing));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));

@@ -1,5 +1,7 @@
 //! What nobody owns: how much of a period it is, how that changed, which keys it is, and who could own them.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
@@ -10,7 +12,7 @@ use super::basis::Basis;
 use super::denomination::{Denomination, denominate};
 use super::sql::{Column, Measure, Rows};
 use super::sums::rollup_of;
-use super::{Answers, CostBasis, Filter, Group, Grouping, Question, Spend, Unconverted};
+use super::{Answers, CostBasis, Days, Filter, Group, Grouping, Question, Spend, Unconverted};
 use crate::accelerator::accelerator_hours;
 use crate::allocation::{self, Attributor, Facts, MonthBook, Neighbours, Suggestion, suggest};
 use crate::exchange::Used;
@@ -85,6 +87,8 @@ pub struct UnallocatedKey {
     pub pool: Option<String>,
     pub cost: Decimal,
     pub accelerator_hours: Decimal,
+    /// Null where none of it belongs to a day.
+    pub days: Option<Days>,
     /// Of all that is unallocated; null where that is zero.
     pub share: Option<Decimal>,
     /// Who could own it, the surest first.
@@ -294,15 +298,50 @@ pub(super) async fn keys_of(
             pool: Some(pool).filter(|pool| !pool.is_empty()),
             cost: row.try_get("cost")?,
             accelerator_hours: accelerator_hours(row.try_get("part_seconds")?, PLACES).normalize(),
+            days: None,
             share: None,
             suggestions: Vec::new(),
         };
         keys.found.push((key, facts));
     }
+    let days = days_of_keys(db, question.period, sequence, &keys.found).await?;
+    for (key, _) in &mut keys.found {
+        key.days = days.get(&key.charge_key_id).copied();
+    }
     if keys.found.iter().any(|(key, _)| key.pool.is_none()) {
         keys.neighbours = neighbours(db, &rows, &denomination, &keys.found).await?;
     }
     Ok(keys)
+}
+
+/// The days on which these keys were charged.
+async fn days_of_keys(
+    db: &mut PgConnection,
+    period: Period,
+    sequence: i64,
+    keys: &[(UnallocatedKey, Facts)],
+) -> sqlx::Result<HashMap<Uuid, Days>> {
+    let keys: Vec<Uuid> = keys.iter().map(|(key, _)| key.charge_key_id).collect();
+    let rows = sqlx::query!(
+        r#"select d.charge_key_id, min(d.day) as "first!", max(d.day) as "last!", count(distinct d.day) as "count!"
+           from daily_costs d
+           join visibility v on v.scope_id = d.scope_id and v.delivery_id = d.delivery_id
+           where d.billing_month >= $1 and d.billing_month < $2 and d.charge_key_id = any($3)
+             and not d.is_whole_period
+             and v.from_sequence <= $4 and (v.until_sequence is null or v.until_sequence > $4)
+           group by 1"#,
+        period.days().start,
+        period.days().end,
+        &keys,
+        sequence,
+    )
+    .fetch_all(db)
+    .await?;
+    let days = rows.into_iter().map(|row| {
+        let count = usize::try_from(row.count).unwrap_or_default();
+        (row.charge_key_id, Days { first: row.first, last: row.last, count })
+    });
+    Ok(days.collect())
 }
 
 /// What teams have directly in the accounts, and of the resources, of these keys.

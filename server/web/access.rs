@@ -49,8 +49,14 @@ const AREAS: &[Area] = &[
     Area {
         what: "Teams: what each is charged, why it changed, its shared costs and its statement; experiments",
         below: &["/teams", "/chargeback", "/experiments"],
-        writes: None,
+        writes: Some(false),
         lead: "rows of their teams only",
+    },
+    Area {
+        what: "Experiments: rename, assign and merge them, to propose",
+        below: &["/experiments"],
+        writes: Some(true),
+        lead: "yes",
     },
     Area {
         what: "Imports: load, preview, decide, undo; rejected rows and original files",

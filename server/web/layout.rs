@@ -1,6 +1,7 @@
 //! What every page carries: who is signed in, where one can go, the forms' token, a message.
 
 use super::extract::Visitor;
+use super::extract::cookie::Flash;
 use super::{Access, paths};
 use crate::accounts::Person;
 
@@ -26,7 +27,7 @@ pub struct Layout {
     /// Every form that writes sends it as `csrf`.
     pub csrf: String,
     /// What the last action had to say.
-    pub flash: Option<String>,
+    pub flash: Option<Flash>,
     /// The figures are invented.
     pub is_demonstration: bool,
     /// `None` follows the system.
@@ -56,6 +57,12 @@ impl Layout {
     /// Whether whoever looks at the page may use routes of this access: to show or leave out what leads there.
     pub fn may(&self, access: Access) -> bool {
         access.admits(self.person.as_ref().map(|person| person.role))
+    }
+
+    /// Where the last action is undone, for who may.
+    pub fn undo(&self) -> Option<String> {
+        let change = self.flash.as_ref()?.change.filter(|_| self.may(Access::Admin))?;
+        Some(paths::ChangeUndo { change }.to_string())
     }
 
     pub fn nav(&self) -> Vec<Way> {

@@ -73,7 +73,7 @@ pub async fn show(
     let overview = find(&mut db, &answers, &person, cost).await?;
     let shown = overview.map(|overview| Shown {
         chart: chart::stack(&overview.year, Step::Month, overview.series.clone()),
-        items: overview.attention.iter().map(item).collect(),
+        items: overview.attention.iter().map(|it| item(it, layout.may(Access::Admin))).collect(),
         cost,
         overview,
     });
@@ -127,7 +127,7 @@ fn cost(pairs: &[(String, String)]) -> Result<CostBasis> {
 }
 
 /// What happened, and where one does something about it.
-fn item(attention: &Attention) -> Item {
+fn item(attention: &Attention, may_decide: bool) -> Item {
     let delivery = |id: i64| paths::Delivery { delivery: As::page(id) }.to_string();
     match attention {
         Attention::Waiting { delivery: id, files, since } => Item {
@@ -147,6 +147,18 @@ fn item(attention: &Attention) -> Item {
             sentence: format!("The upload of {} failed on {}.", named(files), day(since)),
             href: paths::Batch { batch: As::page(*batch) }.to_string(),
             act: "Try again or cancel",
+        },
+        Attention::Proposed { changes } => Item {
+            state: "Proposed",
+            kind: "wait",
+            sentence: format!(
+                "{} of the allocation {} for {}.",
+                counted(*changes, "proposed change"),
+                if *changes == 1 { "waits" } else { "wait" },
+                if may_decide { "you" } else { "an administrator" },
+            ),
+            href: super::allocation::changes::proposed(),
+            act: if may_decide { "Look and decide" } else { "See which" },
         },
         Attention::Rejected { delivery: id, rows, months } => Item {
             state: "Incomplete",

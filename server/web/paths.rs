@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::Error;
 use super::respond::As;
 use crate::allocation::{Field, Label, Sheet, Target};
-use crate::period::Period;
+use crate::period::{BillingMonth, Period};
 use crate::report::ChangesBy;
 
 /// A path with its question: `/sign-in?next=%2Faccount`.
@@ -368,6 +368,20 @@ pub struct Experiment {
     pub experiment: As<String>,
 }
 
+/// An experiment's name, team and project.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/experiments/{experiment}/change", rejection(Error))]
+pub struct ExperimentChange {
+    pub experiment: String,
+}
+
+/// Makes an experiment another spelling of a second.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/experiments/{experiment}/merge", rejection(Error))]
+pub struct ExperimentMerge {
+    pub experiment: String,
+}
+
 /// Where the ledger is compared with invoices; leads to the latest month.
 #[derive(TypedPath)]
 #[typed_path("/invoices", rejection(Error))]
@@ -584,6 +598,13 @@ pub struct Change {
     pub change: As<i64>,
 }
 
+/// Hands a draft to whoever decides.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/changes/{change}/propose", rejection(Error))]
+pub struct ChangePropose {
+    pub change: i64,
+}
+
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/changes/{change}/apply", rejection(Error))]
 pub struct ChangeApply {
@@ -602,8 +623,13 @@ pub struct ChangeUndo {
     pub change: i64,
 }
 
-/// The form of a rule, filled in: what equals these values goes to this target, if one is known.
-pub fn new_rule(when: &[(Field, String)], to: Option<&Target>, name: &str) -> String {
+/// The form of a rule, filled in: what equals these values goes to this target, if one is known, from a month on.
+pub fn new_rule(
+    when: &[(Field, String)],
+    to: Option<&Target>,
+    name: &str,
+    from: Option<BillingMonth>,
+) -> String {
     let mut query: Vec<(&str, String)> = Vec::new();
     for (field, value) in when {
         query.push(("field", field.to_string()));
@@ -618,6 +644,7 @@ pub fn new_rule(when: &[(Field, String)], to: Option<&Target>, name: &str) -> St
     });
     query.extend(to.map(|to| ("to", to)));
     query.push(("name", name.to_owned()));
+    query.extend(from.map(|month| ("from", month.to_string())));
     with_query(NewRule, &query)
 }
 
@@ -635,9 +662,9 @@ mod tests {
         let when = [(Field::Account, "12 34".to_owned()), (Field::Tag("team".into()), "R&D".to_owned())];
         let to = Target::Team { team: "vision".into(), project: None };
         assert_eq!(
-            new_rule(&when, Some(&to), "Account 12 34"),
-            "/rules/new?field=account&value=12+34&field=tag%3Ateam&value=R%26D&to=team%3Avision&name=Account+12+34"
+            new_rule(&when, Some(&to), "Account 12 34", Some("2026-09".parse().unwrap())),
+            "/rules/new?field=account&value=12+34&field=tag%3Ateam&value=R%26D&to=team%3Avision&name=Account+12+34&from=2026-09"
         );
-        assert_eq!(new_rule(&[], None, "x"), "/rules/new?name=x");
+        assert_eq!(new_rule(&[], None, "x", None), "/rules/new?name=x");
     }
 }

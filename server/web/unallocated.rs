@@ -18,10 +18,17 @@ use crate::clock;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
-use crate::report::{Answers, CostBasis, Coverage, MonthCoverage, Unallocated, UnallocatedKey};
+use crate::report::{
+    self, Answers, CostBasis, Coverage, MonthCoverage, Offer, Remedy, Unallocated, UnallocatedKey,
+};
 
-/// Keys on a page; a file has them all.
-const PAGE: u64 = 50;
+/// Ways on a page.
+const PAGE: usize = 50;
+/// Keys that are looked at, the largest; a file has them all.
+const KEYS: i64 = 2_000;
+/// Keys of a remedy that are shown.
+const SHOWN: usize = 20;
+const SHARE_PLACES: u8 = 6;
 
 #[derive(Template)]
 #[template(path = "unallocated.html")]
@@ -53,13 +60,11 @@ pub async fn show(
     let asked = Asked::read(pairs)?;
     let question = asked.question(period, person.viewer());
     let limit = asked.limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
-    let (first, limit) = match format {
-        Format::Csv | Format::Json => (0, limit),
-        Format::Html => {
-            (i64::try_from((asked.page - 1) * PAGE).unwrap_or(i64::MAX), Some(PAGE.cast_signed()))
-        }
+    let limit = match format {
+        Format::Csv | Format::Json => limit,
+        Format::Html => Some(KEYS),
     };
-    let it = answers.unallocated(&mut db, &question, first, limit).await?;
+    let it = answers.unallocated(&mut db, &question, 0, limit).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
@@ -135,9 +140,63 @@ impl Page {
         self.it.coverage.as_ref().zip(self.it.currency.as_ref())
     }
 
+    /// What would give the keys an owner, of this page.
+    fn remedies(&self) -> Vec<Remedy<'_>> {
+        let first = usize::try_from(self.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
+        report::remedies(&self.it.keys).into_iter().skip(first).take(PAGE).collect()
+    }
+
     fn pages(&self) -> Pages {
         let first = self.at(&Asked { page: 1, ..self.asked.clone() });
-        Pages::of(self.asked.page, self.it.count.unsigned_abs(), PAGE, &first)
+        Pages::of(self.asked.page, report::remedies(&self.it.keys).len() as u64, PAGE as u64, &first)
+    }
+
+    /// Keys that are too small to be looked at.
+    fn smaller(&self) -> i64 {
+        self.it.count - self.it.keys.len() as i64
+    }
+
+    /// Of all that is unallocated; nothing where credits make that mean nothing.
+    fn share(&self, remedy: &Remedy<'_>) -> Option<Decimal> {
+        let share = remedy.cost.divide(self.it.coverage.as_ref()?.unallocated, SHARE_PLACES)?;
+        (!share.is_negative() && share <= Decimal::from(1)).then_some(share)
+    }
+
+    /// The form that makes it so, filled in from the page's first month on, and what the link to it says.
+    fn link(&self, suggestion: &Suggestion) -> (String, &'static str) {
+        match &suggestion.how {
+            How::Team { .. } => (paths::new_team(), "Make this team"),
+            How::Rule { when, to } => {
+                let name = match when.first() {
+                    Some((field, value)) => format!("{} {value}", field.name()),
+                    None => "As the labels say".to_owned(),
+                };
+                (paths::new_rule(when, Some(to), &name, Some(self.period.first())), "Make this rule")
+            }
+        }
+    }
+
+    /// The form of a rule for what is like a key, where nobody comes to mind.
+    fn rule(&self, key: &UnallocatedKey) -> String {
+        let when = [
+            (Field::Provider, &key.provider),
+            (Field::Account, &key.account),
+            (Field::Service, &key.service),
+        ];
+        let when: Vec<_> = when
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(field, value)| (field, value.clone()))
+            .collect();
+        let name = if key.service.is_empty() { &key.category } else { &key.service };
+        paths::new_rule(&when, None, &format!("{name} of {}", key.account), Some(self.period.first()))
+    }
+
+    /// The charges of a key.
+    fn charges(&self, key: &UnallocatedKey) -> String {
+        let asked = Asked { page: 1, filters: Vec::new(), ..self.asked.clone() };
+        let list = asked.link(paths::Charges { period: As::page(self.period) });
+        format!("{list}{}key={}", if list.contains('?') { '&' } else { '?' }, key.charge_key_id)
     }
 
     fn month(&self, it: &MonthCoverage) -> String {
@@ -158,37 +217,20 @@ impl UnallocatedKey {
         let parts: Vec<&str> = parts.map(String::as_str).filter(|part| !part.is_empty()).collect();
         parts.join(", ")
     }
-
-    /// The form of a rule for what is like it, where nobody comes to mind.
-    pub fn rule(&self) -> String {
-        let when = [
-            (Field::Provider, &self.provider),
-            (Field::Account, &self.account),
-            (Field::Service, &self.service),
-        ];
-        let when: Vec<_> = when
-            .into_iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(field, value)| (field, value.clone()))
-            .collect();
-        let name = if self.service.is_empty() { &self.category } else { &self.service };
-        paths::new_rule(&when, None, &format!("{name} of {}", self.account))
-    }
 }
 
-impl Suggestion {
-    /// The form that makes it so, filled in, and what the link to it says.
-    pub fn link(&self) -> (String, &'static str) {
-        match &self.how {
-            How::Team { .. } => (paths::new_team(), "Make this team"),
-            How::Rule { when, to } => {
-                let name = match when.first() {
-                    Some((field, value)) => format!("{} {value}", field.name()),
-                    None => "As the labels say".to_owned(),
-                };
-                (paths::new_rule(when, Some(to), &name), "Make this rule")
-            }
-        }
+impl Remedy<'_> {
+    /// The keys that are shown, and how many are not.
+    pub fn shown(&self) -> (&[&UnallocatedKey], usize) {
+        let shown = &self.keys[..self.keys.len().min(SHOWN)];
+        (shown, self.keys.len() - shown.len())
+    }
+
+    /// What the keys have in common, where nothing in them says whose they are.
+    pub fn place(&self) -> String {
+        let Some(key) = self.keys.first() else { return String::new() };
+        let parts = [&key.provider, &key.account, &key.service].into_iter().map(String::as_str);
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -246,6 +288,10 @@ impl Record for Line<'_> {
         "share",
         "could_be",
         "why",
+        "first_day",
+        "last_day",
+        "days",
+        "charge_key",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
@@ -264,6 +310,13 @@ impl Record for Line<'_> {
         let surest = key.suggestions.first();
         cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.who.as_str())));
         cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.why.as_str())));
+        let day = |day: fn(&report::Days) -> String| {
+            key.days.as_ref().map_or(Cell::Empty, |days| Cell::text(day(days)))
+        };
+        cells.push(day(|days| days.first.to_string()));
+        cells.push(day(|days| days.last.to_string()));
+        cells.push(day(|days| days.count.to_string()));
+        cells.push(Cell::text(key.charge_key_id.to_string()));
         cells
     }
 }

@@ -1,8 +1,8 @@
 //! Changing the book: drafts, decisions, undo, and everything that is refused.
 
 use gpuledger::allocation::{
-    self, Account, Budget, BudgetOf, BudgetPeriod, Condition, Drafted, Edit, Entry, FixedShare, Months,
-    Outcome, Pool, Project, Recipient, Rule, Split, Status, Target, Team, Test,
+    self, About, Account, Budget, BudgetOf, BudgetPeriod, Condition, Drafted, Edit, Entry, FixedShare,
+    Months, Outcome, Pool, Project, Recipient, Rule, Split, Stage, Status, Target, Team, Test,
 };
 use gpuledger::audit::Actor;
 use gpuledger::clock;
@@ -28,7 +28,7 @@ async fn refused(db: &mut PgConnection, entries: Vec<Entry>) -> String {
         other => panic!("{other:?}"),
     };
     assert_eq!(allocation::book(db, i64::MAX - 1).await.unwrap(), before);
-    assert!(allocation::changes(db, i64::MAX, 10).await.unwrap().is_empty());
+    assert!(allocation::history(db, None, None, 0, 10).await.unwrap().0.is_empty());
     found
 }
 
@@ -101,11 +101,11 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
         (vec![rule(1, "service", " ", Target::Account)], "Service is compared with nothing"),
         (
             vec![team("a"), team("b"), Entry::Pool(pool("tax", shares(&[("a", "0.5"), ("b", "0.49")])))],
-            "pool tax: its shares sum to 0.99, not to 1",
+            "pool tax: its shares sum to 99 %, not to 100 %",
         ),
         (
             vec![team("a"), Entry::Pool(pool("tax", shares(&[("a", "1"), ("b", "0")])))],
-            "pool tax: there is no team b in",
+            "pool tax: there is no team b",
         ),
         (vec![Entry::Pool(pool("tax", shares(&[])))], "pool tax: its fixed shares are not given"),
         (
@@ -118,22 +118,27 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
             "pool a: it takes more than two steps to reach the teams: a → b → c → teams",
         ),
         (
+            vec![handing_to("a", &["b"]), handing_to("b", &["c"]), handing_to("c", &["a"])],
+            "pool a: it comes back to itself: a → b → c → a\npool b: it comes back to itself: b → c → a → b",
+        ),
+        (
+            vec![handing_to("a", &["b"]), handing_to("b", &["c", "d"]), handing_to("c", &["b"])],
+            "pool b: it comes back to itself: b → c → b\npool b: there is no pool d\npool c: it comes back",
+        ),
+        (
             vec![gone.clone(), rule(1, "service", "EC2", to_team("vision"))],
             "rule service EC2: it gives to team vision, and there is no such team in 2026-07",
         ),
-        (vec![rule(1, "service", "EC2", to_team("vision"))], "there is no such team in"),
-        (
-            vec![rule(1, "service", "EC2", to_pool("tax"))],
-            "it gives to pool tax, and there is no such pool in",
-        ),
-        (vec![team("vision"), team("vision")], "team Vision: there are two vision in"),
-        (vec![spelled("a", "CV "), spelled("b", "cv")], "means a and b in"),
-        (vec![team("a"), spelled("b", "A")], "means a and b in"),
+        (vec![rule(1, "service", "EC2", to_team("vision"))], "there is no such team"),
+        (vec![rule(1, "service", "EC2", to_pool("tax"))], "it gives to pool tax, and there is no such pool"),
+        (vec![team("vision"), team("vision")], "team Vision: there are two vision"),
+        (vec![spelled("a", "CV "), spelled("b", "cv")], "means a and b"),
+        (vec![team("a"), spelled("b", "A")], "means a and b"),
         (
             vec![part_of("a", "b"), part_of("b", "c"), part_of("c", "a")],
             "team a: it is a part of itself: a → b → c → a",
         ),
-        (vec![part_of("a", "nobody")], "team a: it is part of nobody, and there is no such team in"),
+        (vec![part_of("a", "nobody")], "team a: it is part of nobody, and there is no such team"),
         (
             vec![Entry::Team(Team { handle: "a b".into(), name: "x".into(), ..Team::default() })],
             "\"a b\" cannot stand in an address",
@@ -146,7 +151,7 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
                 team: Some("x".into()),
                 ..Project::default()
             })],
-            "project P: there is no team x in",
+            "project P: there is no team x",
         ),
         (
             vec![Entry::Account(Account {
@@ -154,7 +159,7 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
                 team: "x".into(),
                 months: Months::default(),
             })],
-            "account 123: there is no team x in",
+            "account 123: there is no team x",
         ),
         (
             vec![Entry::Team(Team {
@@ -200,13 +205,21 @@ async fn a_draft_changes_nothing_until_it_is_applied_and_undo_goes_back(db: PgPo
     assert!(!allocation::book(&mut db, 0).await.unwrap().has_teams());
     assert_eq!(allocation::apply(&mut db, id, None, &by, clock::now()).await.unwrap(), Outcome::Already);
 
-    assert_eq!(allocation::undo(&mut db, id, &by, clock::now()).await.unwrap(), Outcome::At(2));
+    assert_eq!(
+        allocation::undo(&mut db, id, Some("too early"), &by, clock::now()).await.unwrap(),
+        Outcome::At(2)
+    );
     assert!(!allocation::book(&mut db, 2).await.unwrap().has_teams());
     assert!(allocation::book(&mut db, 1).await.unwrap().has_teams());
-    assert_eq!(allocation::undo(&mut db, id, &by, clock::now()).await.unwrap(), Outcome::Already);
+    assert_eq!(allocation::undo(&mut db, id, None, &by, clock::now()).await.unwrap(), Outcome::Already);
     let change = allocation::change(&mut db, id).await.unwrap().unwrap();
     assert_eq!((change.status, change.reason.as_deref()), (Status::Undone, Some("new")));
     assert_eq!((change.applied_sequence, change.undone_sequence), (Some(1), Some(2)));
+    assert_eq!(change.undone_by.as_deref(), Some("ada@example.com"));
+    assert_eq!((change.undo_reason.as_deref(), change.undone_at.is_some()), (Some("too early"), true));
+    // It stands in the history twice: what was done, and later that it was undone.
+    let (lines, count) = allocation::history(&mut db, None, None, 0, 10).await.unwrap();
+    assert_eq!((lines.iter().map(|line| line.is_undo).collect::<Vec<_>>(), count), (vec![true, false], 2));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -224,12 +237,15 @@ async fn a_draft_that_was_overtaken_is_not_applied(db: PgPool) {
     let outcome = allocation::apply(&mut db, late, None, &by, clock::now()).await.unwrap();
     assert_eq!(outcome, Outcome::Overtaken(vec!["team Sight".into()]));
     // Undone first, it can be.
-    assert!(matches!(allocation::undo(&mut db, first, &by, clock::now()).await.unwrap(), Outcome::At(_)));
+    assert!(matches!(
+        allocation::undo(&mut db, first, None, &by, clock::now()).await.unwrap(),
+        Outcome::At(_)
+    ));
     assert!(matches!(
         allocation::apply(&mut db, late, None, &by, clock::now()).await.unwrap(),
         Outcome::At(_)
     ));
-    let outcome = allocation::undo(&mut db, first, &by, clock::now()).await.unwrap();
+    let outcome = allocation::undo(&mut db, first, None, &by, clock::now()).await.unwrap();
     assert_eq!(outcome, Outcome::Already);
 }
 
@@ -240,10 +256,37 @@ async fn undoing_what_others_stand_on_is_refused(db: PgPool) {
     let Drafted::As(id) = draft(&mut db, vec![team("vision")]).await else { panic!() };
     allocation::apply(&mut db, id, None, &by, clock::now()).await.unwrap();
     write(&mut db, vec![rule(1, "service", "EC2", to_team("vision"))]).await;
-    let outcome = allocation::undo(&mut db, id, &by, clock::now()).await.unwrap();
+    let outcome = allocation::undo(&mut db, id, None, &by, clock::now()).await.unwrap();
     let Outcome::Refused(problems) = outcome else { panic!("{outcome:?}") };
     assert!(problems[0].message.contains("there is no such team"), "{problems:?}");
     assert!(allocation::book(&mut db, 1000).await.unwrap().has_teams());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_draft_waits_for_a_decision_once_it_is_proposed(db: PgPool) {
+    let mut db = db.acquire().await.unwrap();
+    let by = Actor::person("fay@example.com", "test");
+    let ids = allocation::entry_ids(&mut db, 1).await.unwrap();
+    let edits = vec![Edit { id: ids[0], before: None, after: Some(team("vision")) }];
+    let about = About { summary: "New team", reason: Some("it begins") };
+    let Drafted::As(id) = allocation::draft(&mut db, edits, about, &by, clock::now()).await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(allocation::proposals(&mut db).await.unwrap(), 0);
+    assert!(allocation::propose(&mut db, id, None, &by, clock::now()).await.unwrap());
+    assert_eq!(allocation::proposals(&mut db).await.unwrap(), 1);
+    let proposed = Some(Stage::Proposed);
+    let (lines, _) = allocation::history(&mut db, proposed, Some("fay@example.com"), 0, 10).await.unwrap();
+    assert_eq!(lines[0].change.draft_reason.as_deref(), Some("it begins"), "a reason that was given stays");
+    let (others, count) = allocation::history(&mut db, None, Some("ada@example.com"), 0, 10).await.unwrap();
+    assert_eq!((others.len(), count), (0, 0));
+
+    let ada = Actor::person("ada@example.com", "test");
+    assert!(allocation::discard(&mut db, id, Some("not yet"), &ada, clock::now()).await.unwrap());
+    assert!(!allocation::propose(&mut db, id, None, &by, clock::now()).await.unwrap());
+    let change = allocation::change(&mut db, id).await.unwrap().unwrap();
+    assert_eq!((change.stage(), change.reason.as_deref()), (Stage::Discarded, Some("not yet")));
+    assert_eq!(allocation::proposals(&mut db).await.unwrap(), 0);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -68,9 +68,10 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     let labels = admin.get("/labels/team").await;
     assert_eq!(html::texts(&labels.body, "tbody th"), ["vision", "speech", "vison"]);
     assert!(html::text(&labels.body, "tbody tr:nth-child(3)").contains("looks like vision"));
-    let labels = sent(&mut admin, "/labels/team/mend", &[("all", "yes")]).await;
+    let labels = sent(&mut admin, "/labels/team/mend", &[("all", "yes"), ("do", "save")]).await;
     assert!(html::text(&labels.body, ".flash").starts_with("Done: New teams for labels of September 2026"));
-    let labels = sent(&mut admin, "/labels/team/mend", &[("value", "vison"), ("to", "vision")]).await;
+    let labels =
+        sent(&mut admin, "/labels/team/mend", &[("value", "vison"), ("to", "vision"), ("do", "save")]).await;
     assert!(!labels.body.contains("unknown"), "{}", html::text(&labels.body, "tbody"));
 
     // A preview says what moves, and nothing has moved yet.
@@ -92,10 +93,18 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     assert!(html::text(&rules.body, "tfoot").contains("10.00"));
 
     // Undone, it is as before; the past can still be asked.
-    sent(&mut admin, &number.replace("apply", "undo"), &[]).await;
+    let undo = number.replace("apply", "undo");
+    let undone = sent(&mut admin, &undo, &[("reason", "the accounts come first")]).await;
+    assert!(
+        html::text(&undone.body, "main")
+            .contains("by admin@example.org, as step 5 of the ledger. Because: the accounts")
+    );
     assert_eq!(by_team(&mut admin).await, strings(&[("Unallocated", "110")]));
     let changes = admin.get("/changes").await;
-    assert_eq!(html::texts(&changes.body, "tbody .badge"), ["undone", "applied", "applied"]);
+    assert_eq!(html::texts(&changes.body, "tbody .badge"), ["undo", "undone", "applied", "applied"]);
+    assert!(html::text(&changes.body, "tbody tr:first-child").contains("the accounts come first"));
+    let undone = admin.get("/changes?status=undone").await;
+    assert_eq!(html::texts(&undone.body, "tbody .badge"), ["undo", "undone"]);
     ledger.assert_balanced().await;
 }
 
@@ -103,15 +112,49 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
 async fn finance_proposes_and_an_administrator_applies(db: PgPool) {
     let (ledger, mut admin) = app(db).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let fields = [("name", "Vision"), ("do", "save")];
-    let proposed = sent(&mut finance, "/organization/teams", &fields).await;
-    assert!(html::text(&proposed.body, "main").contains("An administrator applies it"));
-    assert!(!proposed.body.contains("/apply"));
+    let fields = [("name", "Vision"), ("reason", "they asked"), ("do", "save")];
+    let drafted = sent(&mut finance, "/organization/teams", &fields).await;
+    assert!(html::text(&drafted.body, "main").contains("nobody else has heard of it"));
+    assert!(!drafted.body.contains("/apply"));
+    assert!(!html::text(&admin.get("/overview").await.body, "main").contains("proposed"));
+    let why =
+        html::attributes(&drafted.body, "form[action='/changes/1/propose'] input[name=reason]", "value");
+    assert_eq!(why, ["they asked"]);
+
+    // Proposed, it is on the overview of who decides, and its author sees how it stands.
+    sent(&mut finance, "/changes/1/propose", &[("reason", &why[0])]).await;
+    let overview = html::text(&admin.get("/overview").await.body, "main");
+    assert!(overview.contains("1 proposed change of the allocation waits for you."), "{overview}");
+    let waiting = admin.get("/changes?status=proposed").await;
+    assert!(html::text(&waiting.body, "tbody tr").contains("they asked"));
+    let own = finance.get("/changes?by=finance%40example.org").await;
+    assert!(html::text(&own.body, "main").contains("proposed (1)"));
+
     assert_eq!(finance.get("/organization/teams.csv").await.body.lines().count(), 1);
     let refused = finance.submit("/rules", "/changes/1/apply", &[]).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     sent(&mut admin, "/changes/1/apply", &[]).await;
     assert_eq!(finance.get("/organization/teams.csv").await.body.lines().count(), 2);
+    assert!(!html::text(&admin.get("/overview").await.body, "main").contains("proposed"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_saved_at_once_can_be_undone_right_there(db: PgPool) {
+    let (_ledger, mut admin) = app(db).await;
+    let looked_at = sent(&mut admin, "/organization/teams", &[("name", "Vision")]).await;
+    assert!(looked_at.body.contains("/changes/1/apply"), "without more, one looks first");
+    let saved = sent(&mut admin, "/organization/teams", &[("name", "Vision"), ("do", "save")]).await;
+    let undo = html::attributes(&saved.body, ".flash form", "action");
+    assert_eq!(undo, ["/changes/2/undo"]);
+    sent(&mut admin, &undo[0], &[]).await;
+    assert_eq!(admin.get("/organization/teams.csv").await.body.lines().count(), 1);
+    let mended = sent(
+        &mut admin,
+        "/labels/team/mend",
+        &[("value", "speech"), ("to", ""), ("do", "save"), ("month", "2026-09")],
+    )
+    .await;
+    assert_eq!(html::attributes(&mended.body, ".flash form", "action"), ["/changes/3/undo"]);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -133,7 +176,7 @@ async fn a_reorganization_comes_as_a_file_and_leaves_the_past(db: PgPool) {
     for (file, expected) in [
         ("name,parent\nA,B\nB,A\n", "team A: it is a part of itself: a → b → a"),
         ("name\nA\na\n", "row 2, handle: found \"a\", expected another team"),
-        ("name,colour\nA,red\n", "found \"colour\", expected each at most once"),
+        ("name,colour\nA,red\n", "found \"unknown: colour\", expected name, and if you like"),
         ("name,parent\nA,nobody\n", "it is part of nobody, and there is no such team"),
     ] {
         let refused = load(&mut admin, file).await;
@@ -166,8 +209,9 @@ async fn a_form_that_is_refused_comes_back_as_it_was_filled_in(db: PgPool) {
         [("name", "Node 7"), ("by", "fixed"), ("share:team:vision", "60"), ("share:team:speech", "39")];
     let refused = admin.submit("/pools/new", "/pools/new", &shares).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(html::text(&refused.body, "[role=alert]").contains("its shares sum to 0.99, not to 1"));
+    assert!(html::text(&refused.body, "[role=alert]").contains("its shares sum to 99 %, not to 100 %"));
     assert_eq!(html::attributes(&refused.body, "input[name='share:team:speech']", "value")[0], "39");
+    assert_eq!(html::text(&refused.body, "tfoot output"), "99");
 
     let gone = [("name", "X"), ("to", "team:robotics")];
     let refused = admin.submit("/rules/new", "/rules/new", &gone).await;
@@ -233,4 +277,26 @@ async fn a_lead_sees_the_charges_of_their_teams_and_no_row_of_what_is_shared(db:
     for address in ["/rules", "/pools", "/organization/teams", "/labels/team", "/changes", "/changes/1"] {
         assert_eq!(lead.get(address).await.status, StatusCode::FORBIDDEN, "{address}");
     }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_pool_that_nothing_goes_to_leads_to_the_rule_that_it_lacks(db: PgPool) {
+    let (_ledger, mut admin) = app(db).await;
+    sent(&mut admin, "/organization/teams", &[("name", "Vision"), ("do", "save")]).await;
+    let fields = [("name", "Vision Lab"), ("parent", "vision"), ("do", "save")];
+    sent(&mut admin, "/organization/teams", &fields).await;
+    let form = admin.get("/pools/new").await;
+    assert!(html::text(&form.body, "tbody").contains("itself, without Vision Lab"));
+
+    let pool = [("name", "Support"), ("by", "evenly"), ("reason", "everybody calls them")];
+    let preview = sent(&mut admin, "/pools/new", &pool).await;
+    assert!(html::text(&preview.body, "main").contains("When this is applied, make the rule"));
+    let applied = sent(&mut admin, "/changes/3/apply", &[]).await;
+    let rule = "/rules/new?to=pool%3Asupport&name=Support";
+    assert_eq!(html::attributes(&applied.body, ".notice a", "href"), [rule]);
+    assert_eq!(html::attributes(&admin.get("/pools").await.body, ".problem a", "href"), [rule]);
+    let made = sent(&mut admin, "/rules/new", &[("name", "Support"), ("to", "pool:support")]).await;
+    let apply = html::attributes(&made.body, "form[action$='/apply']", "action")[0].clone();
+    sent(&mut admin, &apply, &[]).await;
+    assert!(html::attributes(&admin.get("/pools").await.body, ".problem a", "href").is_empty());
 }

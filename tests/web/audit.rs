@@ -87,6 +87,7 @@ const WRITING: &[(&str, &str, Use)] = &[
     ),
     ("/changes/{change}/undo", "/changes/APPLIED/undo", Use::Form("/rules", &[])),
     ("/pools/new", "/pools/new", Use::Form("/rules", &[("name", "Support"), ("by", "evenly")])),
+    ("/changes/{change}/propose", "/changes/DRAFT/propose", Use::Form("/rules", &[("reason", "it is due")])),
     ("/changes/{change}/discard", "/changes/DRAFT/discard", Use::Form("/rules", &[])),
     ("/rules/new", "/rules/new", Use::Form("/rules", &[("name", "All"), ("to", "team:vision")])),
     ("/labels/{label}/meaning", "/labels/team/meaning", Use::Form("/rules", &[("keys", "owner")])),
@@ -97,6 +98,16 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/pools/{pool}", "/pools/POOL", Use::Form("/rules", &[("name", "Support"), ("by", "direct-cost")])),
     ("/pools/{pool}/remove", "/pools/POOL/remove", Use::Form("/rules", &[])),
     ("/organization/{sheet}/{entry}/remove", "/organization/teams/TEAM/remove", Use::Form("/rules", &[])),
+    (
+        "/experiments/{experiment}/change",
+        "/experiments/exp-1/change",
+        Use::Form("/rules", &[("name", "First"), ("do", "save")]),
+    ),
+    (
+        "/experiments/{experiment}/merge",
+        "/experiments/exp-1/merge",
+        Use::Form("/rules", &[("into", "exp-2"), ("do", "save")]),
+    ),
     (
         "/budgets",
         "/budgets",
@@ -340,6 +351,8 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "allocation.applied",
             "allocation.discarded",
             "allocation.drafted",
+            "allocation.proposed",
+            "allocation.quantities_removed",
             "allocation.quantities_set",
             "allocation.undone",
             "delivery.added",

@@ -245,3 +245,46 @@ async fn a_lead_sees_their_part_of_experiments_and_no_other_is_there(db: PgPool)
     assert_eq!(html::text(&hidden.body, "main"), html::text(&nowhere.body, "main"));
     assert_eq!(lead.get("/experiments/lm%2F7?period=2026-09").await.status, StatusCode::NOT_FOUND);
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_experiment_is_renamed_assigned_and_merged_on_its_page(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let page = admin.get("/experiments/seg-1").await;
+    assert_eq!(html::attributes(&page.body, "#change input[name=name]", "value"), ["First segmentation"]);
+
+    let fields = [("name", "Old segmentation"), ("team", "nlp"), ("project", ""), ("do", "save")];
+    let answer = admin.submit("/experiments/seg-1", "/experiments/seg-1/change", &fields).await;
+    assert_eq!(answer.location(), "/experiments/seg-1");
+    let page = admin.get("/experiments/seg-1").await;
+    assert_eq!(html::text(&page.body, "h1"), "Old segmentation");
+    assert_eq!(html::attributes(&page.body, "#change option[selected]", "value"), ["nlp"]);
+    // Its name leads to it; what is wrong is said with the forms.
+    assert_eq!(admin.get("/experiments/old%20segmentation").await.location(), "/experiments/seg-1");
+    let taken = [("name", "Second segmentation"), ("reason", "twins")];
+    let refused = admin.submit("/experiments/seg-1", "/experiments/seg-1/change", &taken).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html::text(&refused.body, "[role=alert]").contains("means seg-1 and seg-2"));
+    assert_eq!(html::attributes(&refused.body, "#reason", "value"), ["twins"]);
+    let itself = admin.submit("/experiments/seg-1", "/experiments/seg-1/merge", &[("into", "Seg-1")]).await;
+    assert!(html::text(&itself.body, "[role=alert]").contains("name another experiment"));
+
+    // Looked at first, then merged: the bill is the same, and the old address leads to the new one.
+    let looked_at =
+        admin.submit("/experiments/seg-1", "/experiments/seg-1/merge", &[("into", "seg-2")]).await;
+    let change = looked_at.location().to_owned();
+    assert_eq!(admin.get("/experiments/seg-1").await.status, StatusCode::OK);
+    admin.submit("/rules", &format!("{change}/apply"), &[]).await;
+    for (address, location) in [
+        ("/experiments/seg-1", "/experiments/seg-2"),
+        ("/experiments/seg-1.json?period=2026-09", "/experiments/seg-2.json?period=2026-09"),
+    ] {
+        let answer = admin.get(address).await;
+        assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, location));
+    }
+    let merged = json(&admin.get("/experiments/seg-2.json?period=2026-09").await);
+    assert_eq!(decimal(&merged["total"]["amount"]).to_string(), "86.008");
+    let list = json(&admin.get("/experiments/during/2026-09.json").await);
+    assert_eq!(lines(&list).iter().filter(|(name, _)| name.contains("segmentation")).count(), 1);
+    ledger.assert_balanced().await;
+}

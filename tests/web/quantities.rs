@@ -175,7 +175,10 @@ async fn what_is_wrong_is_refused_with_its_place_and_nothing_changes(db: PgPool)
             format!("{head}2026-09-05,team,Vision,RUNS,7\n"),
             "each day, owner and unit once; row 1 has it already",
         ),
-        ("a,b\n".to_owned(), "expected the columns day,kind,owner,unit,quantity. Nothing of it was taken."),
+        (
+            "a,b\n".to_owned(),
+            "expected the columns day,kind,owner,unit,quantity; missing: day, kind, owner, unit, quantity. Nothing of it was taken.",
+        ),
         ("day,kind,owner,unit,quantity\n".to_owned(), "runs.csv holds no quantity."),
     ] {
         let refused = load(&mut finance, &content).await;

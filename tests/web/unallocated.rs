@@ -83,14 +83,23 @@ async fn it_tells_how_much_is_covered_and_whose_the_rest_could_be(db: PgPool) {
     let page = finance.get(PAGE).await.body;
     let links = html::attributes(&page, "#keys tbody a", "href");
     for link in [
-        "/rules/new?field=account&value=s2&to=account&name=Account+s2",
-        "/rules/new?field=tag%3Ateam&value=Vison&to=team%3Avision&name=Tag+team+Vison",
-        "/rules/new?field=account&value=s1&to=team%3Avision&name=Account+s1",
+        "/rules/new?field=account&value=s2&to=account&name=Account+s2&from=2026-09",
+        "/rules/new?field=tag%3Ateam&value=Vison&to=team%3Avision&name=Tag+team+Vison&from=2026-09",
+        "/rules/new?field=account&value=s1&to=team%3Avision&name=Account+s1&from=2026-09",
         "/labels/team",
     ] {
         assert!(links.iter().any(|found| found == link), "{link} {links:?}");
     }
     assert_eq!(html::text(&page, ".figures dd"), "64.3 %");
+    // A rule that is offered for several keys stands once, with all of their money; each key leads to its charges.
+    let lines = html::texts(&page, "#keys > .scroll > table > tbody > tr:first-child");
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].contains("account s2 is Speech’s") && lines[0].contains("40.00"), "{}", lines[0]);
+    let keys = html::texts(&page, "#keys details tbody tr");
+    assert!(keys[0].contains("node-s2") && keys[0].contains("6 Sep 2026"), "{}", keys[0]);
+    let charges = html::attributes(&page, "#keys details tbody a", "href");
+    assert_eq!((keys.len(), charges.len()), (3, 3));
+    assert!(html::text(&finance.get(&charges[0]).await.body, "tbody").contains("30.00"));
     let csv = finance.get("/unallocated/2026-09.csv").await.body;
     assert_eq!(csv.lines().count(), 4, "{csv}");
     assert!(csv.contains(",30,USD,8,0.600000,Speech,"), "{csv}");
@@ -112,7 +121,7 @@ async fn pools_that_nobody_shares_are_unallocated_and_no_rule_is_offered_for_the
     assert_eq!((&it["coverage"]["direct"], &it["coverage"]["shared"]), (&"90".into(), &"0".into()));
     let page = finance.get(PAGE).await.body;
     assert!(page.contains("40.00 USD</span> stands in pools of shared costs that could not be divided"));
-    assert!(page.contains("A rule gives it to the shared costs common"));
+    assert!(html::text(&page, "#keys").contains("common A rule gives it to these shared costs"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -121,7 +130,11 @@ async fn empty_pages_say_what_to_do_next(db: PgPool) {
     let empty = |page: &str| html::text(page, ".empty");
     assert!(empty(&finance.get("/unallocated/2020-01").await.body).contains("Nothing was billed"));
     assert!(empty(&finance.get(PAGE).await.body).contains("There are no teams yet"));
-    assert_eq!(html::texts(&finance.get(PAGE).await.body, "#keys tbody tr").len(), 4, "all is nobody's");
+    assert_eq!(
+        html::texts(&finance.get(PAGE).await.body, "#keys details tbody tr").len(),
+        4,
+        "all is nobody's"
+    );
     let mut db = ledger.db.acquire().await.unwrap();
     write(&mut db, vec![team("vision"), rule(1, "", "", to_team("vision"))]).await;
     let page = finance.get(PAGE).await.body;

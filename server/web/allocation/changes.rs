@@ -1,43 +1,102 @@
 //! `/changes`: every change of the allocation. A draft with what it would move; who decided, when and why; undo.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Query, cookie};
-use super::super::layout::Layout;
+use super::super::layout::{Layout, Pages};
 use super::super::respond::{As, Cell, Format, Record};
 use super::super::{Access, filters, paths, respond};
-use super::overtaken;
-use crate::allocation::{self, Change, Edit, Entry, Outcome, Problem, Sheet, Status};
+use super::differences::{Places, differences};
+use super::{book_now, overtaken, pools, reason};
+use crate::allocation::{self, Book, Change, Edit, Entry, Happened, Outcome, Problem, Stage, Status};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
 use crate::report::{self, Answers, Preview};
 
-/// Changes on a page.
-const PAGE: i64 = 50;
+/// Lines on a page.
+const PAGE: u64 = 50;
 
 #[derive(Template)]
 #[template(path = "allocation/changes.html")]
 struct Index {
     layout: Layout,
-    changes: Vec<Change>,
+    asked: Asked,
+    lines: Vec<Happened>,
+    pages: Pages,
+    /// Proposals that wait for a decision.
+    waiting: i64,
 }
 
-/// `?before=17`: those with lower numbers.
-#[derive(Deserialize)]
+/// `?status=proposed&by=ada@example.com&page=2`: those that stand so, drafted by them.
+#[derive(Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    before: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Stage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<NonZeroU32>,
+}
+
+impl Asked {
+    fn link(&self) -> String {
+        paths::with_query(paths::Changes, self).trim_end_matches('?').to_owned()
+    }
+}
+
+/// The list of what waits for whoever decides.
+pub fn proposed() -> String {
+    Asked { status: Some(Stage::Proposed), ..Asked::default() }.link()
 }
 
 pub async fn index(_: paths::Changes, layout: Layout, Query(asked): Query<Asked>, mut db: Db) -> Result {
-    let changes = allocation::changes(&mut db, asked.before.unwrap_or(i64::MAX), PAGE).await?;
-    respond::html(Index { layout, changes })
+    let page = asked.page.map_or(1, |page| u64::from(page.get()));
+    let first = ((page - 1) * PAGE).cast_signed();
+    let (lines, count) =
+        allocation::history(&mut db, asked.status, asked.by.as_deref(), first, PAGE.cast_signed()).await?;
+    let all = Asked { page: None, ..asked.clone() }.link();
+    let pages = Pages::of(page, count.unsigned_abs(), PAGE, &all);
+    let waiting = allocation::proposals(&mut db).await?;
+    respond::html(Index { layout, asked, lines, pages, waiting })
+}
+
+impl Index {
+    fn stages(&self) -> Vec<(String, String, bool)> {
+        let all = std::iter::once(None).chain(Stage::ALL.map(Some));
+        let choice = |status: Option<Stage>| {
+            let label = match status {
+                None => "all".to_owned(),
+                Some(Stage::Proposed) if self.waiting > 0 => format!("proposed ({})", self.waiting),
+                Some(stage) => stage.as_str().to_owned(),
+            };
+            let asked = Asked { status, page: None, ..self.asked.clone() };
+            (label, asked.link(), status == self.asked.status)
+        };
+        all.map(choice).collect()
+    }
+
+    /// Everybody's, or those of who looks.
+    fn authors(&self) -> Vec<(String, String, bool)> {
+        let Some(person) = &self.layout.person else { return Vec::new() };
+        let own = Some(person.email.clone());
+        let choice = |label: &str, by: Option<String>| {
+            let is_current = by == self.asked.by;
+            (label.to_owned(), Asked { by, page: None, ..self.asked.clone() }.link(), is_current)
+        };
+        vec![choice("everybody", None), choice("you", own)]
+    }
+
+    fn is_narrowed(&self) -> bool {
+        self.asked.status.is_some() || self.asked.by.is_some()
+    }
 }
 
 #[derive(Template)]
@@ -45,6 +104,9 @@ pub async fn index(_: paths::Changes, layout: Layout, Query(asked): Query<Asked>
 struct Page {
     layout: Layout,
     change: Change,
+    places: Places,
+    /// Pools that it makes and that nothing sends costs to: a name, and the form of a rule.
+    unreached: Vec<(String, String)>,
     preview: Preview,
     problems: Vec<Problem>,
 }
@@ -59,8 +121,53 @@ impl Page {
     ) -> Result<Self> {
         let change = allocation::change(db, id).await?.ok_or(Error::NotFound)?;
         let preview = report::preview(db, answers, &change).await?;
-        Ok(Self { layout, change, preview, problems })
+        let before = match change.applied_sequence {
+            Some(step) => allocation::book(db, step - 1).await?,
+            None => book_now(db).await?,
+        };
+        let places = Places::of(&before, &change.edits);
+        let unreached = match change.status {
+            Status::Draft => unreached(&before.edited(&change.edits), &change.edits),
+            Status::Applied => unreached(&book_now(db).await?, &change.edits),
+            Status::Undone | Status::Discarded => Vec::new(),
+        };
+        Ok(Self { layout, change, places, unreached, preview, problems })
     }
+
+    fn differences(&self, edit: &Edit) -> Vec<(String, String, String)> {
+        differences(edit, &self.places)
+    }
+
+    fn apply(&self) -> paths::ChangeApply {
+        paths::ChangeApply { change: self.change.id }
+    }
+
+    fn propose(&self) -> paths::ChangePropose {
+        paths::ChangePropose { change: self.change.id }
+    }
+
+    fn discard(&self) -> paths::ChangeDiscard {
+        paths::ChangeDiscard { change: self.change.id }
+    }
+
+    fn undo(&self) -> paths::ChangeUndo {
+        paths::ChangeUndo { change: self.change.id }
+    }
+
+    /// What was decided: applied or discarded.
+    fn decision(&self) -> &'static str {
+        if self.change.status == Status::Discarded { "Discarded" } else { "Applied" }
+    }
+}
+
+/// New pools of these edits that nothing in a book sends costs to.
+fn unreached(book: &Book, edits: &[Edit]) -> Vec<(String, String)> {
+    let new = edits.iter().filter_map(|edit| match (&edit.before, &edit.after) {
+        (None, Some(Entry::Pool(pool))) => Some(pool),
+        _ => None,
+    });
+    let unreached = new.filter(|pool| !pools::is_reached(book, &pool.handle));
+    unreached.map(|pool| (pool.name.clone(), pools::rule_for(pool))).collect()
 }
 
 pub async fn show(
@@ -78,10 +185,27 @@ pub async fn show(
     }
 }
 
+/// Why it is proposed, applied, undone or discarded.
 #[derive(Deserialize)]
-pub struct ApplyForm {
+pub struct WhyForm {
     #[serde(default)]
     reason: String,
+}
+
+pub async fn propose(
+    path: paths::ChangePropose,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<WhyForm>,
+) -> Result {
+    let sentence =
+        if allocation::propose(&mut db, path.change, reason(&form.reason), &by, clock::now()).await? {
+            "It is proposed: administrators see it on their overview. Nothing has changed yet."
+        } else {
+            "Nothing changed: it was decided before."
+        };
+    Ok(back(path.change, sentence, &settings))
 }
 
 pub async fn apply(
@@ -91,10 +215,9 @@ pub async fn apply(
     State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
-    Form(form): Form<ApplyForm>,
+    Form(form): Form<WhyForm>,
 ) -> Result {
-    let reason = Some(form.reason.trim()).filter(|reason| !reason.is_empty());
-    let outcome = allocation::apply(&mut db, path.change, reason, &by, clock::now()).await?;
+    let outcome = allocation::apply(&mut db, path.change, reason(&form.reason), &by, clock::now()).await?;
     decided(layout, &mut db, &answers, path.change, outcome, "Applied", &settings).await
 }
 
@@ -105,8 +228,9 @@ pub async fn undo(
     State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
+    Form(form): Form<WhyForm>,
 ) -> Result {
-    let outcome = allocation::undo(&mut db, path.change, &by, clock::now()).await?;
+    let outcome = allocation::undo(&mut db, path.change, reason(&form.reason), &by, clock::now()).await?;
     decided(layout, &mut db, &answers, path.change, outcome, "Undone", &settings).await
 }
 
@@ -115,12 +239,14 @@ pub async fn discard(
     by: Actor,
     State(settings): State<Arc<Settings>>,
     mut db: Db,
+    Form(form): Form<WhyForm>,
 ) -> Result {
-    let sentence = if allocation::discard(&mut db, path.change, &by, clock::now()).await? {
-        "The draft is discarded; nothing changed."
-    } else {
-        "Nothing changed: it was decided before."
-    };
+    let sentence =
+        if allocation::discard(&mut db, path.change, reason(&form.reason), &by, clock::now()).await? {
+            "The draft is discarded; nothing changed."
+        } else {
+            "Nothing changed: it was decided before."
+        };
     Ok(back(path.change, sentence, &settings))
 }
 
@@ -151,72 +277,15 @@ fn back(change: i64, sentence: &str, settings: &Settings) -> axum::response::Res
     response
 }
 
-/// A change's state in a word, and the kind of its badge.
-pub fn state(status: Status) -> (&'static str, &'static str) {
-    match status {
-        Status::Draft => ("draft", "wait"),
-        Status::Applied => ("applied", "good"),
-        Status::Undone => ("undone", "bad"),
-        Status::Discarded => ("discarded", ""),
-    }
-}
-
-/// What an edit does to an entry, field by field: the name, what was, what will be.
-pub fn differences(edit: &Edit) -> Vec<(String, String, String)> {
-    let (before, after) = (edit.before.as_ref().map(told), edit.after.as_ref().map(told));
-    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    let names: Vec<&String> = before.iter().chain(&after).map(|(name, _)| name).collect();
-    let of = |told: &[(String, String)], name: &str| {
-        told.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default()
+/// How a change stands in a word, and the kind of its badge.
+pub fn state(stage: Stage) -> (&'static str, &'static str) {
+    let kind = match stage {
+        Stage::Proposed | Stage::Draft => "wait",
+        Stage::Applied => "good",
+        Stage::Undone => "bad",
+        Stage::Discarded => "",
     };
-    let mut differences: Vec<(String, String, String)> = Vec::new();
-    for name in names {
-        let (then, now) = (of(&before, name), of(&after, name));
-        if then != now && !differences.iter().any(|(known, ..)| known == name) {
-            differences.push((name.clone(), then, now));
-        }
-    }
-    differences
-}
-
-/// An entry in words, field by field.
-fn told(entry: &Entry) -> Vec<(String, String)> {
-    let mut told: Vec<(String, String)> = match (entry, Sheet::of(entry)) {
-        (_, Some(sheet)) => {
-            let row = sheet.row(entry);
-            let columns = sheet.columns().iter().filter(|column| !matches!(**column, "first" | "last"));
-            columns.map(|column| (column.replace('_', " "), row[column].clone())).collect()
-        }
-        (Entry::Rule(rule), _) => vec![
-            ("name".into(), rule.name.clone()),
-            ("when".into(), super::rules::conditions(rule)),
-            ("to".into(), super::rules::target(&rule.to)),
-            ("place".into(), rule.place.to_string()),
-        ],
-        (Entry::Pool(pool), _) => vec![
-            ("name".into(), pool.name.clone()),
-            ("divided".into(), super::pools::split(&pool.split)),
-            ("only".into(), pool.among.join(", ")),
-            ("without".into(), pool.without.join(", ")),
-            ("pools that take part".into(), pool.pools.join(", ")),
-        ],
-        (Entry::Meaning(it), _) => vec![("tags".into(), it.keys.join(", "))],
-        (Entry::Value(it), _) => {
-            vec![("value".into(), it.value.clone()), ("spellings".into(), it.spellings.join(", "))]
-        }
-        (Entry::Budget(it), _) => vec![
-            ("of".into(), it.of.in_words()),
-            ("amount".into(), format!("{} {}", it.amount, it.currency)),
-            (
-                "thresholds".into(),
-                it.thresholds.iter().map(|percent| format!("{percent} %")).collect::<Vec<_>>().join(", "),
-            ),
-        ],
-        _ => Vec::new(),
-    };
-    let months = entry.months().in_words();
-    told.push(("months".into(), if months.is_empty() { "all".into() } else { months }));
-    told
+    (stage.as_str(), kind)
 }
 
 impl Record for crate::report::Move {

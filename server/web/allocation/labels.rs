@@ -15,10 +15,10 @@ use super::super::question::Asked;
 use super::super::respond::{self, As, Cell, Format, Record};
 use super::super::{Access, filters, paths};
 use super::rules::sent;
-use super::{OfMonth, book_now, send};
+use super::{OfMonth, book_now, is_at_once, reason, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, Book, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
+    self, About, Book, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
     normalized, normalized_key,
 };
 use crate::audit::Actor;
@@ -156,6 +156,19 @@ fn known(book: &Book, label: Label) -> Vec<(String, String)> {
 #[derive(Deserialize)]
 pub struct MeaningForm {
     keys: String,
+    #[serde(flatten)]
+    wish: Wish,
+}
+
+/// How it is sent: to be looked at first or to hold at once, why, and from the page of which month.
+#[derive(Deserialize)]
+pub struct Wish {
+    #[serde(default, rename = "do")]
+    way: String,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    month: String,
 }
 
 /// Says which tags mean a label.
@@ -183,7 +196,7 @@ pub async fn say(
         None => Edit { id: new_id(&mut db).await?, before: None, after: Some(after) },
     };
     let summary = format!("Tags that mean {}: {}", label.name().to_lowercase(), keys.join(", "));
-    finish(&layout, &mut db, label, vec![edit], &summary, &by, &settings).await
+    finish(&layout, &mut db, label, vec![edit], &summary, &form.wish, &by, &settings).await
 }
 
 /// `to` names what the spelling means; where it is empty, it becomes something of its own.
@@ -195,6 +208,8 @@ pub struct MendForm {
     to: String,
     /// Every label that means nothing and looks like nothing becomes something of its own.
     all: Option<String>,
+    #[serde(flatten)]
+    wish: Wish,
 }
 
 /// Says what a spelling means.
@@ -211,7 +226,10 @@ pub async fn mend(
     let book = book_now(&mut db).await?;
     let spelling = form.value.trim();
     let (edits, summary) = if form.all.is_some() {
-        let month = answers.latest_month(&mut db, &Viewer::Everything).await?.ok_or(Error::NotFound)?;
+        let month = match form.wish.month() {
+            Some(month) => month,
+            None => answers.latest_month(&mut db, &Viewer::Everything).await?.ok_or(Error::NotFound)?,
+        };
         let spellings = report::spellings(&mut db, &answers, &book.of_month(month), label).await?;
         let mut ids = allocation::entry_ids(&mut db, spellings.lines.len()).await?.into_iter();
         let new = |line: &Spelling| -> Result<Edit> {
@@ -229,7 +247,7 @@ pub async fn mend(
         let edits = spelled(&mut db, &book, label, spelling, &form.to).await?;
         (edits, format!("“{spelling}” means {} {}", label.name().to_lowercase(), form.to))
     };
-    finish(&layout, &mut db, label, edits, &summary, &by, &settings).await
+    finish(&layout, &mut db, label, edits, &summary, &form.wish, &by, &settings).await
 }
 
 /// An entry that a label calls by this name.
@@ -300,19 +318,32 @@ async fn new_id(db: &mut PgConnection) -> sqlx::Result<i64> {
     Ok(allocation::entry_ids(db, 1).await?.pop().unwrap_or_default())
 }
 
-/// One click for an administrator, whom “Changes” lets go back; a draft for others.
+impl Wish {
+    fn month(&self) -> Option<BillingMonth> {
+        self.month.parse().ok()
+    }
+}
+
+/// At once for an administrator who asks for it, and then the page that is led back to can undo it; else a draft.
+#[expect(clippy::too_many_arguments, reason = "both forms end so")]
 async fn finish(
     layout: &Layout,
     db: &mut PgConnection,
     label: Label,
     edits: Vec<Edit>,
     summary: &str,
+    wish: &Wish,
     by: &Actor,
     settings: &Settings,
 ) -> Result {
-    let back = paths::Labels { label: As::page(label) };
-    let at_once = layout.may(Access::Admin).then(|| back.to_string());
-    sent(send(db, edits, summary, at_once, by, settings).await?)
+    let page = paths::Labels { label: As::page(label) };
+    let back = match wish.month() {
+        Some(month) => format!("{page}?month={month}"),
+        None => page.to_string(),
+    };
+    let about = About { summary, reason: reason(&wish.reason) };
+    let at_once = is_at_once(layout, &wish.way).then_some(back);
+    sent(send(db, edits, about, at_once, by, settings).await?)
 }
 
 impl Record for Spelling {

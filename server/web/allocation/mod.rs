@@ -1,8 +1,10 @@
 //! How charges get their owners: rules, shared costs, the organization, labels, and every change of them.
 
 pub mod changes;
+mod differences;
 pub mod labels;
 pub mod organization;
+mod pool_form;
 pub mod pools;
 pub mod rule_form;
 pub mod rules;
@@ -17,7 +19,7 @@ use super::layout::Layout;
 use super::respond::As;
 use super::{Access, paths, respond};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Book, Drafted, Edit, Entry, Label, Outcome, Problem, Sheet};
+use crate::allocation::{self, About, Book, Drafted, Edit, Enacted, Entry, Label, Problem, Sheet};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
@@ -53,9 +55,8 @@ impl OfMonth {
     async fn month(&self, db: &mut PgConnection, answers: &Answers) -> Result<Option<BillingMonth>> {
         match &self.month {
             None => Ok(answers.latest_month(db, &Viewer::Everything).await?),
-            Some(text) => text.parse().map(Some).map_err(|_| {
-                Error::BadRequest(format!("month: found “{text}”, expected a month such as 2026-09."))
-            }),
+            Some(text) => month("month", text)
+                .map_err(|problem| Error::BadRequest(format!("{}: {}.", problem.of, problem.message))),
         }
     }
 }
@@ -78,26 +79,28 @@ pub enum Sent {
 pub async fn send(
     db: &mut PgConnection,
     edits: Vec<Edit>,
-    summary: &str,
+    about: impl Into<About<'_>>,
     at_once: Option<String>,
     by: &Actor,
     settings: &Settings,
 ) -> Result<Sent> {
+    let about = about.into();
     if let Some(back) = at_once {
-        let sentence = match allocation::enact(db, edits, summary, by, clock::now()).await? {
-            Some(Outcome::At(step)) => {
-                format!("Done: {summary}. It is step {step} of the ledger; “Changes” undoes it.")
-            }
-            None => "Nothing changed: it was so before.".to_owned(),
-            Some(Outcome::Refused(problems)) => return Ok(Sent::Refused(problems)),
-            Some(Outcome::Overtaken(of)) => return Ok(Sent::Refused(overtaken(&of))),
-            Some(Outcome::Already) => return Ok(Sent::Refused(Vec::new())),
-        };
         let mut response = respond::see_other(back);
-        cookie::leave_flash(&mut response, &sentence, settings);
+        match allocation::enact(db, edits, about, by, clock::now()).await? {
+            Enacted::As { change, sequence } => {
+                let sentence = format!("Done: {}. It is step {sequence} of the ledger.", about.summary);
+                cookie::leave_undo(&mut response, &sentence, change, settings);
+            }
+            Enacted::Nothing => {
+                cookie::leave_flash(&mut response, "Nothing changed: it was so before.", settings);
+            }
+            Enacted::Refused(problems) => return Ok(Sent::Refused(problems)),
+            Enacted::Overtaken(of) => return Ok(Sent::Refused(overtaken(&of))),
+        }
         return Ok(Sent::To(response));
     }
-    match allocation::draft(db, edits, summary, by, clock::now()).await? {
+    match allocation::draft(db, edits, about, by, clock::now()).await? {
         Drafted::As(change) => Ok(Sent::To(respond::see_other(paths::Change { change: As::page(change) }))),
         Drafted::Refused(problems) => Ok(Sent::Refused(problems)),
         Drafted::Nothing => Ok(Sent::Refused(vec![problem("this form", "nothing in it was changed")])),
@@ -107,6 +110,22 @@ pub async fn send(
 /// Whether what was sent is to hold at once: an administrator asked for it.
 pub fn is_at_once(layout: &Layout, wish: &str) -> bool {
     wish == "save" && layout.may(Access::Admin)
+}
+
+/// A month that was typed into a field of this title; `None` for an empty one.
+pub fn month(title: &str, text: &str) -> Result<Option<BillingMonth>, Problem> {
+    match text.trim() {
+        "" => Ok(None),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|_| problem(title, &format!("found “{text}”, expected a month such as 2026-09"))),
+    }
+}
+
+/// What was typed as the reason, if anything was.
+pub fn reason(text: &str) -> Option<&str> {
+    Some(text.trim()).filter(|reason| !reason.is_empty())
 }
 
 fn overtaken(of: &[String]) -> Vec<Problem> {

@@ -12,11 +12,10 @@ use super::super::layout::Layout;
 use super::super::paths;
 use super::super::respond::{self, As, Format};
 use super::rules::sent;
-use super::{Sent, book_now, is_at_once, problem, rewrite, send};
-use crate::allocation::{self, Book, Edit, Entry, Problem, Row, Sheet, identity};
+use super::{Sent, book_now, is_at_once, month, problem, reason, rewrite, send};
+use crate::allocation::{self, About, Book, Edit, Entry, Problem, Row, Sheet, identity};
 use crate::audit::Actor;
 use crate::config::Settings;
-use crate::period::BillingMonth;
 
 /// No organization is larger than this as a CSV file.
 const LARGEST_FILE: usize = 10 << 20;
@@ -29,6 +28,7 @@ struct Page {
     rows: Vec<(i64, Row)>,
     /// What was typed for a new one.
     form: Row,
+    why: String,
     choices: Choices,
     problems: Vec<Problem>,
     file_problem: Option<String>,
@@ -43,19 +43,20 @@ struct EntryPage {
     title: String,
     form: Row,
     since: String,
+    why: String,
     choices: Choices,
     problems: Vec<Problem>,
 }
 
 /// What can be chosen in the fields of a sheet: handles and names.
 pub struct Choices {
-    teams: Vec<(String, String)>,
-    projects: Vec<(String, String)>,
+    pub teams: Vec<(String, String)>,
+    pub projects: Vec<(String, String)>,
     cost_centres: Vec<(String, String)>,
 }
 
 impl Choices {
-    fn of(book: &Book) -> Self {
+    pub fn of(book: &Book) -> Self {
         let mut choices = Self { teams: Vec::new(), projects: Vec::new(), cost_centres: Vec::new() };
         for entry in book.entries.values() {
             match entry {
@@ -97,6 +98,7 @@ impl Page {
             sheet,
             rows: rows_of(book, sheet),
             form: Row::new(),
+            why: String::new(),
             choices: Choices::of(book),
             problems: Vec::new(),
             file_problem: None,
@@ -151,21 +153,23 @@ pub async fn create(
     let sheet = path.sheet.value;
     let book = book_now(&mut db).await?;
     let form = row_of(sheet, &pairs);
+    let why = value(&pairs, "reason").to_owned();
     let problems = match sheet.read(&form) {
         Ok(entry) => {
             let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let summary = format!("New {}", entry.title());
+            let about = About { summary: &summary, reason: reason(&why) };
             let edits = vec![Edit { id, before: None, after: Some(entry) }];
             let back = paths::Organization { sheet: As::page(sheet) };
             let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
-            match send(&mut db, edits, &summary, at_once, &by, &settings).await? {
+            match send(&mut db, edits, about, at_once, &by, &settings).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
         }
         Err(refused) => told(&refused),
     };
-    respond::refused(Page { form, problems, ..Page::new(layout, sheet, &book) })
+    respond::refused(Page { form, why, problems, ..Page::new(layout, sheet, &book) })
 }
 
 pub async fn edit(path: paths::OrganizationEntry, layout: Layout, mut db: Db) -> Result {
@@ -178,6 +182,7 @@ pub async fn edit(path: paths::OrganizationEntry, layout: Layout, mut db: Db) ->
         title: entry.title(),
         form: path.sheet.row(entry),
         since: String::new(),
+        why: String::new(),
         choices: Choices::of(&book),
         problems: Vec::new(),
     })
@@ -200,23 +205,21 @@ pub async fn change(
         form.insert("handle", identity(before).0);
     }
     let since = value(&pairs, "since").trim().to_owned();
-    let month = match since.as_str() {
-        "" => Ok(None),
-        text => text.parse::<BillingMonth>().map(Some),
-    };
-    let problems = match (sheet.read(&form), month) {
+    let why = value(&pairs, "reason").to_owned();
+    let problems = match (sheet.read(&form), month("From", &since)) {
         (Ok(after), Ok(month)) => {
             let summary = format!("Changed {}", before.title());
+            let about = About { summary: &summary, reason: reason(&why) };
             let edits = rewrite(&mut db, id, before, after, month).await?;
             let back = paths::Organization { sheet: As::page(sheet) };
             let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
-            match send(&mut db, edits, &summary, at_once, &by, &settings).await? {
+            match send(&mut db, edits, about, at_once, &by, &settings).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
         }
         (Err(refused), _) => told(&refused),
-        (_, Err(_)) => vec![problem("From", &format!("found “{since}”, expected a month such as 2026-07"))],
+        (_, Err(problem)) => vec![problem],
     };
     let title = before.title();
     respond::refused(EntryPage {
@@ -226,6 +229,7 @@ pub async fn change(
         title,
         form,
         since,
+        why,
         choices: Choices::of(&book),
         problems,
     })
@@ -315,6 +319,12 @@ pub fn value_of<'a>(row: &'a Row, column: &str) -> &'a str {
 /// Whether what is chosen is no choice any more.
 pub fn is_gone(known: &[(String, String)], value: &str) -> bool {
     !value.is_empty() && !known.iter().any(|(handle, _)| handle == value)
+}
+
+/// With a capital letter at the beginning, as a title has it.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A column as a person reads it.

@@ -9,11 +9,12 @@ use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form};
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
+use super::pool_form::{Candidate, PoolForm, SPLITS};
 use super::rules::sent;
-use super::{Sent, book_now, problem, rewrite, send};
+use super::{Sent, book_now, reason, rewrite, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, Book, Divided, Edit, Entry, FixedShare, Months, Pool, Problem, Recipient, Split, handle_of,
+    self, About, Book, Divided, Edit, Entry, Months, Pool, Problem, Recipient, Split, Target,
 };
 use crate::audit::Actor;
 use crate::config::Settings;
@@ -22,36 +23,12 @@ use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::report::{Answers, Grouping, Question};
 
-/// Ways to divide a pool: a word of the form, its name, and what it means.
-const SPLITS: [(&str, &str, &str); 6] = [
-    (
-        "direct-cost",
-        "In proportion to direct cost",
-        "by the effective cost that is a team’s own, in the reporting currency",
-    ),
-    ("evenly", "Evenly", "the same for every team that has no teams inside it"),
-    ("fixed", "By fixed shares", "by the percentages below, which sum to 100"),
-    (
-        "accelerator-hours",
-        "In proportion to accelerator-hours",
-        "by the accelerator-hours that are a team’s own",
-    ),
-    (
-        "quantity",
-        "In proportion to a quantity",
-        "by what was entered for the month on the page of quantities",
-    ),
-    (
-        "who-used-it",
-        "Who used it",
-        "commitments and credits: by the usage that the same commitment covers, or of the same account",
-    ),
-];
-
 /// A pool with what it held in a month and how that was divided.
 struct Shown {
     id: i64,
     pool: Pool,
+    /// Whether anything sends costs to it.
+    is_reached: bool,
     cost: Decimal,
     divided: Vec<Divided>,
 }
@@ -100,6 +77,7 @@ pub async fn index(
         page.pools.push(Shown {
             id,
             pool: pool.clone(),
+            is_reached: is_reached(&book, &pool.handle),
             cost: group.map(|group| group.cost.amount).unwrap_or_default(),
             divided: divided.iter().filter(|it| holds && it.pool == pool.handle).cloned().collect(),
         });
@@ -116,18 +94,11 @@ impl Shown {
     fn split(&self) -> String {
         split(&self.pool.split)
     }
-}
 
-/// What was typed: pairs as they came.
-struct PoolForm {
-    pairs: Vec<(String, String)>,
-}
-
-/// Somebody who can take part.
-struct Candidate {
-    key: String,
-    name: String,
-    is_pool: bool,
+    /// The form of a rule that sends costs to it.
+    fn rule(&self) -> String {
+        rule_for(&self.pool)
+    }
 }
 
 #[derive(Template)]
@@ -142,22 +113,7 @@ struct FormPage {
 
 impl FormPage {
     fn new(layout: Layout, id: Option<i64>, form: PoolForm, book: &Book, problems: Vec<Problem>) -> Self {
-        let mut candidates: Vec<Candidate> = Vec::new();
-        for entry in book.entries.values() {
-            let candidate = match entry {
-                Entry::Team(it) => {
-                    Candidate { key: format!("team:{}", it.handle), name: it.name.clone(), is_pool: false }
-                }
-                Entry::Pool(it) if it.handle != form.value("handle") => {
-                    Candidate { key: format!("pool:{}", it.handle), name: it.name.clone(), is_pool: true }
-                }
-                _ => continue,
-            };
-            if !candidates.iter().any(|known| known.key == candidate.key) {
-                candidates.push(candidate);
-            }
-        }
-        candidates.sort_by(|a, b| (a.is_pool, &a.name).cmp(&(b.is_pool, &b.name)));
+        let candidates = Candidate::all(book, form.value("handle"));
         Self { layout, id, form, candidates, problems }
     }
 
@@ -177,139 +133,6 @@ impl FormPage {
 
     fn remove(&self) -> String {
         self.id.map(|pool| paths::PoolRemove { pool }.to_string()).unwrap_or_default()
-    }
-}
-
-impl PoolForm {
-    fn of(pool: &Pool) -> Self {
-        let month = |month: Option<BillingMonth>| month.map(|month| month.to_string()).unwrap_or_default();
-        let mut pairs = vec![
-            ("name".to_owned(), pool.name.clone()),
-            ("handle".to_owned(), pool.handle.clone()),
-            ("last".to_owned(), month(pool.months.last)),
-        ];
-        let by = match &pool.split {
-            Split::Evenly => "evenly",
-            Split::DirectCost => "direct-cost",
-            Split::AcceleratorHours => "accelerator-hours",
-            Split::WhoUsedIt => "who-used-it",
-            Split::Quantity { unit } => {
-                pairs.push(("unit".to_owned(), unit.clone()));
-                "quantity"
-            }
-            Split::Fixed { shares } => {
-                for share in shares {
-                    let percent = share.share.times(100).normalize();
-                    pairs.push((format!("share:{}", key(&share.to)), percent.to_string()));
-                }
-                "fixed"
-            }
-        };
-        pairs.push(("by".to_owned(), by.to_owned()));
-        pairs.extend(pool.among.iter().map(|team| (format!("only:team:{team}"), "yes".to_owned())));
-        pairs.extend(pool.without.iter().map(|team| (format!("without:team:{team}"), "yes".to_owned())));
-        pairs.extend(pool.pools.iter().map(|pool| (format!("only:pool:{pool}"), "yes".to_owned())));
-        Self { pairs }
-    }
-
-    fn value(&self, name: impl AsRef<str>) -> &str {
-        self.pairs.iter().find(|(key, _)| key == name.as_ref()).map_or("", |(_, value)| value.trim())
-    }
-
-    fn has_split(&self, word: &str) -> bool {
-        self.value("by") == word
-    }
-
-    fn share(&self, candidate: &Candidate) -> &str {
-        self.value(format!("share:{}", candidate.key))
-    }
-
-    fn is_ticked(&self, what: &str, candidate: &Candidate) -> bool {
-        !self.value(format!("{what}:{}", candidate.key)).is_empty()
-    }
-
-    fn handles(&self, prefix: &str) -> Vec<String> {
-        let ticked = self.pairs.iter().filter(|(_, value)| !value.trim().is_empty());
-        ticked.filter_map(|(name, _)| name.strip_prefix(prefix).map(str::to_owned)).collect()
-    }
-
-    /// The pool, and from which month on.
-    fn read(&self) -> Result<(Pool, Option<BillingMonth>), Vec<Problem>> {
-        let mut problems = Vec::new();
-        let name = self.value("name").to_owned();
-        if name.is_empty() {
-            problems.push(problem("Name", "a pool needs a name, by which statements call it"));
-        }
-        let handle = match self.value("handle") {
-            "" => handle_of(&name),
-            handle => handle.to_owned(),
-        };
-        let mut month = |name: &str, title: &str| match self.value(name) {
-            "" => None,
-            text => {
-                let month = text.parse::<BillingMonth>();
-                if month.is_err() {
-                    problems
-                        .push(problem(title, &format!("found “{text}”, expected a month such as 2026-09")));
-                }
-                month.ok()
-            }
-        };
-        let (since, last) = (month("since", "From"), month("last", "Last month"));
-        let split = match self.value("by") {
-            "evenly" => Split::Evenly,
-            "direct-cost" => Split::DirectCost,
-            "accelerator-hours" => Split::AcceleratorHours,
-            "who-used-it" => Split::WhoUsedIt,
-            "quantity" => Split::Quantity { unit: self.value("unit").to_owned() },
-            "fixed" => Split::Fixed { shares: self.shares(&mut problems) },
-            other => {
-                problems.push(problem("Divided", &format!("“{other}” is no way to divide it")));
-                Split::Evenly
-            }
-        };
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let pool = Pool {
-            handle,
-            name,
-            split,
-            among: self.handles("only:team:"),
-            without: self.handles("without:team:"),
-            pools: self.handles("only:pool:"),
-            months: Months { first: None, last },
-        };
-        Ok((pool, since))
-    }
-
-    fn shares(&self, problems: &mut Vec<Problem>) -> Vec<FixedShare> {
-        let mut shares = Vec::new();
-        for (name, value) in &self.pairs {
-            let Some(key) = name.strip_prefix("share:").filter(|_| !value.trim().is_empty()) else {
-                continue;
-            };
-            let text = value.trim().trim_end_matches('%').trim();
-            let to = match key.split_once(':') {
-                Some(("pool", pool)) => Recipient::Pool(pool.to_owned()),
-                Some((_, team)) => Recipient::Team(team.to_owned()),
-                None => continue,
-            };
-            if let Ok(percent) = text.parse::<Decimal>() {
-                shares.push(FixedShare { to, share: percent.multiply(Decimal::new(1, 2)).normalize() });
-            } else {
-                let message = format!("found “{value}”, expected a percentage such as 12.5");
-                problems.push(problem(&format!("Share of {key}"), &message));
-            }
-        }
-        shares
-    }
-}
-
-fn key(recipient: &Recipient) -> String {
-    match recipient {
-        Recipient::Team(team) => format!("team:{team}"),
-        Recipient::Pool(pool) => format!("pool:{pool}"),
     }
 }
 
@@ -347,8 +170,9 @@ pub async fn create(
             let months = Months { first: since, last: pool.months.last };
             let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let summary = format!("New pool “{}”", pool.name);
+            let about = About { summary: &summary, reason: reason(form.value("reason")) };
             let edits = vec![Edit { id, before: None, after: Some(Entry::Pool(Pool { months, ..pool })) }];
-            match send(&mut db, edits, &summary, None, &by, &settings).await? {
+            match send(&mut db, edits, about, None, &by, &settings).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -373,10 +197,11 @@ pub async fn change(
         Ok((pool, since)) => {
             let months = Months { first: known.months.first, last: pool.months.last };
             let summary = format!("Pool “{}” changed", pool.name);
+            let about = About { summary: &summary, reason: reason(form.value("reason")) };
             // Its handle is what rules and other pools know it by.
             let after = Entry::Pool(Pool { months, handle: known.handle.clone(), ..pool });
             let edits = rewrite(&mut db, path.pool, &Entry::Pool(known.clone()), after, since).await?;
-            match send(&mut db, edits, &summary, None, &by, &settings).await? {
+            match send(&mut db, edits, about, None, &by, &settings).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -397,6 +222,25 @@ pub async fn remove(
     let edits = vec![Edit { id: path.pool, before: Some(Entry::Pool(pool.clone())), after: None }];
     let summary = format!("Pool “{}” removed", pool.name);
     sent(send(&mut db, edits, &summary, None, &by, &settings).await?)
+}
+
+/// Whether a rule sends costs to a pool, or another pool hands on to it.
+pub fn is_reached(book: &Book, handle: &str) -> bool {
+    let to_pool = |to: &Recipient| matches!(to, Recipient::Pool(pool) if pool == handle);
+    book.entries.values().any(|entry| match entry {
+        Entry::Rule(rule) => matches!(&rule.to, Target::Pool { pool } if pool == handle),
+        Entry::Pool(pool) => {
+            let by_share =
+                matches!(&pool.split, Split::Fixed { shares } if shares.iter().any(|it| to_pool(&it.to)));
+            by_share || pool.pools.iter().any(|other| other == handle)
+        }
+        _ => false,
+    })
+}
+
+/// The form of a rule that sends costs to a pool, with that filled in.
+pub fn rule_for(pool: &Pool) -> String {
+    paths::new_rule(&[], Some(&Target::Pool { pool: pool.handle.clone() }), &pool.name, pool.months.first)
 }
 
 /// How a pool is divided, in words.

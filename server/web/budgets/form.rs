@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use crate::allocation::{self, Book, Budget, BudgetOf, BudgetPeriod, Edit, Entry, Months, Outcome, Problem};
+use crate::allocation::{self, Book, Budget, BudgetOf, BudgetPeriod, Edit, Enacted, Entry, Months, Problem};
 use crate::audit::Actor;
 use crate::clock;
 use crate::money::Currency;
@@ -186,10 +186,10 @@ fn lacking(missing: &[Unconverted], into: &Currency) -> String {
 /// Writes an entry as it shall be.
 pub async fn write(db: &mut PgConnection, edit: Edit, summary: &str, by: &Actor) -> sqlx::Result<Done> {
     Ok(match allocation::enact(db, vec![edit], summary, by, clock::now()).await? {
-        Some(Outcome::At(_)) => Done::Written,
-        None => Done::Nothing,
-        Some(Outcome::Refused(problems)) => Done::Refused(problems),
-        Some(Outcome::Overtaken(_) | Outcome::Already) => Done::Refused(vec![Problem {
+        Enacted::As { .. } => Done::Written,
+        Enacted::Nothing => Done::Nothing,
+        Enacted::Refused(problems) => Done::Refused(problems),
+        Enacted::Overtaken(_) => Done::Refused(vec![Problem {
             of: "this budget".to_owned(),
             message: "somebody else changed it meanwhile; look at it and try again".to_owned(),
         }]),

@@ -6,6 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use sqlx::PgConnection;
 
+use super::super::allocation::book_now;
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
@@ -13,6 +14,7 @@ use super::super::question::Asked;
 use super::super::respond::{As, Cell, Format, Record};
 use super::super::spend::chart;
 use super::super::{Access, choices, filters, paths, respond};
+use super::change::Forms;
 use super::{HANDED_ON, to_experiment, with_period};
 use crate::accounts::Viewer;
 use crate::allocation::normalized;
@@ -26,7 +28,7 @@ use crate::report::{
 
 #[derive(Template)]
 #[template(path = "experiments/experiment.html")]
-struct Page {
+pub struct Page {
     layout: Layout,
     asked: Asked,
     /// The period that was asked for; all its months without one.
@@ -35,6 +37,8 @@ struct Page {
     siblings: Option<Siblings>,
     chart: Stack,
     reporting_currency: Option<Currency>,
+    /// For who may change it.
+    forms: Option<Forms>,
 }
 
 /// An answer with the experiments beside it.
@@ -55,26 +59,90 @@ pub async fn show(
 ) -> Result {
     let As { value: label, format } = path.experiment;
     let period = take_period(&mut pairs)?;
-    let mut asked = Asked::read_only(pairs, HANDED_ON)?;
-    let it =
-        find(&mut db, &answers, &label, period, &asked, &person.viewer()).await?.ok_or(Error::NotFound)?;
+    let asked = Asked::read_only(pairs, HANDED_ON)?;
+    let viewer = person.viewer();
+    let Some(it) = find(&mut db, &answers, &label, period, &asked, &viewer).await? else {
+        let moved = moved_to(&mut db, &answers, &label, &asked, &viewer).await?.ok_or(Error::NotFound)?;
+        let to = to_experiment(&moved, period, &asked);
+        return Ok(respond::see_other(with_suffix(&to, format)));
+    };
     if format == Format::Csv {
         let name = format!("experiment-{}", it.experiment);
         let months: Vec<Month<'_>> = it.months.iter().map(Month).collect();
         return respond::csv(&name, &months);
     }
-    let question = asked.question(it.period, person.viewer());
+    let question = asked.question(it.period, viewer);
     let siblings = report::siblings(&mut db, &answers, &it, &question).await?;
     if format == Format::Json {
         return respond::json(&Whole { it: &it, siblings: siblings.as_ref() });
     }
-    if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
-        asked.currency.clone_from(&it.footing.currency);
+    let forms = if layout.may(Access::Finance) {
+        Some(Forms::of(&book_now(&mut db).await?, &it.experiment))
+    } else {
+        None
+    };
+    respond::html(Page::of(layout, &mut db, asked, period, it, siblings, forms).await?)
+}
+
+/// The address of other figures than the page's, or of the page.
+fn with_suffix(address: &str, format: Format) -> String {
+    let suffix = match format {
+        Format::Html => return address.to_owned(),
+        Format::Json => ".json",
+        Format::Csv => ".csv",
+    };
+    let at = address.find('?').unwrap_or(address.len());
+    format!("{}{suffix}{}", &address[..at], &address[at..])
+}
+
+/// Where an experiment is that was merged into another or is called otherwise now. `None`: nowhere that the viewer sees.
+async fn moved_to(
+    db: &mut PgConnection,
+    answers: &Answers,
+    label: &str,
+    asked: &Asked,
+    viewer: &Viewer,
+) -> Result<Option<String>> {
+    let book = book_now(db).await?;
+    let Some(handle) = book.experiment_called(label) else { return Ok(None) };
+    let is_seen = find(db, answers, handle, None, asked, viewer).await?.is_some();
+    Ok(is_seen.then(|| handle.to_owned()))
+}
+
+impl Page {
+    async fn of(
+        layout: Layout,
+        db: &mut PgConnection,
+        mut asked: Asked,
+        period: Option<Period>,
+        it: ExperimentReport,
+        siblings: Option<Siblings>,
+        forms: Option<Forms>,
+    ) -> Result<Self> {
+        if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
+            asked.currency.clone_from(&it.footing.currency);
+        }
+        let reporting_currency = exchange::reporting_currency(db).await?;
+        let step = if it.period.is_one_month() { Step::Day } else { Step::Month };
+        let chart = chart::stack(&it.by_pricing, step, it.series.clone());
+        Ok(Self { layout, asked, period, it, siblings, chart, reporting_currency, forms })
     }
-    let reporting_currency = exchange::reporting_currency(&mut db).await?;
-    let step = if it.period.is_one_month() { Step::Day } else { Step::Month };
-    let chart = chart::stack(&it.by_pricing, step, it.series.clone());
-    respond::html(Page { layout, asked, period, it, siblings, chart, reporting_currency })
+
+    /// The page with forms that were not taken.
+    pub(super) async fn refused(
+        layout: Layout,
+        db: &mut PgConnection,
+        answers: &Answers,
+        label: &str,
+        viewer: &Viewer,
+        forms: Forms,
+    ) -> Result<Self> {
+        let asked = Asked::default();
+        let it = find(db, answers, label, None, &asked, viewer).await?.ok_or(Error::NotFound)?;
+        let question = asked.question(it.period, viewer.clone());
+        let siblings = report::siblings(db, answers, &it, &question).await?;
+        Self::of(layout, db, asked, None, it, siblings, Some(forms)).await
+    }
 }
 
 /// `period=2026-Q3`, taken out of the pairs of an address.
@@ -199,6 +267,25 @@ impl Page {
         let all = std::iter::once(&self.it.experiment).chain(others.take(super::compare::MOST - 1));
         let pairs: Vec<_> = all.map(|name| ("experiment".to_owned(), name.clone())).collect();
         (pairs.len() > 1).then(|| with_period(paths::CompareExperiments, self.period, pairs, &self.asked))
+    }
+
+    fn change(&self) -> paths::ExperimentChange {
+        paths::ExperimentChange { experiment: self.it.experiment.clone() }
+    }
+
+    fn merge(&self) -> paths::ExperimentMerge {
+        paths::ExperimentMerge { experiment: self.it.experiment.clone() }
+    }
+
+    /// Experiments that it can be merged into: the ones beside it, and those that something is written of.
+    fn others(&self) -> Vec<(String, String)> {
+        let beside = self.siblings.iter().flat_map(|siblings| &siblings.experiments);
+        let beside = beside.filter_map(|group| Some((group.key.clone()?, group.label.clone())));
+        let mut others: Vec<_> =
+            self.forms.iter().flat_map(|forms| forms.others.clone()).chain(beside).collect();
+        others.sort();
+        others.dedup_by(|a, b| a.0 == b.0);
+        others
     }
 
     fn may_import(&self) -> bool {

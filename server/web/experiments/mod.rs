@@ -1,5 +1,6 @@
 //! `/experiments/during/2026-09`: every experiment of a period, and what belongs to none.
 
+pub mod change;
 pub mod compare;
 pub mod experiment;
 

@@ -10,9 +10,19 @@ use crate::accounts::{Secret, session};
 use crate::config::Settings;
 
 const FLASH: &str = "gpuledger_flash";
+/// Between a message and the number of the change that it is about.
+const UNDO: char = '\u{1f}';
 const THEME: &str = "gpuledger_theme";
 /// The theme outlives sessions: it belongs to the browser.
 const YEAR: i64 = 365 * 24 * 3600;
+
+/// What the last action had to say.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    pub sentence: String,
+    /// The change of the allocation that it made, to be undone right there.
+    pub change: Option<i64>,
+}
 
 /// Over https the prefix makes browsers refuse the cookie from any other host or plain http.
 fn session_name(settings: &Settings) -> &'static str {
@@ -40,10 +50,14 @@ pub(in crate::web) fn theme(jar: &CookieJar) -> Option<&'static str> {
 }
 
 /// The message that the last action left for this page.
-pub(in crate::web) fn flash(jar: &CookieJar) -> Option<String> {
+pub(in crate::web) fn flash(jar: &CookieJar) -> Option<Flash> {
     let bytes = jar.get(FLASH)?.value().as_bytes();
     let pairs = bytes.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
-    String::from_utf8(pairs.collect::<Option<Vec<u8>>>()?).ok()
+    let text = String::from_utf8(pairs.collect::<Option<Vec<u8>>>()?).ok()?;
+    Some(match text.split_once(UNDO) {
+        Some((sentence, change)) => Flash { sentence: sentence.to_owned(), change: change.parse().ok() },
+        None => Flash { sentence: text, change: None },
+    })
 }
 
 /// Cookies that the guard itself sets: a newcomer's secret; and the message, once shown, goes.
@@ -79,6 +93,11 @@ pub(in crate::web) fn leave_flash(response: &mut Response, sentence: &str, setti
         text
     });
     add(response, &base(FLASH, value, settings), None);
+}
+
+/// The same for what a change of the allocation did, which can be undone there.
+pub(in crate::web) fn leave_undo(response: &mut Response, sentence: &str, change: i64, settings: &Settings) {
+    leave_flash(response, &format!("{sentence}{UNDO}{change}"), settings);
 }
 
 /// `None` follows the system again.

@@ -36,7 +36,7 @@ pub struct Visitor {
     /// The browser does not have `visit` yet.
     pub(super) is_new: bool,
     pub(super) theme: Option<&'static str>,
-    pub(super) flash: Option<String>,
+    pub(super) flash: Option<cookie::Flash>,
     /// They look at a demonstration.
     pub(super) is_demonstration: bool,
 }

@@ -1,0 +1,35 @@
+//! What is wrong with a budget.
+
+use super::super::book::Book;
+use super::super::entry::{Budget, BudgetOf, Entry};
+use super::Found;
+
+pub(super) fn check(book: &Book, budget: &Budget, found: &mut Found) {
+    let title = format!("budget of {}", budget.of.in_words());
+    let exists = book.entries.values().any(|entry| match (&budget.of, entry) {
+        (BudgetOf::Team(handle), Entry::Team(it)) => it.handle == *handle,
+        (BudgetOf::Project(handle), Entry::Project(it)) => it.handle == *handle,
+        (BudgetOf::CostCentre(handle), Entry::CostCentre(it)) => it.handle == *handle,
+        _ => false,
+    });
+    if !exists {
+        found.add(&title, format!("there is no {}", budget.of.in_words()));
+    }
+    if budget.amount.is_negative() || budget.amount.is_zero() {
+        found.add(&title, "its amount is not above zero");
+    }
+    if !budget.currency.is_money() {
+        found.add(&title, format!("{} is no currency", budget.currency));
+    }
+    if budget.months.first.is_none() {
+        found.add(&title, "it does not say from which month on it holds");
+    }
+    if budget.thresholds.iter().any(|percent| *percent == 0 || *percent > 1000) {
+        found.add(&title, "a threshold is not between 1 and 1000 percent");
+    }
+    let others =
+        book.budgets().filter(|(_, other)| other.of == budget.of && other.months.overlap(budget.months));
+    if others.count() > 1 {
+        found.add(&title, "two of its budgets hold for the same months");
+    }
+}

@@ -1,0 +1,93 @@
+//! What an entry refers to, and is not there in a month in which it holds.
+
+use super::super::book::MonthBook;
+use super::super::entry::Target;
+use super::Found;
+
+pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
+    let month = book.month;
+    let has_team = |handle: &str| book.team(handle).is_some();
+    for team in &book.teams {
+        let title = format!("team {}", team.name);
+        if let Some(parent) = &team.parent {
+            if !has_team(parent) {
+                found.add_in(&title, format!("it is part of {parent}, and there is no such team"), month);
+            } else if let Some(path) = circle(book, &team.handle) {
+                found.add(&title, format!("it is a part of itself: {path}"));
+            }
+        }
+        if let Some(centre) = &team.cost_centre
+            && book.cost_centre(centre).is_none()
+        {
+            found.add_in(&title, format!("there is no cost centre {centre}"), month);
+        }
+    }
+    for project in &book.projects {
+        let title = format!("project {}", project.name);
+        if let Some(team) = project.team.as_deref().filter(|team| !has_team(team)) {
+            found.add_in(&title, format!("there is no team {team}"), month);
+        }
+        if let Some(centre) = project.cost_centre.as_deref().filter(|it| book.cost_centre(it).is_none()) {
+            found.add_in(&title, format!("there is no cost centre {centre}"), month);
+        }
+    }
+    for experiment in &book.experiments {
+        let title = format!("experiment {}", experiment.name);
+        if let Some(team) = experiment.team.as_deref().filter(|team| !has_team(team)) {
+            found.add_in(&title, format!("there is no team {team}"), month);
+        }
+        if let Some(project) = experiment.project.as_deref().filter(|it| book.project(it).is_none()) {
+            found.add_in(&title, format!("there is no project {project}"), month);
+        }
+    }
+    for account in book.accounts.iter().filter(|account| !has_team(&account.team)) {
+        found.add_in(
+            format!("account {}", account.account),
+            format!("there is no team {}", account.team),
+            month,
+        );
+    }
+    for (_, rule) in &book.rules {
+        let title = format!("rule {}", rule.name);
+        match &rule.to {
+            Target::Team { team, project } => {
+                if !has_team(team) {
+                    found.add_in(
+                        &title,
+                        format!("it gives to team {team}, and there is no such team"),
+                        month,
+                    );
+                }
+                if let Some(project) = project.as_deref().filter(|it| book.project(it).is_none()) {
+                    found.add_in(
+                        &title,
+                        format!("it gives to project {project}, and there is no such project"),
+                        month,
+                    );
+                }
+            }
+            Target::Pool { pool } if book.pool(pool).is_none() => {
+                found.add_in(&title, format!("it gives to pool {pool}, and there is no such pool"), month);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The way from a team back to it.
+fn circle(book: &MonthBook<'_>, handle: &str) -> Option<String> {
+    let mut path = vec![handle];
+    let mut at = book.team(handle)?;
+    while let Some(parent) = &at.parent {
+        path.push(parent);
+        if parent == handle {
+            return Some(path.join(" → "));
+        }
+        // A circle that it only leads to is told by those that are in it.
+        if path.len() > book.teams.len() {
+            return None;
+        }
+        at = book.team(parent)?;
+    }
+    None
+}

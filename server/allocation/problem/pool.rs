@@ -1,0 +1,178 @@
+//! What is wrong with how a pool is divided, and where it hands on to.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::super::book::MonthBook;
+use super::super::entry::{Pool, Recipient, Split};
+use super::super::split::PLACES;
+use super::Found;
+use crate::money::Decimal;
+
+/// From a pool over one that takes part in it to the teams.
+const STEPS: usize = 2;
+
+/// What can be seen of a pool by itself.
+pub(super) fn check_alone(title: &str, pool: &Pool, found: &mut Found) {
+    if let Split::Fixed { shares } = &pool.split {
+        let one = Decimal::from(1);
+        let sum: Decimal = shares.iter().map(|it| it.share).sum();
+        if shares.is_empty() {
+            found.add(title, "its fixed shares are not given");
+        } else if sum != one {
+            found.add(title, format!("its shares sum to {}, not to 100 %", percent(sum)));
+        }
+        if shares.iter().any(|it| it.share.is_negative() || it.share.is_zero()) {
+            found.add(title, "a share is not above zero");
+        }
+        if shares.iter().any(|it| it.share.scale() > PLACES) {
+            let places = PLACES.saturating_sub(2);
+            found.add(
+                title,
+                format!("a share has more than {places} digits after the point of its percentage"),
+            );
+        }
+        let mut recipients = BTreeSet::new();
+        for share in shares {
+            if !recipients.insert(&share.to) {
+                let (Recipient::Team(name) | Recipient::Pool(name)) = &share.to;
+                found.add(title, format!("{name} has two shares"));
+            }
+        }
+    }
+    if let Split::Quantity { unit } = &pool.split
+        && unit.trim().is_empty()
+    {
+        found.add(title, "the unit of its quantity is not given");
+    }
+    let hands_to_pools =
+        matches!(pool.split, Split::Quantity { .. } | Split::WhoUsedIt) && !pool.pools.is_empty();
+    if hands_to_pools {
+        found.add(title, "pools have neither entered quantities nor use, so none can take part in it");
+    }
+    for team in &pool.among {
+        if pool.without.contains(team) {
+            found.add(title, format!("team {team} takes part and is excluded"));
+        }
+    }
+}
+
+/// What can be seen of pools in a month only.
+pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
+    let month = book.month;
+    for pool in &book.pools {
+        let title = format!("pool {}", pool.name);
+        let teams = pool.among.iter().chain(&pool.without);
+        for team in teams.filter(|team| book.team(team).is_none()) {
+            found.add_in(&title, format!("there is no team {team}"), month);
+        }
+        for recipient in recipients(pool) {
+            match recipient {
+                Recipient::Team(team) if book.team(&team).is_none() => {
+                    found.add_in(&title, format!("there is no team {team}"), month);
+                }
+                Recipient::Pool(other) if book.pool(&other).is_none() => {
+                    found.add_in(&title, format!("there is no pool {other}"), month);
+                }
+                _ => {}
+            }
+        }
+        for other in pools_of(pool) {
+            if let Some(other) = book.pool(&other).filter(|other| other.split == Split::WhoUsedIt) {
+                let name = &other.name;
+                found.add(&title, format!("pool {name} is divided by who used it, so it cannot take part"));
+            }
+        }
+    }
+    check_ways(book, found);
+}
+
+/// Loops first: what goes round has no number of steps.
+fn check_ways(book: &MonthBook<'_>, found: &mut Found) {
+    let named = |path: &[&str]| {
+        let names = path.iter().map(|handle| book.pool(handle).map_or(*handle, |pool| pool.name.as_str()));
+        names.collect::<Vec<_>>().join(" → ")
+    };
+    let mut has_loop = false;
+    for pool in &book.pools {
+        if let Some(path) = loop_of(book, &pool.handle) {
+            has_loop = true;
+            found.add(format!("pool {}", pool.name), format!("it comes back to itself: {}", named(&path)));
+        }
+    }
+    if has_loop {
+        return;
+    }
+    for pool in &book.pools {
+        let path = longest(book, &pool.handle, STEPS);
+        if path.len() > STEPS {
+            let message =
+                format!("it takes more than two steps to reach the teams: {} → teams", named(&path));
+            found.add(format!("pool {}", pool.name), message);
+        }
+    }
+}
+
+/// The shortest way from a pool back to it.
+fn loop_of<'a>(book: &MonthBook<'a>, start: &'a str) -> Option<Vec<&'a str>> {
+    let mut seen = BTreeSet::new();
+    let mut open = VecDeque::from([vec![start]]);
+    while let Some(path) = open.pop_front() {
+        for next in next_of(book, path.last()?) {
+            let longer: Vec<&str> = path.iter().copied().chain([next]).collect();
+            if next == start {
+                return Some(longer);
+            }
+            if seen.insert(next) {
+                open.push_back(longer);
+            }
+        }
+    }
+    None
+}
+
+/// The longest way that a pool's costs go over others, as far as one needs to look.
+fn longest<'a>(book: &MonthBook<'a>, start: &'a str, left: usize) -> Vec<&'a str> {
+    let next = if left == 0 { Vec::new() } else { next_of(book, start) };
+    let ways = next.into_iter().map(|next| longest(book, next, left - 1));
+    let rest = ways.max_by_key(Vec::len).unwrap_or_default();
+    std::iter::once(start).chain(rest).collect()
+}
+
+/// The pools that take part in one.
+fn next_of<'a>(book: &MonthBook<'a>, handle: &str) -> Vec<&'a str> {
+    let pool = book.pools.iter().copied().find(|pool| pool.handle == handle);
+    let fixed = pool.into_iter().flat_map(|pool| match &pool.split {
+        Split::Fixed { shares } => shares.as_slice(),
+        _ => &[],
+    });
+    let fixed = fixed.filter_map(|it| match &it.to {
+        Recipient::Pool(pool) => Some(pool.as_str()),
+        Recipient::Team(_) => None,
+    });
+    let mut next: Vec<&str> =
+        pool.into_iter().flat_map(|pool| &pool.pools).map(String::as_str).chain(fixed).collect();
+    next.sort_unstable();
+    next.dedup();
+    next
+}
+
+fn recipients(pool: &Pool) -> Vec<Recipient> {
+    let fixed = match &pool.split {
+        Split::Fixed { shares } => shares.iter().map(|it| it.to.clone()).collect(),
+        _ => Vec::new(),
+    };
+    pool.pools.iter().map(|pool| Recipient::Pool(pool.clone())).chain(fixed).collect()
+}
+
+fn pools_of(pool: &Pool) -> Vec<String> {
+    let pools = recipients(pool).into_iter().filter_map(|recipient| match recipient {
+        Recipient::Pool(pool) => Some(pool),
+        Recipient::Team(_) => None,
+    });
+    pools.collect()
+}
+
+/// `99 %` of 0.99.
+fn percent(share: Decimal) -> String {
+    format!("{} %", share.times(100).normalize())
+}

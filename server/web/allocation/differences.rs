@@ -1,0 +1,107 @@
+//! What a change does to the entries of the book, in words.
+
+use std::collections::BTreeMap;
+
+use crate::allocation::{Book, Edit, Entry, Sheet};
+
+/// How many rules are asked before each, and that one: what people count, not what is stored.
+#[derive(Debug, Default)]
+pub struct Places {
+    before: BTreeMap<i64, usize>,
+    after: BTreeMap<i64, usize>,
+}
+
+impl Places {
+    /// Of the rules before and after edits of a book.
+    pub fn of(book: &Book, edits: &[Edit]) -> Self {
+        let count =
+            |book: &Book| book.rules().into_iter().zip(1..).map(|((id, _), place)| (id, place)).collect();
+        Self { before: count(book), after: count(&book.edited(edits)) }
+    }
+}
+
+/// What an edit does to an entry, field by field: the name, what was, what will be.
+pub fn differences(edit: &Edit, places: &Places) -> Vec<(String, String, String)> {
+    let told = |entry: &Option<Entry>, place: Option<usize>| entry.as_ref().map(|entry| told(entry, place));
+    let before = told(&edit.before, places.before.get(&edit.id).copied());
+    let after = told(&edit.after, places.after.get(&edit.id).copied());
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let names: Vec<&String> = before.iter().chain(&after).map(|(name, _)| name).collect();
+    let of = |told: &[(String, String)], name: &str| {
+        told.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default()
+    };
+    let mut differences: Vec<(String, String, String)> = Vec::new();
+    for name in names {
+        let (then, now) = (of(&before, name), of(&after, name));
+        if then != now && !differences.iter().any(|(known, ..)| known == name) {
+            differences.push((name.clone(), then, now));
+        }
+    }
+    differences
+}
+
+/// An entry in words, field by field.
+fn told(entry: &Entry, place: Option<usize>) -> Vec<(String, String)> {
+    let mut told: Vec<(String, String)> = match (entry, Sheet::of(entry)) {
+        (_, Some(sheet)) => {
+            let row = sheet.row(entry);
+            let columns = sheet.columns().iter().filter(|column| !matches!(**column, "first" | "last"));
+            columns.map(|column| (column.replace('_', " "), row[column].clone())).collect()
+        }
+        (Entry::Rule(rule), _) => vec![
+            ("name".into(), rule.name.clone()),
+            ("when".into(), super::rules::conditions(rule)),
+            ("to".into(), super::rules::target(&rule.to)),
+            ("place in the order".into(), place.map(|place| place.to_string()).unwrap_or_default()),
+        ],
+        (Entry::Pool(pool), _) => vec![
+            ("name".into(), pool.name.clone()),
+            ("divided".into(), super::pools::split(&pool.split)),
+            ("only".into(), pool.among.join(", ")),
+            ("without".into(), pool.without.join(", ")),
+            ("pools that take part".into(), pool.pools.join(", ")),
+        ],
+        (Entry::Meaning(it), _) => vec![("tags".into(), it.keys.join(", "))],
+        (Entry::Value(it), _) => {
+            vec![("value".into(), it.value.clone()), ("spellings".into(), it.spellings.join(", "))]
+        }
+        (Entry::Budget(it), _) => vec![
+            ("of".into(), it.of.in_words()),
+            ("amount".into(), format!("{} {}", it.amount, it.currency)),
+            (
+                "thresholds".into(),
+                it.thresholds.iter().map(|percent| format!("{percent} %")).collect::<Vec<_>>().join(", "),
+            ),
+        ],
+        _ => Vec::new(),
+    };
+    let months = entry.months().in_words();
+    told.push(("months".into(), if months.is_empty() { "all".into() } else { months }));
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocation::{Months, Rule, Target};
+
+    #[test]
+    fn a_rule_that_moves_is_told_by_the_place_that_one_counts() {
+        let rule = |place| {
+            let (name, when) = (format!("at {place}"), Vec::new());
+            Entry::Rule(Rule { name, place, when, to: Target::Labels, months: Months::default() })
+        };
+        let book = Book { entries: [(7, rule(0)), (8, rule(16)), (9, rule(32))].into() };
+        let Entry::Rule(last) = rule(32) else { unreachable!() };
+        let moved = Entry::Rule(Rule { place: -16, ..last });
+        let edit = Edit { id: 9, before: Some(rule(32)), after: Some(moved) };
+        let places = Places::of(&book, std::slice::from_ref(&edit));
+        let expected = ("place in the order".to_owned(), "3".to_owned(), "1".to_owned());
+        assert_eq!(differences(&edit, &places), [expected]);
+        // A new number that leaves it where it is says nothing.
+        let Entry::Rule(first) = rule(0) else { unreachable!() };
+        let still =
+            Edit { id: 7, before: Some(rule(0)), after: Some(Entry::Rule(Rule { place: 4, ..first })) };
+        assert!(differences(&still, &Places::of(&book, std::slice::from_ref(&still))).is_empty());
+    }
+}
