@@ -38,9 +38,9 @@ pub struct TeamParts {
 }
 
 impl TeamParts {
-    pub(super) fn of(direct: Parts, shared: &[SharedMovement]) -> Self {
+    pub(super) fn of(direct: &Parts, shared: &[SharedMovement]) -> Self {
         Self {
-            direct,
+            direct: *direct,
             shared_total: shared.iter().map(|it| it.by_total).sum(),
             shared_share: shared.iter().map(|it| it.by_share).sum(),
         }

@@ -213,7 +213,7 @@ pub async fn team_report(
         cost_per_accelerator_hour: by_pool.cost_per_accelerator_hour,
         organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
         stated: who.handles().into_iter().filter_map(|team| stated.get(&Some(team))).copied().sum(),
-        parts: TeamParts::of(variance.parts, &shared_movements),
+        parts: TeamParts::of(&variance.parts, &shared_movements),
         movements: largest(&variance.movements, &shared_movements),
         movements_in_all: variance.movements.len() + shared_movements.len(),
         shared_movements,

@@ -123,7 +123,7 @@ async fn what_moves_nothing_says_what_it_changes_instead(db: PgPool) {
     let ledger = ledger(db).await;
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
     let page = admin.get("/organization/teams").await.body;
-    let place = html::texts(&page, "tbody a").iter().position(|name| name == "Vision").unwrap();
+    let place = html::texts(&page, "tbody a").iter().position(|name| name == "vision").unwrap();
     let entry = html::attributes(&page, "tbody a", "href")[place].clone();
     let change = drafted(&mut admin, &entry, &[("name", "Vision"), ("parent", "research")]).await;
     let said = html::text(&admin.get(&change).await.body, "main");

@@ -108,10 +108,10 @@ pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) 
     if sides.is_empty() {
         return Ok(preview);
     }
-    let mut moved = Moved::find(db, &sides, &names, preview.currency.as_ref(), sequence).await?;
+    let mut found = Moved::find(db, &sides, &names, preview.currency.as_ref(), sequence).await?;
     for of_month in &sides {
         let (teams, unconverted) = teams(db, of_month, &names, preview.currency.as_ref(), sequence).await?;
-        let moves = moved.months.remove(&of_month.month).unwrap_or_default();
+        let moves = found.months.remove(&of_month.month).unwrap_or_default();
         let more = teams.iter().map(|team| team.after - team.before).filter(|more| !more.is_negative());
         let changes_hands: Decimal = more.sum();
         if !changes_hands.is_zero() || !moves.is_empty() {
@@ -125,10 +125,10 @@ pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) 
             preview.unconverted.extend(unconverted);
         }
     }
-    preview.keys = keys(db, &sides, &names, &moved.rates, sequence).await?;
-    preview.moves = in_order(moved.all, preview.currency.as_ref());
-    preview.rates = moved.rates.into_iter().filter(|used| used.currency != used.into).collect();
-    preview.relabelled_keys = moved.relabelled;
+    preview.keys = keys(db, &sides, &names, &found.rates, sequence).await?;
+    preview.moves = in_order(found.all, preview.currency.as_ref());
+    preview.rates = found.rates.into_iter().filter(|used| used.currency != used.into).collect();
+    preview.relabelled_keys = found.relabelled;
     Ok(preview)
 }
 

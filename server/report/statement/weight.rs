@@ -58,17 +58,17 @@ impl Scales {
     pub fn in_words(&self, split: &Split) -> String {
         let Some(currency) = &self.currency else { return plain(split) };
         let is_one = self.rates.is_empty() && self.without_rate.is_empty();
+        let codes: Vec<&str> = self.without_rate.iter().map(Currency::as_str).collect();
+        let without = match codes.join(", ") {
+            none if none.is_empty() => none,
+            codes => format!("; without {codes}, for which the month has no rate"),
+        };
         let cost = |of: &str| {
-            let mut text = if is_one {
+            if is_one {
                 format!("{of} in {currency}")
             } else {
-                format!("{of} in all currencies, converted into {currency}")
-            };
-            if !self.without_rate.is_empty() {
-                let codes: Vec<&str> = self.without_rate.iter().map(Currency::as_str).collect();
-                text += &format!("; without {}, for which the month has no rate", codes.join(", "));
+                format!("{of} in all currencies, converted into {currency}{without}")
             }
-            text
         };
         match split {
             Split::DirectCost => cost("effective direct cost"),

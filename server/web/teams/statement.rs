@@ -147,18 +147,11 @@ impl TeamStatement {
     pub fn notes(&self, period: &Period) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         for part in self.shared.iter().filter(|part| part.weight.is_some()) {
-            let mut note = format!("Divided {}: weights are {}.", part.split, part.weighs);
-            if !part.weight_made_of.is_empty() {
-                let month =
-                    if period.is_one_month() { String::new() } else { format!(" in {}", part.month.name()) };
-                let sum = part.weight.map(|weight| filters::figure(weight, 2)).unwrap_or_default();
-                note += &format!(
-                    " That of {}{month}: {} = {sum} {}.",
-                    self.name,
-                    part.made_of(|amount| filters::figure(amount, 2)),
-                    part.unit
-                );
-            }
+            let month =
+                if period.is_one_month() { String::new() } else { format!(" in {}", part.month.name()) };
+            let sum = part.sum_in_words().map(|sum| format!(" That of {}{month}: {sum}.", self.name));
+            let note =
+                format!("Divided {}: weights are {}.{}", part.split, part.weighs, sum.unwrap_or_default());
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -198,6 +191,15 @@ impl StatedPart {
         self.weight_made_of.iter().map(term).collect::<Vec<_>>().join(" + ")
     }
 
+    /// A weight in several currencies as the sum that it is, with its rates; `None` for one of a single currency.
+    fn sum_in_words(&self) -> Option<String> {
+        let others = self.weight_made_of.iter().filter(|it| it.cost.currency != it.weight.currency);
+        let rates: Vec<String> = others.map(Weighed::rate_in_words).collect();
+        let sum = filters::figure(self.weight?, 2);
+        let made_of = self.made_of(|amount| filters::figure(amount, 2));
+        (!rates.is_empty()).then(|| format!("{made_of} = {sum} {} ({})", self.unit, rates.join("; ")))
+    }
+
     /// By way of which shared costs it came, with what each takes and hands on: `Network 0.03 × 0.5`.
     fn ways(&self) -> String {
         let ways = self.by_way_of.iter();
@@ -209,6 +211,14 @@ impl StatedPart {
     /// A share in percent, as many digits as one can check an amount with.
     pub fn percent(share: &Decimal) -> String {
         format!("{}\u{202f}%", share.times(100).round(6).normalize())
+    }
+}
+
+impl Weighed {
+    /// `one EUR is 1.1 USD: entered`.
+    fn rate_in_words(&self) -> String {
+        let (one, into) = (&self.cost.currency, &self.weight.currency);
+        format!("one {one} is {} {into}: {}", self.rate.normalize(), self.source)
     }
 }
 
