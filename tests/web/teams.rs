@@ -346,9 +346,12 @@ async fn a_weight_in_several_currencies_is_told_with_its_rates(db: PgPool) {
         assert_eq!(share, decimal(&part["share"]));
         assert_eq!(part["weighs"], "effective direct cost in all currencies, converted into USD");
         let page = finance.get(&format!("/teams/vision/2026-09/statement{query}")).await;
-        let notes = html::text(&page.body, ".notes");
-        let sum = "That of Vision: 100.00 USD + 50.00 EUR × 1.1 = 155.00 USD (one EUR is 1.1 USD: test).";
-        assert!(notes.contains(sum), "{notes}");
+        let said = html::text(&page.body, "main");
+        let sum = "Weight of Vision by direct cost: 100.00 USD + 50.00 EUR × 1.1 = 155.00 USD.";
+        let rate = "In September 2026 one EUR is 1.1 USD (test).";
+        assert!(said.contains(sum), "{said}");
+        // Where everything is converted the rates stand at the end.
+        assert_eq!(said.contains(rate), !query.contains("in="), "{said}");
         let csv = rows(&finance.get(&format!("/teams/vision/2026-09/statement.csv{query}")).await.body);
         assert!(csv.iter().any(|row| row["weight_made_of"] == "100 USD + 50 EUR × 1.1"), "{csv:?}");
     }

@@ -172,9 +172,7 @@ pub async fn statement(
         let cents = month_in_cents(db, answers, &asked).await?;
         of_everyone.total += cents.values().map(|cents| cents.total).sum();
         of_everyone.unallocated += cents.get(&None).copied().unwrap_or_default().total;
-        let stated = teams.iter().filter_map(|team| cents.get(&Some(team.team.clone())));
-        let stated = stated.map(|cents| cents.total).sum();
-        restated.extend(restated::find(db, answers, &who, &asked, viewer, spend.sequence, stated).await?);
+        restated.extend(restated::find(db, answers, &who, &asked, viewer, spend.sequence).await?);
         if teams.iter().all(|team| !cents.contains_key(&Some(team.team.clone()))) {
             continue;
         }

@@ -32,10 +32,11 @@ pub(super) async fn find(
     of_month: &Question,
     viewer: &Viewer,
     sequence: i64,
-    now: Decimal,
 ) -> Result<Option<Restated>, Error> {
     let month = of_month.period.first();
     let Some(since) = final_since(db, month, sequence).await? else { return Ok(None) };
+    // With the teams that were inside it in this month, whichever are in the last of a longer period.
+    let now = stated_at(db, answers, who, of_month, viewer, sequence).await?;
     let mut was = stated_at(db, answers, who, of_month, viewer, since).await?;
     let mut first = since;
     if was.is_zero() && !now.is_zero() {

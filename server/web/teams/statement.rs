@@ -125,6 +125,32 @@ impl Page {
         format!("{} to {}", days.start.format("%-d %B %Y"), last.format("%-d %B %Y"))
     }
 
+    /// What weights are, a sentence for each kind, and the rates that the statement does not show otherwise.
+    fn weights(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        let parts =
+            || self.it.teams.iter().flat_map(|team| &team.shared).filter(|part| part.weight.is_some());
+        for part in parts() {
+            let note = format!("Divided {}: weights are {}.", part.split, part.weighs);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        for part in parts() {
+            for it in part.weight_made_of.iter().filter(|it| it.cost.currency != it.weight.currency) {
+                let is_shown = self.it.footing.rates.iter().any(|used| {
+                    (used.month, &used.currency, &used.into)
+                        == (part.month, &it.cost.currency, &it.weight.currency)
+                });
+                let note = format!("In {} {}.", part.month.name(), it.rate_in_words());
+                if !is_shown && !notes.contains(&note) {
+                    notes.push(note);
+                }
+            }
+        }
+        notes
+    }
+
     fn may_import(&self) -> bool {
         self.layout.may(Access::Finance)
     }
@@ -143,20 +169,21 @@ impl TeamStatement {
         self.direct.iter().map(|line| line.accelerator_hours).sum()
     }
 
-    /// What its weights are, a sentence for each kind: `Divided by direct cost: weights are …`.
-    pub fn notes(&self, period: &Period) -> Vec<String> {
-        let mut notes: Vec<String> = Vec::new();
-        for part in self.shared.iter().filter(|part| part.weight.is_some()) {
+    /// Of its weights in several currencies, what each is the sum of.
+    pub fn sums(&self, period: &Period) -> Vec<String> {
+        let mut sums: Vec<String> = Vec::new();
+        for part in self.shared.iter().filter(|part| !part.weight_made_of.is_empty()) {
             let month =
                 if period.is_one_month() { String::new() } else { format!(" in {}", part.month.name()) };
-            let sum = part.sum_in_words().map(|sum| format!(" That of {}{month}: {sum}.", self.name));
-            let note =
-                format!("Divided {}: weights are {}.{}", part.split, part.weighs, sum.unwrap_or_default());
-            if !notes.contains(&note) {
-                notes.push(note);
+            let sum = part.weight.map(|weight| filters::figure(weight, 2)).unwrap_or_default();
+            let made_of = part.made_of(|amount| filters::figure(amount, 2));
+            let sum =
+                format!("Weight of {} {}{month}: {made_of} = {sum} {}.", self.name, part.split, part.unit);
+            if !sums.contains(&sum) {
+                sums.push(sum);
             }
         }
-        notes
+        sums
     }
 }
 
@@ -191,15 +218,6 @@ impl StatedPart {
         self.weight_made_of.iter().map(term).collect::<Vec<_>>().join(" + ")
     }
 
-    /// A weight in several currencies as the sum that it is, with its rates; `None` for one of a single currency.
-    fn sum_in_words(&self) -> Option<String> {
-        let others = self.weight_made_of.iter().filter(|it| it.cost.currency != it.weight.currency);
-        let rates: Vec<String> = others.map(Weighed::rate_in_words).collect();
-        let sum = filters::figure(self.weight?, 2);
-        let made_of = self.made_of(|amount| filters::figure(amount, 2));
-        (!rates.is_empty()).then(|| format!("{made_of} = {sum} {} ({})", self.unit, rates.join("; ")))
-    }
-
     /// By way of which shared costs it came, with what each takes and hands on: `Network 0.03 × 0.5`.
     fn ways(&self) -> String {
         let ways = self.by_way_of.iter();
@@ -215,10 +233,10 @@ impl StatedPart {
 }
 
 impl Weighed {
-    /// `one EUR is 1.1 USD: entered`.
+    /// `one EUR is 1.1 USD (entered)`.
     fn rate_in_words(&self) -> String {
         let (one, into) = (&self.cost.currency, &self.weight.currency);
-        format!("one {one} is {} {into}: {}", self.rate.normalize(), self.source)
+        format!("one {one} is {} {into} ({})", self.rate.normalize(), self.source)
     }
 }
 
