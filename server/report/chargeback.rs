@@ -8,6 +8,7 @@ use sqlx::PgConnection;
 use super::as_of::Error;
 use super::basis::teams;
 use super::footing::Footing;
+use super::statement::{Cents, period_in_cents};
 use super::{Answers, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::MonthBook;
@@ -25,6 +26,8 @@ pub struct Chargeback {
     pub previous: Option<Money>,
     pub direct: Decimal,
     pub shared: Decimal,
+    /// What the page shows: in cents that add up.
+    pub stated: Cents,
     pub accelerator_hours: Decimal,
     pub cost_per_accelerator_hour: Option<Decimal>,
     pub teams: Vec<TeamLine>,
@@ -43,6 +46,8 @@ pub struct TeamLine {
     /// Its part of shared costs; of the unallocated part what could not be divided.
     pub shared: Decimal,
     pub cost: Decimal,
+    /// The same in cents, as on its statement.
+    pub stated: Cents,
     pub share: Option<Decimal>,
     pub previous: Decimal,
     pub change: Decimal,
@@ -50,6 +55,8 @@ pub struct TeamLine {
     pub cost_per_accelerator_hour: Option<Decimal>,
     /// With all teams inside it, where it has some: what its page is about.
     pub with_teams_inside: Option<Decimal>,
+    /// The same in cents.
+    pub stated_with_teams_inside: Option<Decimal>,
 }
 
 /// Asks for the parts of all teams that the viewer sees.
@@ -61,6 +68,7 @@ pub async fn chargeback(
     let asked = Question { sort: question.sort, ..question.by(Grouping::Team) };
     let whole = answers.spend(db, &asked).await?;
     let direct = answers.spend(db, &asked.beside(&whole).direct()).await?;
+    let stated = period_in_cents(db, answers, &asked.beside(&whole)).await?;
     let direct: HashMap<Option<&str>, Decimal> =
         direct.groups.iter().map(|group| (group.key.as_deref(), group.cost.amount)).collect();
     let book = answers.book(db, whole.sequence).await?;
@@ -71,6 +79,8 @@ pub async fn chargeback(
         |handle: &str| question.viewer == Viewer::Everything || theirs.iter().any(|(_, team)| team == handle);
     let costs: HashMap<&str, Decimal> =
         whole.groups.iter().filter_map(|group| Some((group.key.as_deref()?, group.cost.amount))).collect();
+    let seen = stated.iter().filter_map(|(team, cents)| Some((team.as_deref()?, cents.total)));
+    let totals: HashMap<&str, Decimal> = seen.collect();
     let lines: Vec<TeamLine> = whole
         .groups
         .iter()
@@ -85,12 +95,15 @@ pub async fn chargeback(
                 direct: own,
                 shared: group.cost.amount - own,
                 cost: group.cost.amount,
+                stated: stated.get(&group.key).copied().unwrap_or_default(),
                 share: group.share,
                 previous,
                 change: group.cost.amount - previous,
                 accelerator_hours: group.accelerator_hours,
                 cost_per_accelerator_hour: group.cost_per_accelerator_hour,
                 with_teams_inside: handle.and_then(|handle| with_teams_inside(&month, handle, &costs)),
+                stated_with_teams_inside: handle
+                    .and_then(|handle| with_teams_inside(&month, handle, &totals)),
             }
         })
         .collect();
@@ -100,6 +113,7 @@ pub async fn chargeback(
         footing: Footing::from(&whole),
         direct: lines.iter().map(|line| line.direct).sum(),
         shared: lines.iter().map(|line| line.shared).sum(),
+        stated: lines.iter().map(|line| line.stated).sum(),
         total: whole.total,
         previous: whole.previous,
         accelerator_hours: whole.accelerator_hours,

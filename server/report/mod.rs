@@ -13,6 +13,7 @@ mod cache;
 mod changes;
 mod chargeback;
 mod charges;
+mod consequences;
 mod denomination;
 mod effects;
 mod every_charge;
@@ -32,6 +33,7 @@ mod preview;
 mod question;
 mod reconciliation;
 mod remedies;
+mod shared_movement;
 mod spend;
 mod sql;
 mod standing;
@@ -79,9 +81,13 @@ pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, previe
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use remedies::{Offer, Remedy, remedies};
+pub use shared_movement::{SharedMovement, TeamParts};
 pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, stated_until};
-pub use statement::{StatedLine, StatedPart, Statement, TeamStatement, Way, month_in_cents, statement};
+pub use statement::{
+    Cents, Finality, Restated, StatedLine, StatedPart, Statement, TeamStatement, Way, Weighed,
+    month_in_cents, statement,
+};
 pub use tags::tag_names;
 pub use team::{Breakdown, Part, SeenTeam, TeamName, TeamReport, seen_team, team_report};
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};

@@ -27,11 +27,12 @@ pub struct Standing {
 }
 
 /// The day up to which a period is stated that still goes on; `None` where it is over. Compared with a whole period
-/// before it, it looks cheaper than it is.
+/// before it, it looks cheaper than it is. Who states a whole month in advance does not end it for the others.
 pub fn stated_until(standing: &[Standing], period: Period) -> Option<NaiveDate> {
     let end = period.last().days().end;
     let last = standing.iter().filter(|scope| scope.month == period.last() && scope.is_provisional);
-    last.filter_map(|scope| scope.last_day).max().filter(|day| day.succ_opt().is_some_and(|next| next < end))
+    let days = last.filter_map(|scope| scope.last_day);
+    days.filter(|day| day.succ_opt().is_some_and(|next| next < end)).max()
 }
 
 /// Every account and month of a period among these scopes, by provider; `None`: among all of them.
@@ -94,6 +95,69 @@ pub(super) async fn scopes_of(
     push_where(&mut query, period.first(), period.last(), visible);
     push_filters(&mut query, &[], viewer, Source::Months, allocation);
     query.build_query_scalar().fetch_all(db).await
+}
+
+/// The first step of the ledger at which every bill of a month that counts at a step was there, and final: it named its
+/// invoices, or one was entered. `None` where there was none.
+pub(super) async fn final_since(
+    db: &mut PgConnection,
+    month: BillingMonth,
+    sequence: i64,
+) -> sqlx::Result<Option<i64>> {
+    sqlx::query_scalar!(
+        r#"with bills as (
+               select v.scope_id, v.from_sequence, coalesce(v.until_sequence, $2::bigint + 1) as until_sequence,
+                   case
+                       when not ds.is_provisional then v.from_sequence
+                       else (
+                           select greatest(v.from_sequence, entered.step)
+                           from (
+                               select max(l.sequence) as step
+                               from ledger_log l
+                               where l.happened_at <= (
+                                   select min(i.entered_at) from invoices i where i.scope_id = v.scope_id
+                               )
+                           ) entered
+                           where entered.step is not null
+                       )
+                   end as final_from
+               from scopes s
+               join visibility v using (scope_id)
+               join delivery_scopes ds on ds.scope_id = v.scope_id and ds.delivery_id = v.delivery_id
+               where s.billing_month = $1 and v.from_sequence <= $2
+           ),
+           steps as (
+               select from_sequence as step from bills
+               union
+               select until_sequence from bills
+               union
+               select final_from from bills
+           )
+           select min(step) as "step"
+           from steps
+           where step <= $2
+             and exists (select from bills b where b.until_sequence > $2)
+             and not exists (
+                 select
+                 from bills there
+                 where there.until_sequence > $2
+                   and not exists (
+                       select
+                       from bills b
+                       where b.scope_id = there.scope_id and b.from_sequence <= step and b.until_sequence > step
+                   )
+             )
+             and not exists (
+                 select
+                 from bills b
+                 where b.from_sequence <= step and b.until_sequence > step
+                   and coalesce(b.final_from > step, true)
+             )"#,
+        month.first_day(),
+        sequence,
+    )
+    .fetch_one(db)
+    .await
 }
 
 /// The months of which something counts now, the latest first.

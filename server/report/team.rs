@@ -1,7 +1,5 @@
 //! A team's part of a period: `/teams/vision/2026-09`, its `.json` and `.csv`.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use sqlx::PgConnection;
 
@@ -9,7 +7,9 @@ use super::as_of::Error;
 use super::basis::teams;
 use super::footing::Footing;
 use super::over_time::{Series, Step};
-use super::{Answers, BudgetLine, Group, Grouping, Movement, Parts, Question, Spend, Standing};
+use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
+use super::statement::{Cents, period_in_cents};
+use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Standing};
 use crate::accounts::Viewer;
 use crate::allocation::{Book, BudgetOf, Entry};
 use crate::money::{Decimal, Money};
@@ -55,6 +55,8 @@ pub struct TeamReport {
     pub footing: Footing,
     pub total: Option<Money>,
     pub previous: Option<Money>,
+    /// The total, what is direct and what is shared in cents, as on the statement.
+    pub stated: Cents,
     pub direct: Part,
     pub shared: Part,
     pub accelerator_hours: Decimal,
@@ -62,9 +64,11 @@ pub struct TeamReport {
     /// The same of everything that the organization pays for.
     pub organization_cost_per_accelerator_hour: Option<Decimal>,
     /// Why it changed since the period before.
-    pub parts: Parts,
+    pub parts: TeamParts,
     /// Its part of each pool.
     pub shared_costs: Vec<Group>,
+    /// Why each of these changed.
+    pub shared_movements: Vec<SharedMovement>,
     /// By the teams inside it, shared costs included; empty where there are none.
     pub by_team: Vec<Group>,
     /// What is direct, by one dimension after the other.
@@ -183,7 +187,9 @@ pub async fn team_report(
     };
     let everyone = Question { viewer: Viewer::Everything, filters: Vec::new(), ..question.clone() };
     let everyone = answers.spend(db, &everyone.by(Grouping::Provider)).await?;
-    let variance = answers.variance(db, &question).await?;
+    let variance = answers.variance(db, &question.direct()).await?;
+    let shared_movements = shared_movements(db, answers, &question, &shared_costs).await?;
+    let stated = period_in_cents(db, answers, &question).await?;
     let last = question.period.last();
     let year = Period::new(last.minus(MONTHS - 1), last).unwrap_or(question.period);
     let of_year = Question { period: year, ..question.by(Grouping::Pool) };
@@ -198,7 +204,6 @@ pub async fn team_report(
     };
     Ok(TeamReport {
         budgets,
-        who,
         period: question.period,
         previous_period: question.period.previous(),
         footing: Footing::from(&by_pool),
@@ -207,32 +212,31 @@ pub async fn team_report(
         accelerator_hours: by_pool.accelerator_hours,
         cost_per_accelerator_hour: by_pool.cost_per_accelerator_hour,
         organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
-        parts: variance.parts,
-        movements: largest(&variance.movements, &shared_costs),
+        stated: who.handles().into_iter().filter_map(|team| stated.get(&Some(team))).copied().sum(),
+        parts: TeamParts::of(&variance.parts, &shared_movements),
+        movements: largest(&variance.movements, &shared_movements),
+        movements_in_all: variance.movements.len() + shared_movements.len(),
+        shared_movements,
         shared_costs,
         by_team,
         breakdowns,
-        movements_in_all: variance.movements.len(),
         standing,
         total: by_pool.total,
         previous: by_pool.previous,
         year,
         series,
+        who,
     })
 }
 
 /// What did not move is no movement. Shared costs, of which no provider is told, go by their names.
-fn largest(movements: &Arc<[Movement]>, shared_costs: &[Group]) -> Vec<Movement> {
-    let named = |mut it: Movement| {
-        let pool = it.item.strip_prefix("Shared: ").filter(|_| it.provider.is_empty());
-        let group = shared_costs.iter().find(|group| pool.is_some() && group.key.as_deref() == pool);
-        if let Some(group) = group {
-            it.item = format!("Shared: {}", group.label);
-        }
-        it
-    };
-    let moved = movements.iter().filter(|it| !it.change.is_zero());
-    moved.take(MOVEMENTS).cloned().map(named).collect()
+fn largest(direct: &[Movement], shared: &[SharedMovement]) -> Vec<Movement> {
+    let shared = shared.iter().map(SharedMovement::as_movement);
+    let moved = direct.iter().cloned().chain(shared).filter(|it| !it.change.is_zero());
+    let mut moved: Vec<Movement> = moved.collect();
+    moved.sort_by_key(|it| std::cmp::Reverse((it.change.abs(), it.cost.abs())));
+    moved.truncate(MOVEMENTS);
+    moved
 }
 
 impl Part {

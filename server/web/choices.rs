@@ -26,7 +26,9 @@ pub fn currencies(
     present.extend(&footing.currency);
     present.sort_unstable();
     present.dedup();
-    if present.len() < 2 && asked.convert_into.is_none() {
+    // One that is not the one that was asked for is a way on.
+    let is_one = present.len() < 2 && absent_currency(asked, footing).is_none();
+    if is_one && asked.convert_into.is_none() {
         return Vec::new();
     }
     let converted = &asked.convert_into;
@@ -44,6 +46,18 @@ pub fn currencies(
     }
     into.dedup();
     present.iter().map(alone).chain(into.into_iter().map(all_in)).collect()
+}
+
+/// The currency that was asked for, where the period has others only.
+pub fn absent_currency<'a>(asked: &'a Asked, footing: &Footing) -> Option<&'a Currency> {
+    let is_alone = asked.convert_into.is_none() && footing.currency.is_none();
+    asked.currency.as_ref().filter(|_| is_alone && !footing.other_currencies.is_empty())
+}
+
+/// What a period is compared with, as a label: `Against October 2026`.
+pub fn against(period: Period, goes_on: bool) -> String {
+    let previous = period.previous().name();
+    if goes_on { format!("Against all of {previous}") } else { format!("Against {previous}") }
 }
 
 /// Periods around one that people ask for.

@@ -17,7 +17,7 @@ use sqlx::{PgConnection, PgPool};
 use crate::support::book::{change, pool, rule, team, to_pool, to_team, write};
 use crate::support::{Focus, TestLedger};
 
-const TEAMS: [&str; 6] = ["vision", "speech", "robotics", "search", "ads", "core"];
+pub const TEAMS: [&str; 6] = ["vision", "speech", "robotics", "search", "ads", "core"];
 const SERVICES: [&str; 5] = ["GPU", "Support", "Storage", "Network", "Tax"];
 const CATEGORIES: [&str; 5] = ["Usage", "Usage", "Purchase", "Tax", "Credit"];
 
@@ -30,7 +30,7 @@ fn amount(chance: &mut ChaCha8Rng) -> String {
     if digits == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
 }
 
-fn bill(chance: &mut ChaCha8Rng, month: u32) -> Focus {
+pub fn bill(chance: &mut ChaCha8Rng, month: u32) -> Focus {
     let mut file = Focus::new();
     for _ in 0..chance.random_range(1..60) {
         let spelling = match (TEAMS.choose(chance).unwrap(), chance.random_range(0..5)) {
@@ -77,7 +77,7 @@ fn split(chance: &mut ChaCha8Rng, teams: &[&str]) -> Split {
 }
 
 /// Teams, pools that may hand on to each other, and rules in any order.
-fn organization(chance: &mut ChaCha8Rng) -> Vec<Entry> {
+pub fn organization(chance: &mut ChaCha8Rng) -> Vec<Entry> {
     let mut teams = TEAMS.to_vec();
     teams.shuffle(chance);
     teams.truncate(chance.random_range(1..=TEAMS.len()));
@@ -129,7 +129,7 @@ async fn statements_sum_to_the_cent(db: &mut PgConnection, cost: CostBasis, seed
             let of_month = Question { period: month.into(), ..question.clone() };
             whole += total(&report::spend(db, &of_month).await.unwrap()).round(2);
             let cents = report::month_in_cents(db, &answers, &of_month).await.unwrap();
-            unallocated += cents.get(&None).copied().unwrap_or_default();
+            unallocated += cents.get(&None).copied().unwrap_or_default().total;
         }
         let book = allocation::book(db, 10_000).await.unwrap();
         let mut charged = Decimal::ZERO;

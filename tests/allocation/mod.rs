@@ -1,3 +1,3 @@
 mod book;
-mod exact;
+pub mod exact;
 mod owners;

@@ -171,6 +171,16 @@ impl Focus {
         text
     }
 
+    /// The same charges with the numbers of their invoices: they are final.
+    pub fn invoiced(&self) -> String {
+        let mut lines = self.0.lines();
+        let mut text = format!("{},InvoiceId\n", lines.next().unwrap());
+        for line in lines {
+            text.extend([line, ",INV-1\n"]);
+        }
+        text
+    }
+
     pub fn text(&self) -> &str {
         &self.0
     }

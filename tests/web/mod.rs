@@ -14,6 +14,7 @@ mod load;
 mod nul;
 mod overview;
 mod people;
+mod preview;
 mod quantities;
 mod rates;
 mod setup;

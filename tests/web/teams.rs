@@ -2,13 +2,19 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
-use gpuledger::allocation::{Entry, Pool, Split, Target, Team};
-use gpuledger::money::Decimal;
+use gpuledger::allocation::{self, Edit, Entry, Pool, Split, Target, Team};
+use gpuledger::audit::Actor;
+use gpuledger::clock;
+use gpuledger::exchange::{self, Rate};
+use gpuledger::money::{Currency, Decimal};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 use serde_json::Value;
 use sqlx::PgPool;
 
+use crate::allocation::exact;
 use crate::support::app::Answer;
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::book::{change, pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 fn line(day: &str, account: &str, service: &str, category: &str, cost: &str, tags: &str) -> String {
@@ -264,4 +270,217 @@ async fn a_statement_shows_how_each_shared_part_came_about(db: PgPool) {
     assert!(html::text(&nothing.body, ".empty").contains("There is nothing to state."));
     assert_eq!(finance.get("/teams/vision/2026-09/invoice").await.status, StatusCode::NOT_FOUND);
     ledger.assert_balanced().await;
+}
+
+/// The columns of a line of a CSV file, by name.
+fn rows(csv: &str) -> Vec<std::collections::HashMap<String, String>> {
+    csv::Reader::from_reader(csv.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_statement_is_filed_and_recomputed_from_its_csv_alone(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let it = json(&finance.get("/teams/research/2026-09/statement.json").await);
+    let rows = rows(&finance.get("/teams/research/2026-09/statement.csv").await.body);
+    let (total, lines) = rows.split_last().unwrap();
+    assert_eq!((total["part"].as_str(), total["label"].as_str()), ("total", "Total"));
+    assert_eq!(total["amount"].parse::<Decimal>().unwrap(), decimal(&it["total"]["amount"]));
+    let amounts: Decimal = lines.iter().map(|row| row["amount"].parse::<Decimal>().unwrap()).sum();
+    assert_eq!(amounts, decimal(&it["total"]["amount"]));
+    for row in &rows {
+        assert_eq!(
+            (row["period"].as_str(), row["state"].as_str(), row["cost"].as_str()),
+            ("2026-09", "provisional", "effective")
+        );
+        assert_eq!(row["ledger_step"], it["sequence"].to_string());
+    }
+    let support = lines.iter().find(|row| row["team"] == "vision" && row["pool"] == "support").unwrap();
+    let number = |column: &str| support[column].parse::<Decimal>().unwrap();
+    let (network, halves) = support["by_way_of"].strip_prefix("network ").unwrap().split_once(" × ").unwrap();
+    let own = number("weight").divide(number("sum_of_weights"), 12).unwrap();
+    let handed_on = network.parse::<Decimal>().unwrap().multiply(halves.parse().unwrap());
+    assert_eq!((own + handed_on).round(11), number("share").round(11));
+    assert_eq!(number("pool_total").multiply(number("share")).round(2), number("amount"));
+    assert_eq!(support["weighs"], "effective direct cost in USD");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_weight_in_several_currencies_is_told_with_its_rates(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let month = Focus::new()
+        .hour("acme", "a1", "2026-09-05T10", "100", "vision")
+        .hour("acme", "a1", "2026-09-05T11", "50", "vision")
+        .billed_in("EUR")
+        .hour("acme", "a2", "2026-09-05T10", "145", "speech")
+        .hour("acme", "a3", "2026-09-05T10", "30", "");
+    ledger.deliver("september.csv", &month).await;
+    let rate = Rate {
+        month: "2026-09".parse().unwrap(),
+        currency: Currency::exactly("EUR"),
+        quoted_in: Currency::exactly("USD"),
+        rate: "1.1".parse().unwrap(),
+        source: "test".into(),
+    };
+    let by = Actor::person("ada@example.com", "test");
+    let mut db = ledger.db.acquire().await.unwrap();
+    exchange::set(&mut db, &[rate], &by, clock::now()).await.unwrap();
+    let common = Entry::Pool(pool("common", Split::DirectCost));
+    let entries = vec![
+        team("vision"),
+        team("speech"),
+        common,
+        rule(1, "account", "a3", to_pool("common")),
+        rule(2, "", "", Target::Labels),
+    ];
+    write(&mut db, entries).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    for query in ["?currency=USD", "?in=USD", "?currency=USD&cost=billed"] {
+        let it = json(&finance.get(&format!("/teams/vision/2026-09/statement.json{query}")).await);
+        let part = &it["teams"][0]["shared"][0];
+        let made_of = part["weight_made_of"].as_array().unwrap();
+        let told: Vec<_> = made_of.iter().map(|it| (&it["cost"]["amount"], &it["rate"])).collect();
+        assert_eq!(told, [(&"100".into(), &"1".into()), (&"50".into(), &"1.1".into())], "{query}");
+        assert_eq!(sum(&part["weight_made_of"], |it| &it["weight"]["amount"]), decimal(&part["weight"]));
+        let share = decimal(&part["weight"]).divide(decimal(&part["sum_of_weights"]), 12).unwrap();
+        assert_eq!(share, decimal(&part["share"]));
+        assert_eq!(part["weighs"], "effective direct cost in all currencies, converted into USD");
+        let page = finance.get(&format!("/teams/vision/2026-09/statement{query}")).await;
+        let said = html::text(&page.body, "main");
+        let sum = "Weight of Vision by direct cost: 100.00 USD + 50.00 EUR × 1.1 = 155.00 USD.";
+        let rate = "In September 2026 one EUR is 1.1 USD (test).";
+        assert!(said.contains(sum), "{said}");
+        // Where everything is converted the rates stand at the end.
+        assert_eq!(said.contains(rate), !query.contains("in="), "{said}");
+        let csv = rows(&finance.get(&format!("/teams/vision/2026-09/statement.csv{query}")).await.body);
+        assert!(csv.iter().any(|row| row["weight_made_of"] == "100 USD + 50 EUR × 1.1"), "{csv:?}");
+    }
+
+    // A currency that the month lacks is not a month without charges.
+    for address in ["/chargeback/2026-09", "/teams/vision/2026-09", "/teams/vision/2026-09/statement"] {
+        let page = finance.get(&format!("{address}?currency=GBP")).await.body;
+        let said = html::text(&page, ".empty");
+        assert!(
+            said.starts_with("Nothing was billed") && said.contains("in GBP in September 2026"),
+            "{said}"
+        );
+        assert!(html::attributes(&page, ".empty a", "href").contains(&format!("{address}?currency=EUR")));
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let month = |cost: &str| {
+        Focus::new().hour("acme", "a1", "2026-09-05T10", cost, "vision").hour(
+            "acme",
+            "a2",
+            "2026-09-05T10",
+            "20",
+            "speech",
+        )
+    };
+    let mut db = ledger.db.acquire().await.unwrap();
+    let rules = vec![team("vision"), team("speech"), rule(9, "", "", Target::Labels)];
+    write(&mut db, rules).await;
+    ledger.deliver("first.csv", &month("90")).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let restated = |it: &Value| it["restated"].clone();
+    let statement = "/teams/vision/2026-09/statement";
+    // What was provisional may change.
+    ledger.deliver("second.csv", month("100").invoiced()).await;
+    let it = json(&finance.get(&format!("{statement}.json")).await);
+    assert_eq!((&it["state"], restated(&it)), (&"final".into(), Value::Array(Vec::new())));
+    let sequence = it["sequence"].as_i64().unwrap();
+
+    write(&mut db, vec![rule(1, "account", "a2", crate::support::book::to_team("vision"))]).await;
+    let it = json(&finance.get(&format!("{statement}.json")).await);
+    let told = &it["restated"][0];
+    assert_eq!((&told["sequence"], &told["month"]), (&sequence.into(), &"2026-09".into()));
+    assert_eq!(
+        ["was", "now", "difference"].map(|figure| decimal(&told[figure])),
+        ["100", "120", "20"].map(|text| text.parse::<Decimal>().unwrap())
+    );
+    let page = finance.get(statement).await.body;
+    let said = html::text(&page, ".facts");
+    assert!(said.contains(&format!("it was 100.00 as of step {sequence}")), "{said}");
+    let then = finance.get(&format!("{statement}.json?sequence={sequence}&currency=USD")).await;
+    assert_eq!(json(&then)["total"]["amount"], told["was"]);
+    // So it is for who was charged less.
+    let it = json(&finance.get("/teams/speech/2026-09/statement.json").await);
+    assert_eq!(decimal(&it["restated"][0]["difference"]), Decimal::from(-20));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_part_of_a_shared_cost_changes_with_all_of_it_or_with_the_share(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let it = json(&finance.get("/teams/vision/2026-09.json").await);
+    let movements = it["shared_movements"].as_array().unwrap();
+    assert_eq!(movements.len(), 2);
+    for movement in movements {
+        // Everything is twice what it was, and so are the shares of it the same.
+        assert_eq!(decimal(&movement["by_total"]), decimal(&movement["change"]), "{movement}");
+        assert_eq!(decimal(&movement["by_share"]), Decimal::ZERO);
+        assert_eq!(decimal(&movement["pool_cost"]), decimal(&movement["pool_previous"]).times(2));
+    }
+    let page = finance.get("/teams/vision/2026-09").await.body;
+    let why = html::text(&page, "#why");
+    assert!(why.contains("Shared: support") && why.contains("all of it +"), "{why}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_team_is_charged_the_same_on_every_page_and_file(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut db = ledger.db.acquire().await.unwrap();
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let mut written: Vec<(i64, Entry)> = Vec::new();
+    for seed in 100..104 {
+        let mut chance = ChaCha8Rng::seed_from_u64(seed);
+        let month = 8 + u32::try_from(seed % 2).unwrap();
+        ledger.deliver(&format!("{seed}.csv"), &exact::bill(&mut chance, month)).await;
+        let entries = exact::organization(&mut chance);
+        let ids = allocation::entry_ids(&mut db, entries.len()).await.unwrap();
+        let gone = written.drain(..).map(|(id, entry)| Edit { id, before: Some(entry), after: None });
+        let come = ids.iter().zip(&entries);
+        let come = come.map(|(id, entry)| Edit { id: *id, before: None, after: Some(entry.clone()) });
+        change(&mut db, gone.chain(come).collect()).await;
+        written = ids.into_iter().zip(entries).collect();
+        for (period, query) in
+            [("2026-09", "?currency=USD"), ("2026-08..2026-09", "?currency=USD&cost=billed")]
+        {
+            let all = json(&finance.get(&format!("/chargeback/{period}.json{query}")).await);
+            let csv = rows(&finance.get(&format!("/chargeback/{period}.csv{query}")).await.body);
+            let page = finance.get(&format!("/chargeback/{period}{query}")).await.body;
+            let shown = html::texts(&page, "tbody td:nth-of-type(3)");
+            let lines = all["teams"].as_array().unwrap();
+            assert_eq!(sum(&all["teams"], |it| &it["stated"]["total"]), decimal(&all["stated"]["total"]));
+            for ((line, row), shown) in lines.iter().zip(&csv).zip(shown) {
+                let stated = decimal(&line["stated"]["total"]);
+                let of = format!("seed {seed}, {}, {period}{query}", line["name"]);
+                let read = |text: &str| -> Decimal {
+                    let text = text.replace(',', "").replace('−', "-").replace('–', "0");
+                    text.parse().unwrap_or_else(|_| panic!("{of}: {text}"))
+                };
+                assert_eq!(read(&shown), stated, "{of}");
+                assert_eq!(read(&row["stated"]), stated, "{of}");
+                let Some(team) = line["team"].as_str() else { continue };
+                let page = json(&finance.get(&format!("/teams/{team}/{period}.json{query}")).await);
+                assert_eq!(page["stated"], line["stated"], "{of}");
+                let statement = format!("/teams/{team}/{period}/statement");
+                let it = json(&finance.get(&format!("{statement}.json{query}")).await);
+                for figure in ["direct", "shared"] {
+                    assert_eq!(decimal(&it[figure]), decimal(&line["stated"][figure]), "{of} {figure}");
+                }
+                // It was charged something in the period before alone.
+                if it["total"].is_null() {
+                    assert!(stated.is_zero(), "{of}");
+                    continue;
+                }
+                assert_eq!(decimal(&it["total"]["amount"]), stated, "{of}");
+                let csv = rows(&finance.get(&format!("{statement}.csv{query}")).await.body);
+                assert_eq!(read(&csv.last().unwrap()["amount"]), stated, "{of}");
+            }
+        }
+    }
 }

@@ -1,12 +1,13 @@
 //! What a team is charged, in cents that add up: `/teams/vision/2026-09/statement`, its `.json` and `.csv`.
 //!
-//! The total of a month, rounded, is distributed over all teams and what is unallocated by largest remainder, in the
-//! order of their handles; a team's cents over its lines in the same way. So all statements of a month add up to the
-//! month, and each to its lines. Of several months a statement is the sum of theirs.
+//! Its cents come from [`cents`], as those of every page that says what a team is charged; what is direct and what is
+//! shared is distributed over its lines in the same way. So all statements of a month add up to the month, and each to
+//! its lines. Of several months a statement is the sum of theirs.
 
+mod cents;
 mod pools;
-
-use std::collections::BTreeMap;
+mod restated;
+mod weight;
 
 use serde::Serialize;
 use sqlx::PgConnection;
@@ -18,9 +19,11 @@ use super::{Answers, Group, Grouping, Question, Standing};
 use crate::accounts::Viewer;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
+pub use cents::{Cents, month_in_cents, period_in_cents};
 use pools::Pools;
+pub use restated::Restated;
+pub use weight::Weighed;
 
-const CENTS: u8 = 2;
 /// Lines of a team; the smallest beyond are added up, so that a statement stays two pages.
 const LINES: usize = 30;
 
@@ -38,10 +41,21 @@ pub struct Statement {
     pub shared: Decimal,
     /// The team itself, and those inside it.
     pub teams: Vec<TeamStatement>,
+    pub state: Finality,
+    /// Months that were final as something else.
+    pub restated: Vec<Restated>,
     pub standing: Vec<Standing>,
     /// What the statements of all teams and the unallocated part sum to; for who sees everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_everyone: Option<OfEveryone>,
+}
+
+/// Whether figures may still change because a bill is still to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Finality {
+    Provisional,
+    Final,
 }
 
 /// The month, or months, that a statement is a part of, in cents.
@@ -90,6 +104,10 @@ pub struct StatedPart {
     pub split: String,
     /// What weights are counted in; empty where they are shares.
     pub unit: String,
+    /// What a weight is, in words: `effective direct cost in all currencies, converted into USD`.
+    pub weighs: String,
+    /// Of a weight in several currencies, what it is the sum of.
+    pub weight_made_of: Vec<Weighed>,
     /// The team's own, and the sum of all; null where it gets its part only by way of another shared cost.
     pub weight: Option<Decimal>,
     pub sum_of_weights: Decimal,
@@ -127,14 +145,14 @@ pub async fn statement(
     who: SeenTeam,
     question: &Question,
 ) -> Result<Statement, Error> {
-    let sees_everything = question.viewer == Viewer::Everything;
+    let viewer = &question.viewer;
     let of_all = who.question(question);
     let spend = answers.spend(db, &of_all.by(Grouping::Pool)).await?;
     // From here on everything is in one currency and as of one step.
     let question = Question { filters: Vec::new(), ..of_all.beside(&spend) };
     let book = answers.book(db, spend.sequence).await?;
     let last = book.of_month(question.period.last());
-    let mut of_everyone = OfEveryone::default();
+    let (mut of_everyone, mut restated) = (OfEveryone::default(), Vec::new());
     let mut teams: Vec<TeamStatement> = who
         .handles()
         .into_iter()
@@ -152,8 +170,9 @@ pub async fn statement(
     for month in question.period.months() {
         let asked = Question { period: month.into(), ..question.clone() };
         let cents = month_in_cents(db, answers, &asked).await?;
-        of_everyone.total += cents.values().copied().sum();
-        of_everyone.unallocated += cents.get(&None).copied().unwrap_or_default();
+        of_everyone.total += cents.values().map(|cents| cents.total).sum();
+        of_everyone.unallocated += cents.get(&None).copied().unwrap_or_default().total;
+        restated.extend(restated::find(db, answers, &who, &asked, viewer, spend.sequence).await?);
         if teams.iter().all(|team| !cents.contains_key(&Some(team.team.clone()))) {
             continue;
         }
@@ -161,11 +180,11 @@ pub async fn statement(
         let of_month = book.of_month(month);
         let pools = Pools::find(db, answers, &asked, of_month, allocated.division_id).await?;
         for team in &mut teams {
-            let Some(cents) = cents.get(&Some(team.team.clone())) else { continue };
+            let Some(cents) = cents.get(&Some(team.team.clone())).copied() else { continue };
             let of_team = asked.only(Grouping::Team, vec![team.team.clone()]);
-            let mut items = direct_items(db, answers, &of_team).await?;
-            items.extend(pools.items(db, answers, &of_team, &team.team).await?);
-            team.take(items, *cents);
+            let direct = direct_items(db, answers, &of_team).await?;
+            team.take(direct, cents.direct);
+            team.take(pools.items(db, answers, &of_team, &team.team).await?, cents.shared);
         }
     }
     for team in &mut teams {
@@ -186,25 +205,12 @@ pub async fn statement(
         direct: total - shared,
         shared,
         teams,
+        of_everyone: (*viewer == Viewer::Everything).then_some(of_everyone),
+        state: Finality::of(&standing),
+        restated,
         standing,
-        of_everyone: sees_everything.then_some(of_everyone),
         footing,
     })
-}
-
-/// Every team's cents of a month and, under no name, what is unallocated: they sum to the month's total, rounded.
-pub async fn month_in_cents(
-    db: &mut PgConnection,
-    answers: &Answers,
-    question: &Question,
-) -> Result<BTreeMap<Option<String>, Decimal>, Error> {
-    // Which cent goes where depends on all of them, whoever asks.
-    let everyone = Question { viewer: Viewer::Everything, filters: Vec::new(), ..question.clone() };
-    let mut groups = answers.spend(db, &everyone.by(Grouping::Team)).await?.groups;
-    groups.sort_by(|a, b| (a.key.is_none(), &a.key).cmp(&(b.key.is_none(), &b.key)));
-    let exact: Vec<Decimal> = groups.iter().map(|group| group.cost.amount).collect();
-    let cents = Decimal::round_parts(&exact, CENTS);
-    Ok(groups.into_iter().map(|group| group.key).zip(cents).collect())
 }
 
 async fn direct_items(
@@ -244,11 +250,25 @@ fn direct(project: Option<&String>, experiment: Option<&String>, label: String, 
     Item { line: Line::Direct(line), exact: group.cost.amount }
 }
 
+impl Finality {
+    fn of(standing: &[Standing]) -> Self {
+        let is_open = standing.is_empty() || standing.iter().any(|scope| scope.is_provisional);
+        if is_open { Self::Provisional } else { Self::Final }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Provisional => "provisional",
+            Self::Final => "final",
+        }
+    }
+}
+
 impl TeamStatement {
-    /// Adds the items of a month, which become cents that sum to these.
+    /// Adds what is direct of a month, or what is shared: items, which become cents that sum to these.
     fn take(&mut self, items: Vec<Item>, cents: Decimal) {
         let exact: Vec<Decimal> = items.iter().map(|item| item.exact).collect();
-        let rounded = Decimal::round_parts_to(&exact, cents, CENTS);
+        let rounded = Decimal::round_parts_to(&exact, cents, cents::PLACES);
         for (item, amount) in items.into_iter().zip(rounded) {
             self.total += amount;
             match item.line {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::weight::{Scales, Weighed};
 use super::{Item, Line, StatedPart, Way};
 use crate::accounts::Viewer;
 use crate::allocation::{Division, MonthBook, Portion, Recipient, Split, division_of};
@@ -16,6 +17,7 @@ use crate::report::{Answers, Grouping, Question};
 pub(super) struct Pools<'a> {
     book: MonthBook<'a>,
     division: Option<Division>,
+    scales: Scales,
     /// By pool and part.
     totals: BTreeMap<(String, String), Decimal>,
 }
@@ -32,7 +34,8 @@ impl<'a> Pools<'a> {
         // Of a pool its whole is told to everyone who pays a part of it.
         let whole = Question { viewer: Viewer::Everything, filters: Vec::new(), ..asked.clone() };
         let totals = by_part(db, answers, &whole).await?;
-        Ok(Self { book, division, totals })
+        let scales = Scales::find(db, answers, asked, division.as_ref()).await?;
+        Ok(Self { book, division, scales, totals })
     }
 
     /// A team's parts of them.
@@ -43,20 +46,30 @@ impl<'a> Pools<'a> {
         of_team: &Question,
         team: &str,
     ) -> Result<Vec<Item>, Error> {
-        let parts = by_part(db, answers, of_team).await?;
+        let mut parts = by_part(db, answers, of_team).await?;
+        parts.retain(|_, exact| !exact.is_zero());
+        let by_cost = |pool: &str| self.split(pool).is_some_and(|split| *split == Split::DirectCost);
+        let own_cost = if parts.keys().any(|(pool, _)| by_cost(pool)) {
+            self.scales.own_cost(db, answers, of_team).await?
+        } else {
+            Vec::new()
+        };
         let item = |((pool, part), exact): ((String, String), Decimal)| Item {
-            line: Line::Shared(Box::new(self.arithmetic(&pool, &part, team))),
+            line: Line::Shared(Box::new(self.arithmetic(&pool, &part, team, &own_cost))),
             exact,
         };
-        Ok(parts.into_iter().filter(|(_, exact)| !exact.is_zero()).map(item).collect())
+        Ok(parts.into_iter().map(item).collect())
+    }
+
+    fn split(&self, pool: &str) -> Option<&Split> {
+        self.book.pool(pool).map(|pool| &pool.split)
     }
 
     /// How a team's share of a pool came about.
-    fn arithmetic(&self, pool: &str, part: &str, team: &str) -> StatedPart {
+    fn arithmetic(&self, pool: &str, part: &str, team: &str, own_cost: &[Weighed]) -> StatedPart {
         let named = |handle: &str| self.book.pool(handle).map_or(handle, |it| &it.name).to_owned();
-        let split = self.book.pool(pool).map(|it| &it.split);
+        let split = self.split(pool);
         let pools = self.division.as_ref().map_or(&[][..], |division| &division.pools);
-        let currency = self.division.as_ref().and_then(|division| division.currency.as_ref());
         let divided = pools.iter().find(|it| it.pool == pool && it.part == part);
         let portions = divided.map_or(&[][..], |divided| &divided.first);
         let to_pools = portions.iter().filter_map(|portion| match &portion.to {
@@ -67,6 +80,7 @@ impl<'a> Pools<'a> {
             let onward = pools.iter().find(|it| it.pool == *next)?;
             Some(Way { name: named(next), share, handed_on: own(&onward.first, team)?.share })
         });
+        let weight = own(portions, team).map(|portion| portion.weight);
         let shares = divided.into_iter().flat_map(|divided| &divided.shares);
         StatedPart {
             month: self.book.month,
@@ -75,8 +89,13 @@ impl<'a> Pools<'a> {
             part: Some(part.to_owned()).filter(|part| !part.is_empty()),
             total: self.totals.get(&(pool.to_owned(), part.to_owned())).copied().unwrap_or_default(),
             split: split.map(in_words).unwrap_or_default(),
-            unit: split.map(|split| unit(split, currency)).unwrap_or_default(),
-            weight: own(portions, team).map(|portion| portion.weight),
+            unit: split.map(|split| unit(split, self.scales.currency.as_ref())).unwrap_or_default(),
+            weighs: split.map(|split| self.scales.in_words(split)).unwrap_or_default(),
+            weight_made_of: weight.and(split).map_or_else(Vec::new, |split| match split {
+                Split::DirectCost => own_cost.to_vec(),
+                _ => Vec::new(),
+            }),
+            weight,
             sum_of_weights: portions.iter().map(|portion| portion.weight).sum(),
             by_way_of: by_way_of.collect(),
             share: shares.filter(|it| it.team == team).map(|it| it.share).sum(),

@@ -19,6 +19,7 @@ use crate::exchange::Used;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
 use parts::Before;
+pub(super) use parts::scaled;
 
 /// Decimals of unit prices, which are for display.
 const PRICE_PLACES: u8 = 6;

@@ -82,7 +82,7 @@ impl Parts {
 
 /// `amount × part / whole`, multiplied first: a price that stays the same must leave no crumb. `None` for a whole of
 /// zero. Digits beyond [`PLACES`] belong to the part that is a remainder.
-fn scaled(amount: Decimal, part: Decimal, whole: Decimal) -> Option<Decimal> {
+pub fn scaled(amount: Decimal, part: Decimal, whole: Decimal) -> Option<Decimal> {
     amount.round(PLACES).multiply(part.round(PLACES)).divide(whole.round(PLACES), PLACES)
 }
 

@@ -289,13 +289,16 @@ pub fn state(stage: Stage) -> (&'static str, &'static str) {
 }
 
 impl Record for crate::report::Move {
-    const COLUMNS: &'static [&'static str] = &["from", "to", "keys", "effective_cost", "currency"];
+    const COLUMNS: &'static [&'static str] =
+        &["from", "to", "keys", "charges", "credits", "effective_cost", "currency"];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         vec![
             Cell::text(self.from.as_str()),
             Cell::text(self.to.as_str()),
             Cell::Number(self.keys.into()),
+            Cell::Number(self.charges),
+            Cell::Number(self.credits),
             Cell::Number(self.cost),
             Cell::text(self.currency.as_str()),
         ]

@@ -66,6 +66,14 @@ impl RuleForm {
         Self { pairs }
     }
 
+    /// The form that an address fills in: `from=2026-09` is the month that it is to begin with.
+    pub fn of_address(mut pairs: Vec<(String, String)>) -> Self {
+        for (name, _) in pairs.iter_mut().filter(|(name, _)| name == "from") {
+            "since".clone_into(name);
+        }
+        Self { pairs }
+    }
+
     /// The form of a rule that there is.
     pub fn of(rule: &Rule, book: &Book, id: i64) -> Self {
         let mut pairs: Vec<(String, String)> = vec![("name".into(), rule.name.clone())];
@@ -320,9 +328,17 @@ mod tests {
 
     #[test]
     fn an_address_fills_it_in() {
-        let form = form(&[("field", "account"), ("value", "1234"), ("to", "tag:owner"), ("name", "x")]);
+        let address = [
+            ("field", "account"),
+            ("value", "1234"),
+            ("to", "tag:owner"),
+            ("name", "x"),
+            ("from", "2026-09"),
+        ];
+        let form = RuleForm::of_address(form(&address).pairs);
         let read = form.read().ok().unwrap();
         assert_eq!(read.rule.when[0].in_words(), "Account is 1234");
+        assert_eq!(read.since, Some("2026-09".parse().unwrap()));
         assert_eq!(read.rule.to, Target::Tag { key: "owner".into() });
         assert!(form.has("to", "tag"));
         assert_eq!((form.tag(), form.lines().len()), ("owner", 4));

@@ -182,7 +182,13 @@ pub async fn new(
 ) -> Result {
     let book = book_now(&mut db).await?;
     let choices = Choices::find(&mut db, &answers, &book, None).await?;
-    respond::html(FormPage { layout, id: None, form: RuleForm::new(pairs), choices, problems: Vec::new() })
+    respond::html(FormPage {
+        layout,
+        id: None,
+        form: RuleForm::of_address(pairs),
+        choices,
+        problems: Vec::new(),
+    })
 }
 
 pub async fn edit(

@@ -49,7 +49,10 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => respond::csv(&format!("chargeback-{period}"), &it.teams),
         Format::Html => {
-            if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
+            if asked.convert_into.is_none()
+                && it.footing.currency.is_some()
+                && !it.footing.other_currencies.is_empty()
+            {
                 asked.currency.clone_from(&it.footing.currency);
             }
             let sequence = it.footing.sequence;
@@ -114,6 +117,10 @@ impl Page {
 
     fn stated_until(&self) -> Option<chrono::NaiveDate> {
         stated_until(&self.standing, self.period)
+    }
+
+    fn against(&self) -> String {
+        choices::against(self.period, self.stated_until().is_some())
     }
 
     /// What a line is about: the page of a team, of what is nobody's its charges by service.
@@ -186,6 +193,10 @@ impl Record for TeamLine {
         "accelerator_hours",
         "cost_per_accelerator_hour",
         "with_teams_inside",
+        "stated_direct",
+        "stated_shared",
+        "stated",
+        "stated_with_teams_inside",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
@@ -204,6 +215,10 @@ impl Record for TeamLine {
             Cell::Number(self.accelerator_hours),
             number(self.cost_per_accelerator_hour),
             number(self.with_teams_inside),
+            Cell::Number(self.stated.direct),
+            Cell::Number(self.stated.shared),
+            Cell::Number(self.stated.total),
+            number(self.stated_with_teams_inside),
         ]
     }
 }

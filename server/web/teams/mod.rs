@@ -26,7 +26,8 @@ use crate::ledger;
 use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{
-    self, Answers, Breakdown, Filter, Group, Grouping, SeenTeam, Step, TeamName, TeamReport, stated_until,
+    self, Answers, Breakdown, Filter, Group, Grouping, Movement, SeenTeam, SharedMovement, Step, TeamName,
+    TeamReport, stated_until,
 };
 
 /// What the addresses of these pages take.
@@ -60,7 +61,10 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => file::csv(&it),
         Format::Html => {
-            if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
+            if asked.convert_into.is_none()
+                && it.footing.currency.is_some()
+                && !it.footing.other_currencies.is_empty()
+            {
                 asked.currency.clone_from(&it.footing.currency);
             }
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
@@ -150,6 +154,20 @@ impl Page {
 
     fn stated_until(&self) -> Option<NaiveDate> {
         stated_until(&self.it.standing, self.period)
+    }
+
+    fn against(&self) -> String {
+        choices::against(self.period, self.stated_until().is_some())
+    }
+
+    /// The shared cost that a movement is of, where it is one.
+    fn shared_movement(&self, movement: &Movement) -> Option<&SharedMovement> {
+        let of_pool = |it: &&SharedMovement| movement.provider.is_empty() && movement.item == it.title();
+        self.it.shared_movements.iter().find(of_pool)
+    }
+
+    fn shared_movement_of(&self, group: &Group) -> Option<&SharedMovement> {
+        self.it.shared_movements.iter().find(|it| group.key.as_ref() == Some(&it.pool))
     }
 
     fn has_hours(&self) -> bool {

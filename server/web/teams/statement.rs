@@ -15,7 +15,9 @@ use super::{TAKES, seen};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, StatedLine, StatedPart, Statement, TeamStatement, stated_until};
+use crate::report::{
+    self, Answers, Restated, StatedLine, StatedPart, Statement, TeamStatement, Weighed, stated_until,
+};
 
 #[derive(Template)]
 #[template(path = "teams/statement.html")]
@@ -44,7 +46,10 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => respond::csv(&format!("statement-{}-{period}", it.who.team), &lines(&it)),
         Format::Html => {
-            if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
+            if asked.convert_into.is_none()
+                && it.footing.currency.is_some()
+                && !it.footing.other_currencies.is_empty()
+            {
                 asked.currency.clone_from(&it.footing.currency);
             }
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
@@ -77,6 +82,13 @@ impl Page {
 
     fn all_teams(&self) -> String {
         self.asked.link(paths::Chargeback { period: As::page(self.period) })
+    }
+
+    /// The statement of a month as it was when its bills were final.
+    fn as_of_month(&self, it: &Restated) -> String {
+        let period = it.month.into();
+        let currency = self.it.footing.currency.clone().filter(|_| self.asked.convert_into.is_none());
+        Asked { sequence: Some(it.sequence), currency, ..self.asked.clone() }.link(self.path(period))
     }
 
     /// This statement as it is now, whatever comes later.
@@ -113,6 +125,32 @@ impl Page {
         format!("{} to {}", days.start.format("%-d %B %Y"), last.format("%-d %B %Y"))
     }
 
+    /// What weights are, a sentence for each kind, and the rates that the statement does not show otherwise.
+    fn weights(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        let parts =
+            || self.it.teams.iter().flat_map(|team| &team.shared).filter(|part| part.weight.is_some());
+        for part in parts() {
+            let note = format!("Divided {}: weights are {}.", part.split, part.weighs);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        for part in parts() {
+            for it in part.weight_made_of.iter().filter(|it| it.cost.currency != it.weight.currency) {
+                let is_shown = self.it.footing.rates.iter().any(|used| {
+                    (used.month, &used.currency, &used.into)
+                        == (part.month, &it.cost.currency, &it.weight.currency)
+                });
+                let note = format!("In {} {}.", part.month.name(), it.rate_in_words());
+                if !is_shown && !notes.contains(&note) {
+                    notes.push(note);
+                }
+            }
+        }
+        notes
+    }
+
     fn may_import(&self) -> bool {
         self.layout.may(Access::Finance)
     }
@@ -125,6 +163,27 @@ impl TeamStatement {
 
     pub fn shared_sum(&self) -> Decimal {
         self.shared.iter().map(|part| part.amount).sum()
+    }
+
+    pub fn hours(&self) -> Decimal {
+        self.direct.iter().map(|line| line.accelerator_hours).sum()
+    }
+
+    /// Of its weights in several currencies, what each is the sum of.
+    pub fn sums(&self, period: &Period) -> Vec<String> {
+        let mut sums: Vec<String> = Vec::new();
+        for part in self.shared.iter().filter(|part| !part.weight_made_of.is_empty()) {
+            let month =
+                if period.is_one_month() { String::new() } else { format!(" in {}", part.month.name()) };
+            let sum = part.weight.map(|weight| filters::figure(weight, 2)).unwrap_or_default();
+            let made_of = part.made_of(|amount| filters::figure(amount, 2));
+            let sum =
+                format!("Weight of {} {}{month}: {made_of} = {sum} {}.", self.name, part.split, part.unit);
+            if !sums.contains(&sum) {
+                sums.push(sum);
+            }
+        }
+        sums
     }
 }
 
@@ -146,32 +205,60 @@ impl StatedPart {
         }
     }
 
+    /// What the weight is the sum of: `60 USD + 20 EUR × 1.1`; amounts as `figure` writes them.
+    fn made_of(&self, figure: impl Fn(Decimal) -> String) -> String {
+        let term = |it: &Weighed| {
+            let cost = format!("{} {}", figure(it.cost.amount), it.cost.currency);
+            if it.cost.currency == it.weight.currency {
+                cost
+            } else {
+                format!("{cost} × {}", it.rate.normalize())
+            }
+        };
+        self.weight_made_of.iter().map(term).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// By way of which shared costs it came, with what each takes and hands on: `Network 0.03 × 0.5`.
+    fn ways(&self) -> String {
+        let ways = self.by_way_of.iter();
+        let ways =
+            ways.map(|way| format!("{} {} × {}", way.name, way.share.normalize(), way.handed_on.normalize()));
+        ways.collect::<Vec<_>>().join(" + ")
+    }
+
     /// A share in percent, as many digits as one can check an amount with.
     pub fn percent(share: &Decimal) -> String {
         format!("{}\u{202f}%", share.times(100).round(6).normalize())
     }
 }
 
-/// A line for a spreadsheet: something direct, or a part of a shared cost.
+impl Weighed {
+    /// `one EUR is 1.1 USD (entered)`.
+    fn rate_in_words(&self) -> String {
+        let (one, into) = (&self.cost.currency, &self.weight.currency);
+        format!("one {one} is {} {into} ({})", self.rate.normalize(), self.source)
+    }
+}
+
+/// A line for a spreadsheet: something direct, a part of a shared cost, or all of it.
 struct Line<'a> {
-    of: &'a TeamStatement,
-    currency: Option<&'a Currency>,
+    it: &'a Statement,
     what: What<'a>,
 }
 
 enum What<'a> {
-    Direct(&'a StatedLine),
-    Shared(&'a StatedPart),
+    Direct(&'a TeamStatement, &'a StatedLine),
+    Shared(&'a TeamStatement, &'a StatedPart),
+    Total,
 }
 
 fn lines(it: &Statement) -> Vec<Line<'_>> {
-    let currency = it.footing.currency.as_ref();
-    let of_team = |of| {
-        let line = move |what| Line { of, currency, what };
-        let direct = of.direct.iter().map(What::Direct);
-        direct.chain(of.shared.iter().map(What::Shared)).map(line)
-    };
-    it.teams.iter().flat_map(of_team).collect()
+    fn of_team(of: &TeamStatement) -> impl Iterator<Item = What<'_>> {
+        let direct = of.direct.iter().map(move |line| What::Direct(of, line));
+        direct.chain(of.shared.iter().map(move |part| What::Shared(of, part)))
+    }
+    let total = it.total.iter().map(|_| What::Total);
+    it.teams.iter().flat_map(of_team).chain(total).map(|what| Line { it, what }).collect()
 }
 
 impl Record for Line<'_> {
@@ -187,48 +274,71 @@ impl Record for Line<'_> {
         "pool_part",
         "pool_total",
         "split",
+        "weighs",
+        "weight_made_of",
         "weight",
         "sum_of_weights",
+        "by_way_of",
         "share",
         "amount",
         "currency",
+        "team_name",
+        "cost_centre",
+        "period",
+        "cost",
+        "state",
+        "ledger_step",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         let text = |text: &'_ Option<String>| text.clone().map_or(Cell::Empty, Cell::text);
         let month = |month: BillingMonth| Cell::text(month.to_string());
-        let team = Cell::text(self.of.team.as_str());
-        let currency = self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str()));
-        match &self.what {
-            What::Direct(line) => {
-                let mut cells = vec![team, Cell::text("direct"), Cell::text(line.label.as_str())];
-                cells.extend([
-                    text(&line.project),
-                    text(&line.experiment),
-                    Cell::Number(line.accelerator_hours),
-                ]);
-                cells.extend(std::iter::repeat_n(Cell::Empty, 8));
-                cells.extend([Cell::Number(line.amount), currency]);
-                cells
+        let empty = |cells: usize| std::iter::repeat_n(Cell::Empty, cells);
+        let Line { it, what } = self;
+        let (of, amount) = match what {
+            What::Direct(of, line) => (Some(of), line.amount),
+            What::Shared(of, part) => (Some(of), part.amount),
+            What::Total => (None, it.total.as_ref().map(|total| total.amount).unwrap_or_default()),
+        };
+        let mut cells = vec![of.map_or(Cell::Empty, |of| Cell::text(of.team.as_str()))];
+        match what {
+            What::Direct(_, line) => {
+                cells.extend([Cell::text("direct"), Cell::text(line.label.as_str())]);
+                cells.extend([text(&line.project), text(&line.experiment)]);
+                cells.push(Cell::Number(line.accelerator_hours));
+                cells.extend(empty(11));
             }
-            What::Shared(part) => vec![
-                team,
-                Cell::text("shared"),
-                Cell::text(part.name.as_str()),
-                Cell::Empty,
-                Cell::Empty,
-                Cell::Empty,
-                month(part.month),
-                Cell::text(part.pool.as_str()),
-                text(&part.part),
-                Cell::Number(part.total),
-                Cell::text(part.split.as_str()),
-                part.weight.map_or(Cell::Empty, Cell::Number),
-                Cell::Number(part.sum_of_weights),
-                Cell::Number(part.share),
-                Cell::Number(part.amount),
-                currency,
-            ],
+            What::Shared(_, part) => {
+                cells.extend([Cell::text("shared"), Cell::text(part.name.as_str())]);
+                cells.extend(empty(3));
+                cells.extend([month(part.month), Cell::text(part.pool.as_str()), text(&part.part)]);
+                cells.extend([Cell::Number(part.total), Cell::text(part.split.as_str())]);
+                cells.extend([
+                    Cell::text(part.weighs.as_str()),
+                    Cell::text(part.made_of(|amount| amount.normalize().to_string())),
+                ]);
+                cells.push(part.weight.map_or(Cell::Empty, Cell::Number));
+                cells.extend([Cell::Number(part.sum_of_weights), Cell::text(part.ways())]);
+                cells.push(Cell::Number(part.share));
+            }
+            What::Total => {
+                cells.extend([Cell::text("total"), Cell::text("Total")]);
+                cells.extend(empty(2));
+                cells.push(Cell::Number(it.teams.iter().map(TeamStatement::hours).sum()));
+                cells.extend(empty(11));
+            }
         }
+        let currency = it.footing.currency.as_ref();
+        cells.extend([
+            Cell::Number(amount),
+            currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())),
+            Cell::text(of.map_or(it.who.name.as_str(), |of| of.name.as_str())),
+            of.map_or(Cell::Empty, |of| text(&of.cost_centre)),
+            Cell::text(it.period.to_string()),
+            Cell::text(it.footing.cost.to_string()),
+            Cell::text(it.state.as_str()),
+            Cell::Number(it.footing.sequence.into()),
+        ]);
+        cells
     }
 }

@@ -1,0 +1,227 @@
+//! What a change of the allocation moves: from whom to whom, by month, with the largest keys. For a draft against the
+//! book that holds now; for one that was applied or undone, against the step before.
+
+mod moved;
+
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::basis::{Allocation, Basis, Names};
+use super::consequences::consequences;
+use super::denomination::Unconverted;
+use super::standing::{final_since, months};
+use super::sums::sums_of;
+use super::{Answers, CostBasis, Grouping, Question};
+use crate::accounts::Viewer;
+use crate::allocation::{self, Book, Change, Edit, Entry, MonthAllocation};
+use crate::exchange::{self, Rates, Used};
+use crate::ledger::{self, Visible};
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+pub use moved::{Move, MovedKey};
+use moved::{Moved, in_order, keys};
+
+/// The latest months that are looked at; those before change as well.
+const MONTHS: usize = 36;
+
+/// What moves. Amounts are in one currency; what no rate converts into it says so and is in no other figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Preview {
+    pub currency: Option<Currency>,
+    /// Months in which something moves, the latest first.
+    pub months: Vec<MonthOfPreview>,
+    /// Months with charges before those that were looked at, for which the change holds as well.
+    pub earlier_months: usize,
+    /// Over all these months.
+    pub moves: Vec<Move>,
+    pub keys: Vec<MovedKey>,
+    pub rates: Vec<Used>,
+    /// Charges of these months that are in no team's figures.
+    pub unconverted: Vec<Unconverted>,
+    /// Keys that stay with their owner and get another project, experiment, label or rule.
+    pub relabelled_keys: i64,
+    /// What else the change does, a sentence each.
+    pub consequences: Vec<String>,
+}
+
+/// What each team is charged in a month, shared costs included.
+#[derive(Clone, Debug, Serialize)]
+pub struct MonthOfPreview {
+    pub month: BillingMonth,
+    /// Its bills were final, so that statements of it may have been handed out.
+    pub was_final: bool,
+    /// What teams, and what is unallocated, are charged more in all: as much as the others are charged less.
+    pub changes_hands: Decimal,
+    pub moves: Vec<Move>,
+    pub teams: Vec<TeamOfPreview>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct TeamOfPreview {
+    /// Null: unallocated.
+    pub team: Option<String>,
+    pub label: String,
+    pub before: Decimal,
+    pub after: Decimal,
+}
+
+/// A month that the change touches, allocated without and with it.
+struct Sides {
+    month: BillingMonth,
+    rates: Rates,
+    before: MonthAllocation,
+    after: MonthAllocation,
+}
+
+/// Looks at what a change does, or did.
+pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) -> sqlx::Result<Preview> {
+    let now = ledger::sequence(&mut *db).await?;
+    let (sequence, before) = match change.applied_sequence {
+        Some(applied) => (applied, answers.book(db, applied - 1).await?),
+        None => (now, answers.book(db, now).await?),
+    };
+    let after = before.edited(&change.edits);
+    let mut months = months(&mut *db).await?;
+    months.retain(|month| change.edits.iter().any(|edit| touches(edit, *month)));
+    let mut sides = Vec::new();
+    for month in months.iter().take(MONTHS) {
+        let visible = Visible::find(db, *month, *month, sequence).await?;
+        let rates = exchange::rates(db, *month, *month, sequence).await?;
+        let then = allocation::allocate(db, &before, *month, &visible, &rates, sequence).await?;
+        let with = allocation::allocate(db, &after, *month, &visible, &rates, sequence).await?;
+        if then != with {
+            sides.push(Sides { month: *month, rates, before: then, after: with });
+        }
+    }
+    let names = names(&before, &after, &sides);
+    let mut preview = Preview {
+        currency: exchange::reporting_currency(db).await?,
+        months: Vec::new(),
+        earlier_months: months.len().saturating_sub(MONTHS),
+        moves: Vec::new(),
+        keys: Vec::new(),
+        rates: Vec::new(),
+        unconverted: Vec::new(),
+        relabelled_keys: 0,
+        consequences: consequences(&before, &after, &change.edits),
+    };
+    if sides.is_empty() {
+        return Ok(preview);
+    }
+    let mut found = Moved::find(db, &sides, &names, preview.currency.as_ref(), sequence).await?;
+    for of_month in &sides {
+        let (teams, unconverted) = teams(db, of_month, &names, preview.currency.as_ref(), sequence).await?;
+        let moves = found.months.remove(&of_month.month).unwrap_or_default();
+        let more = teams.iter().map(|team| team.after - team.before).filter(|more| !more.is_negative());
+        let changes_hands: Decimal = more.sum();
+        if !changes_hands.is_zero() || !moves.is_empty() {
+            preview.months.push(MonthOfPreview {
+                month: of_month.month,
+                was_final: final_since(db, of_month.month, sequence).await?.is_some(),
+                changes_hands,
+                moves: in_order(moves, preview.currency.as_ref()),
+                teams,
+            });
+            preview.unconverted.extend(unconverted);
+        }
+    }
+    preview.keys = keys(db, &sides, &names, &found.rates, sequence).await?;
+    preview.moves = in_order(found.all, preview.currency.as_ref());
+    preview.rates = found.rates.into_iter().filter(|used| used.currency != used.into).collect();
+    preview.relabelled_keys = found.relabelled;
+    Ok(preview)
+}
+
+/// Whether an edit changes whose charges of a month are.
+fn touches(edit: &Edit, month: BillingMonth) -> bool {
+    let is_of = |entry: &Entry| !matches!(entry, Entry::Budget(_)) && entry.months().contain(month);
+    edit.before.iter().chain(&edit.after).any(is_of)
+}
+
+/// What things were called before, where they are gone, and are called after.
+fn names(before: &Book, after: &Book, sides: &[Sides]) -> Names {
+    let months = || sides.iter().map(|of_month| of_month.month);
+    let (Some(first), Some(last)) = (months().min(), months().max()) else { return Names::default() };
+    Names::of(before, first, last).and(Names::of(after, first, last))
+}
+
+async fn teams(
+    db: &mut PgConnection,
+    of_month: &Sides,
+    names: &Names,
+    currency: Option<&Currency>,
+    sequence: i64,
+) -> sqlx::Result<(Vec<TeamOfPreview>, Vec<Unconverted>)> {
+    let question = Question {
+        by: Grouping::Team,
+        cost: CostBasis::Effective,
+        convert_into: currency.cloned(),
+        sequence: Some(sequence),
+        ..Question::of(of_month.month.into(), Viewer::Everything)
+    };
+    let visible = Visible::find(db, of_month.month, of_month.month, sequence).await?;
+    let rates = of_month.rates.clone();
+    let mut basis =
+        Basis { visible: visible.into(), rates: rates.into(), allocation: Allocation::default().into() };
+    let mut unconverted = Vec::new();
+    let mut teams: Vec<TeamOfPreview> = Vec::new();
+    for (is_after, allocated) in [(false, of_month.before), (true, of_month.after)] {
+        basis.allocation = Allocation { months: vec![allocated], ..Allocation::default() }.into();
+        let sums = sums_of(db, &question, &basis, sequence).await?;
+        unconverted = sums.left_out.of_period;
+        for sum in sums.groups {
+            let place = teams.iter().position(|team| team.team == sum.key).unwrap_or_else(|| {
+                let label = names.label(&Grouping::Team, sum.key.as_deref());
+                teams.push(TeamOfPreview {
+                    team: sum.key.clone(),
+                    label,
+                    before: Decimal::ZERO,
+                    after: Decimal::ZERO,
+                });
+                teams.len() - 1
+            });
+            let side = if is_after { &mut teams[place].after } else { &mut teams[place].before };
+            *side = sum.figures.cost;
+        }
+    }
+    let size = |team: &TeamOfPreview| ((team.after - team.before).abs(), team.after);
+    teams.sort_by(|a, b| size(b).cmp(&size(a)).then_with(|| a.label.cmp(&b.label)));
+    Ok((teams, unconverted))
+}
+
+impl Preview {
+    /// Months that were final and are not as they were.
+    pub fn restated(&self) -> Vec<&MonthOfPreview> {
+        self.months.iter().filter(|it| it.was_final).collect()
+    }
+
+    /// What changes hands in these, without the latest so many.
+    pub fn restated_from(&self, first: usize) -> Decimal {
+        self.restated().iter().skip(first).map(|it| it.changes_hands).sum()
+    }
+
+    fn converted<'a>(&'a self, month: &'a MonthOfPreview) -> impl Iterator<Item = &'a Move> {
+        month.moves.iter().filter(move |it| self.currency.as_ref() == Some(&it.currency))
+    }
+
+    /// What of a month goes to another owner, in the one currency.
+    pub fn charges_of(&self, month: &MonthOfPreview) -> Decimal {
+        self.converted(month).map(|it| it.charges).sum()
+    }
+
+    pub fn credits_of(&self, month: &MonthOfPreview) -> Decimal {
+        self.converted(month).map(|it| it.credits).sum()
+    }
+
+    pub fn charges(&self) -> Decimal {
+        self.months.iter().map(|month| self.charges_of(month)).sum()
+    }
+
+    pub fn credits(&self) -> Decimal {
+        self.months.iter().map(|month| self.credits_of(month)).sum()
+    }
+
+    pub fn changes_hands(&self) -> Decimal {
+        self.months.iter().map(|month| month.changes_hands).sum()
+    }
+}

@@ -1,0 +1,267 @@
+//! What goes from one owner to another, before shared costs are divided: gross, month by month, in one currency as far as
+//! there are rates.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde::Serialize;
+use sqlx::{AssertSqlSafe, PgConnection, Postgres, QueryBuilder, Row};
+
+use super::Sides;
+use crate::exchange::Used;
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+use crate::report::Grouping;
+use crate::report::basis::Names;
+
+/// Keys that are shown.
+const KEYS: i64 = 20;
+
+/// Effective cost that goes from one owner to another, before shared costs are divided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Move {
+    pub from: String,
+    pub to: String,
+    pub keys: i64,
+    /// What is above zero, and what is below: credits. They sum to the cost.
+    pub charges: Decimal,
+    pub credits: Decimal,
+    pub cost: Decimal,
+    /// Its own where no rate converts it.
+    pub currency: Currency,
+}
+
+/// A key that moves, with its effective cost over all months.
+#[derive(Clone, Debug, Serialize)]
+pub struct MovedKey {
+    pub from: String,
+    pub to: String,
+    pub provider: String,
+    pub account: String,
+    pub service: String,
+    pub item: String,
+    pub category: String,
+    pub tags: serde_json::Value,
+    pub cost: Decimal,
+    pub currency: Currency,
+}
+
+/// `moved`: keys and months whose attribution differs, with what they cost; `owned`: the same with their owners, and
+/// whether that is another.
+fn moved(sides: &[Sides], sequence: i64) -> String {
+    let rows: Vec<String> = sides
+        .iter()
+        .map(|it| {
+            let (day, before, after) = (it.month.first_day(), it.before.set_id, it.after.set_id);
+            format!("(date '{day}', uuid '{before}', uuid '{after}')")
+        })
+        .collect();
+    format!(
+        "with months (billing_month, before_id, after_id) as (values {}),
+         moved as (
+             select c.billing_month, c.charge_key_id, o.attribution_id as before_id, n.attribution_id as after_id,
+                 sum(c.effective_cost) as cost
+             from months
+             join monthly_costs c using (billing_month)
+             join visibility v on v.delivery_id = c.delivery_id and v.scope_id = c.scope_id
+             join key_attributions o on o.set_id = months.before_id and o.charge_key_id = c.charge_key_id
+             join key_attributions n on n.set_id = months.after_id and n.charge_key_id = c.charge_key_id
+             where o.attribution_id <> n.attribution_id
+               and v.from_sequence <= {sequence}
+               and (v.until_sequence is null or v.until_sequence > {sequence})
+             group by 1, 2, 3, 4
+         ),
+         owned as (
+             select moved.billing_month, moved.charge_key_id, moved.cost, k.currency,
+                 b.team as from_team, b.pool as from_pool, a.team as to_team, a.pool as to_pool,
+                 (a.team, a.pool) <> (b.team, b.pool) as has_moved
+             from moved
+             join charge_keys k using (charge_key_id)
+             join attributions b on b.attribution_id = moved.before_id
+             join attributions a on a.attribution_id = moved.after_id
+         )",
+        rows.join(", ")
+    )
+}
+
+/// From whom, to whom, and the currency that it is told in.
+pub(super) type Way = (String, String, Currency);
+pub(super) type Moves = BTreeMap<Way, Move>;
+
+/// What goes from one owner to another.
+pub(super) struct Moved {
+    pub all: Moves,
+    pub months: BTreeMap<BillingMonth, Moves>,
+    /// What was converted with, the reporting currency itself included.
+    pub rates: Vec<Used>,
+    pub relabelled: i64,
+}
+
+impl Moved {
+    pub async fn find(
+        db: &mut PgConnection,
+        sides: &[Sides],
+        names: &Names,
+        into: Option<&Currency>,
+        sequence: i64,
+    ) -> sqlx::Result<Self> {
+        // Of all months together, for the number of keys, and month by month, since each has its own rates.
+        let query = format!(
+            "{}
+             select billing_month, from_team, from_pool, to_team, to_pool, currency, has_moved,
+                 coalesce(sum(cost) filter (where cost > 0), 0) as charges,
+                 coalesce(sum(cost) filter (where cost < 0), 0) as credits,
+                 count(distinct charge_key_id) as keys
+             from owned
+             group by grouping sets (
+                 (from_team, from_pool, to_team, to_pool, currency, has_moved),
+                 (billing_month, from_team, from_pool, to_team, to_pool, currency, has_moved)
+             )",
+            moved(sides, sequence)
+        );
+        let mut found = Self { all: Moves::new(), months: BTreeMap::new(), rates: Vec::new(), relabelled: 0 };
+        let mut keys: BTreeMap<Way, i64> = BTreeMap::new();
+        for row in sqlx::query(AssertSqlSafe(query)).fetch_all(&mut *db).await? {
+            let month: Option<NaiveDate> = row.try_get("billing_month")?;
+            let currency = Currency::exactly(row.try_get("currency")?);
+            let from = owner(names, row.try_get("from_team")?, row.try_get("from_pool")?);
+            let to = owner(names, row.try_get("to_team")?, row.try_get("to_pool")?);
+            let count: i64 = row.try_get("keys")?;
+            let has_moved: bool = row.try_get("has_moved")?;
+            match (month.map(BillingMonth::of), has_moved) {
+                (None, false) => found.relabelled += count,
+                (Some(_), false) => {}
+                (None, true) => *keys.entry((from, to, currency)).or_default() += count,
+                (Some(month), true) => {
+                    let used = found.rate(sides, month, &currency, into);
+                    let convert = |amount: Decimal| match &used {
+                        Some(used) => amount.multiply(used.rate),
+                        None => amount,
+                    };
+                    let charges = convert(row.try_get("charges")?);
+                    let credits = convert(row.try_get("credits")?);
+                    let told_in = used.as_ref().map_or(currency, |used| used.into.clone());
+                    let way = (from.clone(), to.clone(), told_in.clone());
+                    let cost = charges + credits;
+                    let one = Move { from, to, keys: count, charges, credits, cost, currency: told_in };
+                    // Over all months keys are counted once, below.
+                    add(&mut found.all, way.clone(), Move { keys: 0, ..one.clone() });
+                    add(found.months.entry(month).or_default(), way, one);
+                }
+            }
+        }
+        for ((from, to, currency), count) in keys {
+            // Where only some of its months have a rate, keys are counted with what was converted.
+            let told_in = into.filter(|_| found.rates.iter().any(|used| used.currency == currency));
+            let way = (from, to, told_in.unwrap_or(&currency).clone());
+            if let Some(one) = found.all.get_mut(&way) {
+                one.keys += count;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The rate from a currency in a month, which is kept as used.
+    fn rate(
+        &mut self,
+        sides: &[Sides],
+        month: BillingMonth,
+        currency: &Currency,
+        into: Option<&Currency>,
+    ) -> Option<Used> {
+        let of_month = sides.iter().find(|of_month| of_month.month == month)?;
+        let used = of_month.rates.find(month, currency, into?)?;
+        if !self.rates.contains(&used) {
+            self.rates.push(used.clone());
+        }
+        Some(used)
+    }
+}
+
+fn add(moves: &mut Moves, way: Way, one: Move) {
+    match moves.get_mut(&way) {
+        Some(known) => {
+            known.keys += one.keys;
+            known.charges += one.charges;
+            known.credits += one.credits;
+            known.cost += one.cost;
+        }
+        None => {
+            moves.insert(way, one);
+        }
+    }
+}
+
+/// What is in the reporting currency first, and of that the largest, charges and credits alike.
+pub(super) fn in_order(moves: Moves, into: Option<&Currency>) -> Vec<Move> {
+    let mut moves: Vec<Move> = moves.into_values().collect();
+    let size = |it: &Move| it.charges + it.credits.abs();
+    let is_other = |it: &Move| into != Some(&it.currency);
+    moves.sort_by(|a, b| is_other(a).cmp(&is_other(b)).then_with(|| size(b).cmp(&size(a))));
+    moves
+}
+
+/// The largest keys, as far as they can be compared: those that no rate converts come last.
+pub(super) async fn keys(
+    db: &mut PgConnection,
+    sides: &[Sides],
+    names: &Names,
+    rates: &[Used],
+    sequence: i64,
+) -> sqlx::Result<Vec<MovedKey>> {
+    let mut query = QueryBuilder::<Postgres>::new(moved(sides, sequence));
+    query.push(
+        ", rates (billing_month, currency, told_in, rate) as (values (null::date, ''::text, ''::text, 1::numeric)",
+    );
+    for used in rates {
+        query.push(format!(", (date '{}', ", used.month.first_day()));
+        query.push_bind(used.currency.as_str().to_owned());
+        query.push(", ");
+        query.push_bind(used.into.as_str().to_owned());
+        query.push(", ");
+        query.push_bind(used.rate);
+        query.push(")");
+    }
+    query.push(
+        "),
+         told as (
+             select charge_key_id, from_team, from_pool, to_team, to_pool, told_in,
+                 coalesce(told_in, owned.currency) as told_currency, sum(cost * coalesce(rate, 1)) as cost
+             from owned
+             left join rates using (billing_month, currency)
+             where has_moved
+             group by 1, 2, 3, 4, 5, 6, 7
+         )
+         select told.*, k.provider, coalesce(nullif(k.sub_account, ''), k.billing_account) as account, k.service,
+             coalesce(nullif(k.instance_type, ''), nullif(k.meter, ''), k.sku) as item, k.category, k.tags
+         from told
+         join charge_keys k using (charge_key_id)
+         order by told_in is null, abs(cost) desc, charge_key_id
+         limit ",
+    );
+    query.push_bind(KEYS);
+    let rows = query.build().fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(MovedKey {
+                from: owner(names, row.try_get("from_team")?, row.try_get("from_pool")?),
+                to: owner(names, row.try_get("to_team")?, row.try_get("to_pool")?),
+                provider: row.try_get("provider")?,
+                account: row.try_get("account")?,
+                service: row.try_get("service")?,
+                item: row.try_get("item")?,
+                category: row.try_get("category")?,
+                tags: row.try_get("tags")?,
+                cost: row.try_get("cost")?,
+                currency: Currency::exactly(row.try_get("told_currency")?),
+            })
+        })
+        .collect()
+}
+
+fn owner(names: &Names, team: &str, pool: &str) -> String {
+    match pool {
+        "" => names.label(&Grouping::Team, Some(team).filter(|team| !team.is_empty())),
+        pool => format!("shared: {}", names.label(&Grouping::Pool, Some(pool))),
+    }
+}

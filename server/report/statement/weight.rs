@@ -1,0 +1,121 @@
+//! What shared costs are divided by: in words, and where a weight is of several currencies, what it is the sum of.
+
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use crate::accounts::Viewer;
+use crate::allocation::{Division, Split};
+use crate::exchange::Used;
+use crate::money::{Currency, Decimal, Money};
+use crate::report::as_of::Error;
+use crate::report::{Answers, CostBasis, Grouping, Question};
+
+/// What a team was charged directly in one currency, and what of its weight that is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Weighed {
+    /// Effective cost, whichever cost the statement is about.
+    pub cost: Money,
+    pub rate: Decimal,
+    /// Where the rate comes from, in words.
+    pub source: String,
+    pub weight: Money,
+}
+
+/// What the weights of a month are counted in.
+pub(super) struct Scales {
+    pub currency: Option<Currency>,
+    /// The rates of the other currencies that the month was billed in.
+    rates: Vec<Used>,
+    without_rate: Vec<Currency>,
+}
+
+impl Scales {
+    pub async fn find(
+        db: &mut PgConnection,
+        answers: &Answers,
+        of_month: &Question,
+        division: Option<&Division>,
+    ) -> Result<Self, Error> {
+        let currency = division.and_then(|division| division.currency.clone());
+        let without_rate = division.map(|division| division.without_rate.clone()).unwrap_or_default();
+        let mut rates = Vec::new();
+        if currency.is_some() {
+            let whole = Question {
+                viewer: Viewer::Everything,
+                filters: Vec::new(),
+                cost: CostBasis::Effective,
+                currency: None,
+                convert_into: currency.clone(),
+                ..of_month.by(Grouping::Provider)
+            };
+            rates = answers.spend(db, &whole).await?.rates;
+            rates.retain(|used| used.month == of_month.period.first());
+        }
+        Ok(Self { currency, rates, without_rate })
+    }
+
+    /// What a weight is, in words.
+    pub fn in_words(&self, split: &Split) -> String {
+        let Some(currency) = &self.currency else { return plain(split) };
+        let is_one = self.rates.is_empty() && self.without_rate.is_empty();
+        let codes: Vec<&str> = self.without_rate.iter().map(Currency::as_str).collect();
+        let without = match codes.join(", ") {
+            none if none.is_empty() => none,
+            codes => format!("; without {codes}, for which the month has no rate"),
+        };
+        let cost = |of: &str| {
+            if is_one {
+                format!("{of} in {currency}")
+            } else {
+                format!("{of} in all currencies, converted into {currency}{without}")
+            }
+        };
+        match split {
+            Split::DirectCost => cost("effective direct cost"),
+            Split::WhoUsedIt => cost("effective cost of what used it"),
+            Split::AcceleratorHours if !is_one => "accelerator-hours of charges in all currencies".to_owned(),
+            _ => plain(split),
+        }
+    }
+
+    /// What a team's own cost is the sum of; empty where it is of one currency.
+    pub async fn own_cost(
+        &self,
+        db: &mut PgConnection,
+        answers: &Answers,
+        of_team: &Question,
+    ) -> Result<Vec<Weighed>, Error> {
+        let mut weighed = Vec::new();
+        let Some(into) = self.currency.as_ref().filter(|_| !self.rates.is_empty()) else {
+            return Ok(weighed);
+        };
+        let itself = (into, Decimal::from(1), "the same currency");
+        let others = self.rates.iter().map(|used| (&used.currency, used.rate, used.source.as_str()));
+        for (currency, rate, source) in std::iter::once(itself).chain(others) {
+            let asked = Question {
+                cost: CostBasis::Effective,
+                currency: Some(currency.clone()),
+                convert_into: None,
+                ..of_team.direct().by(Grouping::Provider)
+            };
+            // Where nothing was billed in it, the answer is in no currency.
+            let cost = answers.spend(db, &asked).await?.total.filter(|cost| !cost.amount.is_zero());
+            if let Some(cost) = cost {
+                let weight = Money { amount: cost.amount.multiply(rate), currency: into.clone() };
+                weighed.push(Weighed { cost, rate, source: source.to_owned(), weight });
+            }
+        }
+        Ok(weighed)
+    }
+}
+
+fn plain(split: &Split) -> String {
+    match split {
+        Split::Evenly => "one for each that takes part".to_owned(),
+        Split::Fixed { .. } => "the share that was written down".to_owned(),
+        Split::DirectCost => "effective direct cost".to_owned(),
+        Split::WhoUsedIt => "effective cost of what used it".to_owned(),
+        Split::AcceleratorHours => "accelerator-hours".to_owned(),
+        Split::Quantity { unit } => format!("{unit}, as entered"),
+    }
+}
