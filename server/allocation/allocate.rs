@@ -47,7 +47,7 @@ pub async fn allocate(
     let of_month = book.of_month(month);
     let set_id = mapping::cover(db, &of_month, visible.deliveries()).await?;
     let attributed_id = attribute_costs(db, month, set_id, visible).await?;
-    let attributed = Attributed { set_id, attributed_id, visible };
+    let attributed = Attributed { set_id, sums_id: attributed_id, visible };
     let division = division(db, &of_month, &attributed, rates, sequence).await?;
     let centres: BTreeMap<&str, &str> = of_month
         .teams

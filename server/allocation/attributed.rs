@@ -67,10 +67,10 @@ pub(super) async fn attribute_costs(
     )
     .execute(&mut *tx)
     .await?;
-    let part = Part { part_id: new_part(&mut tx).await?, month, set_id, visible };
+    let part = Part { id: new_part(&mut tx).await?, month, set_id, visible };
     let (parts, rows) = match others {
         Some(others) => part.add_difference(&mut tx, others).await?,
-        None => (vec![part.part_id], part.add_whole(&mut tx).await?),
+        None => (vec![part.id], part.add_whole(&mut tx).await?),
     };
     sqlx::query!(
         "insert into attributed_parts (attributed_id, part_id) select $1, unnest($2::uuid[])",
@@ -102,7 +102,7 @@ async fn new_part(db: &mut PgConnection) -> sqlx::Result<Uuid> {
 
 /// Rows that are added. Ids stand in the text as numbers, for the reason that [`Visible::push`] gives.
 struct Part<'a> {
-    part_id: Uuid,
+    id: Uuid,
     month: BillingMonth,
     set_id: Uuid,
     visible: &'a Visible,
@@ -152,17 +152,17 @@ impl Part<'_> {
         query.push(format!(
             " after_id, {GROUP}, {amounts} from days \
              union all select uuid '{}', date '{}', before_id, {GROUP}, {minus} from days",
-            self.part_id,
+            self.id,
             self.month.first_day()
         ));
         let rows = execute(&mut *db, query).await?;
-        others.parts.push(self.part_id);
+        others.parts.push(self.id);
         if others.parts.len() < PARTS {
             return Ok((others.parts, rows));
         }
-        let merged = Self { part_id: new_part(&mut *db).await?, ..*self };
+        let merged = Self { id: new_part(&mut *db).await?, ..*self };
         let rows = merged.add_sum(db, &others.parts).await?;
-        Ok((vec![merged.part_id], rows))
+        Ok((vec![merged.id], rows))
     }
 
     /// What parts come to together.
@@ -185,7 +185,7 @@ impl Part<'_> {
             "insert into attributed_costs (part_id, billing_month, attribution_id, {GROUP}, {}) \
              select uuid '{}', date '{}',",
             AMOUNTS.join(", "),
-            self.part_id,
+            self.id,
             self.month.first_day(),
         ))
     }
@@ -203,17 +203,16 @@ async fn execute(db: &mut PgConnection, mut query: QueryBuilder<Postgres>) -> sq
 
 /// [`GROUP`] and [`AMOUNTS`] of daily rows `c` with their keys `k`.
 fn summed_days() -> String {
-    let mut columns = "k.currency, c.day, c.is_whole_period, \
-        k.accelerator is not null and k.category = 'Usage' as is_accelerated"
-        .to_owned();
-    for amount in AMOUNTS {
-        let sum = match amount {
-            "part_seconds" => {
-                "coalesce(sum(c.metered_quantity * (k.unit_seconds * k.accelerator_parts)), 0)".to_owned()
-            }
-            amount => format!("sum(c.{amount})"),
-        };
-        columns += &format!(", {sum} as {amount}");
-    }
-    columns
+    let amounts = AMOUNTS.map(|amount| match amount {
+        "part_seconds" => {
+            "coalesce(sum(c.metered_quantity * (k.unit_seconds * k.accelerator_parts)), 0) as part_seconds"
+                .to_owned()
+        }
+        amount => format!("sum(c.{amount}) as {amount}"),
+    });
+    format!(
+        "k.currency, c.day, c.is_whole_period, \
+         k.accelerator is not null and k.category = 'Usage' as is_accelerated, {}",
+        amounts.join(", ")
+    )
 }

@@ -18,7 +18,7 @@ const HOURS_PLACES: u8 = 6;
 /// A month that was mapped and summed.
 pub(super) struct Attributed<'a> {
     pub set_id: Uuid,
-    pub attributed_id: Uuid,
+    pub sums_id: Uuid,
     pub visible: &'a Visible,
 }
 
@@ -43,7 +43,7 @@ pub(super) async fn weigh(
     let (mut weights, mut weighed_in) = (Weights::default(), WeighedIn::default());
     let asks_use = asks(|split| *split == Split::WhoUsedIt);
     if asks_use || asks(|split| matches!(split, Split::DirectCost | Split::AcceleratorHours)) {
-        let spent = spent(&mut *db, attributed.attributed_id).await?;
+        let spent = spent(&mut *db, attributed.sums_id).await?;
         weighed_in.currency = match exchange::reporting_currency_as_of(&mut *db, sequence).await? {
             Some(chosen) => Some(chosen),
             None => most_used(&spent),
@@ -54,7 +54,7 @@ pub(super) async fn weigh(
     }
     if asks_use {
         for used in used(&mut *db, book.month, attributed).await? {
-            weights.add_use(used, book.month, rates, &mut weighed_in);
+            weights.add_use(&used, book.month, rates, &mut weighed_in);
         }
     }
     if asks(|split| matches!(split, Split::Quantity { .. })) {
@@ -186,7 +186,7 @@ impl Weights {
         }
     }
 
-    fn add_use(&mut self, used: Used, month: BillingMonth, rates: &Rates, weighed_in: &mut WeighedIn) {
+    fn add_use(&mut self, used: &Used, month: BillingMonth, rates: &Rates, weighed_in: &mut WeighedIn) {
         let cost = weighed_in.convert(used.cost, &used.currency, month, rates);
         let commitment = (!used.commitment.is_empty()).then(|| format!("commitment:{}", used.commitment));
         for what in commitment.into_iter().chain([format!("account:{}", used.account)]) {

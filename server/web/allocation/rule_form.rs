@@ -171,16 +171,11 @@ impl RuleForm {
                 Err(message) => problems.push(problem("Conditions", &message)),
             }
         }
-        let mut month = |name: &str, title: &str| match self.value(name).trim() {
-            "" => None,
-            text => {
-                let month = text.parse::<BillingMonth>();
-                if month.is_err() {
-                    problems
-                        .push(problem(title, &format!("found “{text}”, expected a month such as 2026-09")));
-                }
-                month.ok()
-            }
+        let mut month = |name: &str, title: &str| {
+            super::month(title, self.value(name)).unwrap_or_else(|problem| {
+                problems.push(problem);
+                None
+            })
         };
         let (since, last) = (month("since", "From"), month("last", "Last month"));
         let project = Some(self.value("project").to_owned()).filter(|project| !project.is_empty());

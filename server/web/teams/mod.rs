@@ -56,7 +56,7 @@ pub async fn show(
     let mut asked = Asked::read_only(pairs, TAKES)?;
     let question = asked.question(period, person.viewer());
     let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
-    let it = report::team_report(&mut db, &answers, who, &question).await?;
+    let it = Box::pin(report::team_report(&mut db, &answers, who, &question)).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => file::csv(&it),
