@@ -16,8 +16,8 @@ pub struct Rules {
     pub team: f64,
 }
 
-/// Pages that say whose charges are; a reader each.
-const GROUPINGS: [&str; 4] = ["team", "experiment", "pool", "cost-centre"];
+/// Who reads at once.
+const READERS: usize = 4;
 /// Times that each page of a team is read.
 const READS: usize = 50;
 
@@ -34,10 +34,11 @@ pub fn measure(browser: &mut Browser, month: &str) -> Rules {
         apply(browser, "/rules/new", &fields);
     }
     apply(browser, "/rules/new", &[("name", "Labels"), ("to", "labels"), ("position", "9")]);
-    read_all(browser, month);
+    read_all(browser, &pages(month, None));
 
     let csv = browser.get("/organization/teams.csv").unwrap().body;
     let team = csv.lines().nth(1).and_then(|line| line.split(',').next()).expect("a team").to_owned();
+    let pages = pages(month, Some(&team));
     let fields = [
         ("name", "Spot"),
         ("field", "pricing"),
@@ -51,20 +52,24 @@ pub fn measure(browser: &mut Browser, month: &str) -> Rules {
     let preview = began.elapsed().as_secs_f64();
     let began = Instant::now();
     browser.submit("/rules", &format!("{draft}/apply"), &[]);
-    read_all(browser, month);
+    read_all(browser, &pages);
     let applied = began.elapsed().as_secs_f64();
 
     let fields = [("name", team.as_str()), ("spellings", "somebody"), ("do", "save")];
     let began = Instant::now();
     browser.submit("/rules", "/organization/teams/1", &fields);
-    read_all(browser, month);
+    read_all(browser, &pages);
     let at_once = began.elapsed().as_secs_f64();
 
+    let mut of_team = ["service", "experiment", "accelerator", "pool"]
+        .map(|by| format!("/spend/{month}?by={by}&team={team}"))
+        .to_vec();
+    of_team.extend([format!("/teams/{team}/{month}"), format!("/teams/{team}/{month}/statement")]);
     let mut times = Vec::new();
     for turn in 0..READS {
-        for by in ["service", "experiment", "accelerator", "pool"] {
+        for path in &of_team {
             let began = Instant::now();
-            let page = browser.get(&format!("/spend/{month}?by={by}&team={team}")).unwrap();
+            let page = browser.get(path).unwrap();
             assert_eq!(page.status, 200, "{}", page.body);
             // The first is asked by nobody before.
             if turn > 0 {
@@ -82,16 +87,31 @@ fn apply(browser: &mut Browser, action: &str, fields: &[(&str, &str)]) {
     browser.submit("/rules", &format!("{draft}/apply"), &[]);
 }
 
-/// All pages at once, a reader each.
-fn read_all(browser: &Browser, month: &str) {
+/// Every page that says whose charges are.
+fn pages(month: &str, team: Option<&str>) -> Vec<String> {
+    let groupings = ["team", "experiment", "pool", "cost-centre"];
+    let mut pages: Vec<String> = groupings.map(|by| format!("/spend/{month}?by={by}")).into();
+    pages.push(format!("/chargeback/{month}"));
+    pages.push(format!("/unallocated/{month}"));
+    if let Some(team) = team {
+        pages.push(format!("/teams/{team}/{month}"));
+        pages.push(format!("/teams/{team}/{month}/statement"));
+    }
+    pages
+}
+
+/// Reads pages by readers who work at once.
+fn read_all(browser: &Browser, pages: &[String]) {
     std::thread::scope(|scope| {
-        for by in GROUPINGS {
-            let mut reader = browser.another();
+        for reader in 0..READERS {
+            let mut browser = browser.another();
             scope.spawn(move || {
-                let began = Instant::now();
-                let page = reader.get(&format!("/spend/{month}?by={by}")).unwrap();
-                assert_eq!(page.status, 200, "{}", page.body);
-                eprintln!("  by {by}: {:.2} s", began.elapsed().as_secs_f64());
+                for path in pages.iter().skip(reader).step_by(READERS) {
+                    let began = Instant::now();
+                    let page = browser.get(path).unwrap();
+                    assert_eq!(page.status, 200, "{}", page.body);
+                    eprintln!("  {path}: {:.2} s", began.elapsed().as_secs_f64());
+                }
             });
         }
     });
