@@ -28,13 +28,15 @@ pub struct Edit {
 
 impl Edit {
     /// Makes an entry read `after` from a month on, and leaves the months before as they are: those get an entry of
-    /// their own, which keeps its number, and what is new gets `new_id`. All its months where it begins no earlier.
+    /// their own, which keeps its number, and what is new gets `new_id`. All its months where it begins no earlier; what
+    /// had ended before stays ended.
     pub fn since(month: BillingMonth, id: i64, before: &Entry, after: Entry, new_id: i64) -> Vec<Self> {
         let first = before.months().first;
         if first.is_some_and(|first| first >= month) {
             return vec![Self { id, before: Some(before.clone()), after: Some(after) }];
         }
-        let until = Months { first, last: Some(month.previous()) };
+        let end = month.previous();
+        let until = Months { first, last: before.months().last.filter(|last| *last < end).or(Some(end)) };
         let from = Months { first: Some(month), last: after.months().last };
         vec![
             Self { id, before: Some(before.clone()), after: Some(before.clone().during(until)) },

@@ -141,6 +141,10 @@ pub async fn apply(
 ) -> sqlx::Result<Outcome> {
     let mut tx = db.begin().await?;
     let sequence = ledger::begin_step(&mut tx).await?;
+    // Who discards it at the same moment is waited for.
+    sqlx::query!("select from allocation_changes where change_id = $1 for update", id)
+        .fetch_optional(&mut *tx)
+        .await?;
     let Some(change) = change(&mut tx, id).await?.filter(|change| change.status == Status::Draft) else {
         return Ok(Outcome::Already);
     };

@@ -119,7 +119,11 @@ async fn map(
         }
     }
     blocks.push(rows);
-    Ok((blocks, known.into_iter().map(|(attribution, id)| (id, attribution)).collect()))
+    let mut attributions: Vec<(Uuid, Attribution)> =
+        known.into_iter().map(|(attribution, id)| (id, attribution)).collect();
+    // Two who keep the same ones wait for each other in this order.
+    attributions.sort_unstable_by_key(|(id, _)| *id);
+    Ok((blocks, attributions))
 }
 
 /// In the words of FOCUS.

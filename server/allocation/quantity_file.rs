@@ -7,6 +7,7 @@ use chrono::NaiveDate;
 use super::Book;
 use super::label::normalized;
 use super::quantity::{Quantity, QuantityKind};
+use super::sheet::unguarded;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -55,7 +56,7 @@ pub fn read_quantities(content: &[u8], book: &Book) -> Result<Vec<Quantity>, Qua
         if record.iter().all(str::is_empty) {
             continue;
         }
-        let cells = places.map(|place| place.and_then(|place| record.get(place)).unwrap_or_default());
+        let cells = places.map(|place| place.and_then(|place| record.get(place)).map_or("", unguarded));
         let quantity = read_quantity(book, cells).map_err(|(column, expected)| QuantityRefused {
             row,
             column: COLUMNS[column],

@@ -298,8 +298,7 @@ impl Sheet {
                     expected: format!("{} columns, as the header has", columns.len()),
                 });
             }
-            // What keeps a spreadsheet from running a cell is no part of it.
-            let cells = record.iter().map(|cell| cell.strip_prefix('\'').unwrap_or(cell).to_owned());
+            let cells = record.iter().map(|cell| unguarded(cell).to_owned());
             let row: Row = columns.iter().copied().zip(cells).collect();
             let entry = self.read(&row).map_err(|mut refused| {
                 let RefusedCell { column, found, expected } = refused.remove(0);
@@ -316,6 +315,14 @@ impl Sheet {
             entries.push(entry);
         }
         Ok(entries)
+    }
+}
+
+/// A cell as it was before it was kept from being run by a spreadsheet, as our own files keep it.
+pub(super) fn unguarded(cell: &str) -> &str {
+    match cell.strip_prefix('\'') {
+        Some(rest) if rest.starts_with(['=', '+', '-', '@', '\t', '\r']) => rest,
+        _ => cell,
     }
 }
 

@@ -173,6 +173,10 @@ async fn used(
 impl Weights {
     fn add(&mut self, spent: Spent, month: BillingMonth, rates: &Rates, weighed_in: &mut WeighedIn) {
         let hours = accelerator_hours(spent.part_seconds, HOURS_PLACES);
+        if spent.team.is_empty() && spent.pool.is_empty() {
+            // What is nobody's weighs nothing, in whatever currency.
+            return;
+        }
         let cost = weighed_in.convert(spent.cost, &spent.currency, month, rates);
         if !spent.pool.is_empty() {
             *self.pool_cost.entry(spent.pool.clone()).or_default() += cost;
@@ -180,7 +184,7 @@ impl Weights {
             if !spent.part.is_empty() {
                 self.parts.insert((spent.pool, spent.part));
             }
-        } else if !spent.team.is_empty() {
+        } else {
             *self.cost.entry(spent.team.clone()).or_default() += cost;
             *self.hours.entry(spent.team).or_default() += hours;
         }

@@ -68,7 +68,7 @@ impl Allocation {
             let rates = exchange::rates(db, month, month, sequence).await?;
             found.months.push(allocation::allocate(db, &book, month, &visible, &rates, sequence).await?);
         }
-        found.teams = teams(&book, &question.viewer, first, last);
+        found.teams = question.teams(&book, first, last);
         found.names = Names::of(&book, first, last);
         Ok(found)
     }
@@ -141,6 +141,21 @@ impl Question {
     /// Whether it asks for owners, or is asked by somebody who sees only what some of them own.
     pub(super) fn may_need_allocation(&self) -> bool {
         self.dimensions().any(Grouping::is_allocated) || self.viewer != Viewer::Everything
+    }
+
+    /// The teams whose rows it is about, by month, where the viewer sees only those of some.
+    pub(super) fn teams(
+        &self,
+        book: &Book,
+        first: BillingMonth,
+        last: BillingMonth,
+    ) -> Vec<(BillingMonth, String)> {
+        let mut seen = teams(book, &self.viewer, first, last);
+        if let Some(team) = &self.of_team {
+            let inside = teams(book, &Viewer::Teams(vec![team.clone()]), first, last);
+            seen.retain(|of_month| inside.contains(of_month));
+        }
+        seen
     }
 
     /// Until there are teams, what a lead sees is told by tags alone.

@@ -131,6 +131,7 @@ impl Answers {
             let mut line = BudgetLine::of(&book, id, budget);
             if let Some(asking) = &asking
                 && let Some(period) = budget.periods_until(asking.latest).next()
+                && asking.sees(&budget.of, period)
             {
                 line.current = Some(self.state(db, asking, budget, period).await?.0);
             }
@@ -160,7 +161,9 @@ impl Answers {
                 continue;
             };
             let mut line = BudgetLine::of(&book, id, budget);
-            line.current = Some(self.state(db, &asking, budget, period).await?.0);
+            if asking.sees(&budget.of, period) {
+                line.current = Some(self.state(db, &asking, budget, period).await?.0);
+            }
             found.push(line);
         }
         Ok(found)
@@ -185,7 +188,9 @@ impl Answers {
         let Some(asking) = self.asking(db, &book, viewer, sequence, month).await? else {
             return Ok(Some(page));
         };
-        if let Some(period) = budget.periods_until(asking.latest).next() {
+        if let Some(period) =
+            budget.periods_until(asking.latest).next().filter(|period| asking.sees(&budget.of, *period))
+        {
             let (state, spent, daily) = self.state(db, &asking, budget, period).await?;
             page.days = days(&state, &spent, &daily);
             page.line.current = Some(state);

@@ -1,6 +1,6 @@
 //! Every team's part of a period side by side: `/chargeback/2026-09`, its `.json` and `.csv`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use sqlx::PgConnection;
@@ -8,12 +8,12 @@ use sqlx::PgConnection;
 use super::as_of::Error;
 use super::basis::teams;
 use super::footing::Footing;
-use super::statement::{Cents, period_in_cents};
+use super::statement::{Cents, months_in_cents};
 use super::{Answers, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::MonthBook;
 use crate::money::{Decimal, Money};
-use crate::period::Period;
+use crate::period::{BillingMonth, Period};
 
 /// The answer. Lines sum to the total exactly, and so do direct and shared.
 #[derive(Clone, Debug, Serialize)]
@@ -68,7 +68,6 @@ pub async fn chargeback(
     let asked = Question { sort: question.sort, ..question.by(Grouping::Team) };
     let whole = answers.spend(db, &asked).await?;
     let direct = answers.spend(db, &asked.beside(&whole).direct()).await?;
-    let stated = period_in_cents(db, answers, &asked.beside(&whole)).await?;
     let direct: HashMap<Option<&str>, Decimal> =
         direct.groups.iter().map(|group| (group.key.as_deref(), group.cost.amount)).collect();
     let book = answers.book(db, whole.sequence).await?;
@@ -77,10 +76,22 @@ pub async fn chargeback(
     let theirs = teams(&book, &question.viewer, last, last);
     let is_seen =
         |handle: &str| question.viewer == Viewer::Everything || theirs.iter().any(|(_, team)| team == handle);
-    let costs: HashMap<&str, Decimal> =
-        whole.groups.iter().filter_map(|group| Some((group.key.as_deref()?, group.cost.amount))).collect();
-    let seen = stated.iter().filter_map(|(team, cents)| Some((team.as_deref()?, cents.total)));
-    let totals: HashMap<&str, Decimal> = seen.collect();
+    let months = months_in_cents(db, answers, &asked.beside(&whole), &book).await?;
+    let of_one = |team: &Option<String>| -> Cents {
+        months.iter().filter_map(|(_, teams)| teams.get(team)).copied().sum()
+    };
+    // Which teams are inside one changes from month to month.
+    let with_teams_inside = |handle: &str| -> Option<Cents> {
+        let has_some = |(month, _): &(BillingMonth, _)| book.of_month(*month).has_teams_inside(handle);
+        months.iter().any(has_some).then(|| {
+            let of_month = |(month, teams): &(BillingMonth, BTreeMap<Option<String>, Cents>)| -> Cents {
+                let then = book.of_month(*month);
+                let inside = then.with_teams_inside(handle).into_iter();
+                inside.filter_map(|team| teams.get(&Some(team.to_owned()))).copied().sum()
+            };
+            months.iter().map(of_month).sum()
+        })
+    };
     let lines: Vec<TeamLine> = whole
         .groups
         .iter()
@@ -88,6 +99,7 @@ pub async fn chargeback(
             let own = direct.get(&group.key.as_deref()).copied().unwrap_or_default();
             let previous = group.previous.as_ref().map(|previous| previous.amount).unwrap_or_default();
             let handle = group.key.as_deref();
+            let together = handle.and_then(&with_teams_inside);
             TeamLine {
                 team: group.key.clone(),
                 name: group.label.clone(),
@@ -95,15 +107,14 @@ pub async fn chargeback(
                 direct: own,
                 shared: group.cost.amount - own,
                 cost: group.cost.amount,
-                stated: stated.get(&group.key).copied().unwrap_or_default(),
+                stated: of_one(&group.key),
                 share: group.share,
                 previous,
                 change: group.cost.amount - previous,
                 accelerator_hours: group.accelerator_hours,
                 cost_per_accelerator_hour: group.cost_per_accelerator_hour,
-                with_teams_inside: handle.and_then(|handle| with_teams_inside(&month, handle, &costs)),
-                stated_with_teams_inside: handle
-                    .and_then(|handle| with_teams_inside(&month, handle, &totals)),
+                with_teams_inside: together.map(|together| together.exact),
+                stated_with_teams_inside: together.map(|together| together.total),
             }
         })
         .collect();
@@ -125,9 +136,4 @@ pub async fn chargeback(
 fn parent(month: &MonthBook<'_>, handle: &str, is_seen: impl Fn(&str) -> bool) -> Option<String> {
     let parent = month.team(handle)?.parent.as_deref().filter(|parent| is_seen(parent))?;
     Some(month.team(parent)?.name.clone())
-}
-
-fn with_teams_inside(month: &MonthBook<'_>, handle: &str, costs: &HashMap<&str, Decimal>) -> Option<Decimal> {
-    let inside = month.has_teams_inside(handle).then(|| month.with_teams_inside(handle))?;
-    Some(inside.iter().filter_map(|team| costs.get(team)).copied().sum())
 }

@@ -104,6 +104,8 @@ pub struct Question {
     /// As of which sequence of the ledger; `None`: now.
     pub sequence: Option<i64>,
     pub viewer: Viewer,
+    /// Of what the viewer sees only what belongs to this team, and in each month to those that are inside it then.
+    pub of_team: Option<String>,
 }
 
 /// A word that names no dimension or cost.
@@ -131,7 +133,13 @@ impl Question {
             limit_inside: None,
             sequence: None,
             viewer,
+            of_team: None,
         }
+    }
+
+    /// The same of everything that the organization pays for.
+    pub(super) fn of_organization(&self) -> Self {
+        Self { viewer: Viewer::Everything, of_team: None, filters: Vec::new(), ..self.clone() }
     }
 
     /// Everything that it groups and filters by.

@@ -6,7 +6,6 @@ use sqlx::PgConnection;
 use super::as_of::Error;
 use super::variance::scaled;
 use super::{Answers, Group, Grouping, Movement, Parts, Question};
-use crate::accounts::Viewer;
 use crate::money::{Currency, Decimal};
 
 /// A team's part of a shared cost in a period and the one before. `by_total` and `by_share` sum to the change exactly.
@@ -62,8 +61,7 @@ pub(super) async fn shared_movements(
     if parts.is_empty() {
         return Ok(Vec::new());
     }
-    let whole = Question { viewer: Viewer::Everything, filters: Vec::new(), ..question.by(Grouping::Pool) };
-    let whole = answers.spend(db, &whole).await?.groups;
+    let whole = answers.spend(db, &question.of_organization().by(Grouping::Pool)).await?.groups;
     let before = |group: &Group| group.previous.as_ref().map(|money| money.amount).unwrap_or_default();
     let movement = |part: &Group| {
         let of_pool = whole.iter().find(|group| group.key == part.key);

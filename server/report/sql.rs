@@ -335,7 +335,13 @@ impl Rows<'_> {
 
     /// The value of a dimension that the rows were summed by under this name.
     pub fn value(&self, name: &str, dimension: &Grouping) -> String {
-        if dimension.is_allocated() {
+        if *dimension == Grouping::Rule && self.hides_pools() {
+            // What of a pool a rule has sent there may be another team's row.
+            format!(
+                "case when a.pool <> '' then '{SHARED}' || a.pool else {} end",
+                owner_value(dimension, false)
+            )
+        } else if dimension.is_allocated() {
             owner_value(dimension, self.divides()).to_owned()
         } else if self.hides_pools() && !dimension.is_time() {
             format!("case when a.pool <> '' then '{SHARED}' || a.pool else c.{name} end")
@@ -457,8 +463,10 @@ impl Rows<'_> {
                 });
             }
             // Which charges a pool holds is not told by asking for each of them in turn either.
-            let asks_of_charges =
-                |filter: &Filter| !filter.dimension.is_allocated() && !filter.dimension.is_time();
+            let asks_of_charges = |filter: &Filter| {
+                let dimension = &filter.dimension;
+                *dimension == Grouping::Rule || !dimension.is_allocated() && !dimension.is_time()
+            };
             if self.hides_pools() && filters.iter().any(asks_of_charges) {
                 query.push(" and a.pool = ''");
             }

@@ -8,7 +8,7 @@ use super::basis::teams;
 use super::footing::Footing;
 use super::over_time::{Series, Step};
 use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
-use super::statement::{Cents, period_in_cents};
+use super::statement::{Cents, months_in_cents};
 use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Standing};
 use crate::accounts::Viewer;
 use crate::allocation::{Book, BudgetOf, Entry};
@@ -33,9 +33,14 @@ pub struct SeenTeam {
     pub name: String,
     /// The team that it is a part of, where the viewer sees that.
     pub part_of: Option<TeamName>,
+    /// In any month of the period, as far as the viewer sees them.
     pub teams_inside: Vec<TeamName>,
+    /// The month that these are as of.
     #[serde(skip)]
     pub month: BillingMonth,
+    /// Who is charged together in each month of the period: the team, and those inside it then.
+    #[serde(skip)]
+    months: Vec<(BillingMonth, Vec<String>)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -111,9 +116,21 @@ pub fn seen_team(book: &Book, viewer: &Viewer, handle: &str, period: Period) -> 
     });
     let mut others: Vec<BillingMonth> = others.collect();
     others.sort_unstable_by(|a, b| b.cmp(a));
-    months.into_iter().chain(others).find_map(|month| seen_in(book, viewer, handle, month))
+    let mut who =
+        months.iter().copied().chain(others).find_map(|month| seen_in(book, viewer, handle, month))?;
+    for month in months {
+        let Some(then) = seen_in(book, viewer, handle, month) else { continue };
+        who.months.push((month, then.handles()));
+        for team in then.teams_inside {
+            if who.teams_inside.iter().all(|known| known.team != team.team) {
+                who.teams_inside.push(team);
+            }
+        }
+    }
+    Some(who)
 }
 
+/// A team as of one month.
 fn seen_in(book: &Book, viewer: &Viewer, handle: &str, month: BillingMonth) -> Option<SeenTeam> {
     let of_month = book.of_month(month);
     let team = of_month.team(handle)?;
@@ -130,6 +147,7 @@ fn seen_in(book: &Book, viewer: &Viewer, handle: &str, month: BillingMonth) -> O
         part_of: team.parent.as_deref().filter(|parent| is_seen(parent)).and_then(named),
         teams_inside: of_month.with_teams_inside(handle).into_iter().skip(1).filter_map(named).collect(),
         month,
+        months: Vec::new(),
     })
 }
 
@@ -139,14 +157,32 @@ impl SeenTeam {
         std::iter::once(&self.team).chain(self.teams_inside.iter().map(|it| &it.team)).cloned().collect()
     }
 
+    /// The team and those inside it, with their names.
+    pub(super) fn names(&self) -> impl Iterator<Item = TeamName> {
+        let own = TeamName { team: self.team.clone(), name: self.name.clone() };
+        std::iter::once(own).chain(self.teams_inside.iter().cloned())
+    }
+
+    /// The last month of the period in which one of them is charged with the others.
+    pub(super) fn last_month_of(&self, team: &str) -> BillingMonth {
+        let with_it = self.months.iter().filter(|(_, teams)| teams.iter().any(|it| it == team));
+        with_it.map(|(month, _)| *month).max().unwrap_or(self.month)
+    }
+
+    /// Those that are charged together in a month; none where the viewer does not see the team in it.
+    pub(super) fn in_month(&self, month: BillingMonth) -> &[String] {
+        self.months.iter().find(|(it, _)| *it == month).map_or(&[], |(_, teams)| teams)
+    }
+
     /// What these teams are charged, as their lead sees it: on the page of a team everybody reads the same, and who
     /// may see what its shared costs are made of finds that on other pages.
     pub(super) fn question(&self, asked: &Question) -> Question {
         let viewer = match &asked.viewer {
-            Viewer::Everything => Viewer::Teams(self.handles()),
+            Viewer::Everything => Viewer::Teams(vec![self.team.clone()]),
             theirs @ Viewer::Teams(_) => theirs.clone(),
         };
-        Question { viewer, ..asked.only(Grouping::Team, self.handles()) }
+        let of_team = Some(self.team.clone());
+        Question { viewer, of_team, ..asked.only(Grouping::Team, self.handles()) }
     }
 }
 
@@ -157,6 +193,7 @@ pub async fn team_report(
     who: SeenTeam,
     question: &Question,
 ) -> Result<TeamReport, Error> {
+    let is_now = question.sequence.is_none();
     let question = who.question(question);
     let by_pool = answers.spend(db, &question.by(Grouping::Pool)).await?;
     let question = question.beside(&by_pool);
@@ -185,18 +222,21 @@ pub async fn team_report(
     } else {
         answers.spend(db, &question.by(Grouping::Team)).await?.groups
     };
-    let everyone = Question { viewer: Viewer::Everything, filters: Vec::new(), ..question.clone() };
-    let everyone = answers.spend(db, &everyone.by(Grouping::Provider)).await?;
+    let everyone = question.of_organization().by(Grouping::Provider);
+    let everyone = answers.spend(db, &everyone).await?;
     let variance = answers.variance(db, &question.direct()).await?;
     let shared_movements = shared_movements(db, answers, &question, &shared_costs).await?;
-    let stated = period_in_cents(db, answers, &question).await?;
+    let book = answers.book(db, by_pool.sequence).await?;
+    let stated = months_in_cents(db, answers, &question, &book).await?;
     let last = question.period.last();
     let year = Period::new(last.minus(MONTHS - 1), last).unwrap_or(question.period);
     let of_year = Question { period: year, ..question.by(Grouping::Pool) };
     let year = answers.spend(db, &of_year).await?;
     let series = answers.over_time(db, &of_year, Step::Month, &year, COLORED).await?;
     let standing = answers.standing(db, question.period, &question.viewer, by_pool.sequence).await?;
-    let budgets = if question.period.is_one_month() && question.sequence.is_none() {
+    // What it may spend is told to who sees what it spent.
+    let is_seen = !who.in_month(question.period.first()).is_empty();
+    let budgets = if is_seen && is_now && question.period.is_one_month() {
         let of = BudgetOf::Team(who.team.clone());
         answers.budgets_of(db, &question.viewer, &of, question.period.first()).await?
     } else {
@@ -212,7 +252,7 @@ pub async fn team_report(
         accelerator_hours: by_pool.accelerator_hours,
         cost_per_accelerator_hour: by_pool.cost_per_accelerator_hour,
         organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
-        stated: who.handles().into_iter().filter_map(|team| stated.get(&Some(team))).copied().sum(),
+        stated: stated.iter().flat_map(|(_, teams)| teams.values()).copied().sum(),
         parts: TeamParts::of(&variance.parts, &shared_movements),
         movements: largest(&variance.movements, &shared_movements),
         movements_in_all: variance.movements.len() + shared_movements.len(),

@@ -87,7 +87,8 @@ pub fn organization(chance: &mut ChaCha8Rng) -> Vec<Entry> {
     let support = pool("support", split(chance, &teams));
     let weighs = matches!(support.split, Split::Evenly | Split::DirectCost | Split::AcceleratorHours);
     let hands_on = weighs && chance.random_bool(0.7);
-    let without = if chance.random_bool(0.5) { vec![teams[0].to_owned()] } else { Vec::new() };
+    let excludes = chance.random_bool(0.5) && !matches!(support.split, Split::Fixed { .. });
+    let without = if excludes { vec![teams[0].to_owned()] } else { Vec::new() };
     let pools = if hands_on { vec!["network".to_owned()] } else { Vec::new() };
     entries.push(Entry::Pool(Pool { pools, without, ..support }));
     let mut places: Vec<i64> = (0..6).collect();

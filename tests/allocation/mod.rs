@@ -1,3 +1,4 @@
 mod book;
 pub mod exact;
+mod moved;
 mod owners;

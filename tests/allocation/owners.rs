@@ -19,7 +19,7 @@ fn line(month: &str, sub_account: &str, service: &str, category: &str, cost: &st
 }
 
 /// A month: vision 60 in two spellings, speech 20, support 9, untagged 11.
-fn month(month: &str) -> Focus {
+pub fn month(month: &str) -> Focus {
     Focus::new()
         .line(&line(month, "s1", "GPU", "Usage", "40", r#"{"team":"Vision","experiment":"Exp-1"}"#))
         .line(&line(month, "s1", "GPU", "Usage", "20", r#"{"team":" vision ","experiment":"exp-1"}"#))

@@ -38,6 +38,16 @@ pub(super) fn check_alone(title: &str, pool: &Pool, found: &mut Found) {
                 found.add(title, format!("{name} has two shares"));
             }
         }
+        let has_share = |recipient: &Recipient| recipients.contains(recipient);
+        for team in pool.without.iter().filter(|team| has_share(&Recipient::Team((*team).clone()))) {
+            found.add(title, format!("team {team} is excluded and has a share"));
+        }
+        for team in pool.among.iter().filter(|team| !has_share(&Recipient::Team((*team).clone()))) {
+            found.add(title, format!("team {team} takes part and has no share"));
+        }
+        for other in pool.pools.iter().filter(|other| !has_share(&Recipient::Pool((*other).clone()))) {
+            found.add(title, format!("pool {other} takes part and has no share"));
+        }
     }
     if let Split::Quantity { unit } = &pool.split
         && unit.trim().is_empty()

@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 
 use self::shelf::Shelf;
 use super::as_of::{Error, as_of};
-use super::basis::{Allocation, Basis, Names, months, teams};
+use super::basis::{Allocation, Basis, Names, months};
 use super::machines::{self, Machine};
 use super::over_time::{self, Days, Series, Step};
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
@@ -265,7 +265,7 @@ impl Answers {
         let (first, last) = (question.period.previous().first(), question.period.last());
         let mut found = Allocation {
             months: Vec::new(),
-            teams: teams(&book, &question.viewer, first, last),
+            teams: question.teams(&book, first, last),
             names: Names::of(&book, first, last),
         };
         for month in months(first, last) {

@@ -10,7 +10,9 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use crate::accounts::Viewer;
+use crate::allocation::Book;
 use crate::money::Decimal;
+use crate::period::BillingMonth;
 use crate::report::as_of::Error;
 use crate::report::{Answers, Grouping, Question};
 
@@ -19,6 +21,9 @@ pub(super) const PLACES: u8 = 2;
 /// What somebody is charged, in cents: what is direct and what is shared sum to the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cents {
+    /// The total before it was rounded.
+    #[serde(skip)]
+    pub exact: Decimal,
     pub total: Decimal,
     pub direct: Decimal,
     pub shared: Decimal,
@@ -27,12 +32,13 @@ pub struct Cents {
 impl Cents {
     fn of(direct: Decimal, shared: Decimal, total: Decimal) -> Self {
         let parts = Decimal::round_parts_to(&[direct, shared], total, PLACES);
-        Self { total, direct: parts[0], shared: parts[1] }
+        Self { exact: direct + shared, total, direct: parts[0], shared: parts[1] }
     }
 }
 
 impl std::ops::AddAssign for Cents {
     fn add_assign(&mut self, other: Self) {
+        self.exact += other.exact;
         self.total += other.total;
         self.direct += other.direct;
         self.shared += other.shared;
@@ -56,8 +62,7 @@ pub async fn month_in_cents(
     question: &Question,
 ) -> Result<BTreeMap<Option<String>, Cents>, Error> {
     // Which cent goes where depends on all of them, whoever asks.
-    let everyone =
-        Question { viewer: Viewer::Everything, filters: Vec::new(), ..question.by(Grouping::Team) };
+    let everyone = question.of_organization().by(Grouping::Team);
     let mut groups = answers.spend(db, &everyone).await?.groups;
     groups.sort_by(|a, b| (a.key.is_none(), &a.key).cmp(&(b.key.is_none(), &b.key)));
     let direct = answers.spend(db, &everyone.direct()).await?.groups;
@@ -71,18 +76,22 @@ pub async fn month_in_cents(
     Ok(in_cents.collect())
 }
 
-/// The same of all months of a period together.
-pub async fn period_in_cents(
+/// The same of each month of a period, of the teams alone that the question is about in it.
+pub async fn months_in_cents(
     db: &mut PgConnection,
     answers: &Answers,
     question: &Question,
-) -> Result<BTreeMap<Option<String>, Cents>, Error> {
-    let mut sums: BTreeMap<Option<String>, Cents> = BTreeMap::new();
+    book: &Book,
+) -> Result<Vec<(BillingMonth, BTreeMap<Option<String>, Cents>)>, Error> {
+    let mut months = Vec::new();
     for month in question.period.months() {
         let asked = Question { period: month.into(), ..question.clone() };
-        for (team, cents) in month_in_cents(db, answers, &asked).await? {
-            *sums.entry(team).or_default() += cents;
+        let mut of_month = month_in_cents(db, answers, &asked).await?;
+        if question.viewer != Viewer::Everything {
+            let seen = question.teams(book, month, month);
+            of_month.retain(|team, _| seen.iter().any(|(_, seen)| Some(seen) == team.as_ref()));
         }
+        months.push((month, of_month));
     }
-    Ok(sums)
+    Ok(months)
 }

@@ -14,12 +14,13 @@ use sqlx::PgConnection;
 
 use super::as_of::Error;
 use super::footing::Footing;
-use super::team::SeenTeam;
+use super::team::{SeenTeam, TeamName};
 use super::{Answers, Group, Grouping, Question, Standing};
 use crate::accounts::Viewer;
+use crate::allocation::Book;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
-pub use cents::{Cents, month_in_cents, period_in_cents};
+pub use cents::{Cents, month_in_cents, months_in_cents};
 use pools::Pools;
 pub use restated::Restated;
 pub use weight::Weighed;
@@ -70,7 +71,7 @@ pub struct OfEveryone {
 pub struct TeamStatement {
     pub team: String,
     pub name: String,
-    /// Where finance books it, as of the last month.
+    /// Where finance books it, as of the last month that it is charged in with the others.
     pub cost_centre: Option<String>,
     pub total: Decimal,
     pub direct: Vec<StatedLine>,
@@ -151,20 +152,12 @@ pub async fn statement(
     // From here on everything is in one currency and as of one step.
     let question = Question { filters: Vec::new(), ..of_all.beside(&spend) };
     let book = answers.book(db, spend.sequence).await?;
-    let last = book.of_month(question.period.last());
     let (mut of_everyone, mut restated) = (OfEveryone::default(), Vec::new());
     let mut teams: Vec<TeamStatement> = who
-        .handles()
-        .into_iter()
-        .map(|team| TeamStatement {
-            name: last.team(&team).map_or_else(|| team.clone(), |it| it.name.clone()),
-            cost_centre: last
-                .cost_centre_of(&team)
-                .map(|handle| last.cost_centre(handle).map_or(handle, |it| it.name.as_str()).to_owned()),
-            team,
-            total: Decimal::ZERO,
-            direct: Vec::new(),
-            shared: Vec::new(),
+        .names()
+        .map(|team| {
+            let month = who.last_month_of(&team.team);
+            TeamStatement::of(team, &book, month)
         })
         .collect();
     for month in question.period.months() {
@@ -173,13 +166,15 @@ pub async fn statement(
         of_everyone.total += cents.values().map(|cents| cents.total).sum();
         of_everyone.unallocated += cents.get(&None).copied().unwrap_or_default().total;
         restated.extend(restated::find(db, answers, &who, &asked, viewer, spend.sequence).await?);
-        if teams.iter().all(|team| !cents.contains_key(&Some(team.team.clone()))) {
+        let is_charged = |team: &String| cents.contains_key(&Some(team.clone()));
+        if !who.in_month(month).iter().any(is_charged) {
             continue;
         }
         let allocated = answers.month(db, &book, month, spend.sequence).await?;
         let of_month = book.of_month(month);
         let pools = Pools::find(db, answers, &asked, of_month, allocated.division_id).await?;
-        for team in &mut teams {
+        let in_month = who.in_month(month);
+        for team in teams.iter_mut().filter(|team| in_month.contains(&team.team)) {
             let Some(cents) = cents.get(&Some(team.team.clone())).copied() else { continue };
             let of_team = asked.only(Grouping::Team, vec![team.team.clone()]);
             let direct = direct_items(db, answers, &of_team).await?;
@@ -192,6 +187,9 @@ pub async fn statement(
     }
     teams.retain(|team| team.team == who.team || !team.direct.is_empty() || !team.shared.is_empty());
     let standing = answers.standing(db, question.period, &question.viewer, spend.sequence).await?;
+    // Every bill of a month moves the weights that shared costs are divided by, whoever sees it.
+    let every_bill = answers.standing(db, question.period, &Viewer::Everything, spend.sequence).await?;
+    let state = Finality::of(&every_bill);
     let mut footing = Footing::from(&spend);
     // Nothing is compared here.
     footing.rates.retain(|used| used.month >= question.period.first());
@@ -206,7 +204,7 @@ pub async fn statement(
         shared,
         teams,
         of_everyone: (*viewer == Viewer::Everything).then_some(of_everyone),
-        state: Finality::of(&standing),
+        state,
         restated,
         standing,
         footing,
@@ -265,6 +263,21 @@ impl Finality {
 }
 
 impl TeamStatement {
+    /// Nothing yet of a team, as it is called in a month.
+    fn of(team: TeamName, book: &Book, month: BillingMonth) -> Self {
+        let of_month = book.of_month(month);
+        let named =
+            |handle: &str| of_month.cost_centre(handle).map_or(handle, |it| it.name.as_str()).to_owned();
+        Self {
+            cost_centre: of_month.cost_centre_of(&team.team).map(named),
+            team: team.team,
+            name: team.name,
+            total: Decimal::ZERO,
+            direct: Vec::new(),
+            shared: Vec::new(),
+        }
+    }
+
     /// Adds what is direct of a month, or what is shared: items, which become cents that sum to these.
     fn take(&mut self, items: Vec<Item>, cents: Decimal) {
         let exact: Vec<Decimal> = items.iter().map(|item| item.exact).collect();

@@ -7,7 +7,6 @@ use uuid::Uuid;
 
 use super::weight::{Scales, Weighed};
 use super::{Item, Line, StatedPart, Way};
-use crate::accounts::Viewer;
 use crate::allocation::{Division, MonthBook, Portion, Recipient, Split, division_of};
 use crate::money::{Currency, Decimal};
 use crate::report::as_of::Error;
@@ -32,8 +31,7 @@ impl<'a> Pools<'a> {
     ) -> Result<Self, Error> {
         let division = division_of(db, division_id).await?;
         // Of a pool its whole is told to everyone who pays a part of it.
-        let whole = Question { viewer: Viewer::Everything, filters: Vec::new(), ..asked.clone() };
-        let totals = by_part(db, answers, &whole).await?;
+        let totals = by_part(db, answers, &asked.of_organization()).await?;
         let scales = Scales::find(db, answers, asked, division.as_ref()).await?;
         Ok(Self { book, division, scales, totals })
     }

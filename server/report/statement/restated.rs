@@ -69,5 +69,6 @@ async fn stated_at(
     let Some(then) = seen_team(&book, viewer, &who.team, of_month.period) else { return Ok(Decimal::ZERO) };
     let asked = Question { sequence: Some(step), ..of_month.clone() };
     let cents = month_in_cents(db, answers, &asked).await?;
-    Ok(then.handles().into_iter().filter_map(|team| cents.get(&Some(team))).map(|cents| cents.total).sum())
+    let charged = then.in_month(of_month.period.first()).iter();
+    Ok(charged.filter_map(|team| cents.get(&Some(team.clone()))).map(|cents| cents.total).sum())
 }

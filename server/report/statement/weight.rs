@@ -3,7 +3,6 @@
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use crate::accounts::Viewer;
 use crate::allocation::{Division, Split};
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal, Money};
@@ -41,12 +40,10 @@ impl Scales {
         let mut rates = Vec::new();
         if currency.is_some() {
             let whole = Question {
-                viewer: Viewer::Everything,
-                filters: Vec::new(),
                 cost: CostBasis::Effective,
                 currency: None,
                 convert_into: currency.clone(),
-                ..of_month.by(Grouping::Provider)
+                ..of_month.of_organization().by(Grouping::Provider)
             };
             rates = answers.spend(db, &whole).await?.rates;
             rates.retain(|used| used.month == of_month.period.first());

@@ -262,7 +262,7 @@ fn called(label: Label, spelling: &str) -> Result<Entry> {
 }
 
 /// A spelling added to everything in the book that has this handle or value, and taken from what it meant before; what
-/// was called nothing else is gone then.
+/// was called nothing else is gone then. What has other names keeps its own.
 async fn spelled(
     db: &mut PgConnection,
     book: &Book,
@@ -287,6 +287,13 @@ async fn spelled(
             spellings.push(spelling.to_owned());
             edits.push(edit(Some(after)));
         } else if is_same(handle) || is_same(name) {
+            if ![handle, name].into_iter().chain(spellings.iter()).all(|known| is_same(known)) {
+                return Err(Error::BadRequest(format!(
+                    "{} is called so itself, and otherwise too. Rename it first, or merge it with {to}. Nothing was \
+                     changed.",
+                    before.title()
+                )));
+            }
             taken.push(edit(None));
         } else if spellings.iter().any(|known| is_same(known)) {
             spellings.retain(|known| !is_same(known));

@@ -291,7 +291,8 @@ pub async fn shift(
     let entry = Entry::Rule(rule.clone());
     let mut edits = vec![Edit { id: path.rule, before: Some(entry.clone()), after: Some(entry) }];
     put(&book, &mut edits, path.rule, form.position);
-    let summary = format!("Rule “{}” moved to place {}", rule.name, form.position + 1);
+    let place = form.position.min(book.rules().len().saturating_sub(1)) + 1;
+    let summary = format!("Rule “{}” moved to place {place}", rule.name);
     sent(send(&mut db, edits, &summary, None, &by, &settings).await?)
 }
 
@@ -323,7 +324,11 @@ pub fn sent(sent: Sent) -> Result {
 /// Gives the rule `id`, of which `edits` hold what it will be, the place after so many others: between its neighbours
 /// where there is room, else everybody gets a new place.
 fn put(book: &Book, edits: &mut Vec<Edit>, id: i64, position: usize) {
-    let others: Vec<(i64, &Rule)> = book.rules().into_iter().filter(|(other, _)| *other != id).collect();
+    // What it was in earlier months keeps its place, and is none of the others.
+    let is_edited: Vec<i64> = edits.iter().map(|edit| edit.id).collect();
+    let rules = book.rules();
+    let others: Vec<(i64, &Rule)> =
+        rules.iter().filter(|(other, _)| *other != id && !is_edited.contains(other)).copied().collect();
     let position = position.min(others.len());
     let before = position.checked_sub(1).map(|at| others[at].1.place);
     let after = others.get(position).map(|(_, rule)| rule.place);
@@ -348,8 +353,9 @@ fn put(book: &Book, edits: &mut Vec<Edit>, id: i64, position: usize) {
     if let Some(place) = place {
         return set(id, place);
     }
-    let mut order: Vec<i64> = others.iter().map(|(id, _)| *id).collect();
-    order.insert(position, id);
+    let mut order: Vec<i64> = rules.iter().map(|(id, _)| *id).filter(|other| *other != id).collect();
+    let next = others.get(position).and_then(|(next, _)| order.iter().position(|id| id == next));
+    order.insert(next.unwrap_or(order.len()), id);
     for (place, id) in (0..).step_by(GAP as usize).zip(order) {
         set(id, place);
     }
