@@ -237,3 +237,30 @@ impl MonthBook<'_> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_had_ended_stays_ended_where_it_begins_anew() {
+        let team = |first: Option<&str>, last: Option<&str>| {
+            let month = |text: &str| text.parse::<BillingMonth>().unwrap();
+            Entry::Team(Team {
+                handle: "vision".into(),
+                months: Months { first: first.map(month), last: last.map(month) },
+                ..Team::default()
+            })
+        };
+        let june = "2026-06".parse().unwrap();
+        let edits = |before: Entry| {
+            let edits = Edit::since(june, 1, &before, team(None, None), 2);
+            edits.into_iter().map(|edit| (edit.id, edit.after.unwrap())).collect::<Vec<_>>()
+        };
+        let anew = (2, team(Some("2026-06"), None));
+        assert_eq!(edits(team(None, None)), [(1, team(None, Some("2026-05"))), anew.clone()]);
+        assert_eq!(edits(team(None, Some("2026-03"))), [(1, team(None, Some("2026-03"))), anew.clone()]);
+        assert_eq!(edits(team(None, Some("2026-08"))), [(1, team(None, Some("2026-05"))), anew]);
+        assert_eq!(edits(team(Some("2026-06"), None)), [(1, team(None, None))]);
+    }
+}

@@ -109,6 +109,21 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
         ),
         (vec![Entry::Pool(pool("tax", shares(&[])))], "pool tax: its fixed shares are not given"),
         (
+            vec![
+                team("a"),
+                Entry::Pool(Pool { without: vec!["a".into()], ..pool("tax", shares(&[("a", "1")])) }),
+            ],
+            "pool tax: team a is excluded and has a share",
+        ),
+        (
+            vec![
+                team("a"),
+                Entry::Pool(pool("fees", Split::Evenly)),
+                Entry::Pool(Pool { pools: vec!["fees".into()], ..pool("tax", shares(&[("a", "1")])) }),
+            ],
+            "pool tax: pool fees takes part and has no share",
+        ),
+        (
             vec![handing_to("a", &["b"]), handing_to("b", &["a"])],
             "pool a: it comes back to itself: a → b → a\npool b: it comes back to itself: b → a → b",
         ),

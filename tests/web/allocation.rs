@@ -237,6 +237,15 @@ async fn rules_keep_the_order_that_they_are_given(db: PgPool) {
     sent(&mut admin, &apply, &[]).await;
     let rules = admin.get("/rules").await;
     assert_eq!(html::texts(&rules.body, "tbody th"), ["second", "third", "first"]);
+
+    // From a month on the second is another, at the place where it was put: after the third.
+    let second = html::attributes(&rules.body, "tbody th a", "href")[0].clone();
+    let fields = [("name", "fourth"), ("to", "team:vision"), ("since", "2026-09"), ("position", "1")];
+    let preview = sent(&mut admin, &second, &fields).await;
+    let apply = html::attributes(&preview.body, "form[action$='/apply']", "action")[0].clone();
+    sent(&mut admin, &apply, &[]).await;
+    let rules = admin.get("/rules").await;
+    assert_eq!(html::texts(&rules.body, "tbody th"), ["second", "third", "fourth", "first"]);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
