@@ -429,9 +429,7 @@ impl Rows<'_> {
         for filter in filters.iter().filter(|filter| !filter.dimension.is_allocated()) {
             push_filter(query, filter, |query| push_value(query, &filter.dimension, self.source));
         }
-        if is_needed {
-            self.push_owners(query);
-        } else {
+        if !is_needed {
             push_viewer(query, viewer, self.allocation(), "");
         }
         let places: Vec<String> = (1..=grouped).map(|place| place.to_string()).collect();
@@ -472,39 +470,6 @@ impl Rows<'_> {
             }
             push_viewer(query, viewer, self.allocation(), owner_value(&Grouping::Team, self.divides()));
         }
-    }
-
-    /// `and …`: rows of those alone whose charges can be in the answer, before they are summed; each filter is asked
-    /// again of what they come to once shared costs are divided. A team has a part of them, so these stay.
-    fn push_owners(&self, query: &mut QueryBuilder<Postgres>) {
-        let Question { filters, viewer, .. } = self.question;
-        let mut owners: Vec<(&Grouping, Filter)> = filters
-            .iter()
-            .filter(|filter| filter.dimension.is_allocated() && !filter.leaves_out)
-            .map(|filter| (&filter.dimension, filter.clone()))
-            .collect();
-        if let Viewer::Teams(_) = viewer {
-            let mut teams: Vec<String> =
-                self.allocation().teams.iter().map(|(_, team)| team.clone()).collect();
-            teams.sort();
-            teams.dedup();
-            owners.push((&Grouping::Team, Filter::keep(Grouping::Team, teams)));
-        }
-        if owners.is_empty() {
-            return;
-        }
-        query.push(format!(
-            " and {} in (select a.attribution_id from attributions a where true",
-            self.source.attribution_id()
-        ));
-        for (dimension, filter) in owners {
-            query.push(if dimension.divides() { " and (a.pool <> '' or (true" } else { " and ((true" });
-            push_filter(query, &filter, |query| {
-                query.push(owner_value(dimension, false));
-            });
-            query.push("))");
-        }
-        query.push(")");
     }
 
     /// `from … where …` of what the months were summed to, which is of what counts in each of them.

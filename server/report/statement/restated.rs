@@ -41,19 +41,48 @@ pub(super) async fn find(
     let mut first = since;
     if was.is_zero() && !now.is_zero() {
         // Nothing was stated then; halving the steps finds one at which something was, and before which it was not.
-        let (mut nothing, mut something) = (since, sequence);
-        while something - nothing > 1 {
+        let steps = steps_that_matter(db, month, since, sequence).await?;
+        let (mut nothing, mut something) = (0, steps.len());
+        while nothing < something {
             let between = nothing.midpoint(something);
-            if stated_at(db, answers, who, of_month, viewer, between).await?.is_zero() {
-                nothing = between;
+            if stated_at(db, answers, who, of_month, viewer, steps[between]).await?.is_zero() {
+                nothing = between + 1;
             } else {
                 something = between;
             }
         }
-        first = something;
+        first = steps.get(something).copied().unwrap_or(sequence);
         was = stated_at(db, answers, who, of_month, viewer, first).await?;
     }
     Ok((was != now).then(|| Restated { month, sequence: first, was, now, difference: now - was }))
+}
+
+/// The steps after one and up to another that can have changed what anybody is charged in a month: the book's, those of
+/// rates, and those of its own bills.
+async fn steps_that_matter(
+    db: &mut PgConnection,
+    month: BillingMonth,
+    since: i64,
+    until: i64,
+) -> sqlx::Result<Vec<i64>> {
+    sqlx::query_scalar!(
+        "select l.sequence
+         from ledger_log l
+         where l.sequence > $2 and l.sequence <= $3 and (
+             l.delivery_id is null or l.delivery_id in (
+                 select ds.delivery_id
+                 from delivery_scopes ds
+                 join scopes s using (scope_id)
+                 where s.billing_month = $1
+             )
+         )
+         order by 1",
+        month.first_day(),
+        since,
+        until,
+    )
+    .fetch_all(db)
+    .await
 }
 
 /// What the statement of a team, and those inside it then, said of a month as of a step.
