@@ -178,15 +178,15 @@ impl Weights {
             return;
         }
         let cost = weighed_in.convert(spent.cost, &spent.currency, month, rates);
-        if !spent.pool.is_empty() {
-            *self.pool_cost.entry(spent.pool.clone()).or_default() += cost;
-            *self.pool_hours.entry(spent.pool.clone()).or_default() += hours;
-            if !spent.part.is_empty() {
-                self.parts.insert((spent.pool, spent.part));
-            }
-        } else {
+        if spent.pool.is_empty() {
             *self.cost.entry(spent.team.clone()).or_default() += cost;
             *self.hours.entry(spent.team).or_default() += hours;
+            return;
+        }
+        *self.pool_cost.entry(spent.pool.clone()).or_default() += cost;
+        *self.pool_hours.entry(spent.pool.clone()).or_default() += hours;
+        if !spent.part.is_empty() {
+            self.parts.insert((spent.pool, spent.part));
         }
     }
 

@@ -16,8 +16,8 @@ pub(super) fn consequences(before: &Book, after: &Book, edits: &[Edit]) -> Vec<S
     let mut told: Vec<(String, Vec<usize>)> = Vec::new();
     for (at, (_, month)) in stretches.iter().enumerate() {
         let (then, now) = (before.of_month(*month), after.of_month(*month));
-        let mut sentences = seen(&then, &now, "visible");
-        sentences.extend(seen(&now, &then, "no longer visible"));
+        let mut sentences = seen(&then, &now, ["visible", "count"]);
+        sentences.extend(seen(&now, &then, ["no longer visible", "no longer count"]));
         sentences.extend(called(&then, &now));
         sentences.extend(booked(&then, &now));
         for sentence in sentences {
@@ -59,7 +59,7 @@ fn months(stretches: &[Stretch], first: usize, last: usize) -> String {
 
 /// Teams that `now` are inside others, and then were not: `Vision and 2 teams inside it are visible to the leads of
 /// Research`. Teams that one of the books lacks come and go with all that is theirs.
-fn seen(then: &MonthBook<'_>, now: &MonthBook<'_>, visible: &str) -> Vec<String> {
+fn seen(then: &MonthBook<'_>, now: &MonthBook<'_>, [visible, count]: [&str; 2]) -> Vec<String> {
     let around = |book: &MonthBook<'_>, handle: &str| -> BTreeSet<String> {
         let teams = book.teams.iter().filter(|team| team.handle != handle);
         let sees = |team: &&&Team| book.with_teams_inside(&team.handle).contains(&handle);
@@ -87,8 +87,10 @@ fn seen(then: &MonthBook<'_>, now: &MonthBook<'_>, visible: &str) -> Vec<String>
                 1 => format!("{} and the team inside it are", name_of(now, handle)),
                 many => format!("{} and {many} teams inside it are", name_of(now, handle)),
             };
+            let it = if inside == 0 { "it" } else { "them" };
             let leads: Vec<&str> = leads.iter().map(|team| name_of(now, team)).collect();
-            format!("{what} {visible} to the leads of {}", leads.join(" and of "))
+            let leads = leads.join(" and of ");
+            format!("{what} {visible} to the leads of {leads}, whose statements and budgets {count} {it}")
         })
         .collect()
 }
@@ -229,15 +231,25 @@ mod tests {
         let into_research = || Entry::Team(team("vision", Some("research")));
         assert_eq!(
             told(&[edit(2, into_research())]),
-            ["Vision and 2 teams inside it are visible to the leads of Research."]
+            [
+                "Vision and 2 teams inside it are visible to the leads of Research, whose statements and budgets count them."
+            ]
         );
         let alone = Entry::Team(team("tracking", None));
-        assert_eq!(told(&[edit(4, alone)]), ["Tracking is no longer visible to the leads of Vision."]);
+        assert_eq!(
+            told(&[edit(4, alone)]),
+            [
+                "Tracking is no longer visible to the leads of Vision, whose statements and budgets no longer count it."
+            ]
+        );
         let month = "2026-09".parse().unwrap();
         let since = Edit::since(month, 2, &book().entries[&2], into_research(), 99);
         assert_eq!(
             told(&since),
-            ["Vision and 2 teams inside it are visible to the leads of Research from September 2026 on."]
+            [
+                "Vision and 2 teams inside it are visible to the leads of Research, whose statements and budgets count them \
+             from September 2026 on."
+            ]
         );
     }
 

@@ -128,5 +128,8 @@ async fn what_moves_nothing_says_what_it_changes_instead(db: PgPool) {
     let change = drafted(&mut admin, &entry, &[("name", "Vision"), ("parent", "research")]).await;
     let said = html::text(&admin.get(&change).await.body, "main");
     assert!(said.contains("No amount moves: every charge keeps its owner, and no share changes."), "{said}");
-    assert!(said.contains("Vision is visible to the leads of Research."), "{said}");
+    assert!(
+        said.contains("Vision is visible to the leads of Research, whose statements and budgets count it."),
+        "{said}"
+    );
 }

@@ -195,9 +195,11 @@ impl StatedPart {
 
     /// The weight of the team of all weights: `60 of 80 USD`.
     pub fn weights(&self) -> String {
+        // Amounts and hours to a hundredth; shares and what else has no unit as they are.
+        let places = if self.unit.is_empty() { u8::MAX } else { 2 };
         let figure = |number: Decimal| {
             let number = number.normalize();
-            filters::figure(number, number.scale().min(2))
+            filters::figure(number, number.scale().min(places))
         };
         match self.weight {
             None => "–".to_owned(),
