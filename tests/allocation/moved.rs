@@ -59,7 +59,7 @@ async fn stated(db: &mut PgConnection, team: &str, period: &str, viewer: Viewer)
     let (answers, question) = (Answers::default(), question(period, viewer));
     let book = allocation::book(db, 1000).await.unwrap();
     let who = report::seen_team(&book, &question.viewer, team, question.period).unwrap();
-    let statement = report::statement(db, &answers, who, &question).await.unwrap();
+    let statement = Box::pin(report::statement(db, &answers, who, &question)).await.unwrap();
     let total = statement.total.map(|total| total.amount).unwrap_or_default();
     let teams: Decimal = statement.teams.iter().map(|team| team.total).sum();
     assert_eq!(teams, total);
@@ -73,7 +73,7 @@ async fn team_page(db: &mut PgConnection, team: &str, period: &str, viewer: View
     let question = question(period, viewer);
     let book = allocation::book(db, 1000).await.unwrap();
     let who = report::seen_team(&book, &question.viewer, team, question.period).unwrap();
-    report::team_report(db, &Answers::default(), who, &question).await.unwrap()
+    Box::pin(report::team_report(db, &Answers::default(), who, &question)).await.unwrap()
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
