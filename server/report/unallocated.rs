@@ -1,6 +1,6 @@
 //! What nobody owns: how much of a period it is, how that changed, which keys it is, and who could own them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +11,7 @@ use super::as_of::{Error, as_of};
 use super::basis::Basis;
 use super::denomination::{Denomination, denominate};
 use super::sql::{Column, Measure, Rows};
+use super::statement::{Cents, month_in_cents, months_in_cents};
 use super::sums::rollup_of;
 use super::{Answers, CostBasis, Days, Filter, Group, Grouping, Question, Spend, Unconverted};
 use crate::accelerator::accelerator_hours;
@@ -32,6 +33,8 @@ pub struct Unallocated {
     pub cost: CostBasis,
     /// Null where nothing was billed.
     pub coverage: Option<Coverage>,
+    /// The same in cents, as what teams are charged states them.
+    pub stated: StatedCoverage,
     /// The last thirteen months up to the period's last, as far as something was billed in them.
     pub months: Vec<MonthCoverage>,
     pub keys: Vec<UnallocatedKey>,
@@ -60,11 +63,21 @@ pub struct Coverage {
     pub covered: Option<Decimal>,
 }
 
+/// Its parts in cents, which sum to the total as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StatedCoverage {
+    pub total: Decimal,
+    pub direct: Decimal,
+    pub shared: Decimal,
+    pub unallocated: Decimal,
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub struct MonthCoverage {
     pub month: BillingMonth,
     #[serde(flatten)]
     pub coverage: Coverage,
+    pub stated: StatedCoverage,
 }
 
 /// A charge key that nobody owns, or owns a part of.
@@ -129,6 +142,7 @@ impl Answers {
             currency: spend.currency.clone(),
             cost: question.cost,
             coverage: coverage(&spend),
+            stated: StatedCoverage::default(),
             months: Vec::new(),
             keys: Vec::new(),
             count: 0,
@@ -143,6 +157,13 @@ impl Answers {
             Some(_) => asked,
             None => Question { currency: Some(currency.clone()), ..asked },
         };
+        if asked.filters.is_empty() {
+            for (_, cents) in months_in_cents(db, self, &asked, &book).await? {
+                found.stated += StatedCoverage::of(&cents);
+            }
+        } else {
+            found.stated = StatedCoverage::rounded(&coverage);
+        }
         found.months = self.coverage_by_month(db, &asked).await?;
         let mut filters = asked.filters.clone();
         filters.push(Filter::keep(Grouping::Team, vec![String::new()]));
@@ -165,19 +186,51 @@ impl Answers {
         let mut filters = asked.filters.clone();
         filters.push(Filter { dimension: Grouping::Pool, values: vec![String::new()], leaves_out: true });
         let shared = self.spend(db, &Question { filters, ..by_month }).await?;
-        let months = whole.groups.iter().filter_map(|month| {
-            let pools = shared.groups.iter().find(|pools| pools.key == month.key);
-            Some(MonthCoverage {
-                month: month.key.as_deref()?.parse().ok()?,
-                coverage: Coverage::of(
-                    month.cost.amount,
-                    nobodys(month),
-                    pools.map_or(Decimal::ZERO, |pools| pools.cost.amount),
-                    pools.map_or(Decimal::ZERO, nobodys),
-                ),
-            })
-        });
-        Ok(months.collect())
+        let mut months = Vec::new();
+        for of_month in &whole.groups {
+            let Some(month) = of_month.key.as_deref().and_then(|key| key.parse().ok()) else { continue };
+            let pools = shared.groups.iter().find(|pools| pools.key == of_month.key);
+            let coverage = Coverage::of(
+                of_month.cost.amount,
+                nobodys(of_month),
+                pools.map_or(Decimal::ZERO, |pools| pools.cost.amount),
+                pools.map_or(Decimal::ZERO, nobodys),
+            );
+            let stated = if asked.filters.is_empty() {
+                let asked = Question { period: BillingMonth::into(month), ..asked.clone() };
+                StatedCoverage::of(&month_in_cents(db, self, &asked).await?)
+            } else {
+                StatedCoverage::rounded(&coverage)
+            };
+            months.push(MonthCoverage { month, coverage, stated });
+        }
+        Ok(months)
+    }
+}
+
+impl StatedCoverage {
+    /// Of the cents of teams and, under no name, of what is nobody's.
+    fn of(cents: &BTreeMap<Option<String>, Cents>) -> Self {
+        let of_teams: Cents = cents.iter().filter(|(team, _)| team.is_some()).map(|(_, cents)| *cents).sum();
+        let unallocated = cents.get(&None).map(|cents| cents.total).unwrap_or_default();
+        let (direct, shared) = (of_teams.direct, of_teams.shared);
+        Self { total: of_teams.total + unallocated, direct, shared, unallocated }
+    }
+
+    /// Of a part of the charges, for which nothing is stated elsewhere.
+    fn rounded(coverage: &Coverage) -> Self {
+        let parts = [coverage.direct, coverage.shared, coverage.unallocated];
+        let cents = Decimal::round_parts(&parts, 2);
+        Self { total: cents.iter().copied().sum(), direct: cents[0], shared: cents[1], unallocated: cents[2] }
+    }
+}
+
+impl std::ops::AddAssign for StatedCoverage {
+    fn add_assign(&mut self, other: Self) {
+        self.total += other.total;
+        self.direct += other.direct;
+        self.shared += other.shared;
+        self.unallocated += other.unallocated;
     }
 }
 
