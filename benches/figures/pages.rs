@@ -81,7 +81,8 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
             "a team's spelling, saved without a preview, until every page shows it".into(),
             large.rules.at_once,
             String::new(),
-            Some((2.0, "s")),
+            // A rule is previewed, which maps the month; this maps it while the pages wait.
+            None,
         ),
         page(
             format!("99th percentile of a warm page of a team, {many} charges"),

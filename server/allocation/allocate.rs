@@ -9,6 +9,8 @@ use uuid::Uuid;
 
 use super::attribute::content_id;
 use super::attributed::attribute_costs;
+use super::forget::use_division;
+use super::keyed::key_costs;
 use super::weigh::{Attributed, weigh};
 use super::{Book, Divided, MonthBook, divide, mapping};
 use crate::exchange::Rates;
@@ -21,6 +23,9 @@ use crate::period::BillingMonth;
 pub struct MonthAllocation {
     pub month: BillingMonth,
     pub set_id: Uuid,
+    /// What counts in it, by key.
+    pub basis_id: Uuid,
+    /// What counts in it, by owner.
     pub attributed_id: Uuid,
     pub division_id: Uuid,
 }
@@ -46,8 +51,9 @@ pub async fn allocate(
 ) -> sqlx::Result<MonthAllocation> {
     let of_month = book.of_month(month);
     let set_id = mapping::cover(db, &of_month, visible.deliveries()).await?;
-    let attributed_id = attribute_costs(db, month, set_id, visible).await?;
-    let attributed = Attributed { set_id, sums_id: attributed_id, visible };
+    let basis_id = key_costs(db, month, visible).await?;
+    let attributed_id = attribute_costs(db, month, basis_id, set_id, visible).await?;
+    let attributed = Attributed { set_id, basis_id, sums_id: attributed_id };
     let division = division(db, &of_month, &attributed, rates, sequence).await?;
     let centres: BTreeMap<&str, &str> = of_month
         .teams
@@ -56,14 +62,14 @@ pub async fn allocate(
         .collect();
     let division_id = content_id(&(&division, &centres));
     keep(db, division_id, &division, &centres).await?;
-    Ok(MonthAllocation { month, set_id, attributed_id, division_id })
+    Ok(MonthAllocation { month, set_id, basis_id, attributed_id, division_id })
 }
 
 /// Divides the pools of a month that was summed.
 async fn division(
     db: &mut PgConnection,
     book: &MonthBook<'_>,
-    attributed: &Attributed<'_>,
+    attributed: &Attributed,
     rates: &Rates,
     sequence: i64,
 ) -> sqlx::Result<Division> {
@@ -83,13 +89,7 @@ async fn keep(
     division: &Division,
     centres: &BTreeMap<&str, &str>,
 ) -> sqlx::Result<()> {
-    let is_kept = sqlx::query_scalar!(
-        r#"select exists (select from pool_divisions where division_id = $1) as "kept!""#,
-        id
-    )
-    .fetch_one(&mut *db)
-    .await?;
-    if is_kept {
+    if use_division(&mut *db, id).await? {
         return Ok(());
     }
     let mut tx = db.begin().await?;

@@ -1,24 +1,37 @@
-//! What a month cost by day and by what it is attributed to. Rollups have a row for each key; these sums have one for
-//! each owner, and are what pages by owner, and the weights of shared costs, are read from.
+//! What a month cost by what it is attributed to, in all and by day. Rollups have a row for each key; these sums have one
+//! for each owner, and are what pages by owner, and the weights of shared costs, are read from.
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
 
 use super::attribute::content_id;
+use super::forget::use_sums;
 use super::mapping::{self, MANY};
-use crate::accelerator;
 use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
-/// Counted up when the sums are made differently.
-const VERSION: u32 = 1;
 /// Parts of a month, from which on they are added up to one.
 const PARTS: usize = 8;
 
-/// What the amounts are summed by, and the amounts.
-const GROUP: &str = "currency, day, is_whole_period, is_accelerated";
+/// Of a mapping that moves more than one key of so many, all is summed anew.
+const FEW: i64 = 4;
+
 const AMOUNTS: [&str; 6] =
     ["charges", "billed_cost", "effective_cost", "list_cost", "contracted_cost", "part_seconds"];
+
+/// What the amounts of a table are summed by, beside what they are attributed to.
+struct Grain {
+    table: &'static str,
+    group: &'static str,
+}
+
+const GRAINS: [Grain; 2] = [
+    Grain { table: "attributed_costs", group: "currency, scope_id, is_accelerated" },
+    Grain { table: "attributed_days", group: "currency, day, is_whole_period, is_accelerated" },
+];
+
+/// Of the days, who is charged with them: most charts ask no more.
+const CHARGED: &str = "team, cost_centre, pool, pool_part";
 
 /// Sums that exist, of what counts as well, under another mapping.
 struct Others {
@@ -30,30 +43,31 @@ struct Others {
 pub(super) async fn attribute_costs(
     db: &mut PgConnection,
     month: BillingMonth,
+    basis_id: Uuid,
     set_id: Uuid,
     visible: &Visible,
 ) -> sqlx::Result<Uuid> {
-    let basis_id = content_id(&(VERSION, accelerator::VERSION, month.first_day(), visible));
     let attributed_id = content_id(&(basis_id, set_id));
     let is_empty = visible.deliveries().is_empty();
-    if is_empty || is_kept(&mut *db, attributed_id).await? {
+    if is_empty || use_sums(&mut *db, attributed_id).await? {
         return Ok(attributed_id);
     }
     let mut tx = db.begin().await?;
     mapping::wait_for_turn(&mut tx, attributed_id).await?;
-    if is_kept(&mut tx, attributed_id).await? {
+    if use_sums(&mut tx, attributed_id).await? {
         return Ok(attributed_id);
     }
+    // Saying that they are used keeps them until this is done.
     let others = sqlx::query_as!(
         Others,
-        r#"select set_id, (
+        r#"update attributed_months m set used_at = now()
+           where attributed_id = (
+               select attributed_id from attributed_months where basis_id = $1 order by created_at desc limit 1
+           )
+           returning set_id, (
                select coalesce(array_agg(part_id), '{}') from attributed_parts p
                where p.attributed_id = m.attributed_id
-           ) as "parts!"
-           from attributed_months m
-           where basis_id = $1
-           order by created_at desc
-           limit 1"#,
+           ) as "parts!""#,
         basis_id,
     )
     .fetch_optional(&mut *tx)
@@ -67,10 +81,12 @@ pub(super) async fn attribute_costs(
     )
     .execute(&mut *tx)
     .await?;
-    let part = Part { id: new_part(&mut tx).await?, month, set_id, visible };
+    let part = Part { id: new_part(&mut tx).await?, month, basis_id, set_id, visible };
     let (parts, rows) = match others {
-        Some(others) => part.add_difference(&mut tx, others).await?,
-        None => (vec![part.id], part.add_whole(&mut tx).await?),
+        Some(others) if part.moves_few(&mut tx, &others).await? => {
+            part.add_difference(&mut tx, others).await?
+        }
+        _ => (vec![part.id], part.add_whole(&mut tx).await?),
     };
     sqlx::query!(
         "insert into attributed_parts (attributed_id, part_id) select $1, unnest($2::uuid[])",
@@ -81,18 +97,9 @@ pub(super) async fn attribute_costs(
     .await?;
     tx.commit().await?;
     if rows >= MANY {
-        sqlx::query("analyze attributed_costs").execute(db).await?;
+        sqlx::query("analyze attributed_costs, attributed_days, charged_days").execute(db).await?;
     }
     Ok(attributed_id)
-}
-
-async fn is_kept(db: &mut PgConnection, attributed_id: Uuid) -> sqlx::Result<bool> {
-    sqlx::query_scalar!(
-        r#"select exists (select from attributed_months where attributed_id = $1) as "kept!""#,
-        attributed_id,
-    )
-    .fetch_one(db)
-    .await
 }
 
 /// A part outlives the month it was made for where others were made from it, so it has a number of its own.
@@ -104,58 +111,75 @@ async fn new_part(db: &mut PgConnection) -> sqlx::Result<Uuid> {
 struct Part<'a> {
     id: Uuid,
     month: BillingMonth,
+    basis_id: Uuid,
     set_id: Uuid,
     visible: &'a Visible,
 }
 
 impl Part<'_> {
-    /// Every day of every key. Answers how many rows that made.
-    async fn add_whole(&self, db: &mut PgConnection) -> sqlx::Result<usize> {
-        let mut query = self.insert();
-        query.push(format!(
-            " ka.attribution_id, {} from daily_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
-             join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = '{}'",
-            summed_days(),
-            self.set_id
-        ));
-        self.push_where(&mut query);
-        query.push(" group by 3, 4, 5, 6, 7");
-        execute(db, query).await
+    /// Everything of every key. Answers how many rows that made.
+    async fn add_whole(&self, db: &mut PgConnection) -> sqlx::Result<u64> {
+        let (set_id, mut rows) = (self.set_id, 0);
+        for grain in &GRAINS {
+            let (group, sums) = (grain.group, sums());
+            let mut query = self.insert(grain);
+            query.push(format!(" attribution_id, {group}, {sums} from ("));
+            self.push_rows(&mut query, grain);
+            query.push(format!(
+                ") c join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = '{set_id}' \
+                 group by attribution_id, {group}"
+            ));
+            rows += query.build().execute(&mut *db).await?.rows_affected();
+        }
+        self.add_charged(db).await?;
+        Ok(rows)
     }
 
-    /// The days of the keys that are attributed otherwise than in another mapping: taken from where they were, added
-    /// where they are. Answers the parts of the month, and how many rows were made.
+    /// Looks for the keys that another mapping attributes otherwise, and answers whether they are few.
+    async fn moves_few(&self, db: &mut PgConnection, others: &Others) -> sqlx::Result<bool> {
+        let (basis_id, set_id, was_id) = (self.basis_id, self.set_id, others.set_id);
+        // A table, so that PostgreSQL counts them before it looks for their days.
+        let moved = format!(
+            "create temporary table moved_keys on commit drop as \
+             select distinct c.charge_key_id, was.attribution_id as before_id, ka.attribution_id as after_id \
+             from keyed_costs c \
+             join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = '{set_id}' \
+             join key_attributions was on was.charge_key_id = c.charge_key_id and was.set_id = '{was_id}' \
+             where c.basis_id = '{basis_id}' and was.attribution_id <> ka.attribution_id"
+        );
+        sqlx::query(AssertSqlSafe(moved)).execute(&mut *db).await?;
+        sqlx::query("analyze moved_keys").execute(&mut *db).await?;
+        let are_few = format!(
+            "select (select count(*) from moved_keys) * {FEW} <= \
+             (select count(*) from keyed_costs where basis_id = '{basis_id}')"
+        );
+        sqlx::query_scalar(AssertSqlSafe(are_few)).fetch_one(db).await
+    }
+
+    /// What the keys that [`Self::moves_few`] found cost: taken from where they were, added where they are. Answers the
+    /// parts of the month, and how many rows were made.
     async fn add_difference(
         &self,
         db: &mut PgConnection,
         mut others: Others,
-    ) -> sqlx::Result<(Vec<Uuid>, usize)> {
-        // A table, so that PostgreSQL counts them before it looks for their days.
-        let moved = format!(
-            "create temporary table moved_keys on commit drop as \
-             select charge_key_id, was.attribution_id as before_id, ka.attribution_id as after_id \
-             from key_attributions ka join key_attributions was using (charge_key_id) \
-             where ka.set_id = '{}' and was.set_id = '{}' and was.attribution_id <> ka.attribution_id",
-            self.set_id, others.set_id,
-        );
-        sqlx::query(AssertSqlSafe(moved)).execute(&mut *db).await?;
-        sqlx::query("analyze moved_keys").execute(&mut *db).await?;
-        let mut query = QueryBuilder::<Postgres>::new(format!(
-            "with days as (select m.before_id, m.after_id, {} \
-             from moved_keys m join daily_costs c on c.charge_key_id = m.charge_key_id \
-             join charge_keys k on k.charge_key_id = m.charge_key_id",
-            summed_days(),
-        ));
-        self.push_where(&mut query);
+    ) -> sqlx::Result<(Vec<Uuid>, u64)> {
+        let (id, month, mut rows) = (self.id, self.month.first_day(), 0);
         let (amounts, minus) = (AMOUNTS.join(", "), AMOUNTS.map(|amount| format!("-{amount}")).join(", "));
-        query.push(format!(" group by 1, 2, 3, 4, 5, 6) {}", self.insert().sql().as_str()));
-        query.push(format!(
-            " after_id, {GROUP}, {amounts} from days \
-             union all select uuid '{}', date '{}', before_id, {GROUP}, {minus} from days",
-            self.id,
-            self.month.first_day()
-        ));
-        let rows = execute(&mut *db, query).await?;
+        for grain in &GRAINS {
+            let (group, sums) = (grain.group, sums());
+            let mut query = QueryBuilder::new(format!(
+                "with moved as (select before_id, after_id, {group}, {sums} from ("
+            ));
+            self.push_rows(&mut query, grain);
+            query.push(format!(
+                ") c join moved_keys using (charge_key_id) group by before_id, after_id, {group}) {} \
+                 after_id, {group}, {amounts} from moved \
+                 union all select uuid '{id}', date '{month}', before_id, {group}, {minus} from moved",
+                self.insert(grain).sql().as_str(),
+            ));
+            rows += query.build().execute(&mut *db).await?.rows_affected();
+        }
+        self.add_charged(&mut *db).await?;
         others.parts.push(self.id);
         if others.parts.len() < PARTS {
             return Ok((others.parts, rows));
@@ -166,53 +190,68 @@ impl Part<'_> {
     }
 
     /// What parts come to together.
-    async fn add_sum(&self, db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<usize> {
-        let mut query = self.insert();
-        query.push(format!(" attribution_id, {GROUP}"));
-        for amount in AMOUNTS {
-            query.push(format!(", sum({amount})"));
+    async fn add_sum(&self, db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<u64> {
+        let mut rows = 0;
+        for grain in &GRAINS {
+            let (Grain { table, group }, sums) = (grain, sums());
+            let mut query = self.insert(grain);
+            query.push(format!(" attribution_id, {group}, {sums} from {table} where part_id = any("));
+            query.push_bind(parts.to_vec());
+            // Without charges there is no amount left either.
+            query.push(format!(") group by attribution_id, {group} having sum(charges) <> 0"));
+            rows += query.build().execute(&mut *db).await?.rows_affected();
         }
-        query.push(" from attributed_costs where part_id = any(");
-        query.push_bind(parts.to_vec());
-        // Without charges there is no amount left either.
-        query.push(format!(") group by attribution_id, {GROUP} having sum(charges) <> 0"));
-        execute(db, query).await
+        self.add_charged(db).await?;
+        Ok(rows)
     }
 
-    /// `insert … select` up to the first column that is summed by.
-    fn insert(&self) -> QueryBuilder<Postgres> {
+    /// What the days of this part come to by who is charged with them.
+    async fn add_charged(&self, db: &mut PgConnection) -> sqlx::Result<()> {
+        let (id, amounts, sums) = (self.id, AMOUNTS.join(", "), sums());
+        let days = GRAINS[1].group;
+        let charged = format!(
+            "insert into charged_days (part_id, billing_month, {CHARGED}, {days}, {amounts}) \
+             select part_id, billing_month, {CHARGED}, {days}, {sums} \
+             from attributed_days join attributions using (attribution_id) \
+             where part_id = '{id}' group by part_id, billing_month, {CHARGED}, {days}"
+        );
+        sqlx::query(AssertSqlSafe(charged)).execute(db).await?;
+        Ok(())
+    }
+
+    /// `insert … select` up to what is attributed to.
+    fn insert(&self, grain: &Grain) -> QueryBuilder<Postgres> {
+        let Grain { table, group } = grain;
         QueryBuilder::new(format!(
-            "insert into attributed_costs (part_id, billing_month, attribution_id, {GROUP}, {}) \
-             select uuid '{}', date '{}',",
+            "insert into {table} (part_id, billing_month, attribution_id, {group}, {}) select uuid '{}', date '{}',",
             AMOUNTS.join(", "),
             self.id,
             self.month.first_day(),
         ))
     }
 
-    fn push_where(&self, query: &mut QueryBuilder<Postgres>) {
-        query.push(format!(" where c.billing_month = '{}'", self.month.first_day()));
+    /// `select …` of what counts in the month by key, with what a grain is summed by.
+    fn push_rows(&self, query: &mut QueryBuilder<Postgres>, grain: &Grain) {
+        const IS_ACCELERATED: &str = "k.accelerator is not null and k.category = 'Usage' as is_accelerated";
+        if grain.table == "attributed_costs" {
+            query.push(format!(
+                "select k.*, {IS_ACCELERATED} from keyed_costs k where k.basis_id = '{}'",
+                self.basis_id
+            ));
+            return;
+        }
+        query.push(format!(
+            "select c.*, k.currency, {IS_ACCELERATED}, \
+             coalesce(c.metered_quantity * (k.unit_seconds * k.accelerator_parts), 0) as part_seconds \
+             from daily_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
+             where c.billing_month = '{}'",
+            self.month.first_day()
+        ));
         self.visible.push(query);
     }
 }
 
-async fn execute(db: &mut PgConnection, mut query: QueryBuilder<Postgres>) -> sqlx::Result<usize> {
-    let rows = query.build().execute(db).await?.rows_affected();
-    Ok(usize::try_from(rows).unwrap_or(usize::MAX))
-}
-
-/// [`GROUP`] and [`AMOUNTS`] of daily rows `c` with their keys `k`.
-fn summed_days() -> String {
-    let amounts = AMOUNTS.map(|amount| match amount {
-        "part_seconds" => {
-            "coalesce(sum(c.metered_quantity * (k.unit_seconds * k.accelerator_parts)), 0) as part_seconds"
-                .to_owned()
-        }
-        amount => format!("sum(c.{amount}) as {amount}"),
-    });
-    format!(
-        "k.currency, c.day, c.is_whole_period, \
-         k.accelerator is not null and k.category = 'Usage' as is_accelerated, {}",
-        amounts.join(", ")
-    )
+/// [`AMOUNTS`] of rows, summed.
+fn sums() -> String {
+    AMOUNTS.map(|amount| format!("sum({amount}) as {amount}")).join(", ")
 }

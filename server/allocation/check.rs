@@ -61,19 +61,26 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
             keys.keys.into(),
             keys.attributed.into(),
         ));
-        let owners = sqlx::query_file!(
-            "server/allocation/owners_that_differ.sql",
+        let sums = sqlx::query_file!(
+            "server/allocation/sums_that_differ.sql",
             first_day,
             sequence,
             allocated.set_id,
-            allocated.attributed_id
+            allocated.attributed_id,
+            allocated.basis_id
         )
         .fetch_one(&mut *tx)
         .await?;
         equations.push(Equation::new(
-            "owners whose costs by day are not those by key = 0",
-            format!("{month}, {} owners", owners.owners),
-            owners.that_differ.into(),
+            "keys whose costs are not those of the rollups = 0",
+            format!("{month}, {} keys", sums.keys),
+            sums.keys_that_differ.into(),
+            Decimal::ZERO,
+        ));
+        equations.push(Equation::new(
+            "owners whose costs by day or month are not those by key = 0",
+            format!("{month}, {} owners", sums.owners),
+            sums.owners_that_differ.into(),
             Decimal::ZERO,
         ));
         let pools = sqlx::query!(

@@ -5,20 +5,20 @@ use rustc_hash::FxHashMap;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::keep::book;
+use super::forget::use_set;
 use super::{Attribution, Attributor, Facts, MonthBook, digest, normalized_key};
 use crate::accelerator;
-use crate::ledger;
 use crate::store::{CopyRows, copy_rows};
 
 /// Rows that PostgreSQL should know of before it plans with them.
-pub(super) const MANY: usize = 5_000;
+pub(super) const MANY: u64 = 5_000;
 /// Rows of a block.
 const BLOCK: usize = 8 << 20;
 
 /// The set of a month's book, made to cover the keys of these deliveries.
 pub async fn cover(db: &mut PgConnection, book: &MonthBook<'_>, deliveries: &[i64]) -> sqlx::Result<Uuid> {
     let set_id = digest(book, accelerator::VERSION);
+    use_set(&mut *db, set_id).await?;
     if uncovered(db, set_id, deliveries).await?.is_empty() {
         return Ok(set_id);
     }
@@ -29,7 +29,7 @@ pub async fn cover(db: &mut PgConnection, book: &MonthBook<'_>, deliveries: &[i6
         .await?;
     let missing = uncovered(&mut tx, set_id, deliveries).await?;
     let (rows, attributions) = map(&mut tx, book, set_id, &missing).await?;
-    let is_many = rows.iter().map(CopyRows::rows).sum::<usize>() >= MANY;
+    let is_many = rows.iter().map(|block| block.rows() as u64).sum::<u64>() >= MANY;
     keep(&mut tx, &attributions).await?;
     for block in rows {
         copy_rows(
@@ -171,47 +171,4 @@ async fn keep(db: &mut PgConnection, attributions: &[(Uuid, Attribution)]) -> sq
     .execute(db)
     .await?;
     Ok(())
-}
-
-/// Removes mappings and divisions that were made more than a month ago and that the book does not need now: they can be
-/// made again. For a moment at which nobody remembers an answer.
-pub async fn forget(db: &mut PgConnection) -> sqlx::Result<()> {
-    let sequence = ledger::sequence(&mut *db).await?;
-    let book = book(db, sequence).await?;
-    let needed: Vec<Uuid> = book
-        .turning_points()
-        .into_iter()
-        .map(|month| digest(&book.of_month(month), accelerator::VERSION))
-        .collect();
-    let mut tx = db.begin().await?;
-    let old = sqlx::query_scalar!(
-        "delete from attribution_sets
-         where created_at < now() - interval '30 days' and set_id <> all($1)
-         returning set_id",
-        &needed,
-    )
-    .fetch_all(&mut *tx)
-    .await?;
-    sqlx::query!("delete from key_attributions where set_id = any($1)", &old).execute(&mut *tx).await?;
-    // What counted once and does not any more is asked for rarely.
-    sqlx::query!(
-        "delete from attributed_months old
-         where created_at < now() - interval '30 days' and exists (
-             select from attributed_months newer
-             where newer.billing_month = old.billing_month and newer.set_id = old.set_id
-               and newer.created_at > old.created_at
-         )"
-    )
-    .execute(&mut *tx)
-    .await?;
-    sqlx::query!(
-        "delete from attributed_costs c
-         where not exists (select from attributed_parts p where p.part_id = c.part_id)"
-    )
-    .execute(&mut *tx)
-    .await?;
-    sqlx::query!("delete from pool_divisions where created_at < now() - interval '30 days'")
-        .execute(&mut *tx)
-        .await?;
-    tx.commit().await
 }

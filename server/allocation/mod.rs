@@ -15,8 +15,10 @@ mod check;
 mod entry;
 mod experiment;
 mod forecast;
+mod forget;
 mod history;
 mod keep;
+mod keyed;
 mod label;
 mod mapping;
 mod problem;
@@ -38,10 +40,11 @@ pub use entry::{
     Pool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, forecast};
+pub use forget::forget;
 pub use history::{Change, Happened, Stage, Status, change, history, proposals};
 pub use keep::{book, entry_ids, label_keys, version};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
-pub use mapping::{commitment_status, forget, tags};
+pub use mapping::{commitment_status, tags};
 pub use problem::{Problem, problems};
 pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantities, set_quantities};
 pub use quantity_file::{QuantityRefused, read_quantities, read_quantity};

@@ -48,13 +48,14 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Adds what a team has in an account and of a resource; empty text is none.
-    pub fn add(&mut self, account: &str, resource: &str, team: &str, cost: Decimal) {
-        for (of, name) in [(&mut self.accounts, account), (&mut self.resources, resource)] {
-            if !name.is_empty() {
-                *of.entry(name.to_owned()).or_default().entry(team.to_owned()).or_default() += cost;
-            }
-        }
+    /// Adds what a team has in an account.
+    pub fn add_account(&mut self, account: String, team: String, cost: Decimal) {
+        *self.accounts.entry(account).or_default().entry(team).or_default() += cost;
+    }
+
+    /// Adds what a team has of a resource.
+    pub fn add_resource(&mut self, resource: String, team: String, cost: Decimal) {
+        *self.resources.entry(resource).or_default().entry(team).or_default() += cost;
     }
 }
 
@@ -344,7 +345,14 @@ mod tests {
         let neighbours = |table: &[(&str, &str, &str, &str)]| {
             let mut found = Neighbours::default();
             for (account, resource, team, cost) in table {
-                found.add(account, resource, team, cost.parse().unwrap());
+                let cost = || cost.parse().unwrap();
+                let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+                if let Some(account) = named(account) {
+                    found.add_account(account, (*team).to_owned(), cost());
+                }
+                if let Some(resource) = named(resource) {
+                    found.add_resource(resource, (*team).to_owned(), cost());
+                }
             }
             found
         };
@@ -371,7 +379,8 @@ mod tests {
     #[test]
     fn the_surest_comes_first_and_each_way_once() {
         let mut neighbours = Neighbours::default();
-        neighbours.add("1111", "node-7", "vision", 10.into());
+        neighbours.add_account("1111".to_owned(), "vision".to_owned(), 10.into());
+        neighbours.add_resource("node-7".to_owned(), "vision".to_owned(), 10.into());
         let found = said(&facts("1111", &[("team", "Vison"), ("project", "Vison")]), &neighbours);
         let ways: Vec<&str> = found.iter().map(|line| &line[line.find('[').unwrap()..]).collect();
         assert_eq!(

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{MonthBook, Split, Weights};
 use crate::accelerator::accelerator_hours;
 use crate::exchange::{self, Rates};
-use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
@@ -16,10 +15,12 @@ use crate::period::BillingMonth;
 const HOURS_PLACES: u8 = 6;
 
 /// A month that was mapped and summed.
-pub(super) struct Attributed<'a> {
+pub(super) struct Attributed {
     pub set_id: Uuid,
+    /// By key.
+    pub basis_id: Uuid,
+    /// By owner.
     pub sums_id: Uuid,
-    pub visible: &'a Visible,
 }
 
 /// What costs were weighed in.
@@ -35,7 +36,7 @@ pub(super) struct WeighedIn {
 pub(super) async fn weigh(
     db: &mut PgConnection,
     book: &MonthBook<'_>,
-    attributed: &Attributed<'_>,
+    attributed: &Attributed,
     rates: &Rates,
     sequence: i64,
 ) -> sqlx::Result<(Weights, WeighedIn)> {
@@ -53,7 +54,7 @@ pub(super) async fn weigh(
         }
     }
     if asks_use {
-        for used in used(&mut *db, book.month, attributed).await? {
+        for used in used(&mut *db, attributed).await? {
             weights.add_use(&used, book.month, rates, &mut weighed_in);
         }
     }
@@ -136,38 +137,28 @@ struct Used {
 }
 
 /// Owners do not tell what was used, keys do: this looks at each of them, and only where a pool asks for it.
-async fn used(
-    db: &mut PgConnection,
-    month: BillingMonth,
-    attributed: &Attributed<'_>,
-) -> sqlx::Result<Vec<Used>> {
-    let mut query = QueryBuilder::<Postgres>::new(
-        "select a.team, c.currency, c.commitment_discount_id, c.billing_account, sum(c.cost) as cost \
-         from (select ka.attribution_id, k.currency, k.commitment_discount_id, k.billing_account, \
-         sum(c.effective_cost) as cost \
-         from monthly_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
-         join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = ",
-    );
-    query.push_bind(attributed.set_id);
-    query.push(" where k.category = 'Usage' and c.billing_month = ");
-    query.push_bind(month.first_day());
-    attributed.visible.push(&mut query);
-    query.push(
-        " group by 1, 2, 3, 4) c join attributions a on a.attribution_id = c.attribution_id \
-         where a.team <> '' group by 1, 2, 3, 4",
-    );
-    let rows = query.build().fetch_all(db).await?;
-    rows.iter()
-        .map(|row| {
-            Ok(Used {
-                team: row.try_get("team")?,
-                commitment: row.try_get("commitment_discount_id")?,
-                account: row.try_get("billing_account")?,
-                currency: Currency::exactly(row.try_get("currency")?),
-                cost: row.try_get("cost")?,
-            })
-        })
-        .collect()
+async fn used(db: &mut PgConnection, attributed: &Attributed) -> sqlx::Result<Vec<Used>> {
+    let rows = sqlx::query!(
+        r#"select a.team, c.commitment_discount_id, c.billing_account, c.currency,
+               sum(c.effective_cost) as "cost!: Decimal"
+           from keyed_costs c
+           join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = $2
+           join attributions a using (attribution_id)
+           where c.basis_id = $1 and c.category = 'Usage' and a.team <> ''
+           group by 1, 2, 3, 4"#,
+        attributed.basis_id,
+        attributed.set_id,
+    )
+    .fetch_all(db)
+    .await?;
+    let used = rows.into_iter().map(|row| Used {
+        team: row.team,
+        commitment: row.commitment_discount_id,
+        account: row.billing_account,
+        currency: Currency::exactly(&row.currency),
+        cost: row.cost,
+    });
+    Ok(used.collect())
 }
 
 impl Weights {

@@ -192,7 +192,7 @@ impl Selection<'_> {
             "::uuid[]) wanted (billing_month, delivery_id, charge_key_id) on wanted.billing_month = c.billing_month \
              and wanted.delivery_id = c.delivery_id and wanted.charge_key_id = c.charge_key_id",
         );
-        push_where(&mut query, self.question.period.first(), self.question.period.last(), self.visible);
+        self.push_where(&mut query, Source::Charges);
         self.push_days(&mut query);
         query.push(" order by cost desc, c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ");
         query.push_bind(page.size);
@@ -278,9 +278,9 @@ impl Selection<'_> {
 
     /// `from … where …`: the rows that are selected.
     pub fn push(&self, query: &mut QueryBuilder<Postgres>, source: Source) {
-        let Question { period, filters, viewer, .. } = self.question;
+        let Question { filters, viewer, .. } = self.question;
         push_from(query, source, self.allocation);
-        push_where(query, period.first(), period.last(), self.visible);
+        self.push_where(query, source);
         if let Some(currency) = self.currency {
             query.push(" and k.currency = ");
             query.push_bind(currency.as_str().to_owned());
@@ -290,6 +290,11 @@ impl Selection<'_> {
             query.push_bind(key);
         }
         push_filters(query, filters, viewer, source, self.allocation);
+    }
+
+    fn push_where(&self, query: &mut QueryBuilder<Postgres>, source: Source) {
+        let months = (self.question.period.first(), self.question.period.last());
+        push_where(query, source, months, self.visible, self.allocation);
     }
 
     /// `and …`: a key may have charges of other days than those that are asked for.

@@ -7,7 +7,7 @@ use super::Question;
 use super::basis::Basis;
 use super::denomination::denominate;
 use super::sql::{Column, Measure, Rows};
-use super::sums::rollup_of;
+use super::sums::keys_source_of;
 use crate::accelerator::accelerator_hours;
 use crate::money::Decimal;
 
@@ -39,7 +39,7 @@ pub(super) async fn machines_of(
     let rows = Rows {
         question,
         basis,
-        source: rollup_of(db, question.dimensions(), &basis.visible).await?,
+        source: keys_source_of(db, question.dimensions(), basis).await?,
         denomination: Some(&denomination),
         first: question.period.first(),
         last: question.period.last(),

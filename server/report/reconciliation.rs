@@ -234,8 +234,9 @@ pub(super) async fn booked_of(
         "select c.scope_id, k.currency, sum(c.billed_cost) as billed, \
          coalesce(sum(c.billed_cost) filter (where k.category = 'Tax'), 0) as tax",
     );
-    push_from(&mut query, Source::Months, &Allocation::default());
-    push_where(&mut query, period.first(), period.last(), visible);
+    let everyones = Allocation::default();
+    push_from(&mut query, Source::Months, &everyones);
+    push_where(&mut query, Source::Months, (period.first(), period.last()), visible, &everyones);
     query.push(" group by 1, 2");
     let rows = query.build().fetch_all(db).await?;
     rows.iter()

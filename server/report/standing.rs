@@ -90,10 +90,12 @@ pub(super) async fn scopes_of(
     visible: &Visible,
     allocation: &Allocation,
 ) -> sqlx::Result<Vec<i64>> {
-    let mut query = QueryBuilder::<Postgres>::new("select distinct c.scope_id");
-    push_from(&mut query, Source::Months, allocation);
-    push_where(&mut query, period.first(), period.last(), visible);
-    push_filters(&mut query, &[], viewer, Source::Months, allocation);
+    let mut query = QueryBuilder::<Postgres>::new("select c.scope_id");
+    let source = if allocation.is_needed() { Source::Attributed } else { Source::Months };
+    push_from(&mut query, source, allocation);
+    push_where(&mut query, source, (period.first(), period.last()), visible, allocation);
+    push_filters(&mut query, &[], viewer, source, allocation);
+    query.push(" group by 1 having sum(c.charges) <> 0");
     query.build_query_scalar().fetch_all(db).await
 }
 

@@ -171,12 +171,31 @@ pub(super) async fn source_of<'a>(
 ) -> sqlx::Result<Source> {
     let of_owners = |dimension: &Grouping| dimension.is_allocated() || dimension.is_time();
     if basis.allocation.is_needed() && dimensions.clone().all(of_owners) {
-        return Ok(Source::Attributed);
+        let by_day = dimensions.clone().any(|dimension| *dimension == Grouping::Day);
+        let of_charged = |dimension: &Grouping| {
+            let says_part = matches!(dimension, Grouping::Pool | Grouping::PoolPart);
+            dimension.divides() || says_part || dimension.is_time()
+        };
+        return Ok(match by_day {
+            false => Source::Attributed,
+            true if dimensions.clone().all(of_charged) => Source::ChargedDays,
+            true => Source::AttributedDays,
+        });
     }
-    rollup_of(db, dimensions, &basis.visible).await
+    keys_source_of(db, dimensions, basis).await
 }
 
-/// The coarsest of those that know keys: noisy tags are kept with the charges of the deliveries they are noisy in.
+/// The coarsest of those that know keys.
+pub(super) async fn keys_source_of<'a>(
+    db: &mut PgConnection,
+    dimensions: impl Iterator<Item = &'a Grouping> + Clone,
+    basis: &Basis,
+) -> sqlx::Result<Source> {
+    Ok(rollup_of(db, dimensions, &basis.visible).await?.allocated(&basis.allocation))
+}
+
+/// The coarsest of those that know keys and deliveries: noisy tags are kept with the charges of the deliveries they are
+/// noisy in.
 pub(super) async fn rollup_of<'a>(
     db: &mut PgConnection,
     dimensions: impl Iterator<Item = &'a Grouping> + Clone,

@@ -33,10 +33,11 @@ pub(super) async fn tag_names_of(
     limit: i64,
 ) -> sqlx::Result<Vec<String>> {
     let mut query = QueryBuilder::<Postgres>::new("select tag as name");
-    push_from(&mut query, Source::Months, allocation);
+    let source = Source::Months.allocated(allocation);
+    push_from(&mut query, source, allocation);
     query.push(" cross join lateral jsonb_object_keys(k.tags) tag");
-    push_where(&mut query, period.first(), period.last(), visible);
-    push_filters(&mut query, &[], viewer, Source::Months, allocation);
+    push_where(&mut query, source, (period.first(), period.last()), visible, allocation);
+    push_filters(&mut query, &[], viewer, source, allocation);
     query.push(" group by 1 order by sum(c.charges) desc, 1 limit ");
     query.push_bind(limit);
     query.build_query_scalar().fetch_all(db).await

@@ -1,6 +1,6 @@
 //! What nobody owns: how much of a period it is, how that changed, which keys it is, and who could own them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,10 +9,10 @@ use uuid::Uuid;
 
 use super::as_of::{Error, as_of};
 use super::basis::Basis;
-use super::denomination::{Denomination, denominate};
+use super::denomination::denominate;
 use super::sql::{Column, Measure, Rows};
 use super::statement::{Cents, month_in_cents, months_in_cents};
-use super::sums::rollup_of;
+use super::sums::keys_source_of;
 use super::{Answers, CostBasis, Days, Filter, Group, Grouping, Question, Spend, Unconverted};
 use crate::accelerator::accelerator_hours;
 use crate::allocation::{self, Attributor, Facts, MonthBook, Neighbours, Suggestion, suggest};
@@ -305,19 +305,20 @@ pub(super) async fn keys_of(
     let rows = Rows {
         question,
         basis,
-        source: rollup_of(db, question.dimensions(), &basis.visible).await?,
+        source: keys_source_of(db, question.dimensions(), basis).await?,
         denomination: Some(&denomination),
         first: question.period.first(),
         last: question.period.last(),
     };
-    let mut query = QueryBuilder::<Postgres>::new("with keys as (select c.charge_key_id, a.pool, ");
+    let mut query = QueryBuilder::<Postgres>::new("with keys as (select c.charge_key_id, c.pool, ");
     query.push(format!(
         "sum({}) as cost, sum({}) as part_seconds",
         rows.amount("cost"),
         rows.sum("part_seconds")
     ));
     let measures = [Measure::Cost, Measure::PartSeconds];
-    rows.push(&mut query, &measures, &[Column::Sql("charge_key_id", "c.charge_key_id")]);
+    let columns = [Column::Sql("charge_key_id", "c.charge_key_id"), Column::Value("pool", &Grouping::Pool)];
+    rows.push(&mut query, &measures, &columns);
     query.push(
         " group by 1, 2), chosen as (select *, count(*) over () as keys from keys \
          order by cost desc, charge_key_id, pool limit ",
@@ -357,12 +358,12 @@ pub(super) async fn keys_of(
         };
         keys.found.push((key, facts));
     }
-    let days = days_of_keys(db, question.period, sequence, &keys.found).await?;
+    let days = days_of_keys(db, question.period, basis, &keys.found).await?;
     for (key, _) in &mut keys.found {
         key.days = days.get(&key.charge_key_id).copied();
     }
     if keys.found.iter().any(|(key, _)| key.pool.is_none()) {
-        keys.neighbours = neighbours(db, &rows, &denomination, &keys.found).await?;
+        keys.neighbours = neighbours(db, &rows, &keys.found).await?;
     }
     Ok(keys)
 }
@@ -371,63 +372,64 @@ pub(super) async fn keys_of(
 async fn days_of_keys(
     db: &mut PgConnection,
     period: Period,
-    sequence: i64,
+    basis: &Basis,
     keys: &[(UnallocatedKey, Facts)],
 ) -> sqlx::Result<HashMap<Uuid, Days>> {
-    let keys: Vec<Uuid> = keys.iter().map(|(key, _)| key.charge_key_id).collect();
-    let rows = sqlx::query!(
-        r#"select d.charge_key_id, min(d.day) as "first!", max(d.day) as "last!", count(distinct d.day) as "count!"
-           from daily_costs d
-           join visibility v on v.scope_id = d.scope_id and v.delivery_id = d.delivery_id
-           where d.billing_month >= $1 and d.billing_month < $2 and d.charge_key_id = any($3)
-             and not d.is_whole_period
-             and v.from_sequence <= $4 and (v.until_sequence is null or v.until_sequence > $4)
-           group by 1"#,
-        period.days().start,
-        period.days().end,
-        &keys,
-        sequence,
-    )
-    .fetch_all(db)
-    .await?;
-    let days = rows.into_iter().map(|row| {
-        let count = usize::try_from(row.count).unwrap_or_default();
-        (row.charge_key_id, Days { first: row.first, last: row.last, count })
-    });
-    Ok(days.collect())
+    let mut query = QueryBuilder::<Postgres>::new(
+        "select c.charge_key_id, min(c.day) as first, max(c.day) as last, count(distinct c.day) as count \
+         from daily_costs c where not c.is_whole_period and c.charge_key_id = any(",
+    );
+    query.push_bind(keys.iter().map(|(key, _)| key.charge_key_id).collect::<Vec<_>>());
+    query.push(") and c.billing_month >= ");
+    query.push_bind(period.first().first_day());
+    query.push(" and c.billing_month <= ");
+    query.push_bind(period.last().first_day());
+    basis.visible.push(&mut query);
+    query.push(" group by 1");
+    let rows = query.build().fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            let count: i64 = row.try_get("count")?;
+            let count = usize::try_from(count).unwrap_or_default();
+            let days = Days { first: row.try_get("first")?, last: row.try_get("last")?, count };
+            Ok((row.try_get("charge_key_id")?, days))
+        })
+        .collect()
 }
 
 /// What teams have directly in the accounts, and of the resources, of these keys.
 async fn neighbours(
     db: &mut PgConnection,
     rows: &Rows<'_>,
-    denomination: &Denomination,
     keys: &[(UnallocatedKey, Facts)],
 ) -> sqlx::Result<Neighbours> {
-    let filters = vec![
-        Filter { dimension: Grouping::Team, values: vec![String::new()], leaves_out: true },
-        Filter::keep(Grouping::Pool, vec![String::new()]),
-    ];
-    let question = Question { filters, ..rows.question.clone() };
-    let rows = Rows { question: &question, denomination: Some(denomination), ..*rows };
-    let mut query = QueryBuilder::<Postgres>::new("select coalesce(c.account, '') as account, ");
-    query.push("coalesce(c.resource, '') as resource, a.team, ");
-    query.push(format!("sum({}) as cost", rows.amount("cost")));
-    let columns = [Column::Value("account", &Grouping::Account), Column::Sql("resource", "k.resource_id")];
-    rows.push(&mut query, &[Measure::Cost], &columns);
-    query.push(" and (c.account = any(");
-    query.push_bind(keys.iter().map(|(key, _)| key.account.clone()).collect::<Vec<_>>());
-    query.push(") or c.resource = any(");
-    query.push_bind(keys.iter().filter_map(|(key, _)| key.resource.clone()).collect::<Vec<_>>());
-    query.push(")) group by 1, 2, 3");
+    let accounts: BTreeSet<&String> = keys.iter().map(|(key, _)| &key.account).collect();
+    let resources: BTreeSet<&String> = keys.iter().filter_map(|(key, _)| key.resource.as_ref()).collect();
     let mut found = Neighbours::default();
-    for row in query.build().fetch_all(db).await? {
-        found.add(
-            row.try_get("account")?,
-            row.try_get("resource")?,
-            row.try_get("team")?,
-            row.try_get("cost")?,
-        );
+    for (dimension, values) in [(Grouping::Account, accounts), (Grouping::Resource, resources)] {
+        let values: Vec<String> = values.into_iter().filter(|value| !value.is_empty()).cloned().collect();
+        if values.is_empty() {
+            continue;
+        }
+        let filters = vec![
+            Filter { dimension: Grouping::Team, values: vec![String::new()], leaves_out: true },
+            Filter::keep(Grouping::Pool, vec![String::new()]),
+            Filter::keep(dimension.clone(), values),
+        ];
+        let question = Question { filters, ..rows.question.clone() };
+        let rows = Rows { question: &question, ..*rows };
+        let mut query = QueryBuilder::<Postgres>::new("select c.value, c.team, ");
+        query.push(format!("sum({}) as cost", rows.amount("cost")));
+        let columns = [Column::Value("value", &dimension), Column::Value("team", &Grouping::Team)];
+        rows.push(&mut query, &[Measure::Cost], &columns);
+        query.push(" group by 1, 2");
+        for row in query.build().fetch_all(&mut *db).await? {
+            let (value, team, cost) = (row.try_get("value")?, row.try_get("team")?, row.try_get("cost")?);
+            match dimension {
+                Grouping::Account => found.add_account(value, team, cost),
+                _ => found.add_resource(value, team, cost),
+            }
+        }
     }
     Ok(found)
 }

@@ -22,6 +22,8 @@ use crate::terminal::say;
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How long a stop waits for connections that an import holds.
 const LAST_ROWS: Duration = Duration::from_secs(3);
+/// How often what allocations were read from, and nobody uses any more, is removed.
+const BETWEEN_REMOVALS: Duration = Duration::from_hours(24);
 
 /// Answers requests until SIGTERM or Ctrl-C, then lets those under way finish and puts imports back in the queue,
 /// which the next server starts with. A second signal ends the process at once. The database is migrated by now.
@@ -36,6 +38,7 @@ pub async fn serve(
     let app = App::new(settings, db.clone(), jobs);
     sweep(&app).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
+    let remover = tokio::spawn(forget_daily(app.jobs.clone()));
     let (jobs, files) = (app.jobs.clone(), app.files.clone());
     let site = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let stopping = Arc::new(Notify::new());
@@ -51,6 +54,7 @@ pub async fn serve(
         ended = serving => ended?,
         () = patience(&stopping) => tracing::warn!("stopped with requests under way"),
     }
+    remover.abort();
     worker.abort();
     let _ = worker.await;
     let _ = tokio::time::timeout(LAST_ROWS, files.pool.close()).await;
@@ -64,8 +68,17 @@ async fn sweep(app: &App) -> anyhow::Result<()> {
     if let Err(error) = ledger::remove_unfinished(&mut db, &app.originals).await {
         tracing::warn!(%error, "originals that were only half kept could not be removed");
     }
-    allocation::forget(&mut db).await?;
     Ok(())
+}
+
+async fn forget_daily(db: PgPool) {
+    loop {
+        let removed = async { allocation::forget(&mut *db.acquire().await?).await };
+        if let Err(error) = removed.await {
+            tracing::warn!(%error, "what allocations need no more could not be removed");
+        }
+        tokio::time::sleep(BETWEEN_REMOVALS).await;
+    }
 }
 
 /// A job is free once the connection that locks it is closed. One that is not free in time is taken up by the next

@@ -3,7 +3,7 @@
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{Edit, Entry, FixedShare, Months, Recipient, Split, Target, Team};
 use gpuledger::report::{self, CostBasis, Filter, Grouping, Question, Spend};
-use sqlx::{PgConnection, PgPool};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use crate::support::book::{change, pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestLedger};
@@ -207,7 +207,7 @@ async fn a_page_as_of_an_earlier_step_allocates_as_it_did_then(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_mapping_that_nobody_needs_is_forgotten_and_made_again(db: PgPool) {
+async fn what_nobody_used_for_a_month_is_forgotten_and_made_again(db: PgPool) {
     let ledger = TestLedger::new(db);
     ledger.deliver("september.csv", &month("2026-09")).await;
     let mut db = ledger.db.acquire().await.unwrap();
@@ -215,20 +215,24 @@ async fn a_mapping_that_nobody_needs_is_forgotten_and_made_again(db: PgPool) {
     let before = ask(&mut db, "2026-09", "team", &[], Viewer::Everything).await;
     write(&mut db, vec![team("other")]).await;
     let now = by(&mut db, "team").await;
-    let count = "select count(*) from attribution_sets";
-    let sets: i64 = sqlx::query_scalar(count).fetch_one(&mut *db).await.unwrap();
-    assert_eq!(sets, 2);
-    sqlx::query("update attribution_sets set created_at = now() - interval '60 days'")
-        .execute(&mut *db)
-        .await
-        .unwrap();
-    sqlx::query("update pool_divisions set created_at = now() - interval '60 days'")
-        .execute(&mut *db)
-        .await
-        .unwrap();
+    let kept = ["attribution_sets", "attributed_months", "keyed_months", "pool_divisions"];
+    for table in kept {
+        let aged = format!("update {table} set used_at = now() - interval '60 days'");
+        sqlx::query(AssertSqlSafe(aged)).execute(&mut *db).await.unwrap();
+    }
+    // Who asks uses it.
+    assert_eq!(by(&mut db, "team").await, now);
     gpuledger::allocation::forget(&mut db).await.unwrap();
-    // The one of the book as it is stays.
-    let sets: i64 = sqlx::query_scalar(count).fetch_one(&mut *db).await.unwrap();
+    for table in kept {
+        let count = format!(
+            "select count(*), count(*) filter (where used_at < now() - interval '30 days') from {table}"
+        );
+        let (left, unused): (i64, i64) =
+            sqlx::query_as(AssertSqlSafe(count)).fetch_one(&mut *db).await.unwrap();
+        assert_eq!((left > 0, unused), (true, 0), "{table}");
+    }
+    let sets: i64 =
+        sqlx::query_scalar("select count(*) from attribution_sets").fetch_one(&mut *db).await.unwrap();
     assert_eq!(sets, 1);
     assert_eq!(by(&mut db, "team").await, now);
     let question = Question {

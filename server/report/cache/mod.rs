@@ -8,6 +8,7 @@ mod weight;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono::{NaiveDate, Utc};
 use sqlx::PgConnection;
 
 use self::shelf::Shelf;
@@ -34,8 +35,9 @@ use crate::period::{BillingMonth, Period};
 type Key = (Question, Basis);
 /// What a viewer sees of a period.
 type Seen = (Period, Viewer, Arc<Visible>, Arc<Allocation>);
-/// What decides how a month is allocated: what counts in it, its rates, and the version of the book.
-type AllocationKey = (BillingMonth, Arc<Visible>, Arc<Rates>, i64);
+/// What decides how a month is allocated: what counts in it, its rates, and the version of the book. And the day, on which
+/// PostgreSQL was told that it is used: nothing is removed there that was used not long ago.
+type AllocationKey = (BillingMonth, Arc<Visible>, Arc<Rates>, i64, NaiveDate);
 
 /// What pages ask again and again, asked once.
 #[derive(Default)]
@@ -285,7 +287,8 @@ impl Answers {
         let visible = self.visible(db, month, month, sequence).await?;
         let rates = self.rates(db, month, month, sequence).await?;
         let version = self.version(db, sequence).await?;
-        let key = (month, Arc::clone(&visible), Arc::clone(&rates), version);
+        let today = Utc::now().date_naive();
+        let key = (month, Arc::clone(&visible), Arc::clone(&rates), version, today);
         let allocated = allocation::allocate(db, book, month, &visible, &rates, sequence);
         Ok(*self.months.get(key, allocated).await?)
     }

@@ -108,7 +108,7 @@ pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) 
     if sides.is_empty() {
         return Ok(preview);
     }
-    let mut found = Moved::find(db, &sides, &names, preview.currency.as_ref(), sequence).await?;
+    let mut found = Moved::find(db, &sides, &names, preview.currency.as_ref()).await?;
     for of_month in &sides {
         let (teams, unconverted) = teams(db, of_month, &names, preview.currency.as_ref(), sequence).await?;
         let moves = found.months.remove(&of_month.month).unwrap_or_default();
@@ -125,7 +125,7 @@ pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) 
             preview.unconverted.extend(unconverted);
         }
     }
-    preview.keys = keys(db, &sides, &names, &found.rates, sequence).await?;
+    preview.keys = keys(db, &sides, &names, &found.rates).await?;
     preview.moves = in_order(found.all, preview.currency.as_ref());
     preview.rates = found.rates.into_iter().filter(|used| used.currency != used.into).collect();
     preview.relabelled_keys = found.relabelled;

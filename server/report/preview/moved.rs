@@ -48,35 +48,31 @@ pub struct MovedKey {
 
 /// `moved`: keys and months whose attribution differs, with what they cost; `owned`: the same with their owners, and
 /// whether that is another.
-fn moved(sides: &[Sides], sequence: i64) -> String {
+fn moved(sides: &[Sides]) -> String {
     let rows: Vec<String> = sides
         .iter()
         .map(|it| {
-            let (day, before, after) = (it.month.first_day(), it.before.set_id, it.after.set_id);
-            format!("(date '{day}', uuid '{before}', uuid '{after}')")
+            let (basis, before, after) = (it.after.basis_id, it.before.set_id, it.after.set_id);
+            format!("(uuid '{basis}', uuid '{before}', uuid '{after}')")
         })
         .collect();
     format!(
-        "with months (billing_month, before_id, after_id) as (values {}),
+        "with months (basis_id, before_id, after_id) as (values {}),
          moved as (
-             select c.billing_month, c.charge_key_id, o.attribution_id as before_id, n.attribution_id as after_id,
-                 sum(c.effective_cost) as cost
+             select c.billing_month, c.charge_key_id, c.currency, o.attribution_id as before_id,
+                 n.attribution_id as after_id, sum(c.effective_cost) as cost
              from months
-             join monthly_costs c using (billing_month)
-             join visibility v on v.delivery_id = c.delivery_id and v.scope_id = c.scope_id
+             join keyed_costs c using (basis_id)
              join key_attributions o on o.set_id = months.before_id and o.charge_key_id = c.charge_key_id
              join key_attributions n on n.set_id = months.after_id and n.charge_key_id = c.charge_key_id
              where o.attribution_id <> n.attribution_id
-               and v.from_sequence <= {sequence}
-               and (v.until_sequence is null or v.until_sequence > {sequence})
-             group by 1, 2, 3, 4
+             group by 1, 2, 3, 4, 5
          ),
          owned as (
-             select moved.billing_month, moved.charge_key_id, moved.cost, k.currency,
+             select moved.billing_month, moved.charge_key_id, moved.cost, moved.currency,
                  b.team as from_team, b.pool as from_pool, a.team as to_team, a.pool as to_pool,
                  (a.team, a.pool) <> (b.team, b.pool) as has_moved
              from moved
-             join charge_keys k using (charge_key_id)
              join attributions b on b.attribution_id = moved.before_id
              join attributions a on a.attribution_id = moved.after_id
          )",
@@ -103,7 +99,6 @@ impl Moved {
         sides: &[Sides],
         names: &Names,
         into: Option<&Currency>,
-        sequence: i64,
     ) -> sqlx::Result<Self> {
         // Of all months together, for the number of keys, and month by month, since each has its own rates.
         let query = format!(
@@ -117,7 +112,7 @@ impl Moved {
                  (from_team, from_pool, to_team, to_pool, currency, has_moved),
                  (billing_month, from_team, from_pool, to_team, to_pool, currency, has_moved)
              )",
-            moved(sides, sequence)
+            moved(sides)
         );
         let mut found = Self { all: Moves::new(), months: BTreeMap::new(), rates: Vec::new(), relabelled: 0 };
         let mut keys: BTreeMap<Way, i64> = BTreeMap::new();
@@ -207,9 +202,8 @@ pub(super) async fn keys(
     sides: &[Sides],
     names: &Names,
     rates: &[Used],
-    sequence: i64,
 ) -> sqlx::Result<Vec<MovedKey>> {
-    let mut query = QueryBuilder::<Postgres>::new(moved(sides, sequence));
+    let mut query = QueryBuilder::<Postgres>::new(moved(sides));
     query.push(
         ", rates (billing_month, currency, told_in, rate) as (values (null::date, ''::text, ''::text, 1::numeric)",
     );

@@ -13,7 +13,7 @@ use super::as_of::Error;
 use super::basis::Basis;
 use super::denomination::{Unconverted, denominate, left_out};
 use super::sql::{Column, Measure, Rows};
-use super::sums::rollup_of;
+use super::sums::keys_source_of;
 use super::{CostBasis, Grouping, Question};
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal, Money};
@@ -110,7 +110,7 @@ pub(super) async fn variance_of(
         return Ok(answer);
     };
     let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
-    let source = rollup_of(db, filtered.dimensions(), &basis.visible).await?;
+    let source = keys_source_of(db, filtered.dimensions(), basis).await?;
     let rows = Rows {
         question: &filtered,
         basis,

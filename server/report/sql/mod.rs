@@ -1,0 +1,283 @@
+//! A question as SQL: fixed fragments per dimension, values always bound.
+
+mod owners;
+mod rows;
+
+use std::fmt::Write as _;
+
+use sqlx::{Postgres, QueryBuilder};
+
+use self::owners::{owner_value, push_tagged, push_teams};
+pub use self::rows::{Column, Measure, Rows};
+use super::basis::Allocation;
+use super::{CostBasis, Filter, Grouping};
+use crate::accounts::Viewer;
+use crate::allocation::MonthAllocation;
+use crate::ledger::Visible;
+use crate::period::BillingMonth;
+
+/// The rows a question needs, from the coarsest that holds its dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// By month and owner: what a month was summed to when it was allocated.
+    Attributed,
+    /// By day and who is charged: a team, its cost centre, or a part of a pool.
+    ChargedDays,
+    /// By day and owner.
+    AttributedDays,
+    /// By month and key, for months that were allocated: each key once, with what it says.
+    Keyed,
+    Months,
+    Days,
+    Charges,
+}
+
+impl Source {
+    /// The coarsest rollup with these dimensions. `noisy` says whether a tag of theirs is kept with charges in the
+    /// period.
+    pub fn rollup<'a>(dimensions: impl Iterator<Item = &'a Grouping>, noisy: bool) -> Self {
+        dimensions
+            .map(|dimension| match dimension {
+                Grouping::Resource => Self::Charges,
+                Grouping::Tag(_) if noisy => Self::Charges,
+                Grouping::Day => Self::Days,
+                _ => Self::Months,
+            })
+            .max()
+            .unwrap_or(Self::Months)
+    }
+
+    /// The same rows as of allocated months.
+    #[must_use]
+    pub fn allocated(self, allocation: &Allocation) -> Self {
+        if self == Self::Months && allocation.is_needed() { Self::Keyed } else { self }
+    }
+
+    fn table(self) -> &'static str {
+        match self {
+            Self::Attributed => "attributed_costs",
+            Self::ChargedDays => "charged_days",
+            Self::AttributedDays => "attributed_days",
+            Self::Keyed => "keyed_costs",
+            Self::Months => "monthly_costs",
+            Self::Days => "daily_costs",
+            Self::Charges => "charges",
+        }
+    }
+
+    /// Whether its rows are of owners and know no keys.
+    fn is_of_owners(self) -> bool {
+        matches!(self, Self::Attributed | Self::ChargedDays | Self::AttributedDays)
+    }
+
+    /// Where the currency of a row stands.
+    fn currency(self) -> &'static str {
+        if self.is_of_owners() { "c.currency" } else { "k.currency" }
+    }
+
+    /// Accelerator time of a row in part-seconds: an exact whole, divided once at display.
+    pub fn part_seconds(self) -> &'static str {
+        match self {
+            Self::Attributed | Self::ChargedDays | Self::AttributedDays | Self::Keyed => "c.part_seconds",
+            Self::Months | Self::Days => "c.metered_quantity * (k.unit_seconds * k.accelerator_parts)",
+            Self::Charges => {
+                "case when c.is_metered then c.consumed_quantity * (k.unit_seconds * k.accelerator_parts) end"
+            }
+        }
+    }
+
+    /// Whether a row is the use of accelerators.
+    fn is_accelerated(self) -> &'static str {
+        if self.is_of_owners() {
+            "c.is_accelerated"
+        } else {
+            "k.accelerator is not null and k.category = 'Usage'"
+        }
+    }
+}
+
+impl CostBasis {
+    pub(super) fn column(self) -> &'static str {
+        match self {
+            Self::Billed => "c.billed_cost",
+            Self::Effective => "c.effective_cost",
+            Self::Contracted => "c.contracted_cost",
+            Self::List => "c.list_cost",
+        }
+    }
+}
+
+/// `from … join …`: `c` the rows; `k` their keys, where they have any; and where that is asked `a`, what they are
+/// attributed to.
+pub fn push_from(query: &mut QueryBuilder<Postgres>, source: Source, allocation: &Allocation) {
+    query.push(" from ");
+    if source.is_of_owners() {
+        query.push(format!("attributed_parts p join {} c on c.part_id = p.part_id", source.table()));
+        query.push(match source {
+            // Here each row says itself who is charged.
+            Source::ChargedDays => " cross join lateral (select c.*) a",
+            _ => " join attributions a on a.attribution_id = c.attribution_id",
+        });
+        return;
+    }
+    query.push(source.table());
+    query.push(match source {
+        // Here each row is its key as well.
+        Source::Keyed => " c cross join lateral (select c.*) k",
+        _ => " c join charge_keys k on k.charge_key_id = c.charge_key_id",
+    });
+    if source == Source::Charges {
+        query.push(" left join tag_sets t on t.tag_set_id = c.tag_set_id");
+    }
+    if !allocation.is_needed() {
+        return;
+    }
+    // Numbers and not parameters, for the same reason as with deliveries.
+    let mut sets: Vec<_> = allocation.months.iter().map(|month| month.set_id).collect();
+    sets.sort_unstable();
+    sets.dedup();
+    query.push(format!(
+        " join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = {}",
+        any_of(sets.iter())
+    ));
+    if sets.len() > 1 {
+        query.push(format!(" and ka.set_id = {}", by_month(allocation, |month| month.set_id)));
+    }
+    query.push(" join attributions a on a.attribution_id = ka.attribution_id");
+}
+
+/// `any(…)` of numbers.
+fn any_of<'a>(numbers: impl Iterator<Item = &'a uuid::Uuid>) -> String {
+    let list: Vec<String> = numbers.map(|number| format!("'{number}'")).collect();
+    format!("any(array[{}]::uuid[])", list.join(", "))
+}
+
+/// The number that belongs to the month of a row.
+fn by_month(allocation: &Allocation, number: impl Fn(&MonthAllocation) -> uuid::Uuid) -> String {
+    let mut cases = String::from("case c.billing_month");
+    for month in &allocation.months {
+        // Writing to a text does not fail.
+        let _ = write!(cases, " when date '{}' then uuid '{}'", month.month.first_day(), number(month));
+    }
+    cases + " end"
+}
+
+/// `where …`: the rows of these months that count.
+pub fn push_where(
+    query: &mut QueryBuilder<Postgres>,
+    source: Source,
+    (first, last): (BillingMonth, BillingMonth),
+    visible: &Visible,
+    allocation: &Allocation,
+) {
+    let asked = allocation.months.iter().filter(|month| first <= month.month && month.month <= last);
+    // What a month was summed to is of what counts in it.
+    match source {
+        Source::Attributed | Source::ChargedDays | Source::AttributedDays => {
+            query.push(format!(
+                " where p.attributed_id = {}",
+                any_of(asked.map(|month| &month.attributed_id))
+            ));
+        }
+        Source::Keyed => {
+            query.push(format!(" where c.basis_id = {}", any_of(asked.map(|month| &month.basis_id))));
+        }
+        Source::Months | Source::Days | Source::Charges => {
+            query.push(" where c.billing_month >= ");
+            query.push_bind(first.first_day());
+            query.push(" and c.billing_month <= ");
+            query.push_bind(last.first_day());
+            visible.push(query);
+        }
+    }
+}
+
+/// The value of a dimension as text; null where there is none.
+pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, source: Source) {
+    match dimension {
+        Grouping::Provider => query.push("nullif(k.provider, '')"),
+        Grouping::Account => query.push("coalesce(nullif(k.sub_account, ''), nullif(k.billing_account, ''))"),
+        Grouping::Service => query.push("nullif(k.service, '')"),
+        Grouping::Region => query.push("nullif(k.region, '')"),
+        Grouping::Accelerator => query.push("k.accelerator"),
+        Grouping::Pricing => query.push("nullif(k.pricing, '')"),
+        Grouping::Category => query.push("k.category"),
+        Grouping::Sku => query.push("nullif(k.sku, '')"),
+        Grouping::Resource if source == Source::Charges => {
+            query.push("coalesce(k.resource_id, c.resource_id)")
+        }
+        Grouping::Resource => query.push("k.resource_id"),
+        Grouping::Month => query.push("to_char(c.billing_month, 'YYYY-MM')"),
+        Grouping::Day => push_day(query, source),
+        Grouping::Tag(key) => {
+            query.push("coalesce(k.tags ->> ");
+            query.push_bind(key.clone());
+            if source == Source::Charges {
+                query.push(", t.tags ->> ");
+                query.push_bind(key.clone());
+            }
+            query.push(")")
+        }
+        owner => query.push(owner_value(owner, "a")),
+    };
+}
+
+/// Usage days, and two named groups so that the days sum to the billing month.
+fn push_day(query: &mut QueryBuilder<Postgres>, source: Source) -> &mut QueryBuilder<Postgres> {
+    let (day, is_whole_period) = match source {
+        Source::Charges => (
+            "(c.charge_period_start at time zone 'UTC')::date",
+            "c.charge_period_end - c.charge_period_start > interval '1 day'",
+        ),
+        _ => ("c.day", "c.is_whole_period"),
+    };
+    query.push(format!(
+        "case when {is_whole_period} then 'whole-period' \
+         when {day} < c.billing_month or {day} >= (c.billing_month + interval '1 month')::date then 'outside' \
+         else to_char({day}, 'YYYY-MM-DD') end"
+    ))
+}
+
+/// `and …` for each filter, and for what the viewer may see, of single rows: of shared costs nobody has a part yet.
+/// With an allocation the rows are joined to what they are attributed to, `a`.
+pub fn push_filters(
+    query: &mut QueryBuilder<Postgres>,
+    filters: &[Filter],
+    viewer: &Viewer,
+    source: Source,
+    allocation: &Allocation,
+) {
+    for filter in filters {
+        query.push(" and ");
+        push_filter(query, filter, |query| push_value(query, &filter.dimension, source));
+    }
+    match viewer {
+        Viewer::Everything => {}
+        Viewer::Teams(teams) if !allocation.is_needed() => push_tagged(query, teams),
+        Viewer::Teams(_) => {
+            query.push(" and ");
+            push_teams(query, allocation, "a.team");
+        }
+    }
+}
+
+fn push_filter(
+    query: &mut QueryBuilder<Postgres>,
+    filter: &Filter,
+    push_value: impl Fn(&mut QueryBuilder<Postgres>),
+) {
+    let values: Vec<String> = filter.values.iter().filter(|value| !value.is_empty()).cloned().collect();
+    let names_missing = values.len() < filter.values.len();
+    // What has no value compares as neither true nor false, and is left out by its name only.
+    query.push(if filter.leaves_out { "not coalesce(" } else { "(" });
+    push_value(query);
+    query.push(" = any(");
+    query.push_bind(values);
+    query.push(")");
+    if names_missing {
+        query.push(" or ");
+        push_value(query);
+        query.push(" is null");
+    }
+    query.push(if filter.leaves_out { ", false)" } else { ")" });
+}

@@ -1,0 +1,264 @@
+//! The sums of a question, with shared costs divided.
+
+use sqlx::{Postgres, QueryBuilder};
+
+use super::owners::{divided_value, owner_column, owner_value, push_attributed, push_tagged, push_teams};
+use super::{Source, by_month, push_filter, push_from, push_value, push_where};
+use crate::accounts::Viewer;
+use crate::period::BillingMonth;
+use crate::report::basis::{Allocation, Basis};
+use crate::report::denomination::Denomination;
+use crate::report::question::SHARED;
+use crate::report::{CostBasis, Filter, Grouping, Question};
+
+/// The rows of a question, summed by what it groups by, month and currency, as `c`; with what of their owners is asked,
+/// and shared costs divided. Amounts are added before they are multiplied: there are few sums, and many rows.
+pub struct Rows<'a> {
+    pub question: &'a Question,
+    pub basis: &'a Basis,
+    pub source: Source,
+    /// Without one, amounts of every currency, as they are.
+    pub denomination: Option<&'a Denomination>,
+    pub first: BillingMonth,
+    pub last: BillingMonth,
+}
+
+/// Something that rows are summed by: its name as a column of `c`, and where it comes from. What follows from the
+/// allocation is a column of its own name.
+pub enum Column<'a> {
+    Value(&'static str, &'a Grouping),
+    Sql(&'static str, &'static str),
+}
+
+/// What rows are summed to: each costs time for every row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    Cost,
+    PartSeconds,
+    AcceleratorCost,
+    Quantity,
+    Charges,
+}
+
+impl Measure {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cost => "cost",
+            Self::PartSeconds => "part_seconds",
+            Self::AcceleratorCost => "accelerator_cost",
+            Self::Quantity => "quantity",
+            Self::Charges => "charges",
+        }
+    }
+}
+
+impl Rows<'_> {
+    fn allocation(&self) -> &Allocation {
+        &self.basis.allocation
+    }
+
+    /// Whether shared costs are divided among teams in these rows.
+    fn divides(&self) -> bool {
+        let asks = self.question.dimensions().any(Grouping::divides);
+        self.allocation().is_needed() && (asks || self.question.viewer != Viewer::Everything)
+    }
+
+    /// Whether rows of pools are kept from the viewer: then their values are not shown, only what they sum to.
+    fn hides_pools(&self) -> bool {
+        self.allocation().is_needed() && self.question.viewer != Viewer::Everything
+    }
+
+    /// One of the sums of `c`, as the part that counts: `cost`, `part_seconds`, `accelerator_cost`, `quantity`.
+    pub fn sum(&self, name: &str) -> String {
+        match (self.divides(), name) {
+            // Quantities of many units that only their cost is told of.
+            (_, "quantity") if self.hides_pools() => {
+                "case when c.pool = '' then c.quantity else 0 end".to_owned()
+            }
+            (true, _) => format!("c.{name} * coalesce(s.share, 1)"),
+            (false, _) => format!("c.{name}"),
+        }
+    }
+
+    /// The same of an amount, in the currency of the answer.
+    pub fn amount(&self, name: &str) -> String {
+        match self.denomination {
+            Some(denomination) => denomination.converted(&self.sum(name)),
+            None => self.sum(name),
+        }
+    }
+
+    /// The value of a dimension that the rows were summed by under this name.
+    pub fn value(&self, name: &str, dimension: &Grouping) -> String {
+        if *dimension == Grouping::Rule && self.hides_pools() {
+            // What of a pool a rule has sent there may be another team's row.
+            format!(
+                "case when c.pool <> '' then '{SHARED}' || c.pool else {} end",
+                owner_value(dimension, "c")
+            )
+        } else if dimension.is_allocated() && self.divides() {
+            divided_value(dimension)
+        } else if dimension.is_allocated() {
+            owner_value(dimension, "c")
+        } else if self.hides_pools() && !dimension.is_time() {
+            format!("case when c.pool <> '' then '{SHARED}' || c.pool else c.{name} end")
+        } else {
+            format!("c.{name}")
+        }
+    }
+
+    /// A text of a charge that the rows were summed by under this name, where the viewer may see it.
+    pub fn visible(&self, name: &str) -> String {
+        match (self.hides_pools(), name) {
+            (false, _) => format!("c.{name}"),
+            // Of shared costs only which they are.
+            (true, "item") => format!("case when c.pool <> '' then 'Shared: ' || c.pool else c.{name} end"),
+            (true, "accelerator") => format!("case when c.pool = '' then c.{name} end"),
+            (true, _) => format!("case when c.pool <> '' then '' else c.{name} end"),
+        }
+    }
+
+    /// A sum over the rows, under its name.
+    fn summed(&self, measure: Measure, cost: CostBasis) -> String {
+        let (cost, name) = (cost.column(), measure.name());
+        let is_of_charges = self.source == Source::Charges;
+        let sql = match measure {
+            Measure::Cost => format!("sum({cost})"),
+            Measure::PartSeconds => format!("coalesce(sum({}), 0)", self.source.part_seconds()),
+            Measure::AcceleratorCost => {
+                format!("coalesce(sum({cost}) filter (where {}), 0)", self.source.is_accelerated())
+            }
+            Measure::Quantity if is_of_charges => {
+                "coalesce(sum(case when c.is_metered then c.consumed_quantity end), 0)".to_owned()
+            }
+            Measure::Quantity => "coalesce(sum(c.metered_quantity), 0)".to_owned(),
+            Measure::Charges if is_of_charges => "count(*)".to_owned(),
+            Measure::Charges => "sum(c.charges)".to_owned(),
+        };
+        format!("{sql} as {name}")
+    }
+
+    /// `from … where …`.
+    pub fn push<'c>(
+        &self,
+        query: &mut QueryBuilder<Postgres>,
+        measures: &[Measure],
+        columns: impl IntoIterator<Item = &'c Column<'c>>,
+    ) {
+        query.push(format!(" from (select c.billing_month, {}", self.source.currency()));
+        let mut owners = self.owners();
+        let mut grouped = 2;
+        for column in columns {
+            match column {
+                Column::Value(_, dimension) if dimension.is_allocated() => {
+                    owners.extend(owner_column(dimension));
+                    continue;
+                }
+                Column::Value(name, dimension) => {
+                    query.push(", ");
+                    push_value(query, dimension, self.source);
+                    query.push(format!(" as {name}"));
+                }
+                Column::Sql(name, sql) => {
+                    query.push(format!(", {sql} as {name}"));
+                }
+            }
+            grouped += 1;
+        }
+        owners.sort_unstable();
+        owners.dedup();
+        for column in &owners {
+            query.push(format!(", a.{column}"));
+        }
+        grouped += owners.len();
+        for measure in measures {
+            query.push(format!(", {}", self.summed(*measure, self.question.cost)));
+        }
+        push_from(query, self.source, self.allocation());
+        let months = (self.first, self.last);
+        push_where(query, self.source, months, &self.basis.visible, self.allocation());
+        if let Some(denomination) = self.denomination {
+            denomination.push_where(query, self.source.currency());
+        }
+        self.push_inside(query);
+        let places: Vec<String> = (1..=grouped).map(|place| place.to_string()).collect();
+        query.push(format!(" group by {}", places.join(", ")));
+        if self.source.is_of_owners() {
+            // Where a key was that has moved.
+            query.push(" having sum(c.charges) <> 0");
+        }
+        query.push(") c");
+        if self.divides() {
+            query.push(format!(
+                " left join pool_shares s on c.pool <> '' and s.division_id = {} and s.pool = c.pool \
+                 and s.pool_part = c.pool_part",
+                by_month(self.allocation(), |month| month.division_id)
+            ));
+        }
+        if let Some(denomination) = self.denomination {
+            denomination.push_join(query);
+        }
+        query.push(" where true");
+        if !self.divides() {
+            return;
+        }
+        for filter in self.question.filters.iter().filter(|filter| filter.dimension.divides()) {
+            query.push(" and ");
+            push_filter(query, filter, |query| {
+                query.push(divided_value(&filter.dimension));
+            });
+        }
+        if self.question.viewer != Viewer::Everything {
+            query.push(" and ");
+            push_teams(query, self.allocation(), &divided_value(&Grouping::Team));
+        }
+    }
+
+    /// What of their owners rows are summed by, whatever is asked: what says who gets a part, and who may see it.
+    fn owners(&self) -> Vec<&'static str> {
+        if !self.divides() {
+            return Vec::new();
+        }
+        let filters = self.question.filters.iter().map(|filter| &filter.dimension);
+        let mut owners = vec!["pool", "pool_part"];
+        owners.extend(filters.filter(|dimension| dimension.divides()).filter_map(owner_column));
+        if self.question.viewer != Viewer::Everything {
+            owners.push("team");
+        }
+        owners
+    }
+
+    /// `and …`: what can be told of rows before they are summed and divided.
+    fn push_inside(&self, query: &mut QueryBuilder<Postgres>) {
+        let Question { filters, viewer, .. } = self.question;
+        for filter in filters {
+            query.push(" and ");
+            if !filter.dimension.is_allocated() {
+                push_filter(query, filter, |query| push_value(query, &filter.dimension, self.source));
+            } else if !filter.dimension.divides() {
+                push_attributed(query, filter);
+            } else {
+                // Of what is shared it is told once it is divided.
+                query.push("(a.pool <> '' or ");
+                push_attributed(query, filter);
+                query.push(")");
+            }
+        }
+        let Viewer::Teams(teams) = viewer else { return };
+        if !self.allocation().is_needed() {
+            push_tagged(query, teams);
+            return;
+        }
+        query.push(" and (a.pool <> '' or ");
+        push_teams(query, self.allocation(), "a.team");
+        query.push(")");
+        // Which charges a pool holds is not told by asking for each of them in turn either.
+        let asks_of_charges = |filter: &Filter| {
+            let dimension = &filter.dimension;
+            *dimension == Grouping::Rule || !dimension.is_allocated() && !dimension.is_time()
+        };
+        if filters.iter().any(asks_of_charges) {
+            query.push(" and a.pool = ''");
+        }
+    }
+}
