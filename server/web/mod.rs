@@ -40,6 +40,7 @@ mod rates;
 mod setup;
 mod sign_in;
 mod spend;
+mod table;
 mod teams;
 mod unallocated;
 mod variance;

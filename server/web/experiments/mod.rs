@@ -14,12 +14,13 @@ use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
+use super::table::{self, Head};
 use super::teams::latest::in_one_currency;
 use super::{Access, choices, filters, paths, respond};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, Answers, ExperimentLine, Experiments, Sort, SortBy};
+use crate::report::{self, Answers, ExperimentLine, Experiments, SortBy};
 
 /// Experiments on a page.
 const PAGE: usize = 100;
@@ -98,15 +99,6 @@ fn with_period(
     if pairs.is_empty() { path.to_string() } else { paths::with_query(path, &pairs) }
 }
 
-/// The head of a column that sorts.
-struct Head {
-    label: String,
-    href: String,
-    /// `ascending` or `descending` where the table is sorted by it.
-    sorted: Option<&'static str>,
-    is_number: bool,
-}
-
 impl Page {
     fn at(&self, asked: &Asked) -> String {
         asked.link(paths::Experiments { period: As::page(self.period) })
@@ -167,9 +159,7 @@ impl Page {
     }
 
     fn rows(&self) -> &[ExperimentLine] {
-        let first = usize::try_from(self.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
-        let lines = self.it.experiments.get(first..).unwrap_or_default();
-        &lines[..lines.len().min(PAGE)]
+        table::page_of(&self.it.experiments, self.asked.page, PAGE)
     }
 
     fn pages(&self) -> Pages {
@@ -179,30 +169,18 @@ impl Page {
 
     fn heads(&self) -> Vec<Head> {
         let currency = self.it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
-            self.head(SortBy::Name, "Experiment".to_owned()),
-            self.head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
+            head(SortBy::Name, "Experiment".to_owned()),
+            head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
+            Head::plain("Share"),
         ];
         if self.has_hours() {
-            heads.push(self.head(SortBy::Hours, "Accelerator-hours".to_owned()));
-            heads.push(self.head(SortBy::Price, "Per hour".to_owned()));
+            heads.push(head(SortBy::Hours, "Accelerator-hours".to_owned()));
+            heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
-        heads.push(self.head(SortBy::Change, "Change".to_owned()));
+        heads.push(head(SortBy::Change, "Change".to_owned()));
         heads
-    }
-
-    fn head(&self, by: SortBy, label: String) -> Head {
-        let usual = Sort { by: SortBy::Cost, is_reversed: false };
-        let current = self.asked.sort.unwrap_or(usual);
-        let is_current = current.by == by;
-        let next = Sort { by, is_reversed: is_current && !current.is_reversed };
-        let rises = (by == SortBy::Name) != current.is_reversed;
-        Head {
-            label,
-            href: self.at(&self.asked.sort(Some(next).filter(|next| *next != usual))),
-            sorted: is_current.then_some(if rises { "ascending" } else { "descending" }),
-            is_number: by != SortBy::Name,
-        }
     }
 
     fn has_hours(&self) -> bool {

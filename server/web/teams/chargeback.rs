@@ -10,14 +10,13 @@ use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::respond::{As, Cell, Format, Record};
+use super::super::table::{self, Head};
 use super::super::{Access, choices, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{
-    self, Answers, Chargeback, Filter, Grouping, Sort, SortBy, Standing, TeamLine, stated_until,
-};
+use crate::report::{self, Answers, Chargeback, Filter, Grouping, SortBy, Standing, TeamLine, stated_until};
 
 #[derive(Template)]
 #[template(path = "teams/chargeback.html")]
@@ -72,16 +71,6 @@ pub async fn show(
             })
         }
     }
-}
-
-/// The head of a column.
-struct Head {
-    label: String,
-    /// The address that sorts by it, where one can.
-    href: Option<String>,
-    /// `ascending` or `descending` where the table is sorted by it.
-    sorted: Option<&'static str>,
-    is_number: bool,
 }
 
 impl Page {
@@ -139,35 +128,21 @@ impl Page {
 
     fn heads(&self) -> Vec<Head> {
         let currency = self.it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
-        let plain = |label: &str| Head { label: label.to_owned(), href: None, sorted: None, is_number: true };
+        let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
-            self.head(SortBy::Name, "Team".to_owned()),
-            plain("Direct"),
-            plain("Shared"),
-            self.head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
-            plain("Share"),
-            self.head(SortBy::Previous, self.period.previous().name()),
-            self.head(SortBy::Change, "Change".to_owned()),
+            head(SortBy::Name, "Team".to_owned()),
+            Head::plain("Direct"),
+            Head::plain("Shared"),
+            head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
+            Head::plain("Share"),
+            head(SortBy::Previous, self.period.previous().name()),
+            head(SortBy::Change, "Change".to_owned()),
         ];
         if self.has_hours() {
-            heads.push(self.head(SortBy::Hours, "Accelerator-hours".to_owned()));
-            heads.push(self.head(SortBy::Price, "Per hour".to_owned()));
+            heads.push(head(SortBy::Hours, "Accelerator-hours".to_owned()));
+            heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
         heads
-    }
-
-    fn head(&self, by: SortBy, label: String) -> Head {
-        let usual = Sort { by: SortBy::Cost, is_reversed: false };
-        let current = self.asked.sort.unwrap_or(usual);
-        let is_current = current.by == by;
-        let next = Sort { by, is_reversed: is_current && !current.is_reversed };
-        let rises = (by == SortBy::Name) != current.is_reversed;
-        Head {
-            label,
-            href: Some(self.at(&self.asked.sort(Some(next).filter(|next| *next != usual)))),
-            sorted: is_current.then_some(if rises { "ascending" } else { "descending" }),
-            is_number: by != SortBy::Name,
-        }
     }
 
     fn has_hours(&self) -> bool {
