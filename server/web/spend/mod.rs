@@ -205,8 +205,12 @@ impl Page {
 
     /// Each currency of the period alone, and all in one, where there are several.
     fn currencies(&self) -> Vec<(String, String, bool)> {
-        let present = Footing::from(&self.spend);
-        choices::currencies(&self.asked, &present, self.reporting_currency.as_ref(), |asked| self.at(asked))
+        let footing = self.footing();
+        choices::currencies(&self.asked, &footing, self.reporting_currency.as_ref(), |asked| self.at(asked))
+    }
+
+    fn footing(&self) -> Footing {
+        Footing::from(&self.spend)
     }
 
     fn chips(&self) -> Vec<(String, String)> {
