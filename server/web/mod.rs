@@ -29,6 +29,7 @@ mod files;
 mod health;
 mod imports;
 mod invoices;
+mod latest;
 mod metrics;
 mod observe;
 mod overview;

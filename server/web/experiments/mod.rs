@@ -15,8 +15,7 @@ use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
 use super::table::{self, Head};
-use super::teams::latest::in_one_currency;
-use super::{Access, choices, filters, paths, respond};
+use super::{Access, choices, filters, latest, paths, respond};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
@@ -49,10 +48,9 @@ pub async fn latest(
 ) -> Result {
     let asked = Asked::read_only(pairs, TAKES)?;
     let viewer = person.viewer();
-    let Some(month) = answers.latest_month(&mut db, &viewer).await? else {
+    let Some((month, asked)) = latest::latest(&mut db, &answers, asked, &viewer).await? else {
         return Ok(respond::see_other(paths::Overview));
     };
-    let asked = in_one_currency(&mut db, &answers, asked, month, &viewer).await?;
     Ok(respond::see_other(asked.link(paths::Experiments { period: As::page(month.into()) })))
 }
 
@@ -94,8 +92,7 @@ fn with_period(
     asked: &Asked,
 ) -> String {
     pairs.extend(period.map(|period| ("period".to_owned(), period.to_string())));
-    let is_handed_on = |name: &str| HANDED_ON.split(' ').any(|known| known == name);
-    pairs.extend(asked.hidden("").into_iter().filter(|(name, _)| is_handed_on(name)));
+    pairs.extend(asked.pairs_of(HANDED_ON));
     if pairs.is_empty() { path.to_string() } else { paths::with_query(path, &pairs) }
 }
 
@@ -143,8 +140,7 @@ impl Page {
 
     /// What the form that compares takes along.
     fn handed_on(&self) -> Vec<(String, String)> {
-        let is_handed_on = |(name, _): &(String, String)| HANDED_ON.split(' ').any(|known| known == name);
-        self.asked.hidden("").into_iter().filter(is_handed_on).collect()
+        self.asked.pairs_of(HANDED_ON)
     }
 
     fn to_line(&self, line: &ExperimentLine) -> Option<String> {
