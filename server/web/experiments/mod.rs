@@ -69,8 +69,8 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => respond::csv(&format!("experiments-{period}"), &it.experiments),
         Format::Html => {
-            if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
-                asked.currency.clone_from(&it.footing.currency);
+            if asked.convert_into.is_none() && !it.whole.footing.other_currencies.is_empty() {
+                asked.currency.clone_from(&it.whole.footing.currency);
             }
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             respond::html(Page { layout, period, asked, it, reporting_currency })
@@ -125,7 +125,7 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.it.whole.footing, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }
@@ -151,7 +151,7 @@ impl Page {
     /// Experiments that cost something in this period.
     fn count(&self) -> usize {
         let is_one = |line: &&ExperimentLine| line.experiment.is_some() && !line.is_folded;
-        self.it.experiments.iter().filter(is_one).filter(|line| !line.cost.is_zero()).count()
+        self.it.experiments.iter().filter(is_one).filter(|line| !line.figures.cost.is_zero()).count()
     }
 
     fn rows(&self) -> &[ExperimentLine] {
@@ -164,11 +164,11 @@ impl Page {
     }
 
     fn heads(&self) -> Vec<Head> {
-        let currency = self.it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let currency = self.it.whole.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
         let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
             head(SortBy::Name, "Experiment".to_owned()),
-            head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
+            head(SortBy::Cost, format!("{} {currency}", self.it.whole.footing.cost.label())),
             Head::plain("Share"),
         ];
         if self.has_hours() {
@@ -180,7 +180,7 @@ impl Page {
     }
 
     fn has_hours(&self) -> bool {
-        !self.it.accelerator_hours.is_zero()
+        !self.it.whole.accelerator_hours.is_zero()
     }
 
     fn may_import(&self) -> bool {
@@ -213,12 +213,12 @@ impl Record for ExperimentLine {
             self.experiment.as_deref().map_or(Cell::Empty, Cell::text),
             Cell::text(self.name.as_str()),
             Cell::text(self.teams.join(", ")),
-            Cell::Number(self.cost),
-            number(self.share),
-            Cell::Number(self.previous),
-            Cell::Number(self.change),
-            Cell::Number(self.accelerator_hours),
-            number(self.cost_per_accelerator_hour),
+            Cell::Number(self.figures.cost),
+            number(self.figures.share),
+            Cell::Number(self.figures.previous),
+            Cell::Number(self.figures.change),
+            Cell::Number(self.figures.accelerator_hours),
+            number(self.figures.cost_per_accelerator_hour),
             days(|days| days.first.to_string()),
             days(|days| days.last.to_string()),
             days(|days| days.count.to_string()),

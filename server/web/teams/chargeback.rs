@@ -49,12 +49,12 @@ pub async fn show(
         Format::Csv => respond::csv(&format!("chargeback-{period}"), &it.teams),
         Format::Html => {
             if asked.convert_into.is_none()
-                && it.footing.currency.is_some()
-                && !it.footing.other_currencies.is_empty()
+                && it.whole.footing.currency.is_some()
+                && !it.whole.footing.other_currencies.is_empty()
             {
-                asked.currency.clone_from(&it.footing.currency);
+                asked.currency.clone_from(&it.whole.footing.currency);
             }
-            let sequence = it.footing.sequence;
+            let sequence = it.whole.footing.sequence;
             let standing = answers.standing(&mut db, period, &question.viewer, sequence).await?;
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let has_teams = answers.book(&mut db, sequence).await?.has_teams();
@@ -95,7 +95,7 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.it.whole.footing, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }
@@ -127,13 +127,13 @@ impl Page {
     }
 
     fn heads(&self) -> Vec<Head> {
-        let currency = self.it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let currency = self.it.whole.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
         let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
             head(SortBy::Name, "Team".to_owned()),
             Head::plain("Direct"),
             Head::plain("Shared"),
-            head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
+            head(SortBy::Cost, format!("{} {currency}", self.it.whole.footing.cost.label())),
             Head::plain("Share"),
             head(SortBy::Previous, self.period.previous().name()),
             head(SortBy::Change, "Change".to_owned()),
@@ -146,7 +146,7 @@ impl Page {
     }
 
     fn has_hours(&self) -> bool {
-        !self.it.accelerator_hours.is_zero()
+        !self.it.whole.accelerator_hours.is_zero()
     }
 
     fn may_import(&self) -> bool {
@@ -183,12 +183,12 @@ impl Record for TeamLine {
             text(&self.part_of),
             Cell::Number(self.direct),
             Cell::Number(self.shared),
-            Cell::Number(self.cost),
-            number(self.share),
-            Cell::Number(self.previous),
-            Cell::Number(self.change),
-            Cell::Number(self.accelerator_hours),
-            number(self.cost_per_accelerator_hour),
+            Cell::Number(self.figures.cost),
+            number(self.figures.share),
+            Cell::Number(self.figures.previous),
+            Cell::Number(self.figures.change),
+            Cell::Number(self.figures.accelerator_hours),
+            number(self.figures.cost_per_accelerator_hour),
             number(self.with_teams_inside),
             Cell::Number(self.stated.direct),
             Cell::Number(self.stated.shared),
