@@ -229,7 +229,7 @@ impl Answers {
         self.scopes.get(key, scopes).await.map(Some)
     }
 
-    /// As [`Basis::find`], of which much is remembered.
+    /// What decides the answer to a question as of a sequence.
     pub(super) async fn basis(
         &self,
         db: &mut PgConnection,
@@ -249,7 +249,7 @@ impl Answers {
     }
 
     /// What a question needs of the allocation of its period and the one before.
-    async fn allocation(
+    pub(super) async fn allocation(
         &self,
         db: &mut PgConnection,
         question: &Question,
