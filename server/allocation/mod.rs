@@ -17,6 +17,7 @@ mod experiment;
 mod forecast;
 mod history;
 mod keep;
+mod key_row;
 mod label;
 mod mapping;
 mod problem;
@@ -40,8 +41,9 @@ pub use entry::{
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, forecast};
 pub use history::{Change, Happened, Stage, Status, change, history, proposals};
 pub use keep::{book, entry_ids, label_keys, version};
+pub use key_row::{KeyRow, facts_of};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
-pub use mapping::{commitment_status, forget, tags};
+pub use mapping::forget;
 pub use problem::{Problem, problems};
 pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantities, set_quantities};
 pub use quantity_file::{QuantityRefused, read_quantities, read_quantity};
