@@ -194,16 +194,21 @@ impl Answers {
         Ok(Vec::clone(&*self.standing.get((period, viewer.clone(), sequence), standing).await?))
     }
 
-    /// The latest month in which the viewer sees a charge that counts now.
+    /// The latest month in which the viewer is charged something that counts now.
     pub async fn latest_month(
         &self,
         db: &mut PgConnection,
         viewer: &Viewer,
-    ) -> sqlx::Result<Option<BillingMonth>> {
+    ) -> Result<Option<BillingMonth>, Error> {
         let sequence = ledger::sequence(db).await?;
         for month in standing::months(db).await? {
             let scopes = self.scopes(db, month.into(), viewer, sequence).await?;
             if scopes.is_none_or(|scopes| !scopes.is_empty()) {
+                return Ok(Some(month));
+            }
+            // A part of shared costs is no charge that they see.
+            let question = Question { by: Grouping::Team, ..Question::of(month.into(), viewer.clone()) };
+            if self.spend(db, &question).await?.total.is_some() {
                 return Ok(Some(month));
             }
         }
