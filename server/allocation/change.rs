@@ -291,11 +291,7 @@ impl Decision<'_> {
 /// Writes edits into the book; the refusal where that cannot be, and then nothing is written.
 async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Result<Option<Outcome>> {
     let current: Book = book(&mut *db, sequence).await?;
-    let overtaken: Vec<String> = edits
-        .iter()
-        .filter(|edit| current.entries.get(&edit.id) != edit.before.as_ref())
-        .map(Edit::title)
-        .collect();
+    let overtaken = current.overtaken(edits);
     if !overtaken.is_empty() {
         return Ok(Some(Outcome::Overtaken(overtaken)));
     }
