@@ -192,7 +192,7 @@ async fn a_label_that_reads_as_a_file_or_another_page_has_a_page_and_files(db: P
         let page = finance.get(link).await;
         assert_eq!((page.status, html::text(&page.body, "h1").as_str()), (StatusCode::OK, *label), "{link}");
         let files = html::attributes(&page.body, ".files a", "href");
-        let of_json = files.iter().find(|href| href.ends_with(".json")).unwrap();
+        let of_json = files.iter().find(|href| **href == format!("{link}.json")).unwrap();
         assert_eq!(decimal(&json(&finance.get(of_json).await)["total"]["amount"]), cost.into(), "{of_json}");
         let csv = finance.get(&format!("{link}.csv")).await;
         assert!(

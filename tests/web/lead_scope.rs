@@ -150,7 +150,7 @@ fn every_page_of_figures_that_leads_see_is_tried() {
     let figures =
         routes.stated().iter().filter(|line| line.is_for_scripts && line.access.admits(Some(Role::Lead)));
     for line in figures {
-        assert!(lead_of_teams::tries(&line.path), "{} is not tried with teams", line.path);
+        assert!(lead_of_teams::tries(line.path), "{} is not tried with teams", line.path);
         // What needs teams, and whose addresses are whole with their suffix, is tried there and below.
         let needs_teams = ["/teams/", "/experiments/", "/budgets", "/overview", "/charges/{delivery}"];
         let is_tried = ADDRESSES.iter().any(|(path, _)| *path == line.path);
