@@ -75,6 +75,12 @@ impl Book {
         book
     }
 
+    /// What of these edits is not as it was when they were drafted.
+    pub fn overtaken(&self, edits: &[Edit]) -> Vec<String> {
+        let is_overtaken = |edit: &&Edit| self.entries.get(&edit.id) != edit.before.as_ref();
+        edits.iter().filter(is_overtaken).map(Edit::title).collect()
+    }
+
     pub fn of_month(&self, month: BillingMonth) -> MonthBook<'_> {
         let mut of_month = MonthBook {
             month,

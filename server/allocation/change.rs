@@ -125,8 +125,7 @@ pub async fn propose(
     .fetch_optional(&mut *tx)
     .await?;
     let Some(summary) = summary else { return Ok(false) };
-    let details = json!({ "summary": summary, "reason": reason });
-    audit::record(&mut tx, by, Verb::ChangeProposed, &Object::Change(id), details, now).await?;
+    Decision { change: id, reason, by, now }.record(&mut tx, Verb::ChangeProposed, &summary).await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -163,9 +162,8 @@ pub async fn apply(
     )
     .execute(&mut *tx)
     .await?;
-    ledger::end_step(&mut tx, sequence, None, "allocation", &by.name, now).await?;
-    let details = json!({ "summary": change.summary, "reason": reason, "sequence": sequence });
-    audit::record(&mut tx, by, Verb::ChangeApplied, &Object::Change(id), details, now).await?;
+    let decision = Decision { change: id, reason, by, now };
+    decision.end_step(&mut tx, Verb::ChangeApplied, &change.summary, sequence).await?;
     tx.commit().await?;
     Ok(Outcome::At(sequence))
 }
@@ -230,9 +228,8 @@ pub async fn undo(
     )
     .execute(&mut *tx)
     .await?;
-    ledger::end_step(&mut tx, sequence, None, "allocation", &by.name, now).await?;
-    let details = json!({ "summary": change.summary, "reason": reason, "sequence": sequence });
-    audit::record(&mut tx, by, Verb::ChangeUndone, &Object::Change(id), details, now).await?;
+    let decision = Decision { change: id, reason, by, now };
+    decision.end_step(&mut tx, Verb::ChangeUndone, &change.summary, sequence).await?;
     tx.commit().await?;
     Ok(Outcome::At(sequence))
 }
@@ -258,20 +255,43 @@ pub async fn discard(
     .fetch_optional(&mut *tx)
     .await?;
     let Some(summary) = summary else { return Ok(false) };
-    let details = json!({ "summary": summary, "reason": reason });
-    audit::record(&mut tx, by, Verb::ChangeDiscarded, &Object::Change(id), details, now).await?;
+    Decision { change: id, reason, by, now }.record(&mut tx, Verb::ChangeDiscarded, &summary).await?;
     tx.commit().await?;
     Ok(true)
+}
+
+/// What somebody decided about a change, as the trail has it.
+struct Decision<'a> {
+    change: i64,
+    reason: Option<&'a str>,
+    by: &'a Actor,
+    now: DateTime<Utc>,
+}
+
+impl Decision<'_> {
+    async fn record(&self, db: &mut PgConnection, verb: Verb, summary: &str) -> sqlx::Result<()> {
+        let details = json!({ "summary": summary, "reason": self.reason });
+        audit::record(db, self.by, verb, &Object::Change(self.change), details, self.now).await
+    }
+
+    /// Ends the step of the ledger that it was.
+    async fn end_step(
+        &self,
+        db: &mut PgConnection,
+        verb: Verb,
+        summary: &str,
+        sequence: i64,
+    ) -> sqlx::Result<()> {
+        ledger::end_step(db, sequence, None, "allocation", &self.by.name, self.now).await?;
+        let details = json!({ "summary": summary, "reason": self.reason, "sequence": sequence });
+        audit::record(db, self.by, verb, &Object::Change(self.change), details, self.now).await
+    }
 }
 
 /// Writes edits into the book; the refusal where that cannot be, and then nothing is written.
 async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Result<Option<Outcome>> {
     let current: Book = book(&mut *db, sequence).await?;
-    let overtaken: Vec<String> = edits
-        .iter()
-        .filter(|edit| current.entries.get(&edit.id) != edit.before.as_ref())
-        .map(Edit::title)
-        .collect();
+    let overtaken = current.overtaken(edits);
     if !overtaken.is_empty() {
         return Ok(Some(Outcome::Overtaken(overtaken)));
     }

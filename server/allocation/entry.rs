@@ -277,6 +277,30 @@ impl Months {
     }
 }
 
+impl Split {
+    /// For a sentence about a pool: `Divided by direct cost.`
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Evenly => "evenly".to_owned(),
+            Self::Fixed { .. } => "by fixed shares".to_owned(),
+            Self::DirectCost => "by direct cost".to_owned(),
+            Self::AcceleratorHours => "by accelerator-hours".to_owned(),
+            Self::Quantity { unit } => format!("by {unit}"),
+            Self::WhoUsedIt => "by who used it".to_owned(),
+        }
+    }
+
+    /// The same with everybody's fixed share, which only who sees all teams may read.
+    pub fn in_full(&self) -> String {
+        let Self::Fixed { shares } = self else { return self.in_words() };
+        let told = shares.iter().map(|it| {
+            let (Recipient::Team(name) | Recipient::Pool(name)) = &it.to;
+            format!("{name} {} %", it.share.times(100).normalize())
+        });
+        format!("{}: {}", self.in_words(), told.collect::<Vec<_>>().join(", "))
+    }
+}
+
 impl Entry {
     /// The months for which it holds.
     pub fn months(&self) -> Months {

@@ -6,7 +6,8 @@ use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 use super::forget::use_set;
-use super::{Attribution, Attributor, Facts, MonthBook, digest, normalized_key};
+use super::key_row::KeyRow;
+use super::{Attribution, Attributor, MonthBook, digest};
 use crate::accelerator;
 use crate::store::{CopyRows, copy_rows};
 
@@ -86,26 +87,11 @@ async fn map(
     let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let mut known: FxHashMap<Attribution, Uuid> = FxHashMap::default();
     let (mut blocks, mut rows) = (Vec::new(), CopyRows::with_capacity(BLOCK));
-    let mut keys = sqlx::query_file!("server/allocation/keys_to_map.sql", set_id, deliveries).fetch(db);
+    let mut keys =
+        sqlx::query_file_as!(KeyRow, "server/allocation/keys_to_map.sql", set_id, deliveries).fetch(db);
     while let Some(key) = keys.try_next().await? {
-        let attribution = attributor.attribute(&Facts {
-            provider: key.provider,
-            billing_account: key.billing_account,
-            sub_account: key.sub_account,
-            service: key.service,
-            service_category: key.service_category,
-            sku: key.sku,
-            region: key.region,
-            accelerator: key.accelerator.unwrap_or_default(),
-            instance_type: key.instance_type,
-            meter: key.meter,
-            pricing: key.pricing,
-            category: key.category,
-            resource: key.resource_id.unwrap_or_default(),
-            commitment_status: commitment_status(&key.commitment_discount_id, key.is_unused_commitment),
-            commitment: key.commitment_discount_id,
-            tags: tags(&key.tags),
-        });
+        let key_id = key.charge_key_id;
+        let attribution = attributor.attribute(&key.into());
         let id = if let Some(id) = known.get(&attribution) {
             *id
         } else {
@@ -113,7 +99,7 @@ async fn map(
             known.insert(attribution, id);
             id
         };
-        rows.row(3).uuid(set_id).uuid(key.charge_key_id).uuid(id);
+        rows.row(3).uuid(set_id).uuid(key_id).uuid(id);
         if rows.len() >= BLOCK {
             blocks.push(std::mem::replace(&mut rows, CopyRows::with_capacity(BLOCK)));
         }
@@ -124,21 +110,6 @@ async fn map(
     // Two who keep the same ones wait for each other in this order.
     attributions.sort_unstable_by_key(|(id, _)| *id);
     Ok((blocks, attributions))
-}
-
-/// In the words of FOCUS.
-pub fn commitment_status(commitment: &str, is_unused: bool) -> String {
-    match (commitment, is_unused) {
-        (_, true) => "Unused".to_owned(),
-        ("", false) => String::new(),
-        (_, false) => "Used".to_owned(),
-    }
-}
-
-/// The tags of a key: their names as they are compared, in the order of the names that charges have.
-pub fn tags(tags: &serde_json::Value) -> Vec<(String, String)> {
-    let texts = tags.as_object().into_iter().flatten();
-    texts.filter_map(|(name, value)| Some((normalized_key(name), value.as_str()?.to_owned()))).collect()
 }
 
 async fn keep(db: &mut PgConnection, attributions: &[(Uuid, Attribution)]) -> sqlx::Result<()> {

@@ -320,10 +320,11 @@ impl Sheet {
 
 /// A cell as it was before it was kept from being run by a spreadsheet, as our own files keep it.
 pub(super) fn unguarded(cell: &str) -> &str {
-    match cell.strip_prefix('\'') {
-        Some(rest) if rest.starts_with(['=', '+', '-', '@', '\t', '\r']) => rest,
-        _ => cell,
-    }
+    let is_kept = |rest: &&str| {
+        rest.trim_start_matches(' ')
+            .starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+    };
+    cell.strip_prefix('\'').filter(is_kept).unwrap_or(cell)
 }
 
 /// What tells one row of a sheet from another: the handle, and the first month.
@@ -357,6 +358,8 @@ impl std::fmt::Display for Sheet {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -368,12 +371,74 @@ mod tests {
         assert_eq!((vision.handle.as_str(), vision.spellings.len()), ("cv", 2));
         assert_eq!(vision.months.in_words(), "from 2026-07");
         assert_eq!((research.handle.as_str(), research.name.as_str()), ("research", "Research"));
-        for sheet in Sheet::ALL {
+    }
+
+    #[test]
+    fn every_sheet_reads_what_it_wrote() {
+        let text = |text: &str| Some(text.to_owned());
+        let list = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let month = |month: &str| Some(month.parse().unwrap());
+        let months = Months { first: month("2026-07"), last: month("2026-12") };
+        let full = [
+            Entry::Team(Team {
+                handle: "cv".into(),
+                name: "Vision, \"seeing\"".into(),
+                parent: text("research"),
+                cost_centre: text("cc-1"),
+                spellings: list(&["CV", "computer vision"]),
+                members: list(&["ada@example.com", "li@example.com"]),
+                months,
+            }),
+            Entry::Project(Project {
+                handle: "seg".into(),
+                name: "Segmentation".into(),
+                team: text("cv"),
+                cost_centre: text("cc-1"),
+                spellings: list(&["segment"]),
+                months,
+            }),
+            Entry::CostCentre(CostCentre {
+                handle: "cc-1".into(),
+                name: "4711".into(),
+                spellings: list(&["CC 1", "4711-0"]),
+                months,
+            }),
+            Entry::Experiment(Experiment {
+                handle: "llama 7b/run.json".into(),
+                name: "=Llama\n7B".into(),
+                project: text("seg"),
+                team: text("cv"),
+                spellings: list(&["llama_7b", "llama-7b"]),
+                months,
+            }),
+            Entry::Account(Account { account: "0123456789".into(), team: "cv".into(), months }),
+        ];
+        // What need not be there is not.
+        let bare = [
+            Entry::Team(Team { handle: "x".into(), name: "X".into(), ..Team::default() }),
+            Entry::Project(Project { handle: "x".into(), name: "X".into(), ..Project::default() }),
+            Entry::CostCentre(CostCentre { handle: "x".into(), name: "X".into(), ..CostCentre::default() }),
+            Entry::Experiment(Experiment { handle: "x".into(), name: "X".into(), ..Experiment::default() }),
+            Entry::Account(Account { account: "9".into(), team: "x".into(), months: Months::default() }),
+        ];
+        for ((sheet, full), bare) in Sheet::ALL.into_iter().zip(full).zip(bare) {
+            let entries = [full, bare];
+            assert!(entries.iter().all(|entry| Sheet::of(entry) == Some(sheet)));
             for entry in &entries {
-                if Sheet::of(entry) == Some(sheet) {
-                    assert_eq!(sheet.read(&sheet.row(entry)).as_ref(), Ok(entry));
-                }
+                let row = sheet.row(entry);
+                assert_eq!(
+                    row.keys().copied().collect::<BTreeSet<_>>(),
+                    sheet.columns().iter().copied().collect()
+                );
+                assert_eq!(sheet.read(&row).as_ref(), Ok(entry));
             }
+            let mut file = csv::Writer::from_writer(Vec::new());
+            file.write_record(sheet.columns()).unwrap();
+            for entry in &entries {
+                let row = sheet.row(entry);
+                file.write_record(sheet.columns().iter().map(|column| &row[column])).unwrap();
+            }
+            assert_eq!(sheet.read_file(&file.into_inner().unwrap()), Ok(entries.to_vec()));
             assert_eq!(sheet.to_string().parse(), Ok(sheet));
         }
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
-use crate::period::{BillingMonth, Period};
+use crate::period::BillingMonth;
 
 /// The deliveries that count in a span of months as of a sequence. With a question it decides the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -47,11 +47,6 @@ impl Visible {
             .map(|row| (row.delivery_id, row.scope_id))
             .collect();
         Ok(Self { deliveries, hidden })
-    }
-
-    /// For a period and the one before it.
-    pub async fn compared(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::Result<Self> {
-        Self::find(db, period.previous().first(), period.last(), sequence).await
     }
 
     pub fn deliveries(&self) -> &[i64] {

@@ -8,10 +8,10 @@ use sqlx::PgConnection;
 use super::as_of::{Error, as_of};
 use super::label::with_visible_ends;
 use super::question::SHARED;
-use super::{Grouping, Question};
+use super::{Answers, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Book, MonthAllocation};
-use crate::exchange::{self, Rates};
+use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
@@ -40,37 +40,14 @@ impl Basis {
     /// For a question as of a sequence, of which nothing is remembered.
     pub async fn find(db: &mut PgConnection, question: &Question) -> Result<(i64, Self), Error> {
         let sequence = as_of(db, question.sequence).await?;
-        let visible = Visible::compared(db, question.period, sequence).await?;
-        let (first, last) = (question.period.previous().first(), question.period.last());
-        let rates = match &question.convert_into {
-            Some(_) => exchange::rates(db, first, last, sequence).await?,
-            None => Rates::default(),
-        };
-        let allocation = Allocation::find(db, question, sequence).await?;
-        Ok((sequence, Self { visible: visible.into(), rates: rates.into(), allocation: allocation.into() }))
+        Ok((sequence, Answers::default().basis(db, question, sequence).await?))
     }
 }
 
 impl Allocation {
-    /// What a question needs of the allocation of its period and the one before.
-    pub async fn find(db: &mut PgConnection, question: &Question, sequence: i64) -> sqlx::Result<Self> {
-        let (first, last) = (question.period.previous().first(), question.period.last());
-        let mut found = Self::default();
-        if !question.may_need_allocation() {
-            return Ok(found);
-        }
-        let book = allocation::book(db, sequence).await?;
-        if !question.needs_allocation(&book) {
-            return Ok(found);
-        }
-        for month in months(first, last) {
-            let visible = Visible::find(db, month, month, sequence).await?;
-            let rates = exchange::rates(db, month, month, sequence).await?;
-            found.months.push(allocation::allocate(db, &book, month, &visible, &rates, sequence).await?);
-        }
-        found.teams = question.teams(&book, first, last);
-        found.names = Names::of(&book, first, last);
-        Ok(found)
+    /// What a question needs of the allocation of its period and the one before, of which nothing is remembered.
+    pub async fn find(db: &mut PgConnection, question: &Question, sequence: i64) -> sqlx::Result<Arc<Self>> {
+        Answers::default().allocation(db, question, sequence).await
     }
 
     /// Whether there is one.

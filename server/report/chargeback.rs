@@ -7,29 +7,23 @@ use sqlx::PgConnection;
 
 use super::as_of::Error;
 use super::basis::teams;
-use super::footing::Footing;
+use super::line::{Figures, Whole};
 use super::statement::{Cents, months_in_cents};
 use super::{Answers, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::MonthBook;
-use crate::money::{Decimal, Money};
-use crate::period::{BillingMonth, Period};
+use crate::money::Decimal;
+use crate::period::BillingMonth;
 
 /// The answer. Lines sum to the total exactly, and so do direct and shared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chargeback {
-    pub period: Period,
-    pub previous_period: Period,
     #[serde(flatten)]
-    pub footing: Footing,
-    pub total: Option<Money>,
-    pub previous: Option<Money>,
+    pub whole: Whole,
     pub direct: Decimal,
     pub shared: Decimal,
     /// What the page shows: in cents that add up.
     pub stated: Cents,
-    pub accelerator_hours: Decimal,
-    pub cost_per_accelerator_hour: Option<Decimal>,
     pub teams: Vec<TeamLine>,
 }
 
@@ -45,14 +39,10 @@ pub struct TeamLine {
     pub direct: Decimal,
     /// Its part of shared costs; of the unallocated part what could not be divided.
     pub shared: Decimal,
-    pub cost: Decimal,
-    /// The same in cents, as on its statement.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Direct, shared and both in cents, as on its statement.
     pub stated: Cents,
-    pub share: Option<Decimal>,
-    pub previous: Decimal,
-    pub change: Decimal,
-    pub accelerator_hours: Decimal,
-    pub cost_per_accelerator_hour: Option<Decimal>,
     /// With all teams inside it, where it has some: what its page is about.
     pub with_teams_inside: Option<Decimal>,
     /// The same in cents.
@@ -97,7 +87,6 @@ pub async fn chargeback(
         .iter()
         .map(|group| {
             let own = direct.get(&group.key.as_deref()).copied().unwrap_or_default();
-            let previous = group.previous.as_ref().map(|previous| previous.amount).unwrap_or_default();
             let handle = group.key.as_deref();
             let together = handle.and_then(&with_teams_inside);
             TeamLine {
@@ -106,29 +95,18 @@ pub async fn chargeback(
                 part_of: handle.and_then(|handle| parent(&month, handle, is_seen)),
                 direct: own,
                 shared: group.cost.amount - own,
-                cost: group.cost.amount,
+                figures: group.into(),
                 stated: of_one(&group.key),
-                share: group.share,
-                previous,
-                change: group.cost.amount - previous,
-                accelerator_hours: group.accelerator_hours,
-                cost_per_accelerator_hour: group.cost_per_accelerator_hour,
                 with_teams_inside: together.map(|together| together.exact),
                 stated_with_teams_inside: together.map(|together| together.total),
             }
         })
         .collect();
     Ok(Chargeback {
-        period: question.period,
-        previous_period: question.period.previous(),
-        footing: Footing::from(&whole),
+        whole: Whole::of(question, &whole),
         direct: lines.iter().map(|line| line.direct).sum(),
         shared: lines.iter().map(|line| line.shared).sum(),
         stated: lines.iter().map(|line| line.stated).sum(),
-        total: whole.total,
-        previous: whole.previous,
-        accelerator_hours: whole.accelerator_hours,
-        cost_per_accelerator_hour: whole.cost_per_accelerator_hour,
         teams: lines,
     })
 }

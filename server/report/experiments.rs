@@ -4,23 +4,15 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::footing::Footing;
+use super::line::{Figures, Whole};
 use super::over_time::Days;
 use super::{Answers, Group, Grouping, Question};
-use crate::money::{Decimal, Money};
-use crate::period::Period;
 
 /// The answer. Experiments, and what belongs to none, sum to the total exactly.
 #[derive(Clone, Debug, Serialize)]
 pub struct Experiments {
-    pub period: Period,
-    pub previous_period: Period,
     #[serde(flatten)]
-    pub footing: Footing,
-    pub total: Option<Money>,
-    pub previous: Option<Money>,
-    pub accelerator_hours: Decimal,
-    pub cost_per_accelerator_hour: Option<Decimal>,
+    pub whole: Whole,
     pub experiments: Vec<ExperimentLine>,
 }
 
@@ -32,12 +24,8 @@ pub struct ExperimentLine {
     pub name: String,
     /// The names of the teams that pay for it.
     pub teams: Vec<String>,
-    pub cost: Decimal,
-    pub share: Option<Decimal>,
-    pub previous: Decimal,
-    pub change: Decimal,
-    pub accelerator_hours: Decimal,
-    pub cost_per_accelerator_hour: Option<Decimal>,
+    #[serde(flatten)]
+    pub figures: Figures,
     /// In this period; null where no charge belongs to a day.
     pub days: Option<Days>,
     /// Stands for several that were not looked for.
@@ -55,18 +43,11 @@ pub async fn experiments(
     let spend = answers.spend(db, &asked).await?;
     let by_day = question.by(Grouping::Experiment).beside(&spend);
     let days = answers.days(db, &by_day, spend.sequence).await?;
-    let footing = Footing::from(&spend);
     let line = |group: Group| {
-        let previous = group.previous.as_ref().map(|previous| previous.amount).unwrap_or_default();
         let teams = group.groups.iter().filter(|team| !team.cost.amount.is_zero());
         ExperimentLine {
             teams: teams.map(|team| team.label.clone()).collect(),
-            cost: group.cost.amount,
-            share: group.share,
-            previous,
-            change: group.cost.amount - previous,
-            accelerator_hours: group.accelerator_hours,
-            cost_per_accelerator_hour: group.cost_per_accelerator_hour,
+            figures: Figures::from(&group),
             days: days.get(&group.key).copied().filter(|_| !group.is_folded),
             is_folded: group.is_folded,
             name: group.label,
@@ -74,13 +55,7 @@ pub async fn experiments(
         }
     };
     Ok(Experiments {
-        period: question.period,
-        previous_period: question.period.previous(),
-        footing,
-        total: spend.total,
-        previous: spend.previous,
-        accelerator_hours: spend.accelerator_hours,
-        cost_per_accelerator_hour: spend.cost_per_accelerator_hour,
+        whole: Whole::of(question, &spend),
         experiments: spend.groups.into_iter().map(line).collect(),
     })
 }

@@ -24,6 +24,7 @@ mod history;
 mod imports;
 mod label;
 mod labels;
+mod line;
 mod machines;
 mod over_time;
 mod overview;
@@ -73,6 +74,7 @@ pub use imports::{
 };
 pub use label::with_visible_ends;
 pub use labels::{Spelling, Spellings, Written, needs_no_entry, spellings};
+pub use line::{Figures, Whole};
 pub use machines::Machine;
 pub use over_time::{Bucket, Days, Series, Step, over_time};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::accelerator::Accelerators;
 use crate::accounts::Viewer;
 use crate::accounts::people::normalize_team;
-use crate::allocation::{self, Facts};
+use crate::allocation;
 use crate::ledger::Sha256;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -139,27 +139,7 @@ pub async fn trace(
     let Some(row) = row else {
         return Ok(None);
     };
-    let facts = Facts {
-        provider: row.provider.clone(),
-        billing_account: row.billing_account.clone(),
-        sub_account: row.sub_account.clone(),
-        service: row.service.clone(),
-        service_category: row.service_category.clone(),
-        sku: row.sku.clone(),
-        region: row.region.clone(),
-        accelerator: row.accelerator.clone().unwrap_or_default(),
-        instance_type: row.instance_type.clone(),
-        meter: row.meter.clone(),
-        pricing: row.pricing.clone(),
-        category: row.category.clone(),
-        resource: row.key_resource.clone().unwrap_or_default(),
-        commitment_status: allocation::commitment_status(
-            &row.commitment_discount_id,
-            row.is_unused_commitment,
-        ),
-        commitment: row.commitment_discount_id.clone(),
-        tags: allocation::tags(&row.key_tags),
-    };
+    let facts = allocation::facts_of(db, row.charge_key_id).await?;
     let owner = owner(db, BillingMonth::of(row.billing_month), &facts, viewer).await?;
     let may_see = match (&owner, viewer) {
         (Some((_, may_see)), _) => *may_see,

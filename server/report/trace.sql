@@ -29,15 +29,11 @@ select
     k.is_correction,
     k.pricing,
     k.commitment_discount_id,
-    k.is_unused_commitment,
     k.unit,
     k.currency,
     k.accelerator,
     k.accelerator_parts,
     coalesce(k.resource_id, c.resource_id) as resource_id,
-    -- What rules see: the key's own.
-    k.resource_id as key_resource,
-    k.tags as key_tags,
     -- A charge without noisy tags has no tag set.
     k.tags || coalesce(t.tags, '{}') as "tags!"
 from charges c

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 use serde_json::Value;
-use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
 use super::as_of::{Error, as_of};
@@ -15,7 +15,7 @@ use super::statement::{Cents, month_in_cents, months_in_cents};
 use super::sums::keys_source_of;
 use super::{Answers, CostBasis, Days, Filter, Group, Grouping, Question, Spend, Unconverted};
 use crate::accelerator::accelerator_hours;
-use crate::allocation::{self, Attributor, Facts, MonthBook, Neighbours, Suggestion, suggest};
+use crate::allocation::{Attributor, Facts, KeyRow, MonthBook, Neighbours, Suggestion, suggest};
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
@@ -335,7 +335,7 @@ pub(super) async fn keys_of(
     for row in query.build().fetch_all(&mut *db).await? {
         keys.count = row.try_get("keys")?;
         let pool: String = row.try_get("pool")?;
-        let facts = facts(&row)?;
+        let facts = Facts::from(KeyRow::from_row(&row)?);
         let item = [&facts.instance_type, &facts.meter, &facts.sku];
         let key = UnallocatedKey {
             charge_key_id: row.try_get("charge_key_id")?,
@@ -432,34 +432,6 @@ async fn neighbours(
         }
     }
     Ok(found)
-}
-
-fn facts(row: &sqlx::postgres::PgRow) -> sqlx::Result<Facts> {
-    let tags: Value = row.try_get("tags")?;
-    let optional = |name: &str| -> sqlx::Result<String> {
-        Ok(row.try_get::<Option<String>, _>(name)?.unwrap_or_default())
-    };
-    Ok(Facts {
-        provider: row.try_get("provider")?,
-        billing_account: row.try_get("billing_account")?,
-        sub_account: row.try_get("sub_account")?,
-        service: row.try_get("service")?,
-        service_category: row.try_get("service_category")?,
-        sku: row.try_get("sku")?,
-        region: row.try_get("region")?,
-        accelerator: optional("accelerator")?,
-        instance_type: row.try_get("instance_type")?,
-        meter: row.try_get("meter")?,
-        pricing: row.try_get("pricing")?,
-        category: row.try_get("category")?,
-        resource: optional("resource_id")?,
-        commitment_status: allocation::commitment_status(
-            row.try_get("commitment_discount_id")?,
-            row.try_get("is_unused_commitment")?,
-        ),
-        commitment: row.try_get("commitment_discount_id")?,
-        tags: allocation::tags(&tags),
-    })
 }
 
 fn account_of(facts: &Facts) -> &str {

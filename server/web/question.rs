@@ -223,6 +223,11 @@ impl Asked {
         self.filters.iter().map(chip).collect()
     }
 
+    /// The pairs whose names stand here with spaces between.
+    pub fn pairs_of(&self, names: &str) -> Vec<(String, String)> {
+        self.pairs().into_iter().filter(|(name, _)| names.split(' ').any(|known| known == name)).collect()
+    }
+
     /// The pairs that a form sends along with its own fields, whose names stand here with spaces between.
     pub fn hidden(&self, own: &str) -> Vec<(String, String)> {
         let is_own = |name: &str| own.split(' ').any(|own| own == name) || name == "page";

@@ -33,6 +33,9 @@ pub struct As<T> {
     pub format: Format,
 }
 
+/// The suffix of a page, where it needs one.
+const PAGE: &str = ".html";
+
 impl<T> As<T> {
     /// For links to the page.
     pub fn page(value: T) -> Self {
@@ -40,9 +43,14 @@ impl<T> As<T> {
     }
 }
 
+/// The page's address, to which `.json` and `.csv` can be appended. A label that reads as one of these, or as a way
+/// to somewhere else, gets a suffix that says that it is a page.
 impl<T: fmt::Display> fmt::Display for As<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
+        let text = self.value.to_string();
+        let is_other = [".", "..", "compare"].contains(&text.as_str());
+        let has_suffix = [PAGE, ".json", ".csv"].iter().any(|suffix| text.ends_with(suffix));
+        write!(f, "{text}{}", if is_other || has_suffix { PAGE } else { "" })
     }
 }
 
@@ -53,6 +61,7 @@ impl<T: FromStr> FromStr for As<T> {
         let suffixes = [(".json", Format::Json), (".csv", Format::Csv)];
         let found = suffixes.iter().find_map(|(suffix, format)| Some((text.strip_suffix(suffix)?, *format)));
         let (text, format) = found.unwrap_or((text, Format::Html));
+        let text = text.strip_suffix(PAGE).unwrap_or(text);
         Ok(Self { value: text.parse()?, format })
     }
 }
@@ -249,5 +258,17 @@ mod tests {
         assert_eq!(read("2026-01..2026-09.json"), Ok(("2026-01..2026-09".to_owned(), Format::Json)));
         assert_eq!(read("2026-Q3.csv"), Ok(("2026-07..2026-09".to_owned(), Format::Csv)));
         assert!(read("2026-09.xml").is_err());
+    }
+
+    #[test]
+    fn a_label_that_ends_as_an_address_does_has_a_page_and_files() {
+        for label in ["exp-7", "run.json", "a.csv", "index.html", "x.json.html", "compare", "..", ".json"] {
+            let page = As::page(label.to_owned()).to_string();
+            for (suffix, format) in [("", Format::Html), (".json", Format::Json), (".csv", Format::Csv)] {
+                let read: As<String> = format!("{page}{suffix}").parse().unwrap();
+                assert_eq!((read.value.as_str(), read.format), (label, format), "{page}{suffix}");
+            }
+        }
+        assert_eq!(As::page("exp-7".to_owned()).to_string(), "exp-7");
     }
 }

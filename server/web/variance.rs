@@ -11,7 +11,7 @@ use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
-use super::{filters, paths, respond};
+use super::{filters, paths, respond, table};
 use crate::chart;
 use crate::money::{Decimal, Money};
 use crate::period::Period;
@@ -90,9 +90,7 @@ impl Page {
     }
 
     fn rows(&self) -> &[Movement] {
-        let first = usize::try_from(self.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
-        let movements = self.variance.movements.get(first..).unwrap_or_default();
-        &movements[..movements.len().min(PAGE)]
+        table::page_of(&self.variance.movements, self.asked.page, PAGE)
     }
 
     fn pages(&self) -> Pages {

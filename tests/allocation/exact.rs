@@ -4,9 +4,14 @@ use std::collections::BTreeMap;
 
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{
-    self, Edit, Entry, FixedShare, Pool, Recipient, Split, Target, normalized, problems,
+    self, Book, Edit, Entry, FixedShare, Months, Pool, Quantity, QuantityKind, Recipient, Split, Target,
+    Team, normalized, problems,
 };
+use gpuledger::audit::Actor;
+use gpuledger::clock;
+use gpuledger::exchange::{self, Rate};
 use gpuledger::money::{Currency, Decimal};
+use gpuledger::period::Period;
 use gpuledger::report::{self, Answers, CostBasis, Filter, Grouping, Question, Spend};
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -19,6 +24,7 @@ use crate::support::{Focus, TestLedger};
 
 pub const TEAMS: [&str; 6] = ["vision", "speech", "robotics", "search", "ads", "core"];
 const SERVICES: [&str; 5] = ["GPU", "Support", "Storage", "Network", "Tax"];
+const UNIT: &str = "tokens";
 const CATEGORIES: [&str; 5] = ["Usage", "Usage", "Purchase", "Tax", "Credit"];
 
 /// An amount of up to thirty digits, below zero now and then.
@@ -51,18 +57,19 @@ pub fn bill(chance: &mut ChaCha8Rng, month: u32) -> Focus {
             CATEGORIES.choose(chance).unwrap(),
             SERVICES.choose(chance).unwrap(),
             amount(chance),
-            if chance.random_bool(0.1) { "EUR" } else { "USD" },
+            ["EUR", "GBP"].choose(chance).filter(|_| chance.random_bool(0.2)).unwrap_or(&"USD"),
         ));
     }
     file
 }
 
 fn split(chance: &mut ChaCha8Rng, teams: &[&str]) -> Split {
-    match chance.random_range(0..5) {
+    match chance.random_range(0..6) {
         0 => Split::Evenly,
         1 => Split::DirectCost,
         2 => Split::AcceleratorHours,
         3 => Split::WhoUsedIt,
+        4 => Split::Quantity { unit: UNIT.to_owned() },
         _ => {
             let one = Decimal::from(1);
             let weights: Vec<Decimal> = teams.iter().map(|_| chance.random_range(1i64..100).into()).collect();
@@ -76,12 +83,60 @@ fn split(chance: &mut ChaCha8Rng, teams: &[&str]) -> Split {
     }
 }
 
-/// Teams, pools that may hand on to each other, and rules in any order.
+/// Until August, or from September on.
+fn some_months(chance: &mut ChaCha8Rng) -> Months {
+    let (august, september) = ("2026-08".parse().unwrap(), "2026-09".parse().unwrap());
+    if chance.random_bool(0.5) {
+        Months { first: None, last: Some(august) }
+    } else {
+        Months { first: Some(september), last: None }
+    }
+}
+
+/// Parts of teams before them; the first has no parent. Some were another's before September, some are there for one
+/// of the months only. Answers those that are there in both, too.
+fn teams<'a>(chance: &mut ChaCha8Rng, handles: &[&'a str]) -> (Vec<Entry>, Vec<&'a str>) {
+    let (mut entries, mut steady) = (Vec::new(), Vec::new());
+    for (index, handle) in handles.iter().enumerate() {
+        let mut with = |months: Months, chance: &mut ChaCha8Rng| {
+            let parent = handles[..index].choose(chance).filter(|_| chance.random_bool(0.6));
+            let parent = parent.map(|parent| (*parent).to_owned());
+            let (handle, name) = ((*handle).to_owned(), handle.to_uppercase());
+            entries.push(Entry::Team(Team { handle, name, parent, months, ..Team::default() }));
+        };
+        match chance.random_range(0..10) {
+            0 | 1 if index > 0 => {
+                let months = some_months(chance);
+                with(months, chance);
+                continue;
+            }
+            2..5 => {
+                with(Months { first: None, last: Some("2026-08".parse().unwrap()) }, chance);
+                with(Months::from("2026-09".parse().unwrap()), chance);
+            }
+            _ => with(Months::default(), chance),
+        }
+        steady.push(*handle);
+    }
+    (entries, steady)
+}
+
+/// Teams, pools that may hand on to each other, and rules in any order, without a problem.
 pub fn organization(chance: &mut ChaCha8Rng) -> Vec<Entry> {
-    let mut teams = TEAMS.to_vec();
-    teams.shuffle(chance);
-    teams.truncate(chance.random_range(1..=TEAMS.len()));
-    let mut entries: Vec<Entry> = teams.iter().map(|handle| team(handle)).collect();
+    loop {
+        let entries = written(chance);
+        // Whose parent is gone in a month is not kept.
+        if problems(&Book { entries: (1..).zip(entries.iter().cloned()).collect() }).is_empty() {
+            return entries;
+        }
+    }
+}
+
+fn written(chance: &mut ChaCha8Rng) -> Vec<Entry> {
+    let mut handles = TEAMS.to_vec();
+    handles.shuffle(chance);
+    handles.truncate(chance.random_range(1..=TEAMS.len()));
+    let (mut entries, teams) = teams(chance, &handles);
     let network = pool("network", if chance.random_bool(0.5) { Split::Evenly } else { Split::DirectCost });
     entries.push(Entry::Pool(network));
     let support = pool("support", split(chance, &teams));
@@ -89,13 +144,24 @@ pub fn organization(chance: &mut ChaCha8Rng) -> Vec<Entry> {
     let hands_on = weighs && chance.random_bool(0.7);
     let excludes = chance.random_bool(0.5) && !matches!(support.split, Split::Fixed { .. });
     let without = if excludes { vec![teams[0].to_owned()] } else { Vec::new() };
-    let pools = if hands_on { vec!["network".to_owned()] } else { Vec::new() };
+    let mut pools = if hands_on { vec!["network".to_owned()] } else { Vec::new() };
+    if hands_on && chance.random_bool(0.5) {
+        pools.push("serving".to_owned());
+    }
+    entries.push(Entry::Pool(pool("serving", Split::Quantity { unit: UNIT.to_owned() })));
     entries.push(Entry::Pool(Pool { pools, without, ..support }));
-    let mut places: Vec<i64> = (0..6).collect();
+    let mut places: Vec<i64> = (0..7).collect();
     places.shuffle(chance);
     entries.push(rule(places[0], "service", "Network", to_pool("network")));
     entries.push(rule(places[1], "service", "Support", to_pool("support")));
-    entries.push(rule(places[2], "category", "Tax", to_pool("support")));
+    let mut tax = rule(places[2], "category", "Tax", to_pool("support"));
+    if let Entry::Rule(tax) = &mut tax
+        && chance.random_bool(0.5)
+    {
+        tax.months = some_months(chance);
+    }
+    entries.push(tax);
+    entries.push(rule(places[5], "category", "Purchase", to_pool("serving")));
     entries.push(rule(places[3], "account", "s1", to_team(teams[0])));
     if chance.random_bool(0.7) {
         entries.push(rule(places[4], "", "", Target::Labels));
@@ -103,9 +169,71 @@ pub fn organization(chance: &mut ChaCha8Rng) -> Vec<Entry> {
     entries
 }
 
-async fn ask(db: &mut PgConnection, by: Grouping, cost: CostBasis, filters: Vec<Filter>) -> Spend {
+/// Rates of what is billed, but of pounds for one month alone; and how much teams made.
+pub async fn surroundings(db: &mut PgConnection, chance: &mut ChaCha8Rng) {
+    let rate = |month: &str, currency: &str, rate: &str| Rate {
+        month: month.parse().unwrap(),
+        currency: Currency::exactly(currency),
+        quoted_in: Currency::exactly("USD"),
+        rate: rate.parse().unwrap(),
+        source: "test".into(),
+    };
+    let rates = [
+        rate("2026-07", "EUR", "1.1"),
+        rate("2026-08", "EUR", "1.0837"),
+        rate("2026-09", "EUR", "1.09125"),
+        rate("2026-09", "GBP", "1.26"),
+    ];
+    let by = Actor::person("ada@example.com", "test");
+    exchange::set(db, &rates, &by, clock::now()).await.unwrap();
+    let mut quantities = Vec::new();
+    for day in ["2026-08-03", "2026-08-30", "2026-09-05"] {
+        for owner in TEAMS {
+            if chance.random_bool(0.4) {
+                continue;
+            }
+            quantities.push(Quantity {
+                day: day.parse().unwrap(),
+                kind: QuantityKind::Team,
+                owner: owner.to_owned(),
+                unit: UNIT.to_owned(),
+                quantity: Decimal::new(chance.random_range(1..1_000_000), 3),
+            });
+        }
+    }
+    allocation::set_quantities(db, &quantities, &by, clock::now()).await.unwrap();
+}
+
+/// A cost in dollars: of what was billed in them, or of everything, converted.
+#[derive(Clone)]
+struct Asked {
+    cost: CostBasis,
+    into: Option<Currency>,
+}
+
+impl Asked {
+    fn all() -> [Self; 3] {
+        let usd = Some(Currency::exactly("USD"));
+        [
+            Self { cost: CostBasis::Effective, into: None },
+            Self { cost: CostBasis::Billed, into: None },
+            Self { cost: CostBasis::Effective, into: usd },
+        ]
+    }
+
+    fn during(&self, period: Period) -> Question {
+        Question {
+            cost: self.cost,
+            currency: self.into.is_none().then(|| Currency::exactly("USD")),
+            convert_into: self.into.clone(),
+            ..Question::of(period, Viewer::Everything)
+        }
+    }
+}
+
+async fn ask(db: &mut PgConnection, by: Grouping, asked: &Asked, filters: Vec<Filter>) -> Spend {
     let period = "2026-08..2026-09".parse().unwrap();
-    let question = Question { by, cost, filters, ..Question::of(period, Viewer::Everything) };
+    let question = Question { by, filters, ..asked.during(period) };
     report::spend(db, &question).await.unwrap()
 }
 
@@ -115,15 +243,11 @@ fn total(spend: &Spend) -> Decimal {
 
 /// The cents of all teams and of what is unallocated are those of the month, and a team's those of its lines; the
 /// statement of two months is the sum of theirs.
-async fn statements_sum_to_the_cent(db: &mut PgConnection, cost: CostBasis, seed: u64) {
+async fn statements_sum_to_the_cent(db: &mut PgConnection, asked: &Asked, seed: u64) {
     let answers = Answers::default();
     let mut sums: BTreeMap<(String, String), Decimal> = BTreeMap::new();
     for period in ["2026-08", "2026-09", "2026-08..2026-09"] {
-        let question = Question {
-            cost,
-            currency: Some(Currency::exactly("USD")),
-            ..Question::of(period.parse().unwrap(), Viewer::Everything)
-        };
+        let question = asked.during(period.parse().unwrap());
         let mut whole = Decimal::ZERO;
         let mut unallocated = Decimal::ZERO;
         for month in question.period.months() {
@@ -150,7 +274,9 @@ async fn statements_sum_to_the_cent(db: &mut PgConnection, cost: CostBasis, seed
                 assert!((part.amount - exact).abs() <= Decimal::new(1, 2), "seed {seed}, {team}: {part:?}");
             }
             sums.insert((period.to_owned(), team.to_owned()), stated);
-            charged += stated;
+            // Those inside it have statements of their own.
+            let own = statement.teams.iter().filter(|it| it.team == team);
+            charged += own.map(|it| it.total).sum::<Decimal>();
         }
         assert_eq!(charged + unallocated, whole, "seed {seed}, {period}");
         let of_nobody = answers.unallocated(db, &question, 0, Some(1)).await.unwrap().stated;
@@ -174,6 +300,7 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
         // One month or the other is stated anew, and everybody is reorganized.
         let month = 8 + u32::try_from(seed % 2).unwrap();
         ledger.deliver(&format!("{seed}.csv"), &bill(&mut chance, month)).await;
+        surroundings(&mut db, &mut chance).await;
         let entries = organization(&mut chance);
         let ids = allocation::entry_ids(&mut db, entries.len()).await.unwrap();
         let gone = written.drain(..).map(|(id, entry)| Edit { id, before: Some(entry), after: None });
@@ -187,13 +314,13 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
         written = ids.into_iter().zip(entries).collect();
         assert!(problems(&allocation::book(&mut db, 10_000).await.unwrap()).is_empty());
 
-        for cost in [CostBasis::Effective, CostBasis::Billed] {
-            let expected = ask(&mut db, Grouping::Service, cost, Vec::new()).await;
+        for asked in Asked::all() {
+            let expected = ask(&mut db, Grouping::Service, &asked, Vec::new()).await;
             let mut by_team: BTreeMap<Option<String>, Decimal> = BTreeMap::new();
             for by in
                 [Grouping::Team, Grouping::Experiment, Grouping::CostCentre, Grouping::Pool, Grouping::Rule]
             {
-                let answer = ask(&mut db, by.clone(), cost, Vec::new()).await;
+                let answer = ask(&mut db, by.clone(), &asked, Vec::new()).await;
                 assert_eq!(total(&answer), total(&expected), "seed {seed}, by {by}");
                 assert_eq!(
                     answer.groups.iter().map(|group| group.cost.amount).sum::<Decimal>(),
@@ -210,12 +337,12 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
                 for by in
                     [Grouping::Service, Grouping::Month, Grouping::Experiment, Grouping::Pool, Grouping::Day]
                 {
-                    let answer = ask(&mut db, by.clone(), cost, filter()).await;
+                    let answer = ask(&mut db, by.clone(), &asked, filter()).await;
                     assert_eq!(total(&answer), cost_of_team, "seed {seed}, team {team:?}, by {by}");
                 }
                 assert_eq!(team.as_deref().map(normalized), team);
             }
-            Box::pin(statements_sum_to_the_cent(&mut db, cost, seed)).await;
+            Box::pin(statements_sum_to_the_cent(&mut db, &asked, seed)).await;
         }
         let equations = allocation::check(&mut db).await.unwrap();
         assert!(equations.len() >= 4, "{equations:?}");
@@ -234,20 +361,24 @@ async fn what_owners_cost_stays_true_however_often_rules_change(db: PgPool) {
     entries.push(rule(0, "service", "GPU", to_team(TEAMS[0])));
     let id = *write(&mut db, entries.clone()).await.last().unwrap();
     let mut was = entries.pop().unwrap();
+    let asked = &Asked::all()[0];
     // More often than sums are made from each other before they are added up to one.
     for turn in 0..20 {
         let service = SERVICES.choose(&mut chance).unwrap();
         let becomes = rule(0, "service", service, to_team(TEAMS.choose(&mut chance).unwrap()));
+        if becomes == was {
+            continue;
+        }
         change(&mut db, vec![Edit { id, before: Some(was), after: Some(becomes.clone()) }]).await;
         was = becomes;
-        let by_team = ask(&mut db, Grouping::Team, CostBasis::Effective, Vec::new()).await;
-        let by_service = ask(&mut db, Grouping::Service, CostBasis::Effective, Vec::new()).await;
+        let by_team = ask(&mut db, Grouping::Team, asked, Vec::new()).await;
+        let by_service = ask(&mut db, Grouping::Service, asked, Vec::new()).await;
         assert_eq!(total(&by_team), total(&by_service), "turn {turn}");
         // Who has nothing any more is not there.
         let filter = |team: &str| vec![Filter::keep(Grouping::Team, vec![team.to_owned()])];
         for group in &by_team.groups {
             let team = group.key.clone().unwrap_or_default();
-            let of_team = ask(&mut db, Grouping::Service, CostBasis::Effective, filter(&team)).await;
+            let of_team = ask(&mut db, Grouping::Service, asked, filter(&team)).await;
             assert_eq!(total(&of_team), group.cost.amount, "turn {turn}, {team}");
             assert!(!of_team.groups.is_empty(), "turn {turn}, {team}");
         }

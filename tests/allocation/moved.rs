@@ -119,8 +119,8 @@ async fn a_lead_sees_nothing_of_a_team_since_it_left(db: PgPool) {
     let list = report::chargeback(&mut db, &Answers::default(), &asked).await.unwrap();
     assert_eq!(list.stated.total, "22.25".parse().unwrap());
     let vision = list.teams.iter().find(|line| line.team.as_deref() == Some("vision")).unwrap();
-    assert!(vision.stated.total.is_zero() && vision.cost.is_zero(), "{vision:?}");
-    assert_eq!(vision.previous, "66.75".parse().unwrap());
+    assert!(vision.stated.total.is_zero() && vision.figures.cost.is_zero(), "{vision:?}");
+    assert_eq!(vision.figures.previous, "66.75".parse().unwrap());
     let json = serde_json::to_string(&list).unwrap() + &serde_json::to_string(&page).unwrap();
     assert!(!json.contains("133.5"), "{json}");
     // Of its own page everybody else reads all.

@@ -4,7 +4,7 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use gpuledger::accounts::Role;
-use gpuledger::allocation::{Entry, Split, Target, Team};
+use gpuledger::allocation::{Account, CostCentre, Entry, Experiment, Months, Project, Split, Target, Team};
 use serde_json::Value;
 use sqlx::PgPool;
 
@@ -26,11 +26,15 @@ async fn app(db: PgPool) -> (TestLedger, TestApp) {
 }
 
 pub async fn load(app: &mut TestApp, content: &str) -> Answer {
-    let mut body = app.upload_head("/organization/teams").await;
+    load_sheet(app, "teams", content).await
+}
+
+async fn load_sheet(app: &mut TestApp, sheet: &str, content: &str) -> Answer {
+    let mut body = app.upload_head(&format!("/organization/{sheet}")).await;
     body.extend(b"--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"teams.csv\"\r\n\r\n");
     body.extend(content.bytes());
     body.extend(b"\r\n--B--\r\n");
-    let request = Request::post("/organization/teams/file")
+    let request = Request::post(format!("/organization/{sheet}/file"))
         .header(header::ACCEPT, "text/html")
         .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B");
     app.send(request.body(Body::from(body)).unwrap()).await
@@ -185,6 +189,53 @@ async fn a_reorganization_comes_as_a_file_and_leaves_the_past(db: PgPool) {
         assert!(said.contains(expected), "{said}\nlacks\n{expected}");
     }
     assert_eq!(admin.get("/organization/teams.csv").await.body, csv);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_was_taken_away_of_each_sheet_changes_nothing_when_it_comes_back(db: PgPool) {
+    let (ledger, mut admin) = app(db).await;
+    let months = Months { first: Some("2026-07".parse().unwrap()), last: Some("2026-12".parse().unwrap()) };
+    let vision = Team {
+        handle: "vision".into(),
+        name: "=Vision, \"seeing\"".into(),
+        cost_centre: Some("cc-1".into()),
+        spellings: vec!["-cv".into(), "computer vision".into()],
+        members: vec!["@ada".into()],
+        ..Team::default()
+    };
+    let entries = vec![
+        Entry::Team(vision),
+        Entry::Project(Project {
+            handle: "seg".into(),
+            name: "＝Segmentation".into(),
+            team: Some("vision".into()),
+            months,
+            ..Project::default()
+        }),
+        Entry::CostCentre(CostCentre {
+            handle: "cc-1".into(),
+            name: "+4711".into(),
+            ..CostCentre::default()
+        }),
+        Entry::Experiment(Experiment {
+            handle: "-run.json".into(),
+            name: "@Run".into(),
+            project: Some("seg".into()),
+            spellings: vec!["run/7".into()],
+            months,
+            ..Experiment::default()
+        }),
+        Entry::Account(Account { account: "-0042".into(), team: "vision".into(), months: Months::default() }),
+    ];
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+    for sheet in ["teams", "projects", "cost-centres", "experiments", "accounts"] {
+        let csv = admin.get(&format!("/organization/{sheet}.csv")).await.body;
+        assert_eq!(csv.lines().count(), 2, "{sheet}: {csv}");
+        let again = load_sheet(&mut admin, sheet, &csv).await;
+        assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY, "{sheet}: {csv}");
+        let said = html::text(&again.body, "[role=alert]");
+        assert!(said.contains("nothing in it was changed"), "{sheet}: {said}\n{csv}");
+    }
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

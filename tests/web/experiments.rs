@@ -173,6 +173,37 @@ async fn an_experiment_is_told_over_all_its_months(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_label_that_reads_as_a_file_or_another_page_has_a_page_and_files(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let labels = ["run.json", "run", "a.csv", "index.html", "compare"];
+    let mut file = Focus::new();
+    for (label, cost) in labels.iter().zip(1..) {
+        let tags = format!(r#"{{"team":"research","experiment":"{label}"}}"#);
+        file = file.line(&hour("2026-09-02", "n1", "Standard", &cost.to_string(), &tags));
+    }
+    ledger.deliver("bills.csv", &file).await;
+    write(&mut ledger.db.acquire().await.unwrap(), vec![team("research"), rule(1, "", "", Target::Labels)])
+        .await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let list = finance.get("/experiments/during/2026-09?sort=-cost").await;
+    let links = html::attributes(&list.body, "tbody th a", "href");
+    assert_eq!(links.len(), labels.len());
+    for ((label, link), cost) in labels.iter().zip(&links).zip(1..) {
+        let page = finance.get(link).await;
+        assert_eq!((page.status, html::text(&page.body, "h1").as_str()), (StatusCode::OK, *label), "{link}");
+        let files = html::attributes(&page.body, ".files a", "href");
+        let of_json = files.iter().find(|href| **href == format!("{link}.json")).unwrap();
+        assert_eq!(decimal(&json(&finance.get(of_json).await)["total"]["amount"]), cost.into(), "{of_json}");
+        let csv = finance.get(&format!("{link}.csv")).await;
+        assert!(
+            csv.header("content-type").starts_with("text/csv") && csv.body.contains("2026-09"),
+            "{label}"
+        );
+    }
+    assert_eq!(links[1], "/experiments/run");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn up_to_six_stand_side_by_side(db: PgPool) {
     let ledger = ledger(db).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;

@@ -9,6 +9,7 @@ mod headers;
 mod health;
 mod imports;
 mod invoices;
+mod lead_of_teams;
 mod lead_scope;
 mod load;
 mod nul;

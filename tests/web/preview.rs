@@ -119,6 +119,42 @@ async fn what_moves_is_told_gross_by_month_and_in_one_currency(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_draft_that_was_overtaken_says_so_and_what_to_do(db: PgPool) {
+    let ledger = ledger(db).await;
+    let app = TestApp::of(&ledger);
+    let (mut admin, mut finance) = (app.signed_in(Role::Admin).await, app.signed_in(Role::Finance).await);
+    let sheet = "/organization/teams";
+    let page = admin.get(sheet).await;
+    let links = html::attributes(&page.body, "tbody a", "href");
+    let vision = links.iter().find(|href| href.starts_with("/organization/teams/")).unwrap();
+    let names = |name: &'static str, wish: &'static str| [("name", name), ("do", wish)];
+    let draft = drafted(&mut finance, vision, &names("Sight", "preview")).await;
+    assert!(!finance.get(&draft).await.body.contains("Somebody changed this meanwhile"));
+    assert_eq!(admin.submit(sheet, vision, &names("Seeing", "save")).await.status, StatusCode::SEE_OTHER);
+
+    for browser in [&mut finance, &mut admin] {
+        let page = browser.get(&draft).await;
+        let told = html::text(&page.body, ".notice");
+        assert!(told.starts_with("Somebody changed this meanwhile"), "{told}");
+        assert!(told.contains("draft it anew") && told.contains("team Sight"), "{told}");
+        // What would be refused is not offered, but the draft can be set aside.
+        let mut forms = html::attributes(&page.body, "main form", "action");
+        forms.retain(|action| action.starts_with(&draft));
+        assert_eq!(forms, [format!("{draft}/discard")]);
+    }
+    let it: Value = serde_json::from_str(&finance.get(&format!("{draft}.json")).await.body).unwrap();
+    assert_eq!(it["overtaken"], serde_json::json!(["team Sight"]));
+    let refused = admin.submit("/rules", &format!("{draft}/apply"), &[]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    // Undone, it is as when it was drafted.
+    let last = html::attributes(&admin.get("/changes").await.body, "tbody th a", "href").remove(0);
+    let undone = admin.submit("/rules", &format!("{last}/undo"), &[]).await;
+    assert_eq!(undone.status, StatusCode::SEE_OTHER, "{last}");
+    assert!(!admin.get(&draft).await.body.contains("Somebody changed this meanwhile"));
+    assert_eq!(admin.submit("/rules", &format!("{draft}/apply"), &[]).await.status, StatusCode::SEE_OTHER);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_moves_nothing_says_what_it_changes_instead(db: PgPool) {
     let ledger = ledger(db).await;
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;

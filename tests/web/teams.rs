@@ -439,6 +439,7 @@ async fn every_team_is_charged_the_same_on_every_page_and_file(db: PgPool) {
         let mut chance = ChaCha8Rng::seed_from_u64(seed);
         let month = 8 + u32::try_from(seed % 2).unwrap();
         ledger.deliver(&format!("{seed}.csv"), &exact::bill(&mut chance, month)).await;
+        exact::surroundings(&mut db, &mut chance).await;
         let entries = exact::organization(&mut chance);
         let ids = allocation::entry_ids(&mut db, entries.len()).await.unwrap();
         let gone = written.drain(..).map(|(id, entry)| Edit { id, before: Some(entry), after: None });
@@ -446,15 +447,36 @@ async fn every_team_is_charged_the_same_on_every_page_and_file(db: PgPool) {
         let come = come.map(|(id, entry)| Edit { id: *id, before: None, after: Some(entry.clone()) });
         change(&mut db, gone.chain(come).collect()).await;
         written = ids.into_iter().zip(entries).collect();
-        for (period, query) in
-            [("2026-09", "?currency=USD"), ("2026-08..2026-09", "?currency=USD&cost=billed")]
-        {
+        for (period, query) in [
+            ("2026-09", "?currency=USD"),
+            ("2026-08..2026-09", "?currency=USD&cost=billed"),
+            ("2026-Q3", "?in=USD"),
+        ] {
             let all = json(&finance.get(&format!("/chargeback/{period}.json{query}")).await);
             let csv = rows(&finance.get(&format!("/chargeback/{period}.csv{query}")).await.body);
             let page = finance.get(&format!("/chargeback/{period}{query}")).await.body;
             let shown = html::texts(&page, "tbody td:nth-of-type(3)");
             let lines = all["teams"].as_array().unwrap();
             assert_eq!(sum(&all["teams"], |it| &it["stated"]["total"]), decimal(&all["stated"]["total"]));
+            // In one of the months nothing was billed yet.
+            let amount = |it: &Value| {
+                it["total"]["amount"].as_str().map_or(Decimal::ZERO, |text| text.parse().unwrap())
+            };
+            let total = amount(&all);
+            for (page, list, cost) in [
+                (format!("/spend/{period}"), "groups", "/cost/amount"),
+                (format!("/experiments/during/{period}"), "experiments", "/cost"),
+            ] {
+                let of = format!("seed {seed}, {page}{query}");
+                let it = json(&finance.get(&format!("{page}.json{query}")).await);
+                assert_eq!(amount(&it), total, "{of}");
+                assert_eq!(sum(&it[list], |line| line.pointer(cost).unwrap()), total, "{of}");
+                let csv = rows(&finance.get(&format!("{page}.csv{query}")).await.body);
+                let costs = csv.iter().map(|row| row["cost"].parse::<Decimal>().unwrap());
+                assert_eq!(costs.sum::<Decimal>(), total, "{of}");
+            }
+            let of_nobody = json(&finance.get(&format!("/unallocated/{period}.json{query}")).await);
+            assert_eq!(decimal(&of_nobody["stated"]["total"]), decimal(&all["stated"]["total"]));
             for ((line, row), shown) in lines.iter().zip(&csv).zip(shown) {
                 let stated = decimal(&line["stated"]["total"]);
                 let of = format!("seed {seed}, {}, {period}{query}", line["name"]);
@@ -466,11 +488,22 @@ async fn every_team_is_charged_the_same_on_every_page_and_file(db: PgPool) {
                 assert_eq!(read(&row["stated"]), stated, "{of}");
                 let Some(team) = line["team"].as_str() else { continue };
                 let page = json(&finance.get(&format!("/teams/{team}/{period}.json{query}")).await);
-                assert_eq!(page["stated"], line["stated"], "{of}");
+                // Its page and its statement are about the teams inside it, too.
+                let has_teams_inside = !line["stated_with_teams_inside"].is_null();
+                let stated = if has_teams_inside {
+                    let own = page["by_team"].as_array().unwrap().iter().find(|it| it["key"] == *team);
+                    let own = own.map(|own| decimal(&own["cost"]["amount"])).unwrap_or_default();
+                    assert_eq!(own, decimal(&line["cost"]), "{of}");
+                    decimal(&line["stated_with_teams_inside"])
+                } else {
+                    assert_eq!(page["stated"], line["stated"], "{of}");
+                    stated
+                };
+                assert_eq!(decimal(&page["stated"]["total"]), stated, "{of}");
                 let statement = format!("/teams/{team}/{period}/statement");
                 let it = json(&finance.get(&format!("{statement}.json{query}")).await);
                 for figure in ["direct", "shared"] {
-                    assert_eq!(decimal(&it[figure]), decimal(&line["stated"][figure]), "{of} {figure}");
+                    assert_eq!(decimal(&it[figure]), decimal(&page["stated"][figure]), "{of} {figure}");
                 }
                 // It was charged something in the period before alone.
                 if it["total"].is_null() {

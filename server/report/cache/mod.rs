@@ -196,16 +196,21 @@ impl Answers {
         Ok(Vec::clone(&*self.standing.get((period, viewer.clone(), sequence), standing).await?))
     }
 
-    /// The latest month in which the viewer sees a charge that counts now.
+    /// The latest month in which the viewer is charged something that counts now.
     pub async fn latest_month(
         &self,
         db: &mut PgConnection,
         viewer: &Viewer,
-    ) -> sqlx::Result<Option<BillingMonth>> {
+    ) -> Result<Option<BillingMonth>, Error> {
         let sequence = ledger::sequence(db).await?;
         for month in standing::months(db).await? {
             let scopes = self.scopes(db, month.into(), viewer, sequence).await?;
             if scopes.is_none_or(|scopes| !scopes.is_empty()) {
+                return Ok(Some(month));
+            }
+            // A part of shared costs is no charge that they see.
+            let question = Question { by: Grouping::Team, ..Question::of(month.into(), viewer.clone()) };
+            if self.spend(db, &question).await?.total.is_some() {
                 return Ok(Some(month));
             }
         }
@@ -231,7 +236,7 @@ impl Answers {
         self.scopes.get(key, scopes).await.map(Some)
     }
 
-    /// As [`Basis::find`], of which much is remembered.
+    /// What decides the answer to a question as of a sequence.
     pub(super) async fn basis(
         &self,
         db: &mut PgConnection,
@@ -251,7 +256,7 @@ impl Answers {
     }
 
     /// What a question needs of the allocation of its period and the one before.
-    async fn allocation(
+    pub(super) async fn allocation(
         &self,
         db: &mut PgConnection,
         question: &Question,

@@ -86,7 +86,7 @@ impl<'a> Pools<'a> {
             name: named(pool),
             part: Some(part.to_owned()).filter(|part| !part.is_empty()),
             total: self.totals.get(&(pool.to_owned(), part.to_owned())).copied().unwrap_or_default(),
-            split: split.map(in_words).unwrap_or_default(),
+            split: split.map(Split::in_words).unwrap_or_default(),
             unit: split.map(|split| unit(split, self.scales.currency.as_ref())).unwrap_or_default(),
             weighs: split.map(|split| self.scales.in_words(split)).unwrap_or_default(),
             weight_made_of: weight.and(split).map_or_else(Vec::new, |split| match split {
@@ -119,18 +119,6 @@ async fn by_part(
         parts.into_iter().map(move |part| ((pool.clone(), part.key.unwrap_or_default()), part.cost.amount))
     });
     Ok(parts.collect())
-}
-
-/// How a pool is divided, for a sentence: `Support, by direct cost`.
-fn in_words(split: &Split) -> String {
-    match split {
-        Split::Evenly => "evenly".to_owned(),
-        Split::Fixed { .. } => "by fixed shares".to_owned(),
-        Split::DirectCost => "by direct cost".to_owned(),
-        Split::AcceleratorHours => "by accelerator-hours".to_owned(),
-        Split::Quantity { unit } => format!("by {unit}"),
-        Split::WhoUsedIt => "by who used it".to_owned(),
-    }
 }
 
 fn unit(split: &Split, currency: Option<&Currency>) -> String {

@@ -108,6 +108,8 @@ struct Page {
     /// Pools that it makes and that nothing sends costs to: a name, and the form of a rule.
     unreached: Vec<(String, String)>,
     preview: Preview,
+    /// Entries of a draft that are not as they were when it was drafted.
+    overtaken: Vec<String>,
     problems: Vec<Problem>,
 }
 
@@ -126,12 +128,16 @@ impl Page {
             None => book_now(db).await?,
         };
         let places = Places::of(&before, &change.edits);
+        let overtaken = match change.status {
+            Status::Draft => before.overtaken(&change.edits),
+            _ => Vec::new(),
+        };
         let unreached = match change.status {
             Status::Draft => unreached(&before.edited(&change.edits), &change.edits),
             Status::Applied => unreached(&book_now(db).await?, &change.edits),
             Status::Undone | Status::Discarded => Vec::new(),
         };
-        Ok(Self { layout, change, places, unreached, preview, problems })
+        Ok(Self { layout, change, places, unreached, preview, overtaken, problems })
     }
 
     fn differences(&self, edit: &Edit) -> Vec<(String, String, String)> {
@@ -180,7 +186,11 @@ pub async fn show(
     let page = Page::find(layout, &mut db, &answers, id, Vec::new()).await?;
     match format {
         Format::Html => respond::html(page),
-        Format::Json => respond::json(&serde_json::json!({ "change": page.change, "moves": page.preview })),
+        Format::Json => respond::json(&serde_json::json!({
+            "change": page.change,
+            "overtaken": page.overtaken,
+            "moves": page.preview,
+        })),
         Format::Csv => respond::csv(&format!("change-{id}"), &page.preview.moves),
     }
 }

@@ -56,7 +56,7 @@ fn told(entry: &Entry, place: Option<usize>) -> Vec<(String, String)> {
         ],
         (Entry::Pool(pool), _) => vec![
             ("name".into(), pool.name.clone()),
-            ("divided".into(), super::pools::split(&pool.split)),
+            ("divided".into(), pool.split.in_full()),
             ("only".into(), pool.among.join(", ")),
             ("without".into(), pool.without.join(", ")),
             ("pools that take part".into(), pool.pools.join(", ")),

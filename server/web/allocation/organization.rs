@@ -1,5 +1,6 @@
 //! `/organization/teams`: who there is. A sheet of entries, edited one by one or as a CSV file.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
@@ -262,21 +263,21 @@ pub async fn load(
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let book = book_now(&mut db).await?;
     let mut page = Page::new(layout, sheet, &book);
-    match sheet.read_file(&content) {
+    // A large file takes a while, which other requests do not wait for.
+    let read =
+        tokio::task::spawn_blocking(move || sheet.read_file(&content).map(|rows| matched(&book, rows)));
+    match read.await.map_err(anyhow::Error::from)? {
         _ if name.is_empty() => page.file_problem = Some("No file came along.".to_owned()),
         Err(refused) => page.file_problem = Some(format!("{name}, {refused}. Nothing of it was taken.")),
-        Ok(entries) => {
-            let mut ids = allocation::entry_ids(&mut db, entries.len()).await?.into_iter();
-            let known: Vec<(&i64, &Entry)> =
-                book.entries.iter().filter(|(_, entry)| Sheet::of(entry) == Some(sheet)).collect();
-            let edits = entries.into_iter().map(|after| {
-                let before = known.iter().find(|(_, entry)| identity(entry) == identity(&after));
-                match before {
-                    Some((id, before)) => {
-                        Edit { id: **id, before: Some((*before).clone()), after: Some(after) }
-                    }
-                    None => Edit { id: ids.next().unwrap_or_default(), before: None, after: Some(after) },
-                }
+        Ok(rows) => {
+            let new = rows.iter().filter(|(known, _)| known.is_none()).count();
+            let mut ids = allocation::entry_ids(&mut db, new).await?.into_iter();
+            let edits = rows.into_iter().map(|(known, after)| {
+                let (id, before) = match known {
+                    Some((id, before)) => (id, Some(before)),
+                    None => (ids.next().unwrap_or_default(), None),
+                };
+                Edit { id, before, after: Some(after) }
             });
             let edits: Vec<Edit> = edits.collect();
             let summary = format!("{} from {name}", sheet.name());
@@ -287,6 +288,14 @@ pub async fn load(
         }
     }
     respond::refused(page)
+}
+
+/// Each row of a file beside the entry that it is about, where there is one.
+fn matched(book: &Book, rows: Vec<Entry>) -> Vec<(Option<(i64, Entry)>, Entry)> {
+    let key = |entry: &Entry| (Sheet::of(entry), identity(entry));
+    let known: BTreeMap<_, _> = book.entries.iter().map(|(id, entry)| (key(entry), (*id, entry))).collect();
+    let beside = |row: Entry| (known.get(&key(&row)).map(|(id, entry)| (*id, (*entry).clone())), row);
+    rows.into_iter().map(beside).collect()
 }
 
 fn find(book: &Book, sheet: Sheet, id: i64) -> Result<&Entry> {

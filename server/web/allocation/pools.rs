@@ -92,7 +92,7 @@ impl Shown {
     }
 
     fn split(&self) -> String {
-        split(&self.pool.split)
+        self.pool.split.in_full()
     }
 
     /// The form of a rule that sends costs to it.
@@ -241,22 +241,4 @@ pub fn is_reached(book: &Book, handle: &str) -> bool {
 /// The form of a rule that sends costs to a pool, with that filled in.
 pub fn rule_for(pool: &Pool) -> String {
     paths::new_rule(&[], Some(&Target::Pool { pool: pool.handle.clone() }), &pool.name, pool.months.first)
-}
-
-/// How a pool is divided, in words.
-pub fn split(split: &Split) -> String {
-    match split {
-        Split::Evenly => "evenly".to_owned(),
-        Split::DirectCost => "in proportion to direct cost".to_owned(),
-        Split::AcceleratorHours => "in proportion to accelerator-hours".to_owned(),
-        Split::Quantity { unit } => format!("in proportion to {unit}"),
-        Split::WhoUsedIt => "by who used it".to_owned(),
-        Split::Fixed { shares } => {
-            let told = shares.iter().map(|it| {
-                let (Recipient::Team(name) | Recipient::Pool(name)) = &it.to;
-                format!("{name} {} %", it.share.times(100).normalize())
-            });
-            format!("by fixed shares: {}", told.collect::<Vec<_>>().join(", "))
-        }
-    }
 }

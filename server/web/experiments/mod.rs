@@ -14,12 +14,12 @@ use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
-use super::teams::latest::in_one_currency;
-use super::{Access, choices, filters, paths, respond};
+use super::table::{self, Head};
+use super::{Access, choices, filters, latest, paths, respond};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, Answers, ExperimentLine, Experiments, Sort, SortBy};
+use crate::report::{self, Answers, ExperimentLine, Experiments, SortBy};
 
 /// Experiments on a page.
 const PAGE: usize = 100;
@@ -48,10 +48,9 @@ pub async fn latest(
 ) -> Result {
     let asked = Asked::read_only(pairs, TAKES)?;
     let viewer = person.viewer();
-    let Some(month) = answers.latest_month(&mut db, &viewer).await? else {
+    let Some((month, asked)) = latest::latest(&mut db, &answers, asked, &viewer).await? else {
         return Ok(respond::see_other(paths::Overview));
     };
-    let asked = in_one_currency(&mut db, &answers, asked, month, &viewer).await?;
     Ok(respond::see_other(asked.link(paths::Experiments { period: As::page(month.into()) })))
 }
 
@@ -70,8 +69,8 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => respond::csv(&format!("experiments-{period}"), &it.experiments),
         Format::Html => {
-            if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
-                asked.currency.clone_from(&it.footing.currency);
+            if asked.convert_into.is_none() && !it.whole.footing.other_currencies.is_empty() {
+                asked.currency.clone_from(&it.whole.footing.currency);
             }
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             respond::html(Page { layout, period, asked, it, reporting_currency })
@@ -93,18 +92,8 @@ fn with_period(
     asked: &Asked,
 ) -> String {
     pairs.extend(period.map(|period| ("period".to_owned(), period.to_string())));
-    let is_handed_on = |name: &str| HANDED_ON.split(' ').any(|known| known == name);
-    pairs.extend(asked.hidden("").into_iter().filter(|(name, _)| is_handed_on(name)));
+    pairs.extend(asked.pairs_of(HANDED_ON));
     if pairs.is_empty() { path.to_string() } else { paths::with_query(path, &pairs) }
-}
-
-/// The head of a column that sorts.
-struct Head {
-    label: String,
-    href: String,
-    /// `ascending` or `descending` where the table is sorted by it.
-    sorted: Option<&'static str>,
-    is_number: bool,
 }
 
 impl Page {
@@ -136,7 +125,7 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.it.whole.footing, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }
@@ -151,8 +140,7 @@ impl Page {
 
     /// What the form that compares takes along.
     fn handed_on(&self) -> Vec<(String, String)> {
-        let is_handed_on = |(name, _): &(String, String)| HANDED_ON.split(' ').any(|known| known == name);
-        self.asked.hidden("").into_iter().filter(is_handed_on).collect()
+        self.asked.pairs_of(HANDED_ON)
     }
 
     fn to_line(&self, line: &ExperimentLine) -> Option<String> {
@@ -163,13 +151,11 @@ impl Page {
     /// Experiments that cost something in this period.
     fn count(&self) -> usize {
         let is_one = |line: &&ExperimentLine| line.experiment.is_some() && !line.is_folded;
-        self.it.experiments.iter().filter(is_one).filter(|line| !line.cost.is_zero()).count()
+        self.it.experiments.iter().filter(is_one).filter(|line| !line.figures.cost.is_zero()).count()
     }
 
     fn rows(&self) -> &[ExperimentLine] {
-        let first = usize::try_from(self.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
-        let lines = self.it.experiments.get(first..).unwrap_or_default();
-        &lines[..lines.len().min(PAGE)]
+        table::page_of(&self.it.experiments, self.asked.page, PAGE)
     }
 
     fn pages(&self) -> Pages {
@@ -178,35 +164,23 @@ impl Page {
     }
 
     fn heads(&self) -> Vec<Head> {
-        let currency = self.it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let currency = self.it.whole.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
-            self.head(SortBy::Name, "Experiment".to_owned()),
-            self.head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
+            head(SortBy::Name, "Experiment".to_owned()),
+            head(SortBy::Cost, format!("{} {currency}", self.it.whole.footing.cost.label())),
+            Head::plain("Share"),
         ];
         if self.has_hours() {
-            heads.push(self.head(SortBy::Hours, "Accelerator-hours".to_owned()));
-            heads.push(self.head(SortBy::Price, "Per hour".to_owned()));
+            heads.push(head(SortBy::Hours, "Accelerator-hours".to_owned()));
+            heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
-        heads.push(self.head(SortBy::Change, "Change".to_owned()));
+        heads.push(head(SortBy::Change, "Change".to_owned()));
         heads
     }
 
-    fn head(&self, by: SortBy, label: String) -> Head {
-        let usual = Sort { by: SortBy::Cost, is_reversed: false };
-        let current = self.asked.sort.unwrap_or(usual);
-        let is_current = current.by == by;
-        let next = Sort { by, is_reversed: is_current && !current.is_reversed };
-        let rises = (by == SortBy::Name) != current.is_reversed;
-        Head {
-            label,
-            href: self.at(&self.asked.sort(Some(next).filter(|next| *next != usual))),
-            sorted: is_current.then_some(if rises { "ascending" } else { "descending" }),
-            is_number: by != SortBy::Name,
-        }
-    }
-
     fn has_hours(&self) -> bool {
-        !self.it.accelerator_hours.is_zero()
+        !self.it.whole.accelerator_hours.is_zero()
     }
 
     fn may_import(&self) -> bool {
@@ -239,12 +213,12 @@ impl Record for ExperimentLine {
             self.experiment.as_deref().map_or(Cell::Empty, Cell::text),
             Cell::text(self.name.as_str()),
             Cell::text(self.teams.join(", ")),
-            Cell::Number(self.cost),
-            number(self.share),
-            Cell::Number(self.previous),
-            Cell::Number(self.change),
-            Cell::Number(self.accelerator_hours),
-            number(self.cost_per_accelerator_hour),
+            Cell::Number(self.figures.cost),
+            number(self.figures.share),
+            Cell::Number(self.figures.previous),
+            Cell::Number(self.figures.change),
+            Cell::Number(self.figures.accelerator_hours),
+            number(self.figures.cost_per_accelerator_hour),
             days(|days| days.first.to_string()),
             days(|days| days.last.to_string()),
             days(|days| days.count.to_string()),

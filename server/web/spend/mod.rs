@@ -15,7 +15,7 @@ use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Format};
-use super::{Access, Error, choices, filters, paths, respond};
+use super::{Access, Error, choices, filters, latest, paths, respond};
 use crate::chart::Stack;
 use crate::exchange;
 use crate::money::Currency;
@@ -91,15 +91,10 @@ pub async fn during(
     mut db: Db,
 ) -> Result {
     if !pairs.iter().any(|(name, _)| matches!(name.as_str(), "from" | "to")) {
-        let mut asked = Asked::read(pairs)?;
-        // While there is no month, the overview says what to do.
-        let Some(month) = answers.latest_month(&mut db, &person.viewer()).await? else {
+        let asked = Asked::read(pairs)?;
+        let Some((month, asked)) = latest::latest(&mut db, &answers, asked, &person.viewer()).await? else {
             return Ok(respond::see_other(paths::Overview));
         };
-        let spend = answers.spend(&mut db, &asked.question(month.into(), person.viewer())).await?;
-        if asked.currency.is_none() && asked.convert_into.is_none() && !spend.other_currencies.is_empty() {
-            asked.convert_into = exchange::reporting_currency(&mut db).await?;
-        }
         return Ok(respond::see_other(asked.link(paths::Spend { period: As::page(month.into()) })));
     }
     let month = |name: &str| -> Result<BillingMonth, Error> {
@@ -205,8 +200,12 @@ impl Page {
 
     /// Each currency of the period alone, and all in one, where there are several.
     fn currencies(&self) -> Vec<(String, String, bool)> {
-        let present = Footing::from(&self.spend);
-        choices::currencies(&self.asked, &present, self.reporting_currency.as_ref(), |asked| self.at(asked))
+        let footing = self.footing();
+        choices::currencies(&self.asked, &footing, self.reporting_currency.as_ref(), |asked| self.at(asked))
+    }
+
+    fn footing(&self) -> Footing {
+        Footing::from(&self.spend)
     }
 
     fn chips(&self) -> Vec<(String, String)> {

@@ -10,14 +10,13 @@ use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::respond::{As, Cell, Format, Record};
+use super::super::table::{self, Head};
 use super::super::{Access, choices, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{
-    self, Answers, Chargeback, Filter, Grouping, Sort, SortBy, Standing, TeamLine, stated_until,
-};
+use crate::report::{self, Answers, Chargeback, Filter, Grouping, SortBy, Standing, TeamLine, stated_until};
 
 #[derive(Template)]
 #[template(path = "teams/chargeback.html")]
@@ -50,12 +49,12 @@ pub async fn show(
         Format::Csv => respond::csv(&format!("chargeback-{period}"), &it.teams),
         Format::Html => {
             if asked.convert_into.is_none()
-                && it.footing.currency.is_some()
-                && !it.footing.other_currencies.is_empty()
+                && it.whole.footing.currency.is_some()
+                && !it.whole.footing.other_currencies.is_empty()
             {
-                asked.currency.clone_from(&it.footing.currency);
+                asked.currency.clone_from(&it.whole.footing.currency);
             }
-            let sequence = it.footing.sequence;
+            let sequence = it.whole.footing.sequence;
             let standing = answers.standing(&mut db, period, &question.viewer, sequence).await?;
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let has_teams = answers.book(&mut db, sequence).await?.has_teams();
@@ -72,16 +71,6 @@ pub async fn show(
             })
         }
     }
-}
-
-/// The head of a column.
-struct Head {
-    label: String,
-    /// The address that sorts by it, where one can.
-    href: Option<String>,
-    /// `ascending` or `descending` where the table is sorted by it.
-    sorted: Option<&'static str>,
-    is_number: bool,
 }
 
 impl Page {
@@ -106,7 +95,7 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.it.whole.footing, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }
@@ -138,40 +127,26 @@ impl Page {
     }
 
     fn heads(&self) -> Vec<Head> {
-        let currency = self.it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
-        let plain = |label: &str| Head { label: label.to_owned(), href: None, sorted: None, is_number: true };
+        let currency = self.it.whole.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
-            self.head(SortBy::Name, "Team".to_owned()),
-            plain("Direct"),
-            plain("Shared"),
-            self.head(SortBy::Cost, format!("{} {currency}", self.it.footing.cost.label())),
-            plain("Share"),
-            self.head(SortBy::Previous, self.period.previous().name()),
-            self.head(SortBy::Change, "Change".to_owned()),
+            head(SortBy::Name, "Team".to_owned()),
+            Head::plain("Direct"),
+            Head::plain("Shared"),
+            head(SortBy::Cost, format!("{} {currency}", self.it.whole.footing.cost.label())),
+            Head::plain("Share"),
+            head(SortBy::Previous, self.period.previous().name()),
+            head(SortBy::Change, "Change".to_owned()),
         ];
         if self.has_hours() {
-            heads.push(self.head(SortBy::Hours, "Accelerator-hours".to_owned()));
-            heads.push(self.head(SortBy::Price, "Per hour".to_owned()));
+            heads.push(head(SortBy::Hours, "Accelerator-hours".to_owned()));
+            heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
         heads
     }
 
-    fn head(&self, by: SortBy, label: String) -> Head {
-        let usual = Sort { by: SortBy::Cost, is_reversed: false };
-        let current = self.asked.sort.unwrap_or(usual);
-        let is_current = current.by == by;
-        let next = Sort { by, is_reversed: is_current && !current.is_reversed };
-        let rises = (by == SortBy::Name) != current.is_reversed;
-        Head {
-            label,
-            href: Some(self.at(&self.asked.sort(Some(next).filter(|next| *next != usual)))),
-            sorted: is_current.then_some(if rises { "ascending" } else { "descending" }),
-            is_number: by != SortBy::Name,
-        }
-    }
-
     fn has_hours(&self) -> bool {
-        !self.it.accelerator_hours.is_zero()
+        !self.it.whole.accelerator_hours.is_zero()
     }
 
     fn may_import(&self) -> bool {
@@ -208,12 +183,12 @@ impl Record for TeamLine {
             text(&self.part_of),
             Cell::Number(self.direct),
             Cell::Number(self.shared),
-            Cell::Number(self.cost),
-            number(self.share),
-            Cell::Number(self.previous),
-            Cell::Number(self.change),
-            Cell::Number(self.accelerator_hours),
-            number(self.cost_per_accelerator_hour),
+            Cell::Number(self.figures.cost),
+            number(self.figures.share),
+            Cell::Number(self.figures.previous),
+            Cell::Number(self.figures.change),
+            Cell::Number(self.figures.accelerator_hours),
+            number(self.figures.cost_per_accelerator_hour),
             number(self.with_teams_inside),
             Cell::Number(self.stated.direct),
             Cell::Number(self.stated.shared),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use sqlx::PgConnection;
 
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
+use super::super::latest::{in_one_currency, latest};
 use super::super::paths;
 use super::super::question::Asked;
 use super::super::respond::{self, As};
@@ -14,10 +14,9 @@ use super::{TAKES, seen};
 use crate::accounts::Viewer;
 use crate::allocation;
 use crate::clock;
-use crate::exchange;
 use crate::ledger;
 use crate::period::BillingMonth;
-use crate::report::{self, Answers, Question};
+use crate::report::{self, Answers};
 
 /// A lead of one team begins there, everybody else with all teams.
 pub async fn any(
@@ -29,10 +28,9 @@ pub async fn any(
 ) -> Result {
     let asked = Asked::read_only(pairs, TAKES)?;
     let viewer = person.viewer();
-    let Some(month) = answers.latest_month(&mut db, &viewer).await? else {
+    let Some((month, asked)) = latest(&mut db, &answers, asked, &viewer).await? else {
         return Ok(respond::see_other(paths::Overview));
     };
-    let asked = in_one_currency(&mut db, &answers, asked, month, &viewer).await?;
     let period = As::page(month.into());
     if let Viewer::Teams(theirs) = &viewer
         && let [only] = theirs.as_slice()
@@ -62,21 +60,4 @@ pub async fn of_team(
     let who = seen(&mut db, &answers, &viewer, &path.team, month.into(), asked.sequence).await?;
     let asked = in_one_currency(&mut db, &answers, asked, who.month, &viewer).await?;
     Ok(respond::see_other(asked.link(paths::Team { team: who.team, period: As::page(who.month.into()) })))
-}
-
-/// Of several currencies one sees everything in the reporting currency, where nothing else was asked for.
-pub(in crate::web) async fn in_one_currency(
-    db: &mut PgConnection,
-    answers: &Answers,
-    mut asked: Asked,
-    month: BillingMonth,
-    viewer: &Viewer,
-) -> Result<Asked> {
-    if asked.currency.is_none() && asked.convert_into.is_none() {
-        let spend = answers.spend(db, &Question::of(month.into(), viewer.clone())).await?;
-        if !spend.other_currencies.is_empty() {
-            asked.convert_into = exchange::reporting_currency(db).await?;
-        }
-    }
-    Ok(asked)
 }

@@ -1,0 +1,76 @@
+//! Charge keys as PostgreSQL has them, and what rules see of them.
+
+use serde_json::Value;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::{Facts, normalized_key};
+
+/// The columns of `charge_keys` that rules ask about.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct KeyRow {
+    pub charge_key_id: Uuid,
+    pub provider: String,
+    pub billing_account: String,
+    pub sub_account: String,
+    pub service: String,
+    pub service_category: String,
+    pub sku: String,
+    pub region: String,
+    pub instance_type: String,
+    pub meter: String,
+    pub category: String,
+    pub pricing: String,
+    pub commitment_discount_id: String,
+    pub resource_id: Option<String>,
+    pub tags: Value,
+    pub accelerator: Option<String>,
+    pub is_unused_commitment: bool,
+}
+
+impl From<KeyRow> for Facts {
+    fn from(key: KeyRow) -> Self {
+        // In the words of FOCUS.
+        let commitment_status = match (key.commitment_discount_id.as_str(), key.is_unused_commitment) {
+            (_, true) => "Unused",
+            ("", false) => "",
+            (_, false) => "Used",
+        };
+        let tags = key.tags.as_object().into_iter().flatten();
+        let tags = tags.filter_map(|(name, value)| Some((normalized_key(name), value.as_str()?.to_owned())));
+        Self {
+            tags: tags.collect(),
+            provider: key.provider,
+            billing_account: key.billing_account,
+            sub_account: key.sub_account,
+            service: key.service,
+            service_category: key.service_category,
+            sku: key.sku,
+            region: key.region,
+            accelerator: key.accelerator.unwrap_or_default(),
+            instance_type: key.instance_type,
+            meter: key.meter,
+            pricing: key.pricing,
+            category: key.category,
+            resource: key.resource_id.unwrap_or_default(),
+            commitment_status: commitment_status.to_owned(),
+            commitment: key.commitment_discount_id,
+        }
+    }
+}
+
+/// What rules see of a key.
+pub async fn facts_of(db: &mut PgConnection, charge_key: Uuid) -> sqlx::Result<Facts> {
+    let key = sqlx::query_as!(
+        KeyRow,
+        "select charge_key_id, provider, billing_account, sub_account, service, service_category, sku, region,
+             instance_type, meter, category, pricing, commitment_discount_id, resource_id, tags, accelerator,
+             is_unused_commitment
+         from charge_keys
+         where charge_key_id = $1",
+        charge_key,
+    )
+    .fetch_one(db)
+    .await?;
+    Ok(key.into())
+}

@@ -1,0 +1,60 @@
+//! What tables of a period have in common: what it comes to, and the figures of a line.
+
+use serde::Serialize;
+
+use super::{Footing, Group, Question, Spend};
+use crate::money::{Decimal, Money};
+use crate::period::Period;
+
+/// What a period comes to. Lines sum to it exactly.
+#[derive(Clone, Debug, Serialize)]
+pub struct Whole {
+    pub period: Period,
+    pub previous_period: Period,
+    #[serde(flatten)]
+    pub footing: Footing,
+    pub total: Option<Money>,
+    pub previous: Option<Money>,
+    pub accelerator_hours: Decimal,
+    pub cost_per_accelerator_hour: Option<Decimal>,
+}
+
+/// The figures of a line.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Figures {
+    pub cost: Decimal,
+    pub share: Option<Decimal>,
+    pub previous: Decimal,
+    pub change: Decimal,
+    pub accelerator_hours: Decimal,
+    pub cost_per_accelerator_hour: Option<Decimal>,
+}
+
+impl Whole {
+    pub(super) fn of(question: &Question, spend: &Spend) -> Self {
+        Self {
+            period: question.period,
+            previous_period: question.period.previous(),
+            footing: Footing::from(spend),
+            total: spend.total.clone(),
+            previous: spend.previous.clone(),
+            accelerator_hours: spend.accelerator_hours,
+            cost_per_accelerator_hour: spend.cost_per_accelerator_hour,
+        }
+    }
+}
+
+impl From<&Group> for Figures {
+    fn from(group: &Group) -> Self {
+        let cost = group.cost.amount;
+        let previous = group.previous.as_ref().map(|previous| previous.amount).unwrap_or_default();
+        Self {
+            cost,
+            share: group.share,
+            previous,
+            change: cost - previous,
+            accelerator_hours: group.accelerator_hours,
+            cost_per_accelerator_hour: group.cost_per_accelerator_hour,
+        }
+    }
+}
