@@ -31,7 +31,6 @@ struct Page {
     why: String,
     choices: Choices,
     problems: Vec<Problem>,
-    file_problem: Option<String>,
 }
 
 #[derive(Template)]
@@ -101,7 +100,6 @@ impl Page {
             why: String::new(),
             choices: Choices::of(book),
             problems: Vec::new(),
-            file_problem: None,
         }
     }
 
@@ -263,8 +261,8 @@ pub async fn load(
     let book = book_now(&mut db).await?;
     let mut page = Page::new(layout, sheet, &book);
     match sheet.read_file(&content) {
-        _ if name.is_empty() => page.file_problem = Some("No file came along.".to_owned()),
-        Err(refused) => page.file_problem = Some(format!("{name}, {refused}. Nothing of it was taken.")),
+        _ if name.is_empty() => page.problems = vec![problem("The file", "none came along")],
+        Err(refused) => page.problems = vec![problem(&name, &refused.to_string())],
         Ok(entries) => {
             let mut ids = allocation::entry_ids(&mut db, entries.len()).await?.into_iter();
             let known: Vec<(&i64, &Entry)> =
