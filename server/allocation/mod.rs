@@ -38,7 +38,7 @@ pub use entry::{
     Pool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, forecast};
-pub use history::{Change, Happened, Stage, Status, change, history, proposals};
+pub use history::{Change, Stage, Status, change, changes, proposals};
 pub use keep::{book, entry_ids, label_keys, version};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
 pub use mapping::{commitment_status, forget, tags};
