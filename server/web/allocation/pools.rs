@@ -42,6 +42,8 @@ struct Page {
     currency: Option<Currency>,
     weighed_in: Option<Currency>,
     without_rate: Vec<Currency>,
+    /// What people call teams and pools.
+    book: Book,
 }
 
 pub async fn index(
@@ -52,8 +54,15 @@ pub async fn index(
 ) -> Result {
     let book = book_now(&mut db).await?;
     let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
-    let mut page =
-        Page { layout, month, pools: Vec::new(), currency: None, weighed_in: None, without_rate: Vec::new() };
+    let mut page = Page {
+        layout,
+        month,
+        pools: Vec::new(),
+        currency: None,
+        weighed_in: None,
+        without_rate: Vec::new(),
+        book: Book::default(),
+    };
     let mut divided = Vec::new();
     let mut held = Vec::new();
     if let Some(month) = month {
@@ -83,16 +92,31 @@ pub async fn index(
         });
     }
     page.pools.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| a.pool.name.cmp(&b.pool.name)));
-    respond::html(page)
+    respond::html(Page { book, ..page })
+}
+
+impl Page {
+    fn team(&self, handle: &str) -> String {
+        self.book.team_name(handle)
+    }
+
+    fn pool(&self, handle: &str) -> String {
+        self.book.pool_name(handle)
+    }
+
+    fn split(&self, shown: &Shown) -> String {
+        split(&shown.pool.split, &self.book)
+    }
+
+    /// Among whom it is divided, and without whom, as a sentence goes on.
+    fn takers(&self, pool: &Pool) -> String {
+        takers(pool, &self.book)
+    }
 }
 
 impl Shown {
     fn edit(&self) -> paths::Pool {
         paths::Pool { pool: self.id }
-    }
-
-    fn split(&self) -> String {
-        split(&self.pool.split)
     }
 
     /// The form of a rule that sends costs to it.
@@ -243,8 +267,39 @@ pub fn rule_for(pool: &Pool) -> String {
     paths::new_rule(&[], Some(&Target::Pool { pool: pool.handle.clone() }), &pool.name, pool.months.first)
 }
 
+/// Names of teams: `Speech, Vision`.
+pub fn teams(handles: &[String], book: &Book) -> String {
+    let names: Vec<String> = handles.iter().map(|handle| book.team_name(handle)).collect();
+    names.join(", ")
+}
+
+/// Names of pools.
+pub fn pools(handles: &[String], book: &Book) -> String {
+    let names: Vec<String> = handles.iter().map(|handle| book.pool_name(handle)).collect();
+    names.join(", ")
+}
+
+/// `, only among Speech; the pool Network takes part and hands on what it gets`.
+fn takers(pool: &Pool, book: &Book) -> String {
+    let mut told = String::new();
+    if !pool.among.is_empty() {
+        told += &format!(", only among {}", teams(&pool.among, book));
+    }
+    if !pool.without.is_empty() {
+        told += &format!(", without {}", teams(&pool.without, book));
+    }
+    match pool.pools.as_slice() {
+        [] => {}
+        [one] => told += &format!("; the pool {} takes part and hands on what it gets", book.pool_name(one)),
+        many => {
+            told += &format!("; the pools {} take part and hand on what they get", pools(many, book));
+        }
+    }
+    told
+}
+
 /// How a pool is divided, in words.
-pub fn split(split: &Split) -> String {
+pub fn split(split: &Split, book: &Book) -> String {
     match split {
         Split::Evenly => "evenly".to_owned(),
         Split::DirectCost => "in proportion to direct cost".to_owned(),
@@ -253,7 +308,10 @@ pub fn split(split: &Split) -> String {
         Split::WhoUsedIt => "by who used it".to_owned(),
         Split::Fixed { shares } => {
             let told = shares.iter().map(|it| {
-                let (Recipient::Team(name) | Recipient::Pool(name)) = &it.to;
+                let name = match &it.to {
+                    Recipient::Team(team) => book.team_name(team),
+                    Recipient::Pool(pool) => format!("pool {}", book.pool_name(pool)),
+                };
                 format!("{name} {} %", it.share.times(100).normalize())
             });
             format!("by fixed shares: {}", told.collect::<Vec<_>>().join(", "))
