@@ -114,6 +114,12 @@ impl Page {
         choices::currencies(&self.asked, &self.it.footing, reporting, |asked| self.at(asked))
     }
 
+    /// Those that are not shown, and all in one.
+    fn other_currencies(&self) -> Vec<(String, String)> {
+        let others = self.currencies().into_iter().filter(|(_, _, is_current)| !is_current);
+        others.map(|(label, href, _)| (label, href)).collect()
+    }
+
     fn chips(&self) -> Vec<(String, String)> {
         self.asked.chips(|asked| self.at(asked))
     }

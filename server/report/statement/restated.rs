@@ -93,7 +93,7 @@ pub(super) async fn find(
         was = stated_at(db, answers, who, of_month, viewer, first).await?;
     }
     let (difference, causes) = (now - was, Vec::new());
-    Ok((was != now).then(|| Restated { month, sequence: first, was, now, difference, causes }))
+    Ok((was != now).then_some(Restated { month, sequence: first, was, now, difference, causes }))
 }
 
 /// Looks for the steps by which a month of a statement became what it is. Where it is the same before and after many,

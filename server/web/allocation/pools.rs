@@ -281,21 +281,20 @@ pub fn pools(handles: &[String], book: &Book) -> String {
 
 /// `, only among Speech; the pool Network takes part and hands on what it gets`.
 fn takers(pool: &Pool, book: &Book) -> String {
-    let mut told = String::new();
-    if !pool.among.is_empty() {
-        told += &format!(", only among {}", teams(&pool.among, book));
-    }
-    if !pool.without.is_empty() {
-        told += &format!(", without {}", teams(&pool.without, book));
-    }
-    match pool.pools.as_slice() {
-        [] => {}
-        [one] => told += &format!("; the pool {} takes part and hands on what it gets", book.pool_name(one)),
-        many => {
-            told += &format!("; the pools {} take part and hand on what they get", pools(many, book));
-        }
-    }
-    told
+    let among = match pool.among.as_slice() {
+        [] => String::new(),
+        some => format!(", only among {}", teams(some, book)),
+    };
+    let without = match pool.without.as_slice() {
+        [] => String::new(),
+        some => format!(", without {}", teams(some, book)),
+    };
+    let through = match pool.pools.as_slice() {
+        [] => String::new(),
+        [one] => format!("; the pool {} takes part and hands on what it gets", book.pool_name(one)),
+        many => format!("; the pools {} take part and hand on what they get", pools(many, book)),
+    };
+    among + &without + &through
 }
 
 /// How a pool is divided, in words.

@@ -184,8 +184,8 @@ impl Restated {
     /// Everything that made it so, for a cell.
     fn by(&self) -> String {
         let told = self.causes.iter().map(|cause| {
-            let title = cause.title.as_deref().unwrap_or_default();
-            format!("step {}: {} {title}", cause.sequence, cause.words()).trim_end().to_owned()
+            let title = cause.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
+            format!("step {}, {}{title}", cause.sequence, cause.words())
         });
         told.collect::<Vec<_>>().join("; ")
     }
