@@ -13,6 +13,8 @@ create table attributed_costs (
     scope_id bigint not null,
     currency text not null,
     is_accelerated boolean not null,
+    -- Whether it is of keys that come to less than nothing.
+    is_credit boolean not null,
     charges bigint not null,
     billed_cost numeric not null,
     effective_cost numeric not null,

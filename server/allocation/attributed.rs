@@ -26,7 +26,7 @@ struct Grain {
 }
 
 const GRAINS: [Grain; 2] = [
-    Grain { table: "attributed_costs", group: "currency, scope_id, is_accelerated" },
+    Grain { table: "attributed_costs", group: "currency, scope_id, is_accelerated, is_credit" },
     Grain { table: "attributed_days", group: "currency, day, is_whole_period, is_accelerated" },
 ];
 
@@ -235,7 +235,8 @@ impl Part<'_> {
         const IS_ACCELERATED: &str = "k.accelerator is not null and k.category = 'Usage' as is_accelerated";
         if grain.table == "attributed_costs" {
             query.push(format!(
-                "select k.*, {IS_ACCELERATED} from keyed_costs k where k.basis_id = '{}'",
+                "select k.*, {IS_ACCELERATED}, least(k.billed_cost, k.effective_cost) < 0 as is_credit \
+                 from keyed_costs k where k.basis_id = '{}'",
                 self.basis_id
             ));
             return;

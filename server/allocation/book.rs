@@ -167,6 +167,18 @@ impl Book {
         named.max_by_key(|(first, _)| *first).map_or_else(|| handle.clone(), |(_, name)| name)
     }
 
+    /// What people call a team; its handle where it has no entry.
+    pub fn team_name(&self, handle: &str) -> String {
+        self.owner_name(&BudgetOf::Team(handle.to_owned()))
+    }
+
+    /// What people call a pool: as the latest of its entries does.
+    pub fn pool_name(&self, handle: &str) -> String {
+        let named = self.pools().filter(|(_, pool)| pool.handle == handle);
+        let latest = named.max_by_key(|(_, pool)| pool.months.first);
+        latest.map_or_else(|| handle.to_owned(), |(_, pool)| pool.name.clone())
+    }
+
     /// What people call an experiment; its label where it has no entry.
     pub fn experiment_name(&self, handle: &str) -> String {
         let named = self.entries.values().filter_map(|entry| match entry {

@@ -289,16 +289,6 @@ impl Split {
             Self::WhoUsedIt => "by who used it".to_owned(),
         }
     }
-
-    /// The same with everybody's fixed share, which only who sees all teams may read.
-    pub fn in_full(&self) -> String {
-        let Self::Fixed { shares } = self else { return self.in_words() };
-        let told = shares.iter().map(|it| {
-            let (Recipient::Team(name) | Recipient::Pool(name)) = &it.to;
-            format!("{name} {} %", it.share.times(100).normalize())
-        });
-        format!("{}: {}", self.in_words(), told.collect::<Vec<_>>().join(", "))
-    }
 }
 
 impl Entry {

@@ -58,6 +58,10 @@ impl Book {
         let into_handle = self.experiment_called(into).map_or_else(|| normalized(into), str::to_owned);
         let mut spellings = vec![from.to_owned()];
         let mut edits = Vec::new();
+        // What was written of the first holds for the second where nothing is written of that.
+        let known = self.experiment(from).cloned().unwrap_or_default();
+        let own_name = Some(known.name).filter(|name| !name.is_empty() && normalized(name) != from);
+        let is_unnamed = |it: &Experiment| it.name.is_empty() || normalized(&it.name) == it.handle;
         for (id, it) in self.experiments().filter(|(_, it)| it.handle == from) {
             for spelling in it.spellings.iter().chain([&it.name]) {
                 if !spellings.iter().any(|known| normalized(known) == normalized(spelling)) {
@@ -70,6 +74,11 @@ impl Book {
         for (id, it) in self.experiments().filter(|(_, it)| it.handle == into_handle) {
             is_there = true;
             let mut after = it.clone();
+            if let Some(name) = own_name.as_ref().filter(|_| is_unnamed(it)) {
+                after.name.clone_from(name);
+            }
+            after.project = it.project.clone().or_else(|| known.project.clone());
+            after.team = it.team.clone().or_else(|| known.team.clone());
             let is_new =
                 |text: &&String| !it.spellings.iter().any(|known| normalized(known) == normalized(text));
             after.spellings.extend(spellings.iter().filter(is_new).cloned());
@@ -77,8 +86,10 @@ impl Book {
             edits.push(Edit { id, before, after });
         }
         if !is_there {
-            let name = into.trim().to_owned();
-            let after = Experiment { handle: into_handle, name, spellings, ..Experiment::default() };
+            let name = own_name.unwrap_or_else(|| into.trim().to_owned());
+            let (project, team) = (known.project, known.team);
+            let handle = into_handle;
+            let after = Experiment { handle, name, spellings, project, team, ..Experiment::default() };
             edits.push(Edit { id: 0, before: None, after: Some(Entry::Experiment(after)) });
         }
         edits
@@ -123,6 +134,30 @@ mod tests {
         let edits = book.with_experiments_merged("exp-9", "Exp-10");
         assert_eq!(edits[0].after, Some(experiment("exp-10", "Exp-10", &["exp-9"])));
         assert_eq!(book.with_experiments_merged("exp-9", "seg-ii")[0].id, 2);
+    }
+
+    #[test]
+    fn what_was_written_of_a_merged_experiment_holds_where_nothing_is_written_of_the_other() {
+        let of = |handle: &str, name: &str, project: Option<&str>| {
+            let (handle, name) = (handle.to_owned(), name.to_owned());
+            let project = project.map(str::to_owned);
+            Entry::Experiment(Experiment { handle, name, project, ..Experiment::default() })
+        };
+        let written = |edits: &[Edit]| match &edits[edits.len() - 1].after {
+            Some(Entry::Experiment(it)) => (it.name.clone(), it.project.clone()),
+            other => panic!("{other:?}"),
+        };
+        let first = of("seg-1", "Segments", Some("apollo"));
+        let kept = ("Segments".to_owned(), Some("apollo".to_owned()));
+        for (other, expected) in [
+            (None, kept.clone()),
+            (Some(of("seg-2", "Seg-2", None)), kept.clone()),
+            (Some(of("seg-2", "Second", None)), ("Second".to_owned(), kept.1.clone())),
+            (Some(of("seg-2", "Second", Some("gemini"))), ("Second".to_owned(), Some("gemini".to_owned()))),
+        ] {
+            let entries = [(1, first.clone())].into_iter().chain(other.map(|it| (2, it))).collect();
+            assert_eq!(written(&Book { entries }.with_experiments_merged("seg-1", "seg-2")), expected);
+        }
     }
 
     #[test]

@@ -52,13 +52,6 @@ pub enum Stage {
     Discarded,
 }
 
-/// A line of the history: what was drafted and decided, or that it was undone.
-#[derive(Clone, Debug)]
-pub struct Happened {
-    pub change: Change,
-    pub is_undo: bool,
-}
-
 impl Change {
     pub fn stage(&self) -> Stage {
         match self.status {
@@ -88,57 +81,23 @@ impl Stage {
 
 /// One change; `None` where there is none of this number.
 pub async fn change(db: &mut PgConnection, id: i64) -> sqlx::Result<Option<Change>> {
-    let row = sqlx::query_as!(
+    Ok(changes(db, &[id]).await?.pop())
+}
+
+/// The changes of these numbers, in no order.
+pub async fn changes(db: &mut PgConnection, ids: &[i64]) -> sqlx::Result<Vec<Change>> {
+    let rows = sqlx::query_as!(
         Row,
         r#"select change_id, status as "status: Status", summary, edits as "edits: Json<Vec<Edit>>", drafted_at,
                drafted_by, draft_reason, proposed_at, decided_at, decided_by, reason, applied_sequence, undone_at,
-               undone_by, undo_reason, undone_sequence, false as "is_undo!", 1::bigint as "lines!"
+               undone_by, undo_reason, undone_sequence
            from allocation_changes
-           where change_id = $1"#,
-        id,
-    )
-    .fetch_optional(db)
-    .await?;
-    Ok(row.map(|row| Happened::from(row).change))
-}
-
-/// What happened, the latest first, `limit` lines from `first` on, and how many lines there are: of changes that stand
-/// so, of this author, where asked.
-pub async fn history(
-    db: &mut PgConnection,
-    stage: Option<Stage>,
-    author: Option<&str>,
-    first: i64,
-    limit: i64,
-) -> sqlx::Result<(Vec<Happened>, i64)> {
-    let rows = sqlx::query_as!(
-        Row,
-        r#"with lines as (
-               select change_id, coalesce(decided_at, proposed_at, drafted_at) as at, false as is_undo
-               from allocation_changes
-               union all
-               select change_id, undone_at, true from allocation_changes where undone_at is not null
-           )
-           select change_id as "change_id!", status as "status!: Status", summary as "summary!",
-               edits as "edits!: Json<Vec<Edit>>", drafted_at as "drafted_at!", drafted_by as "drafted_by!",
-               draft_reason, proposed_at, decided_at, decided_by, reason, applied_sequence, undone_at, undone_by,
-               undo_reason, undone_sequence, is_undo as "is_undo!", count(*) over () as "lines!"
-           from lines
-           join allocation_changes using (change_id)
-           where ($1::text is null
-                  or $1 = case when status = 'draft' and proposed_at is not null then 'proposed' else status end)
-             and ($2::text is null or drafted_by = $2)
-           order by at desc, change_id desc, is_undo desc
-           limit $3 offset $4"#,
-        stage.map(Stage::as_str),
-        author,
-        limit,
-        first,
+           where change_id = any($1)"#,
+        ids,
     )
     .fetch_all(db)
     .await?;
-    let lines = rows.first().map_or(0, |row| row.lines);
-    Ok((rows.into_iter().map(Happened::from).collect(), lines))
+    Ok(rows.into_iter().map(Change::from).collect())
 }
 
 /// How many changes were proposed and wait for a decision.
@@ -168,13 +127,11 @@ struct Row {
     undone_by: Option<String>,
     undo_reason: Option<String>,
     undone_sequence: Option<i64>,
-    is_undo: bool,
-    lines: i64,
 }
 
-impl From<Row> for Happened {
+impl From<Row> for Change {
     fn from(row: Row) -> Self {
-        let change = Change {
+        Self {
             id: row.change_id,
             status: row.status,
             summary: row.summary,
@@ -191,7 +148,6 @@ impl From<Row> for Happened {
             undone_by: row.undone_by,
             undo_reason: row.undo_reason,
             undone_sequence: row.undone_sequence,
-        };
-        Self { change, is_undo: row.is_undo }
+        }
     }
 }

@@ -42,7 +42,7 @@ pub use entry::{
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, forecast};
 pub use forget::forget;
-pub use history::{Change, Happened, Stage, Status, change, history, proposals};
+pub use history::{Change, Stage, Status, change, changes, proposals};
 pub use keep::{book, entry_ids, label_keys, version};
 pub use key_row::{KeyRow, facts_of};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};

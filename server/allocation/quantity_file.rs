@@ -7,8 +7,8 @@ use chrono::NaiveDate;
 use super::Book;
 use super::label::normalized;
 use super::quantity::{Quantity, QuantityKind};
-use super::sheet::unguarded;
-use crate::money::Decimal;
+use super::sheet::{is_separated_by_semicolons, unguarded};
+use crate::money::{Decimal, grouped};
 use crate::period::BillingMonth;
 
 const COLUMNS: [&str; 5] = ["day", "kind", "owner", "unit", "quantity"];
@@ -39,6 +39,16 @@ pub fn read_quantities(content: &[u8], book: &Book) -> Result<Vec<Quantity>, Qua
     let place = |name: &str| header.iter().position(|cell| cell.eq_ignore_ascii_case(name));
     let places = COLUMNS.map(place);
     let missing: Vec<&str> = COLUMNS.into_iter().filter(|name| place(name).is_none()).collect();
+    if is_separated_by_semicolons(&header) {
+        return Err(QuantityRefused {
+            row: 0,
+            column: "header",
+            found: header.iter().collect::<Vec<_>>().join(","),
+            expected:
+                "columns separated by commas; this file is separated by semicolons: save it with commas"
+                    .to_owned(),
+        });
+    }
     if !missing.is_empty() {
         let found: Vec<&str> = header.iter().take(8).collect();
         return Err(QuantityRefused {
@@ -98,7 +108,7 @@ pub fn read_quantity(book: &Book, cells: [&str; 5]) -> Result<Quantity, (usize, 
     if unit.is_empty() || unit.chars().count() > LONGEST_UNIT {
         return Err((3, "what is counted, such as training runs".to_owned()));
     }
-    let quantity = parse(quantity).ok_or_else(|| (4, "a number of zero or more such as 1200".to_owned()))?;
+    let quantity = parse(quantity).ok_or_else(|| (4, expected(quantity).to_owned()))?;
     Ok(Quantity { day, kind, owner, unit, quantity })
 }
 
@@ -111,11 +121,19 @@ fn article(kind: QuantityKind) -> &'static str {
 }
 
 fn parse(text: &str) -> Option<Decimal> {
-    let quantity: Decimal = text.parse().ok()?;
+    let quantity: Decimal = grouped(text, false)?;
     let text = quantity.to_string();
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
     let fits = whole.len() <= MAX_DIGITS && decimals.len() <= MAX_DIGITS;
     (fits && !quantity.is_negative()).then_some(quantity)
+}
+
+fn expected(found: &str) -> &'static str {
+    if found.contains(',') {
+        "a number such as 1200 or 1,200.5; whether a comma alone stands between thousands or before decimals cannot be told"
+    } else {
+        "a number of zero or more such as 1200"
+    }
 }
 
 fn broken(row: usize, error: &csv::Error) -> QuantityRefused {
@@ -168,6 +186,11 @@ mod tests {
                 "2026-09-02 experiment exp-9 3 runs",
             ]
         );
+        let grouped = "day,kind,owner,unit,quantity\n2026-09-01,team,cv,runs,\"1,200.5\"\n2026-09-02,team,cv,runs,\"2,000,000\"\n";
+        assert_eq!(
+            lines(grouped),
+            ["2026-09-01 team vision 1200.5 runs", "2026-09-02 team vision 2000000 runs"]
+        );
         assert_eq!(lines("Quantity,unit,owner,kind,day\n7,runs,vision,team,2026-09-01\n").len(), 1);
     }
 
@@ -197,6 +220,10 @@ mod tests {
             (
                 "2026-09-02,team,vision,runs,-1",
                 "row 2, quantity: found \"-1\", expected a number of zero or more",
+            ),
+            (
+                "2026-09-02,team,vision,runs,\"1,200\"",
+                "row 2, quantity: found \"1,200\", expected a number such as 1200 or 1,200.5; whether a comma alone",
             ),
             ("2026-09-02,team,vision,runs,many", "row 2, quantity: found \"many\""),
             ("2026-09-02,team,vision,runs", "row 2, quantity: found \"\""),

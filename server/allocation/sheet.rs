@@ -282,6 +282,16 @@ impl Sheet {
             expected: "comma-separated text in UTF-8".to_owned(),
         };
         let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
+        if is_separated_by_semicolons(&header) {
+            return Err(RefusedFile {
+                row: 0,
+                column: "columns".to_owned(),
+                found: header.iter().collect::<Vec<_>>().join(","),
+                expected:
+                    "columns separated by commas; this file is separated by semicolons: save it with commas"
+                        .to_owned(),
+            });
+        }
         let columns = self.read_header(&header)?;
         let mut entries: Vec<Entry> = Vec::new();
         let mut seen: BTreeMap<(String, Option<BillingMonth>), usize> = BTreeMap::new();
@@ -316,6 +326,11 @@ impl Sheet {
         }
         Ok(entries)
     }
+}
+
+/// Whether a header is that of a file whose columns a spreadsheet has separated by semicolons.
+pub(super) fn is_separated_by_semicolons(header: &csv::StringRecord) -> bool {
+    header.len() == 1 && header.iter().any(|cell| cell.contains(';'))
 }
 
 /// A cell as it was before it was kept from being run by a spreadsheet, as our own files keep it.
@@ -453,6 +468,10 @@ mod tests {
             (
                 "handle,owner,handle,color\nx\n",
                 "first line, columns: found \"unknown: owner, color; twice: handle; missing: name\", expected name",
+            ),
+            (
+                "handle;name\nx;X\n",
+                "first line, columns: found \"handle;name\", expected columns separated by commas; this file is",
             ),
             ("name,\nx,y\n", "first line, columns: found \"unknown: one without a name\", expected name"),
             (

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-use crate::money::{Currency, Decimal};
+use crate::money::{Currency, Decimal, grouped};
 
 pub(super) const A_TIME: &str = "a time such as 2026-08-01T00:00:00Z";
 pub(super) const AN_AMOUNT: &str = "a decimal number such as 12.50 or 5e-06";
@@ -145,23 +145,7 @@ fn dressed(text: &[u8]) -> Option<Decimal> {
         Some(rest) => (true, rest.trim_start()),
         None => (false, text),
     };
-    let (whole, fraction) = text.split_once('.').map_or((text, None), |(w, f)| (w, Some(f)));
-    // "1.234,56": which of the two is the decimal one is not guessed.
-    if fraction.is_some_and(|fraction| fraction.contains(',')) {
-        return None;
-    }
-    let mut groups = whole.split(',');
-    let first = groups.next()?;
-    let is_grouped = whole.contains(',');
-    let thousands = groups.all(|group| group.len() == 3);
-    // "1,234" alone could be a decimal comma.
-    if is_grouped && (!thousands || !(1..=3).contains(&first.len()) || (fraction.is_none() && !has_sign)) {
-        return None;
-    }
-    if text.starts_with(['+', '-']) {
-        return None;
-    }
-    let value = Decimal::parse(text.replace(',', "").as_bytes()).ok()?;
+    let value = grouped(text, has_sign)?;
     Some(if negative { -value } else { value })
 }
 

@@ -13,6 +13,6 @@ mod set;
 pub use file::{Refused, parse_rate, read};
 pub use rates::{Rate, Rates, Used};
 pub use set::{
-    Change, Held, Missing, chosen_reporting_currency, missing, nearest, rates, remove, reporting_currency,
-    reporting_currency_as_of, set, set_reporting_currency, table,
+    Change, Held, Missing, chosen_reporting_currency, is_known, missing, nearest, rates, remove,
+    reporting_currency, reporting_currency_as_of, set, set_reporting_currency, table,
 };

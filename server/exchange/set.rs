@@ -315,3 +315,17 @@ pub async fn set_reporting_currency(
     audit::record(&mut tx, by, Verb::ReportingCurrencySet, &object, details, now).await?;
     tx.commit().await
 }
+
+/// Whether there is such a currency: by the standard, or as the ledger has it in bills or rates.
+pub async fn is_known(db: &mut PgConnection, currency: &Currency) -> sqlx::Result<bool> {
+    if currency.is_standard() {
+        return Ok(true);
+    }
+    sqlx::query_scalar!(
+        r#"select exists (select from delivery_totals where currency = $1)
+               or exists (select from exchange_rates where currency = $1 or quoted_in = $1) as "is_known!""#,
+        currency.as_str(),
+    )
+    .fetch_one(db)
+    .await
+}

@@ -5,9 +5,12 @@
 //! amounts are exact. Rounding happens once, at display, half to even ([`Decimal::round`]).
 
 mod decimal;
+mod grouped;
+mod iso_4217;
 mod postgres;
 
 pub use decimal::{Decimal, ParseDecimalError};
+pub use grouped::grouped;
 
 use std::fmt;
 
@@ -41,6 +44,12 @@ impl Currency {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// True for a code of ISO 4217. A bill may call others by three letters, too, so one that is in the ledger is known
+    /// all the same.
+    pub fn is_standard(&self) -> bool {
+        iso_4217::is_code(&self.0)
     }
 
     /// True for a three-letter code: money. False for tokens and credits, which are never added to money.

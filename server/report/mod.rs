@@ -16,16 +16,19 @@ mod charges;
 mod consequences;
 mod denomination;
 mod effects;
+mod events;
 mod every_charge;
 mod experiment;
 mod experiments;
 mod footing;
+mod gross;
 mod history;
 mod imports;
 mod label;
 mod labels;
 mod line;
 mod machines;
+mod merges;
 mod over_time;
 mod overview;
 mod owned_by;
@@ -34,6 +37,7 @@ mod preview;
 mod question;
 mod reconciliation;
 mod remedies;
+mod restates;
 mod shared_movement;
 mod spend;
 mod sql;
@@ -58,12 +62,14 @@ pub use chargeback::{Chargeback, TeamLine, chargeback};
 pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
 pub use denomination::Unconverted;
 pub use effects::{Effect, effects};
+pub use events::{Event, EventOf, events};
 pub use every_charge::EveryCharge;
 pub use experiment::{
     ExperimentReport, PerUnit, Siblings, experiment_report, months_of_experiment, siblings,
 };
 pub use experiments::{ExperimentLine, Experiments, experiments};
 pub use footing::Footing;
+pub use gross::Gross;
 pub use history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
     history_choices,
@@ -76,6 +82,7 @@ pub use label::with_visible_ends;
 pub use labels::{Spelling, Spellings, Written, needs_no_entry, spellings};
 pub use line::{Figures, Whole};
 pub use machines::Machine;
+pub use merges::{Merge, Merged, merges};
 pub use over_time::{Bucket, Days, Series, Step, over_time};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
 pub use owner::Owner;
@@ -83,16 +90,17 @@ pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, previe
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use remedies::{Offer, Remedy, remedies};
+pub use restates::{Restates, restates};
 pub use shared_movement::{SharedMovement, TeamParts};
 pub use spend::{Group, Spend, spend};
 pub use standing::{Standing, stated_until};
 pub use statement::{
-    Cents, Finality, Restated, StatedLine, StatedPart, Statement, TeamStatement, Way, Weighed,
+    Cause, Cents, Finality, Restated, StatedLine, StatedPart, Statement, TeamStatement, Way, Weighed,
     month_in_cents, statement,
 };
 pub use tags::tag_names;
 pub use team::{Breakdown, Part, SeenTeam, TeamName, TeamReport, seen_team, team_report};
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
 pub use unallocated::{Coverage, MonthCoverage, Unallocated, UnallocatedKey};
-pub use unit_costs::{UnitCost, UnitOwner};
+pub use unit_costs::{TeamUnit, UnitCost, UnitOwner};
 pub use variance::{Movement, Parts, Variance, variance};

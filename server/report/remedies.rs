@@ -1,7 +1,7 @@
 //! What would give unallocated keys an owner: one line for each rule or team that is missing, with all the keys that it
 //! is for. Pure.
 
-use super::UnallocatedKey;
+use super::{Gross, UnallocatedKey};
 use crate::allocation::Suggestion;
 use crate::money::Decimal;
 
@@ -12,6 +12,8 @@ pub struct Remedy<'a> {
     /// The largest first.
     pub keys: Vec<&'a UnallocatedKey>,
     pub cost: Decimal,
+    /// The same, what is above zero and what is below apart.
+    pub gross: Gross,
     pub accelerator_hours: Decimal,
     /// What else could be said of some of them, each once.
     pub others: Vec<&'a Suggestion>,
@@ -27,7 +29,7 @@ pub enum Offer<'a> {
     Pool(&'a str),
 }
 
-/// Keys by what is the surest of them, the most expensive first.
+/// Keys by what is the surest of them, the most money first, charged or credited.
 pub fn remedies(keys: &[UnallocatedKey]) -> Vec<Remedy<'_>> {
     let mut remedies: Vec<Remedy<'_>> = Vec::new();
     for key in keys {
@@ -37,7 +39,7 @@ pub fn remedies(keys: &[UnallocatedKey]) -> Vec<Remedy<'_>> {
         });
         remedies[at].add(key);
     }
-    remedies.sort_by_key(|remedy| std::cmp::Reverse(remedy.cost));
+    remedies.sort_by_key(|remedy| std::cmp::Reverse(remedy.gross.size()));
     remedies
 }
 
@@ -49,7 +51,7 @@ impl<'a> Remedy<'a> {
             (None, None) => Offer::Nothing,
         };
         let (cost, accelerator_hours) = (Decimal::ZERO, Decimal::ZERO);
-        Self { what, keys: Vec::new(), cost, accelerator_hours, others: Vec::new() }
+        Self { what, keys: Vec::new(), cost, gross: Gross::default(), accelerator_hours, others: Vec::new() }
     }
 
     fn is_for(&self, key: &UnallocatedKey) -> bool {
@@ -67,6 +69,7 @@ impl<'a> Remedy<'a> {
 
     fn add(&mut self, key: &'a UnallocatedKey) {
         self.cost += key.cost;
+        self.gross.add(key.cost);
         self.accelerator_hours += key.accelerator_hours;
         for other in key.suggestions.iter().skip(1) {
             if !self.others.iter().any(|known| known.how == other.how) {
@@ -104,7 +107,7 @@ mod tests {
             cost: cost.into(),
             accelerator_hours: Decimal::ZERO,
             days: None,
-            share: None,
+            share: Decimal::ZERO,
             suggestions: teams.iter().map(suggestion).collect(),
         }
     }

@@ -8,7 +8,8 @@ use super::basis::teams;
 use super::footing::Footing;
 use super::over_time::{Series, Step};
 use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
-use super::statement::{Cents, months_in_cents};
+use super::statement::{Cents, Restated, months_in_cents, restated_months};
+use super::unit_costs::{TeamUnit, units};
 use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Standing};
 use crate::accounts::Viewer;
 use crate::allocation::{Book, BudgetOf, Entry};
@@ -82,6 +83,10 @@ pub struct TeamReport {
     pub movements: Vec<Movement>,
     pub movements_in_all: usize,
     pub standing: Vec<Standing>,
+    /// Months that were final as something else; what made them so stands on the statement.
+    pub restated: Vec<Restated>,
+    /// What units cost it, as quantities and rates stand now; none as of earlier steps of the ledger.
+    pub units: Vec<TeamUnit>,
     /// Its budgets of a month, as they stand now; none of longer periods and of earlier steps of the ledger.
     pub budgets: Vec<BudgetLine>,
     #[serde(skip)]
@@ -194,6 +199,7 @@ pub async fn team_report(
     question: &Question,
 ) -> Result<TeamReport, Error> {
     let is_now = question.sequence.is_none();
+    let asked_by = question.viewer.clone();
     let question = who.question(question);
     let by_pool = answers.spend(db, &question.by(Grouping::Pool)).await?;
     let question = question.beside(&by_pool);
@@ -234,6 +240,9 @@ pub async fn team_report(
     let year = answers.spend(db, &of_year).await?;
     let series = answers.over_time(db, &of_year, Step::Month, &year, COLORED).await?;
     let standing = answers.standing(db, question.period, &question.viewer, by_pool.sequence).await?;
+    let sequence = by_pool.sequence;
+    let restated = restated_months(db, answers, &who, &question, &asked_by, sequence).await?;
+    let units = if is_now { units(db, answers, &who.team, &question).await? } else { Vec::new() };
     // What it may spend is told to who sees what it spent.
     let is_seen = !who.in_month(question.period.first()).is_empty();
     let budgets = if is_seen && is_now && question.period.is_one_month() {
@@ -244,6 +253,8 @@ pub async fn team_report(
     };
     Ok(TeamReport {
         budgets,
+        restated,
+        units,
         period: question.period,
         previous_period: question.period.previous(),
         footing: Footing::from(&by_pool),

@@ -10,14 +10,14 @@ use uuid::Uuid;
 use super::as_of::{Error, as_of};
 use super::basis::Basis;
 use super::denomination::denominate;
+use super::gross::GrossOfMonth;
 use super::sql::{Column, Measure, Rows};
 use super::statement::{Cents, month_in_cents, months_in_cents};
 use super::sums::keys_source_of;
-use super::{Answers, CostBasis, Days, Filter, Group, Grouping, Question, Spend, Unconverted};
+use super::{Answers, Days, Filter, Footing, Gross, Group, Grouping, Question, Spend};
 use crate::accelerator::accelerator_hours;
 use crate::allocation::{Attributor, Facts, KeyRow, MonthBook, Neighbours, Suggestion, suggest};
-use crate::exchange::Used;
-use crate::money::{Currency, Decimal};
+use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
 /// Months that coverage is told for: one sees the same month of the year before.
@@ -28,9 +28,8 @@ const PLACES: u8 = 6;
 #[derive(Clone, Debug, Serialize)]
 pub struct Unallocated {
     pub period: Period,
-    pub sequence: i64,
-    pub currency: Option<Currency>,
-    pub cost: CostBasis,
+    #[serde(flatten)]
+    pub footing: Footing,
     /// Null where nothing was billed.
     pub coverage: Option<Coverage>,
     /// The same in cents, as what teams are charged states them.
@@ -42,10 +41,6 @@ pub struct Unallocated {
     pub count: i64,
     /// Whether somebody could own anything in the period's last month.
     pub has_teams: bool,
-    pub other_currencies: Vec<Currency>,
-    pub rates: Vec<Used>,
-    /// What is in no figure, because its month has no rate.
-    pub unconverted: Vec<Unconverted>,
 }
 
 /// A cost in its parts, which sum to the total.
@@ -59,7 +54,10 @@ pub struct Coverage {
     pub unallocated: Decimal,
     /// Of the unallocated, what stands in pools that could not be divided.
     pub undivided: Decimal,
-    /// The allocated part of the total; null where that is zero.
+    /// The unallocated, what is above zero and what is below apart.
+    pub unallocated_gross: Gross,
+    /// The allocated part of everything that was charged or credited, each counted for what it is, so that a credit
+    /// hides no charge; null where there is nothing.
     pub covered: Option<Decimal>,
 }
 
@@ -102,8 +100,8 @@ pub struct UnallocatedKey {
     pub accelerator_hours: Decimal,
     /// Null where none of it belongs to a day.
     pub days: Option<Days>,
-    /// Of all that is unallocated; null where that is zero.
-    pub share: Option<Decimal>,
+    /// Of the unallocated charges; of the credits, where it is one.
+    pub share: Decimal,
     /// Who could own it, the surest first.
     pub suggestions: Vec<Suggestion>,
 }
@@ -138,25 +136,29 @@ impl Answers {
         let of_month = book.of_month(question.period.last());
         let mut found = Unallocated {
             period: question.period,
-            sequence,
-            currency: spend.currency.clone(),
-            cost: question.cost,
-            coverage: coverage(&spend),
+            footing: Footing::from(&spend),
+            coverage: None,
             stated: StatedCoverage::default(),
             months: Vec::new(),
             keys: Vec::new(),
             count: 0,
             has_teams: !of_month.teams.is_empty(),
-            other_currencies: spend.other_currencies.clone(),
-            rates: spend.rates.clone(),
-            unconverted: spend.unconverted.clone(),
         };
-        let (Some(coverage), Some(currency)) = (found.coverage, &spend.currency) else { return Ok(found) };
+        // Nothing is compared here.
+        found.footing.rates.retain(|used| used.month >= question.period.first());
+        found.footing.previous_unconverted.clear();
+        let (Some(total), Some(currency)) = (&spend.total, &spend.currency) else { return Ok(found) };
         // The months before are told in the same currency, whichever was the most used one in them.
         let asked = match asked.convert_into {
             Some(_) => asked,
             None => Question { currency: Some(currency.clone()), ..asked },
         };
+        let mut gross = GrossOfMonth::default();
+        for month in question.period.months() {
+            gross += self.gross_of_month(db, &asked, month, sequence).await?;
+        }
+        let coverage = coverage(&spend, total.amount, &gross);
+        found.coverage = Some(coverage);
         if asked.filters.is_empty() {
             for (_, cents) in months_in_cents(db, self, &asked, &book).await? {
                 found.stated += StatedCoverage::of(&cents);
@@ -164,20 +166,32 @@ impl Answers {
         } else {
             found.stated = StatedCoverage::rounded(&coverage);
         }
-        found.months = self.coverage_by_month(db, &asked).await?;
+        found.months = self.coverage_by_month(db, &asked, sequence).await?;
         let mut filters = asked.filters.clone();
         filters.push(Filter::keep(Grouping::Team, vec![String::new()]));
         let of_nobody = Question { by: Grouping::Month, then: None, filters, ..asked };
         let keys = self.unallocated_keys(db, &of_nobody, sequence, first, limit).await?;
         found.count = keys.count;
-        found.keys = owned(&keys, &of_month, coverage.unallocated)?;
+        found.keys = owned(&keys, &of_month, &gross.unallocated)?;
         Ok(found)
+    }
+
+    async fn gross_of_month(
+        &self,
+        db: &mut PgConnection,
+        asked: &Question,
+        month: BillingMonth,
+        sequence: i64,
+    ) -> sqlx::Result<GrossOfMonth> {
+        let of_month = Question { period: month.into(), then: None, ..asked.clone() };
+        self.gross(db, &of_month, sequence).await
     }
 
     async fn coverage_by_month(
         &self,
         db: &mut PgConnection,
         asked: &Question,
+        sequence: i64,
     ) -> Result<Vec<MonthCoverage>, Error> {
         let last = asked.period.last();
         let period = Period::new(last.minus(MONTHS - 1), last).unwrap_or_else(|| last.into());
@@ -195,6 +209,7 @@ impl Answers {
                 nobodys(of_month),
                 pools.map_or(Decimal::ZERO, |pools| pools.cost.amount),
                 pools.map_or(Decimal::ZERO, nobodys),
+                &self.gross_of_month(db, asked, month, sequence).await?,
             );
             let stated = if asked.filters.is_empty() {
                 let asked = Question { period: BillingMonth::into(month), ..asked.clone() };
@@ -235,8 +250,14 @@ impl std::ops::AddAssign for StatedCoverage {
 }
 
 impl Coverage {
-    /// From what everything came to, what of it is nobody's, and the same two of pools alone.
-    fn of(total: Decimal, unallocated: Decimal, pools: Decimal, undivided: Decimal) -> Self {
+    /// From what everything came to, what of it is nobody's, the same two of pools alone, and charges and credits apart.
+    fn of(
+        total: Decimal,
+        unallocated: Decimal,
+        pools: Decimal,
+        undivided: Decimal,
+        gross: &GrossOfMonth,
+    ) -> Self {
         let shared = pools - undivided;
         let allocated = total - unallocated;
         Self {
@@ -245,22 +266,24 @@ impl Coverage {
             shared: shared.normalize(),
             unallocated: unallocated.normalize(),
             undivided: undivided.normalize(),
-            // Credits that nobody owns would make more than everything of what somebody does.
-            covered: allocated.abs().divide(allocated.abs() + unallocated.abs(), PLACES),
+            unallocated_gross: Gross {
+                charges: gross.unallocated.charges.normalize(),
+                credits: gross.unallocated.credits.normalize(),
+            },
+            covered: gross.covered(),
         }
     }
 }
 
 /// Of spend by team and pool.
-fn coverage(spend: &Spend) -> Option<Coverage> {
-    let total = spend.total.as_ref()?.amount;
+fn coverage(spend: &Spend, total: Decimal, gross: &GrossOfMonth) -> Coverage {
     let of_pools = |group: &Group| -> Decimal {
         group.groups.iter().filter(|pool| pool.key.is_some()).map(|pool| pool.cost.amount).sum()
     };
     let pools = spend.groups.iter().map(of_pools).sum();
     let nobody = spend.groups.iter().find(|group| group.key.is_none());
     let unallocated = nobody.map_or(Decimal::ZERO, |group| group.cost.amount);
-    Some(Coverage::of(total, unallocated, pools, nobody.map_or(Decimal::ZERO, of_pools)))
+    Coverage::of(total, unallocated, pools, nobody.map_or(Decimal::ZERO, of_pools), gross)
 }
 
 /// What of a group by team has none.
@@ -269,14 +292,12 @@ fn nobodys(group: &Group) -> Decimal {
 }
 
 /// The keys with who could own them.
-fn owned(keys: &Keys, book: &MonthBook<'_>, unallocated: Decimal) -> sqlx::Result<Vec<UnallocatedKey>> {
+fn owned(keys: &Keys, book: &MonthBook<'_>, unallocated: &Gross) -> sqlx::Result<Vec<UnallocatedKey>> {
     // A pattern that is none is refused before it is kept.
     let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let key = |(key, facts): &(UnallocatedKey, Facts)| {
         let mut key = key.clone();
-        // Beside credits, one cost can be more than all of it; that says nothing.
-        let share = key.cost.divide(unallocated, PLACES);
-        key.share = share.filter(|share| !share.is_negative() && *share <= Decimal::from(1));
+        key.share = unallocated.share(key.cost);
         // What stands in a pool is claimed by a rule already.
         if key.pool.is_none() {
             key.suggestions = suggest(book, &attributor, facts, &keys.neighbours);
@@ -321,7 +342,7 @@ pub(super) async fn keys_of(
     rows.push(&mut query, &measures, &columns);
     query.push(
         " group by 1, 2), chosen as (select *, count(*) over () as keys from keys \
-         order by cost desc, charge_key_id, pool limit ",
+         order by abs(cost) desc, charge_key_id, pool limit ",
     );
     query.push_bind(limit);
     query.push(" offset ");
@@ -330,7 +351,7 @@ pub(super) async fn keys_of(
         ") select chosen.*, k.provider, k.billing_account, k.sub_account, k.service, k.service_category, k.sku, \
          k.region, k.accelerator, k.instance_type, k.meter, k.pricing, k.category, k.resource_id, \
          k.commitment_discount_id, k.is_unused_commitment, k.tags from chosen join charge_keys k on k.charge_key_id = chosen.charge_key_id \
-         order by chosen.cost desc, chosen.charge_key_id, chosen.pool",
+         order by abs(chosen.cost) desc, chosen.charge_key_id, chosen.pool",
     );
     for row in query.build().fetch_all(&mut *db).await? {
         keys.count = row.try_get("keys")?;
@@ -353,7 +374,7 @@ pub(super) async fn keys_of(
             cost: row.try_get("cost")?,
             accelerator_hours: accelerator_hours(row.try_get("part_seconds")?, PLACES).normalize(),
             days: None,
-            share: None,
+            share: Decimal::ZERO,
             suggestions: Vec::new(),
         };
         keys.found.push((key, facts));

@@ -167,3 +167,64 @@ fn sums(
     found.retain(|_, (_, days)| *days > 0);
     found
 }
+
+/// What a team had of a unit in a period, and what each of them cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TeamUnit {
+    pub unit: String,
+    pub quantity: Decimal,
+    /// Effective cost of the months with a quantity, in the reporting currency; null where nothing was billed.
+    pub cost: Option<Money>,
+    pub per_unit: Option<Decimal>,
+    /// In the period before.
+    pub previous_per_unit: Option<Decimal>,
+    /// Of the cost something is missing that no rate converts.
+    pub is_incomplete: bool,
+}
+
+/// The units of a team in a question's period, beside the period before.
+pub(super) async fn units(
+    db: &mut PgConnection,
+    answers: &Answers,
+    team: &str,
+    question: &Question,
+) -> Result<Vec<TeamUnit>, Error> {
+    let of = UnitOwner { kind: QuantityKind::Team, owner: team.to_owned() };
+    let mut previous = answers.unit_costs(db, &of, question.period.previous(), &question.viewer).await?;
+    let mut found: BTreeMap<String, TeamUnit> = BTreeMap::new();
+    for it in answers.unit_costs(db, &of, question.period, &question.viewer).await? {
+        let sum = found.entry(it.unit.clone()).or_insert_with(|| TeamUnit {
+            unit: it.unit.clone(),
+            quantity: Decimal::ZERO,
+            cost: None,
+            per_unit: None,
+            previous_per_unit: None,
+            is_incomplete: false,
+        });
+        sum.add(&it);
+    }
+    for unit in found.values_mut() {
+        unit.per_unit = unit.price();
+        unit.cost = unit.cost.take().map(|cost| Money { amount: cost.amount.normalize(), ..cost });
+        let mut before = TeamUnit { quantity: Decimal::ZERO, cost: None, ..unit.clone() };
+        previous.iter_mut().filter(|it| it.unit == unit.unit).for_each(|it| before.add(it));
+        unit.previous_per_unit = before.price();
+    }
+    Ok(found.into_values().collect())
+}
+
+impl TeamUnit {
+    fn add(&mut self, month: &UnitCost) {
+        self.quantity = (self.quantity + month.quantity).normalize();
+        self.is_incomplete |= month.is_incomplete;
+        match (&mut self.cost, &month.cost) {
+            (Some(sum), Some(cost)) => sum.amount += cost.amount,
+            (sum @ None, cost) => sum.clone_from(cost),
+            (Some(_), None) => {}
+        }
+    }
+
+    fn price(&self) -> Option<Decimal> {
+        Some(self.cost.as_ref()?.amount.divide(self.quantity, PLACES)?.normalize())
+    }
+}

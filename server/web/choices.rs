@@ -65,16 +65,59 @@ pub fn periods(period: Period, during: impl Fn(Period) -> String) -> Vec<Choice>
     period.around().into_iter().map(|it| (it.name(), during(it), it == period)).collect()
 }
 
-/// Who bills it, told apart by whether it may still change.
+/// Who bills it, told apart by whether it may still change. What names its invoices and still lacks days of its month
+/// says so, since a bill can be called final too early.
 pub fn publishers(standing: &[Standing], is_provisional: bool) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for provider in standing.chunk_by(|a, b| a.provider == b.provider) {
         let matching = provider.iter().filter(|scope| scope.is_provisional == is_provisional).count();
-        if matching == provider.len() {
+        let mut remarks = Vec::new();
+        if matching < provider.len() {
+            remarks.push(format!("{matching} of {}", provider.len()));
+        }
+        if !is_provisional {
+            remarks.extend(provider.iter().filter_map(|scope| short(scope, provider.len() > 1)));
+        }
+        if matching > 0 && remarks.is_empty() {
             names.push(provider[0].provider.clone());
         } else if matching > 0 {
-            names.push(format!("{} ({matching} of {})", provider[0].provider, provider.len()));
+            names.push(format!("{} ({})", provider[0].provider, remarks.join("; ")));
         }
     }
     names
+}
+
+/// `stated until 28 September`: of a bill that is final and lacks days at the end of its month.
+fn short(scope: &Standing, is_named: bool) -> Option<String> {
+    let day = scope.last_day.filter(|_| !scope.is_provisional)?;
+    let is_short = day.succ_opt().is_some_and(|next| next < scope.month.days().end);
+    let account = if is_named { format!("{} ", scope.billing_account) } else { String::new() };
+    is_short.then(|| format!("{account}stated until {}", day.format("%-d %B")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_final_bill_that_lacks_days_says_until_when_it_is_stated() {
+        let scope = |account: &str, is_provisional, day: &str| Standing {
+            provider: "NeoCloud".into(),
+            billing_account: account.into(),
+            month: "2026-09".parse().unwrap(),
+            is_provisional,
+            last_day: day.parse().ok(),
+            delivered_at: None,
+            rejected_rows: 0,
+            deliveries: Vec::new(),
+        };
+        let told = |scopes: &[Standing]| publishers(scopes, false).join(", ");
+        assert_eq!(told(&[scope("a", false, "2026-09-28")]), "NeoCloud (stated until 28 September)");
+        assert_eq!(told(&[scope("a", false, "2026-09-30")]), "NeoCloud");
+        assert_eq!(told(&[scope("a", false, "")]), "NeoCloud", "it states no days");
+        assert_eq!(
+            told(&[scope("a", false, "2026-09-28"), scope("b", true, "2026-09-20")]),
+            "NeoCloud (1 of 2; a stated until 28 September)"
+        );
+    }
 }

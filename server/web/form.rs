@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::money::Decimal;
+use crate::money::{Decimal, grouped};
 
 /// Values and problems by field name. The macros of `ui/form.html` read them.
 #[derive(Debug, Default)]
@@ -46,17 +46,16 @@ impl Fields {
     }
 }
 
-/// An amount as people write or copy it: `12920.15`, or with commas between thousands where cents make plain
-/// which is which.
+/// An amount as people write or copy it: `12920.15`, or with commas where they can only stand between thousands.
 pub fn amount(text: &str) -> Option<Decimal> {
     let text = text.trim().replace('−', "-");
-    let Some((thousands, decimals)) = text.split_once('.').filter(|(whole, _)| whole.contains(',')) else {
-        return if text.contains(['e', 'E']) { None } else { text.parse().ok() };
-    };
-    let mut groups = thousands.trim_start_matches('-').split(',');
-    let is_first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
-    let is_grouped = is_first && groups.all(|group| group.len() == 3);
-    if is_grouped { format!("{}.{decimals}", thousands.replace(',', "")).parse().ok() } else { None }
+    if text.contains(['e', 'E']) {
+        return None;
+    }
+    match text.strip_prefix('-') {
+        Some(rest) => grouped(rest, false).map(|amount| -amount),
+        None => grouped(text.strip_prefix('+').unwrap_or(&text), false),
+    }
 }
 
 #[cfg(test)]

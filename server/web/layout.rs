@@ -2,6 +2,7 @@
 
 use super::extract::Visitor;
 use super::extract::cookie::Flash;
+use super::respond::As;
 use super::{Access, paths};
 use crate::accounts::Person;
 
@@ -63,6 +64,12 @@ impl Layout {
     pub fn undo(&self) -> Option<String> {
         let change = self.flash.as_ref()?.change.filter(|_| self.may(Access::Admin))?;
         Some(paths::ChangeUndo { change }.to_string())
+    }
+
+    /// The page of the change that the last action made, for who may look at it.
+    pub fn last_change(&self) -> Option<String> {
+        let change = self.flash.as_ref()?.change.filter(|_| self.may(Access::Finance))?;
+        Some(paths::Change { change: As::page(change) }.to_string())
     }
 
     pub fn nav(&self) -> Vec<Way> {

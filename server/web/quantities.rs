@@ -26,6 +26,8 @@ use crate::report::{Answers, UnitCost};
 const LARGEST_FILE: usize = 40 << 20;
 /// Months of the table; a file has them all.
 const MONTHS: u32 = 13;
+/// How one goes back, since quantities are no part of the book that changes are undone of.
+const KEPT: &str = "To take it back, enter what was before; pages asked as of an earlier step keep that.";
 
 #[derive(Template)]
 #[template(path = "quantities.html")]
@@ -139,7 +141,7 @@ pub async fn set(
     let name = kind.name_of(&book, &owner);
     let said = format!("{kind} {name} had {quantity} {unit} on {}", day.format("%-d %b %Y"));
     let sentence = match entered.sequence {
-        Some(_) => format!("Entered: {said}."),
+        Some(step) => format!("Entered: {said}. It is step {step} of the ledger. {KEPT}"),
         None => format!("Nothing changed: {said} before."),
     };
     Ok(back(&sentence, &settings))
@@ -168,9 +170,15 @@ pub async fn load(
     let Some(quantities) = fields.check("files", quantities) else {
         return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
     };
-    let Entered { changed, unchanged, .. } =
+    let Entered { sequence, changed, unchanged } =
         allocation::set_quantities(&mut db, &quantities, &by, clock::now()).await?;
-    let sentence = format!("{name}: {changed} quantities are new or changed, {unchanged} were known.");
+    let counted = match changed {
+        1 => "one quantity is new or changed".to_owned(),
+        changed => format!("{changed} quantities are new or changed"),
+    };
+    let known = if unchanged == 1 { "one was known" } else { &format!("{unchanged} were known") };
+    let step = sequence.map(|step| format!(" It is step {step} of the ledger. {KEPT}")).unwrap_or_default();
+    let sentence = format!("{name}: {counted}, {known}.{step}");
     Ok(back(&sentence, &settings))
 }
 
@@ -200,7 +208,10 @@ pub async fn remove(
     let days = allocation::remove_quantities(&mut db, kind, &owner, &unit, month, &by, now).await?;
     let sentence = match days {
         0 => "Nothing changed: there is no such quantity.".to_owned(),
-        days => format!("Removed: {unit} of {kind} {owner} in {}, {days} days.", month.name()),
+        days => {
+            let days = if days == 1 { "one day".to_owned() } else { format!("{days} days") };
+            format!("Removed: {unit} of {kind} {owner} in {}, {days}. {KEPT}", month.name())
+        }
     };
     Ok(back(&sentence, &settings))
 }
@@ -212,12 +223,16 @@ fn back(sentence: &str, settings: &Settings) -> axum::response::Response {
 }
 
 impl UnitCost {
-    /// What a unit costs, with as many digits as tell something of a token.
+    /// What a unit costs, as pages write it.
     pub fn price(&self) -> Option<String> {
-        let price = self.per_unit?;
-        let places = if price.abs() < Decimal::new(1, 2) { 8 } else { 4 };
-        Some(filters::figure(price.round(places).normalize(), places))
+        self.per_unit.map(price)
     }
+}
+
+/// What a unit costs, with as many digits as tell something of a token.
+pub fn price(price: Decimal) -> String {
+    let places = if price.abs() < Decimal::new(1, 2) { 8 } else { 4 };
+    filters::figure(price.round(places).normalize(), places)
 }
 
 impl Record for Quantity {

@@ -7,10 +7,11 @@ use axum::extract::State;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
+use super::latest::in_one_currency;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
-use super::{filters, paths, respond};
+use super::{choices, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::allocation::{Field, How, Suggestion};
 use crate::chart;
@@ -18,9 +19,7 @@ use crate::clock;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
-use crate::report::{
-    self, Answers, CostBasis, Coverage, MonthCoverage, Offer, Remedy, Unallocated, UnallocatedKey,
-};
+use crate::report::{self, Answers, Coverage, MonthCoverage, Offer, Remedy, Unallocated, UnallocatedKey};
 
 /// Ways on a page.
 const PAGE: usize = 50;
@@ -28,7 +27,6 @@ const PAGE: usize = 50;
 const KEYS: i64 = 2_000;
 /// Keys of a remedy that are shown.
 const SHOWN: usize = 20;
-const SHARE_PLACES: u8 = 6;
 
 #[derive(Template)]
 #[template(path = "unallocated.html")]
@@ -41,11 +39,18 @@ struct Page {
     reporting_currency: Option<Currency>,
 }
 
-/// The month that was billed last, or this one.
-pub async fn latest(_: paths::AnyUnallocated, State(answers): State<Arc<Answers>>, mut db: Db) -> Result {
+/// The month that was billed last, or this one; of several currencies all in one.
+pub async fn latest(
+    _: paths::AnyUnallocated,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let asked = Asked::read(pairs)?;
     let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
     let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
-    Ok(respond::see_other(paths::Unallocated { period: As::page(month.into()) }))
+    let asked = in_one_currency(&mut db, &answers, asked, month, &Viewer::Everything).await?;
+    Ok(respond::see_other(asked.link(paths::Unallocated { period: As::page(month.into()) })))
 }
 
 pub async fn show(
@@ -68,7 +73,7 @@ pub async fn show(
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
-            let currency = it.currency.as_ref();
+            let currency = it.footing.currency.as_ref();
             let lines: Vec<Line<'_>> = it.keys.iter().map(|key| Line { key, currency }).collect();
             respond::csv(&format!("unallocated-{period}"), &lines)
         }
@@ -90,9 +95,8 @@ impl Page {
         asked.link(paths::Unallocated { period: As::page(period) })
     }
 
-    fn periods(&self) -> Vec<(String, String, bool)> {
-        let choice = |period: Period| (period.name(), self.during(period), period == self.period);
-        self.period.around().into_iter().map(choice).collect()
+    fn periods(&self) -> Vec<choices::Choice> {
+        choices::periods(self.period, |period| self.during(period))
     }
 
     fn file(&self, suffix: &str) -> String {
@@ -100,36 +104,20 @@ impl Page {
         format!("/unallocated/{}.{suffix}{}", self.period, asked.suffix())
     }
 
-    fn costs(&self) -> Vec<(String, String, bool)> {
-        let choice = |cost: CostBasis| {
-            let asked = Asked { page: 1, ..self.asked.cost(cost) };
-            (cost.label(), self.at(&asked), cost == self.asked.cost)
-        };
-        CostBasis::ALL.into_iter().map(choice).collect()
+    fn costs(&self) -> Vec<choices::Choice> {
+        choices::costs(&self.asked, |asked| self.at(asked))
     }
 
     /// Each currency of the period alone, and all in one, where there are several.
-    fn currencies(&self) -> Vec<(String, String, bool)> {
-        let converted = self.asked.convert_into.as_ref();
-        let mut present: Vec<&Currency> = self.it.other_currencies.iter().chain(&self.it.currency).collect();
-        present.extend(self.it.rates.iter().map(|used| &used.currency));
-        present.sort_unstable();
-        present.dedup();
-        if present.len() < 2 && converted.is_none() {
-            return Vec::new();
-        }
-        let mut into: Vec<&Currency> = converted.into_iter().chain(&self.reporting_currency).collect();
-        into.sort_unstable();
-        into.dedup();
-        let alone = present.into_iter().map(|currency| {
-            let is_current = converted.is_none() && self.it.currency.as_ref() == Some(currency);
-            (currency.to_string(), self.at(&self.asked.currency(currency)), is_current)
-        });
-        let all_in = into.into_iter().map(|currency| {
-            let address = self.at(&self.asked.convert_into(currency));
-            (format!("All in {currency}"), address, converted == Some(currency))
-        });
-        alone.chain(all_in).collect()
+    fn currencies(&self) -> Vec<choices::Choice> {
+        let reporting = self.reporting_currency.as_ref();
+        choices::currencies(&self.asked, &self.it.footing, reporting, |asked| self.at(asked))
+    }
+
+    /// Those that are not shown, and all in one.
+    fn other_currencies(&self) -> Vec<(String, String)> {
+        let others = self.currencies().into_iter().filter(|(_, _, is_current)| !is_current);
+        others.map(|(label, href, _)| (label, href)).collect()
     }
 
     fn chips(&self) -> Vec<(String, String)> {
@@ -137,7 +125,7 @@ impl Page {
     }
 
     fn coverage(&self) -> Option<(&Coverage, &Currency)> {
-        self.it.coverage.as_ref().zip(self.it.currency.as_ref())
+        self.it.coverage.as_ref().zip(self.it.footing.currency.as_ref())
     }
 
     /// What would give the keys an owner, of this page.
@@ -156,10 +144,17 @@ impl Page {
         self.it.count - self.it.keys.len() as i64
     }
 
-    /// Of all that is unallocated; nothing where credits make that mean nothing.
+    /// Of the unallocated charges; of the credits, where it is for nothing else.
     fn share(&self, remedy: &Remedy<'_>) -> Option<Decimal> {
-        let share = remedy.cost.divide(self.it.coverage.as_ref()?.unallocated, SHARE_PLACES)?;
-        (!share.is_negative() && share <= Decimal::from(1)).then_some(share)
+        let gross = &self.it.coverage.as_ref()?.unallocated_gross;
+        let of = if remedy.gross.charges.is_zero() { remedy.gross.credits } else { remedy.gross.charges };
+        Some(gross.share(of))
+    }
+
+    /// Whether something that nobody owns is a credit, which is told apart then.
+    fn has_credits(&self) -> bool {
+        let has = |it: &Coverage| !it.unallocated_gross.credits.is_zero();
+        self.it.coverage.iter().chain(self.it.months.iter().map(|month| &month.coverage)).any(has)
     }
 
     /// The form that makes it so, filled in from the page's first month on, and what the link to it says.
@@ -242,9 +237,9 @@ fn over_time(it: &Unallocated) -> chart::Stack {
         is_other,
     };
     chart::Stack {
-        title: format!("{} by month: allocated and not", it.cost.label()),
+        title: format!("{} by month: allocated and not", it.footing.cost.label()),
         description: "Stacked columns; the same figures stand in the table below.".to_owned(),
-        unit: it.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
+        unit: it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
         buckets: it
             .months
             .iter()
@@ -306,7 +301,7 @@ impl Record for Line<'_> {
         cells.push(Cell::Number(key.cost));
         cells.push(self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())));
         cells.push(Cell::Number(key.accelerator_hours));
-        cells.push(key.share.map_or(Cell::Empty, Cell::Number));
+        cells.push(Cell::Number(key.share));
         let surest = key.suggestions.first();
         cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.who.as_str())));
         cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.why.as_str())));

@@ -6,6 +6,7 @@ use gpuledger::allocation::{
 };
 use gpuledger::audit::Actor;
 use gpuledger::clock;
+use gpuledger::report::{self, EventOf};
 use sqlx::{PgConnection, PgPool};
 
 use crate::support::book::{change, pool, rule, team, to_pool, to_team, write};
@@ -28,7 +29,7 @@ async fn refused(db: &mut PgConnection, entries: Vec<Entry>) -> String {
         other => panic!("{other:?}"),
     };
     assert_eq!(allocation::book(db, i64::MAX - 1).await.unwrap(), before);
-    assert!(allocation::history(db, None, None, 0, 10).await.unwrap().0.is_empty());
+    assert!(report::events(db, None, None, 0, 10).await.unwrap().0.is_empty());
     found
 }
 
@@ -233,7 +234,7 @@ async fn a_draft_changes_nothing_until_it_is_applied_and_undo_goes_back(db: PgPo
     assert_eq!(change.undone_by.as_deref(), Some("ada@example.com"));
     assert_eq!((change.undo_reason.as_deref(), change.undone_at.is_some()), (Some("too early"), true));
     // It stands in the history twice: what was done, and later that it was undone.
-    let (lines, count) = allocation::history(&mut db, None, None, 0, 10).await.unwrap();
+    let (lines, count) = report::events(&mut db, None, None, 0, 10).await.unwrap();
     assert_eq!((lines.iter().map(|line| line.is_undo).collect::<Vec<_>>(), count), (vec![true, false], 2));
 }
 
@@ -291,9 +292,10 @@ async fn a_draft_waits_for_a_decision_once_it_is_proposed(db: PgPool) {
     assert!(allocation::propose(&mut db, id, None, &by, clock::now()).await.unwrap());
     assert_eq!(allocation::proposals(&mut db).await.unwrap(), 1);
     let proposed = Some(Stage::Proposed);
-    let (lines, _) = allocation::history(&mut db, proposed, Some("fay@example.com"), 0, 10).await.unwrap();
-    assert_eq!(lines[0].change.draft_reason.as_deref(), Some("it begins"), "a reason that was given stays");
-    let (others, count) = allocation::history(&mut db, None, Some("ada@example.com"), 0, 10).await.unwrap();
+    let (lines, _) = report::events(&mut db, proposed, Some("fay@example.com"), 0, 10).await.unwrap();
+    let EventOf::Change(change) = &lines[0].of else { panic!("{lines:?}") };
+    assert_eq!(change.draft_reason.as_deref(), Some("it begins"), "a reason that was given stays");
+    let (others, count) = report::events(&mut db, None, Some("ada@example.com"), 0, 10).await.unwrap();
     assert_eq!((others.len(), count), (0, 0));
 
     let ada = Actor::person("ada@example.com", "test");

@@ -105,8 +105,15 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     );
     assert_eq!(by_team(&mut admin).await, strings(&[("Unallocated", "110")]));
     let changes = admin.get("/changes").await;
-    assert_eq!(html::texts(&changes.body, "tbody .badge"), ["undo", "undone", "applied", "applied"]);
+    assert_eq!(
+        html::texts(&changes.body, "tbody .badge"),
+        ["undo", "undone", "applied", "applied", "applied"]
+    );
     assert!(html::text(&changes.body, "tbody tr:first-child").contains("the accounts come first"));
+    // Deliveries change figures as well.
+    let first = html::text(&changes.body, "tbody tr:last-child");
+    assert!(first.starts_with("Delivery 1: "), "{first}");
+    assert_eq!(html::attributes(&changes.body, "tbody tr:last-child th a", "href"), ["/imports/1"]);
     let undone = admin.get("/changes?status=undone").await;
     assert_eq!(html::texts(&undone.body, "tbody .badge"), ["undo", "undone"]);
     ledger.assert_balanced().await;
@@ -182,10 +189,12 @@ async fn a_reorganization_comes_as_a_file_and_leaves_the_past(db: PgPool) {
         ("name\nA\na\n", "row 2, handle: found \"a\", expected another team"),
         ("name,colour\nA,red\n", "found \"unknown: colour\", expected name, and if you like"),
         ("name,parent\nA,nobody\n", "it is part of nobody, and there is no such team"),
+        ("name;parent\nA;B\n", "this file is separated by semicolons: save it with commas"),
     ] {
         let refused = load(&mut admin, file).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-        let said = html::text(&refused.body, "main");
+        assert_eq!(html::texts(&refused.body, ".notice, .problem").len(), 1, "it is told in one place");
+        let said = html::text(&refused.body, ".notice");
         assert!(said.contains(expected), "{said}\nlacks\n{expected}");
     }
     assert_eq!(admin.get("/organization/teams.csv").await.body, csv);

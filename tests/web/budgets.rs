@@ -84,7 +84,8 @@ async fn a_budget_is_compared_with_what_was_spent_and_will_be(db: PgPool) {
     let id = add(&mut finance, &budget("team:vision", "400", "2026-08")).await;
     assert_eq!(
         html::text(&finance.get(PAGE).await.body, ".flash"),
-        "There is a new budget of team Vision: 400.00 USD a month from 2026-08."
+        "There is a new budget of team Vision: 400.00 USD a month from 2026-08. It is kept among the changes, where an \
+         administrator can undo it."
     );
     let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
     let now = &it["current"];
@@ -164,16 +165,24 @@ async fn what_cannot_be_is_refused_with_the_reason_and_nothing_changes(db: PgPoo
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn it_is_changed_ended_and_removed(db: PgPool) {
-    let (_ledger, mut finance) = app(db).await;
+    let (ledger, mut finance) = app(db).await;
     let id = add(&mut finance, &budget("team:vision", "400", "2026-08")).await;
     let here = format!("/budgets/{id}");
     let changed = finance.submit(&here, &here, &budget("", "200", "2026-08")[1..]).await;
     assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.body);
     let page = finance.get(&here).await.body;
-    assert_eq!(
-        html::text(&page, ".flash"),
-        "Changed: budget of team Vision: 200.00 USD a month from 2026-08."
-    );
+    let said = html::text(&page, ".flash");
+    assert!(said.starts_with("Changed: budget of team Vision: 200.00 USD a month from 2026-08."), "{said}");
+    // Finance is led to the change, an administrator undoes it right there.
+    let change = html::attributes(&page, ".flash a", "href").remove(0);
+    let fields = [&budget("", "250", "2026-08")[1..], &[("reason", "less was meant")]].concat();
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    admin.submit(&here, &here, &fields).await;
+    let undo = html::attributes(&admin.get(&here).await.body, ".flash form", "action").remove(0);
+    assert_ne!(undo, format!("{change}/undo"));
+    assert!(finance.get(undo.trim_end_matches("/undo")).await.body.contains("less was meant"));
+    admin.submit(&here, &undo, &[]).await;
+    let page = finance.get(&here).await.body;
     assert_eq!(html::texts(&page, "h1 .badge"), ["Above 100 %"]);
 
     let early = finance.submit(&here, &format!("{here}/end"), &[("until", "2026-07")]).await;

@@ -300,6 +300,13 @@ async fn an_experiment_is_renamed_assigned_and_merged_on_its_page(db: PgPool) {
     let itself = admin.submit("/experiments/seg-1", "/experiments/seg-1/merge", &[("into", "Seg-1")]).await;
     assert!(html::text(&itself.body, "[role=alert]").contains("name another experiment"));
 
+    // Different teams pay for them, so also who saves at once sees first what becomes one.
+    let at_once = [("into", "seg-2"), ("do", "save")];
+    let warned = admin.submit("/experiments/seg-1", "/experiments/seg-1/merge", &at_once).await;
+    let said = html::text(&admin.get(warned.location()).await.body, ".notice");
+    assert!(said.contains("for Old segmentation pays Research 96.01"), "{said}");
+    assert!(said.contains("for Second segmentation pays Research 20.00 and Nlp 10.00"), "{said}");
+
     // Looked at first, then merged: the bill is the same, and the old address leads to the new one.
     let looked_at =
         admin.submit("/experiments/seg-1", "/experiments/seg-1/merge", &[("into", "seg-2")]).await;

@@ -500,3 +500,28 @@ async fn the_history_is_narrowed_and_sorted_by_its_address(db: PgPool) {
         serde_json::from_str(&finance.get("/imports.json?state=counts&sort=oldest").await.body).unwrap();
     assert_eq!((&json["count"], &json["lines"][0]["replaced"][0]), (&2.into(), &1.into()));
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_decision_that_would_change_a_final_month_says_so(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Finance).await;
+    let bill = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "").hour(
+        "acme",
+        "s1",
+        "2026-09-06T10",
+        "10",
+        "",
+    );
+    app.import("final.csv", bill.invoiced()).await;
+    app.import("less.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "")).await;
+    let page = app.get("/imports/2").await.body;
+    let said = html::text(&page, ".notice");
+    assert!(
+        said.contains(
+            "September 2026 is final; its statements will say that they were restated. NeoCloud acme"
+        ),
+        "{said}"
+    );
+    // Its last day is the sixth, though its invoices are named.
+    let month = html::text(&app.get("/spend/2026-09").await.body, "main");
+    assert!(month.contains("Final NeoCloud (stated until 6 September)"), "{month}");
+}

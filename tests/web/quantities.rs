@@ -83,7 +83,8 @@ async fn entered_quantities_divide_shared_costs_and_tell_what_a_unit_costs(db: P
     let answer = finance.submit(PAGE, PAGE, &RUNS).await;
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, PAGE), "{}", answer.body);
     let page = finance.get(PAGE).await.body;
-    assert_eq!(html::text(&page, ".flash"), "Entered: team Vision had 8 training runs on 5 Sep 2026.");
+    let said = html::text(&page, ".flash");
+    assert!(said.starts_with("Entered: team Vision had 8 training runs on 5 Sep 2026. It is step"), "{said}");
     // All of support is vision's: 52 by 8.
     assert_eq!(costs(&mut finance).await, [["vision", "training runs", "8", "52", "6.5"]]);
 
@@ -115,10 +116,8 @@ async fn entered_quantities_divide_shared_costs_and_tell_what_a_unit_costs(db: P
     let gone = [("month", "2026-09"), ("kind", "team"), ("owner", "speech"), ("unit", "training runs")];
     finance.submit(PAGE, "/quantities/remove", &gone).await;
     let page = finance.get(PAGE).await.body;
-    assert_eq!(
-        html::text(&page, ".flash"),
-        "Removed: training runs of team speech in September 2026, 1 days."
-    );
+    let said = html::text(&page, ".flash");
+    assert!(said.starts_with("Removed: training runs of team speech in September 2026, one day."), "{said}");
     assert_eq!(costs(&mut finance).await[0], ["vision", "training runs", "8", "52", "6.5"]);
     finance.submit(PAGE, "/quantities/remove", &gone).await;
     assert!(finance.get(PAGE).await.body.contains("Nothing changed: there is no such quantity."));
@@ -157,7 +156,7 @@ async fn what_is_wrong_is_refused_with_its_place_and_nothing_changes(db: PgPool)
         ("owner", "robotics", "Expected a team of September 2026."),
         ("unit", " ", "Expected what is counted"),
         ("quantity", "-1", "Expected a number of zero or more"),
-        ("quantity", "1,200", "Expected a number of zero or more"),
+        ("quantity", "1,200", "Expected a number such as 1200 or 1,200.5; whether a comma alone"),
     ] {
         let fields = RUNS.map(|(name, known)| (name, if name == field { value } else { known }));
         let answer = finance.submit(PAGE, PAGE, &fields).await;
@@ -180,10 +179,32 @@ async fn what_is_wrong_is_refused_with_its_place_and_nothing_changes(db: PgPool)
             "expected the columns day,kind,owner,unit,quantity; missing: day, kind, owner, unit, quantity. Nothing of it was taken.",
         ),
         ("day,kind,owner,unit,quantity\n".to_owned(), "runs.csv holds no quantity."),
+        (head.replace(',', ";"), "this file is separated by semicolons: save it with commas"),
     ] {
         let refused = load(&mut finance, &content).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{content}");
         assert!(refused.body.contains(sentence), "{content}: {}", refused.body);
     }
     assert_eq!(json(&mut finance).await["quantities"], serde_json::json!([]));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_team_s_page_tells_what_a_unit_costs_it(db: PgPool) {
+    let (_ledger, mut finance) = app(db).await;
+    let page = finance.get("/teams/vision/2026-09").await.body;
+    assert_eq!(html::texts(&page, "#units").len(), 0, "nothing was entered");
+    let fields = RUNS.map(|(name, known)| (name, if name == "quantity" { "1,000.5" } else { known }));
+    let answer = finance.submit(PAGE, PAGE, &fields).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let said = html::text(&finance.get(PAGE).await.body, ".flash");
+    assert!(said.contains("To take it back, enter what was before"), "{said}");
+
+    let it: Value = serde_json::from_str(&finance.get("/teams/vision/2026-09.json").await.body).unwrap();
+    let unit = &it["units"][0];
+    assert_eq!((&unit["unit"], &unit["quantity"]), (&"training runs".into(), &"1000.5".into()));
+    assert_eq!(unit["cost"]["amount"], "52", "with all of the support, which is divided by runs");
+    assert_eq!((&unit["per_unit"], &unit["previous_per_unit"]), (&"0.051974012994".into(), &Value::Null));
+    let page = finance.get("/teams/vision/2026-09").await.body;
+    let told = html::text(&page, "#units tbody");
+    assert!(told.starts_with("training runs 1,000.5 52.00 0.0520 – USD"), "{told}");
 }

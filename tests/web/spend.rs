@@ -250,3 +250,39 @@ async fn a_page_keeps_its_currency_and_a_list_of_charges_names_the_others(db: Pg
     let csv = finance.get("/charges/2026-09.csv?in=USD").await.body;
     assert_eq!((csv.lines().count(), csv.matches(",EUR").count()), (4, 1), "{csv}");
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_currency_that_there_is_none_of_is_refused_on_every_page(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let bill = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "").billed_in("DBU");
+    ledger.deliver("units.csv", &bill).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    for page in [
+        "/spend/2026-09",
+        "/variance/2026-09",
+        "/charges/2026-09",
+        "/chargeback/2026-09.json",
+        "/unallocated/2026-09.csv",
+        "/experiments/during/2026-09",
+    ] {
+        for name in ["in", "currency"] {
+            let refused = finance.get(&format!("{page}?{name}=XXQ")).await;
+            assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{page} {name}");
+            assert!(
+                refused.body.contains("which is no currency; expected a code such as USD"),
+                "{}",
+                refused.body
+            );
+            assert_eq!(
+                finance.get(&format!("{page}?{name}=DBU")).await.status,
+                StatusCode::OK,
+                "a bill has it"
+            );
+            assert_eq!(
+                finance.get(&format!("{page}?{name}=chf")).await.status,
+                StatusCode::OK,
+                "{page} {name}"
+            );
+        }
+    }
+}

@@ -404,6 +404,22 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     let page = finance.get(statement).await.body;
     let said = html::text(&page, ".facts");
     assert!(said.contains(&format!("it was 100.00 as of step {sequence}")), "{said}");
+    // What made it so is named, and one is led there; its lead hears what kind of thing it was.
+    assert!(said.contains("By the allocation: a change"), "{said}");
+    assert_eq!(told["causes"].as_array().unwrap().len(), 1);
+    assert!(html::attributes(&page, ".facts a", "href").contains(&"/changes/2".to_owned()), "{page}");
+    let csv = finance.get(&format!("{statement}.csv")).await.body;
+    let total = csv.lines().last().unwrap();
+    let since = format!(",20.00,2026-09 as of step {sequence},\"step ");
+    assert!(total.contains(&since) && total.ends_with(", the allocation: a change\""), "{total}");
+    let team_page = finance.get("/teams/vision/2026-09").await.body;
+    let line = html::texts(&team_page, "p.standing").join(" ");
+    assert!(
+        line.contains("Restated: September 2026 was 100.00 when its bills were final and is 120.00 now."),
+        "{line}"
+    );
+    let empty = finance.get("/teams/vision/2026-07/statement.csv").await.body;
+    assert!(empty.lines().nth(1).is_some_and(|line| line.starts_with(",total,Total,")), "{empty}");
     let then = finance.get(&format!("{statement}.json?sequence={sequence}&currency=USD")).await;
     assert_eq!(json(&then)["total"]["amount"], told["was"]);
     // So it is for who was charged less.

@@ -141,3 +141,51 @@ async fn empty_pages_say_what_to_do_next(db: PgPool) {
     assert!(empty(&page).contains("Everything is allocated in September 2026"), "{page}");
     assert_eq!(html::text(&page, ".figures dd"), "100.0 %");
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_credit_that_nobody_owns_hides_no_charge(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let bill = Focus::new()
+        .hour("acme", "s1", "2026-09-05T10", "200", "vision")
+        .hour("acme", "s1", "2026-09-05T11", "75", "a")
+        .hour("acme", "s1", "2026-09-05T12", "25", "b")
+        .hour("acme", "s2", "2026-09-05T13", "-100", "c");
+    ledger.deliver("september.csv", bill).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    write(&mut db, vec![team("vision"), rule(1, "tag:team", "vision", to_team("vision"))]).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+
+    let it = json(&mut finance, "/unallocated/2026-09.json").await;
+    let coverage = &it["coverage"];
+    assert_eq!((&coverage["unallocated"], &coverage["covered"]), (&"0".into(), &"0.500000".into()));
+    assert_eq!(coverage["unallocated_gross"], serde_json::json!({"charges": "100", "credits": "-100"}));
+    assert_eq!(it["months"][0]["covered"], "0.500000");
+    let keys = it["keys"].as_array().unwrap();
+    let told: Vec<_> =
+        keys.iter().map(|key| (key["cost"].as_str().unwrap(), key["share"].as_str().unwrap())).collect();
+    assert_eq!(told, [("75", "0.750000"), ("25", "0.250000"), ("-100", "1.000000")]);
+
+    let page = finance.get(PAGE).await.body;
+    assert_eq!(html::text(&page, ".figures dd"), "50.0 %");
+    let figures = html::text(&page, ".figures");
+    assert!(figures.contains("Unallocated chargesUSD100.00 Unallocated creditsUSD−100.00"), "{figures}");
+    assert!(!html::texts(&page, "#keys td.share").iter().any(|share| share == "–"), "{page}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn of_several_currencies_it_begins_with_all_in_one_and_says_which_part_it_shows(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("dollars.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "90", "")).await;
+    let euros = Focus::new().hour("other", "s9", "2026-09-05T10", "10", "").billed_in("EUR");
+    ledger.deliver("euros.csv", euros).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    finance.submit("/rates", "/rates/reporting-currency", &[("reporting_currency", "USD")]).await;
+
+    assert_eq!(finance.get("/unallocated").await.location(), "/unallocated/2026-09?in=USD");
+    let page = finance.get(PAGE).await.body;
+    let first = html::text(&page, "main > p");
+    assert!(first.starts_with("This is what was billed in EUR alone, and what was billed in USD"), "{first}");
+    let links = html::attributes(&page, "main > p a", "href");
+    assert!(links.contains(&"/unallocated/2026-09?in=USD".to_owned()), "{links:?}");
+    assert!(links.contains(&"/unallocated/2026-09?currency=USD".to_owned()), "{links:?}");
+}

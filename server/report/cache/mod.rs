@@ -14,6 +14,7 @@ use sqlx::PgConnection;
 use self::shelf::Shelf;
 use super::as_of::{Error, as_of};
 use super::basis::{Allocation, Basis, Names, months};
+use super::gross::{self, GrossOfMonth};
 use super::machines::{self, Machine};
 use super::over_time::{self, Days, Series, Step};
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
@@ -48,6 +49,7 @@ pub struct Answers {
     variance: Shelf<Key, Variance>,
     /// From a place on, and at most so many.
     unallocated: Shelf<(Key, i64, Option<i64>), Keys>,
+    gross: Shelf<Key, GrossOfMonth>,
     booked: Shelf<(Period, Arc<Visible>), Booked>,
     over_time: Shelf<(Key, Step, usize), Series>,
     days: Shelf<Key, BTreeMap<Option<String>, Days>>,
@@ -106,6 +108,19 @@ impl Answers {
         let everything = timeless(question);
         let keys = unallocated::keys_of(db, &everything, &basis, sequence, first, limit);
         self.unallocated.get(((everything.clone(), basis.clone()), first, limit), keys).await
+    }
+
+    /// What was charged and credited in the month of a question, and what of that nobody owns.
+    pub(super) async fn gross(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+    ) -> sqlx::Result<GrossOfMonth> {
+        let basis = self.basis(db, question, sequence).await?;
+        let everything = timeless(question);
+        let key = (everything.clone(), basis.clone());
+        Ok(*self.gross.get(key, gross::gross_of(db, &everything, &basis, sequence)).await?)
     }
 
     /// A period beside its invoices, as the ledger stands or stood.

@@ -6,6 +6,7 @@ use crate::allocation::{Book, MonthAllocation};
 use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::Decimal;
+use crate::report::gross::GrossOfMonth;
 use crate::report::machines::Machine;
 use crate::report::over_time::{Days, Series};
 use crate::report::reconciliation::Booked;
@@ -38,6 +39,12 @@ impl Weigh for Variance {
 impl Weigh for Keys {
     fn bytes(&self) -> usize {
         size_of_val(self) + self.found.len() * 2048
+    }
+}
+
+impl Weigh for GrossOfMonth {
+    fn bytes(&self) -> usize {
+        size_of_val(self)
     }
 }
 

@@ -86,6 +86,11 @@ impl Source {
         }
     }
 
+    /// Whether a row is of a key that comes to less than nothing.
+    pub fn is_credit(self) -> &'static str {
+        if self == Self::Attributed { "c.is_credit" } else { "least(c.billed_cost, c.effective_cost) < 0" }
+    }
+
     /// Whether a row is the use of accelerators.
     fn is_accelerated(self) -> &'static str {
         if self.is_of_owners() {

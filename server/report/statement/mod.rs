@@ -22,7 +22,8 @@ use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 pub use cents::{Cents, month_in_cents, months_in_cents};
 use pools::Pools;
-pub use restated::Restated;
+pub(super) use restated::months as restated_months;
+pub use restated::{Cause, Restated};
 pub use weight::Weighed;
 
 /// Lines of a team; the smallest beyond are added up, so that a statement stays two pages.
@@ -165,7 +166,10 @@ pub async fn statement(
         let cents = month_in_cents(db, answers, &asked).await?;
         of_everyone.total += cents.values().map(|cents| cents.total).sum();
         of_everyone.unallocated += cents.get(&None).copied().unwrap_or_default().total;
-        restated.extend(restated::find(db, answers, &who, &asked, viewer, spend.sequence).await?);
+        let step = spend.sequence;
+        if let Some(it) = restated::find(db, answers, &who, &asked, viewer, step).await? {
+            restated.push(restated::with_causes(db, answers, &who, &asked, viewer, step, it).await?);
+        }
         let is_charged = |team: &String| cents.contains_key(&Some(team.clone()));
         if !who.in_month(month).iter().any(is_charged) {
             continue;

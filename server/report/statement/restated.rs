@@ -1,5 +1,6 @@
 //! What was final as something else: a month of a statement that a later bill, rule or rate has changed.
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
 
@@ -8,6 +9,7 @@ use crate::accounts::Viewer;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 use crate::report::as_of::Error;
+use crate::report::events::{Event, EventOf, events_at};
 use crate::report::standing::final_since;
 use crate::report::team::{SeenTeam, seen_team};
 use crate::report::{Answers, Question};
@@ -22,6 +24,42 @@ pub struct Restated {
     pub was: Decimal,
     pub now: Decimal,
     pub difference: Decimal,
+    /// The steps since then at which it became something else, the latest first; empty where that is not told.
+    pub causes: Vec<Cause>,
+}
+
+/// A step of the ledger that changed what a statement says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    pub sequence: i64,
+    pub at: DateTime<Utc>,
+    /// `a bill`, `the allocation`: what everybody may know of it.
+    pub what: &'static str,
+    pub is_undo: bool,
+    /// What it was exactly, and where one sees more of it, for who sees everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<i64>,
+}
+
+/// The months of a question that were final as something else, without the causes.
+pub(in crate::report) async fn months(
+    db: &mut PgConnection,
+    answers: &Answers,
+    who: &SeenTeam,
+    question: &Question,
+    viewer: &Viewer,
+    sequence: i64,
+) -> Result<Vec<Restated>, Error> {
+    let mut found = Vec::new();
+    for month in question.period.months() {
+        let asked = Question { period: month.into(), filters: Vec::new(), ..question.clone() };
+        found.extend(find(db, answers, who, &asked, viewer, sequence).await?);
+    }
+    Ok(found)
 }
 
 /// Compares a month of a team, in cents, with what it was when it was final first.
@@ -54,7 +92,64 @@ pub(super) async fn find(
         first = steps.get(something).copied().unwrap_or(sequence);
         was = stated_at(db, answers, who, of_month, viewer, first).await?;
     }
-    Ok((was != now).then(|| Restated { month, sequence: first, was, now, difference: now - was }))
+    let (difference, causes) = (now - was, Vec::new());
+    Ok((was != now).then_some(Restated { month, sequence: first, was, now, difference, causes }))
+}
+
+/// Looks for the steps by which a month of a statement became what it is. Where it is the same before and after many,
+/// none of them counts as a cause.
+pub(super) async fn with_causes(
+    db: &mut PgConnection,
+    answers: &Answers,
+    who: &SeenTeam,
+    of_month: &Question,
+    viewer: &Viewer,
+    sequence: i64,
+    restated: Restated,
+) -> Result<Restated, Error> {
+    let steps = steps_that_matter(db, restated.month, restated.sequence, sequence).await?;
+    let mut changed = Vec::new();
+    // Stretches of steps with what was stated before the first of them, and at the last.
+    let mut open = vec![(0, steps.len(), restated.was, restated.now)];
+    while let Some((first, end, before, after)) = open.pop() {
+        if before == after || first == end {
+            continue;
+        }
+        if end - first == 1 {
+            changed.push(steps[first]);
+            continue;
+        }
+        let middle = first.midpoint(end);
+        let between = stated_at(db, answers, who, of_month, viewer, steps[middle - 1]).await?;
+        open.extend([(first, middle, before, between), (middle, end, between, after)]);
+    }
+    let events = events_at(db, &changed).await?;
+    let causes = events.into_iter().filter_map(|event| Cause::of(event, viewer)).collect();
+    Ok(Restated { causes, ..restated })
+}
+
+impl Cause {
+    fn of(event: Event, viewer: &Viewer) -> Option<Self> {
+        let (what, title, delivery, change) = match event.of {
+            EventOf::Delivery { delivery, files, .. } => {
+                ("a bill", Some(files.join(", ")), Some(delivery), None)
+            }
+            EventOf::Change(change) => ("the allocation", Some(change.summary), None, Some(change.id)),
+            EventOf::Rates => ("exchange rates", None, None, None),
+            EventOf::Quantities => ("quantities", None, None, None),
+            EventOf::ReportingCurrency => ("the reporting currency", None, None, None),
+        };
+        let is_told = *viewer == Viewer::Everything;
+        Some(Self {
+            sequence: event.sequence?,
+            at: event.at,
+            what,
+            is_undo: event.is_undo,
+            title: title.filter(|_| is_told),
+            delivery: delivery.filter(|_| is_told),
+            change: change.filter(|_| is_told),
+        })
+    }
 }
 
 /// The steps after one and up to another that can have changed what anybody is charged in a month: the book's, those of

@@ -1,4 +1,5 @@
-//! `/changes`: every change of the allocation. A draft with what it would move; who decided, when and why; undo.
+//! `/changes`: everything that changed figures, the allocation's changes among them. A draft with what it would move;
+//! who decided, when and why; undo.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -14,11 +15,12 @@ use super::super::respond::{As, Cell, Format, Record};
 use super::super::{Access, filters, paths, respond};
 use super::differences::{Places, differences};
 use super::{book_now, overtaken, pools, reason};
-use crate::allocation::{self, Book, Change, Edit, Entry, Happened, Outcome, Problem, Stage, Status};
+use crate::allocation::{self, Book, Change, Edit, Entry, Outcome, Problem, Stage, Status};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
-use crate::report::{self, Answers, Preview};
+use crate::ledger;
+use crate::report::{self, Answers, Event, EventOf, Merge, Merged, Preview};
 
 /// Lines on a page.
 const PAGE: u64 = 50;
@@ -28,7 +30,7 @@ const PAGE: u64 = 50;
 struct Index {
     layout: Layout,
     asked: Asked,
-    lines: Vec<Happened>,
+    lines: Vec<Event>,
     pages: Pages,
     /// Proposals that wait for a decision.
     waiting: i64,
@@ -61,7 +63,7 @@ pub async fn index(_: paths::Changes, layout: Layout, Query(asked): Query<Asked>
     let page = asked.page.map_or(1, |page| u64::from(page.get()));
     let first = ((page - 1) * PAGE).cast_signed();
     let (lines, count) =
-        allocation::history(&mut db, asked.status, asked.by.as_deref(), first, PAGE.cast_signed()).await?;
+        report::events(&mut db, asked.status, asked.by.as_deref(), first, PAGE.cast_signed()).await?;
     let all = Asked { page: None, ..asked.clone() }.link();
     let pages = Pages::of(page, count.unsigned_abs(), PAGE, &all);
     let waiting = allocation::proposals(&mut db).await?;
@@ -110,6 +112,8 @@ struct Page {
     preview: Preview,
     /// Entries of a draft that are not as they were when it was drafted.
     overtaken: Vec<String>,
+    /// Experiments of different teams that become one.
+    merges: Vec<Merge>,
     problems: Vec<Problem>,
 }
 
@@ -123,10 +127,12 @@ impl Page {
     ) -> Result<Self> {
         let change = allocation::change(db, id).await?.ok_or(Error::NotFound)?;
         let preview = report::preview(db, answers, &change).await?;
-        let before = match change.applied_sequence {
-            Some(step) => allocation::book(db, step - 1).await?,
-            None => book_now(db).await?,
+        let step = match change.applied_sequence {
+            Some(step) => step - 1,
+            None => ledger::sequence(&mut *db).await?,
         };
+        let before = allocation::book(db, step).await?;
+        let merges = report::merges(db, answers, &change.edits, step).await?;
         let places = Places::of(&before, &change.edits);
         let overtaken = match change.status {
             Status::Draft => before.overtaken(&change.edits),
@@ -137,7 +143,7 @@ impl Page {
             Status::Applied => unreached(&book_now(db).await?, &change.edits),
             Status::Undone | Status::Discarded => Vec::new(),
         };
-        Ok(Self { layout, change, places, unreached, preview, overtaken, problems })
+        Ok(Self { layout, change, places, unreached, preview, overtaken, merges, problems })
     }
 
     fn differences(&self, edit: &Edit) -> Vec<(String, String, String)> {
@@ -190,6 +196,7 @@ pub async fn show(
             "change": page.change,
             "overtaken": page.overtaken,
             "moves": page.preview,
+            "merges": page.merges,
         })),
         Format::Csv => respond::csv(&format!("change-{id}"), &page.preview.moves),
     }
@@ -285,6 +292,36 @@ fn back(change: i64, sentence: &str, settings: &Settings) -> axum::response::Res
     let mut response = respond::see_other(paths::Change { change: As::page(change) });
     cookie::leave_flash(&mut response, sentence, settings);
     response
+}
+
+impl Merged {
+    /// `Vision 120.00 and Speech 3.00`.
+    pub fn payers(&self) -> String {
+        let told = self.teams.iter().map(|(team, cost)| format!("{team} {}", filters::figure(*cost, 2)));
+        told.collect::<Vec<_>>().join(" and ")
+    }
+}
+
+impl EventOf {
+    /// What it is about where that is no change of the allocation, and where one sees more of it.
+    pub fn elsewhere(&self) -> (String, String) {
+        match self {
+            Self::Change(change) => {
+                (change.summary.clone(), paths::Change { change: As::page(change.id) }.to_string())
+            }
+            Self::Delivery { delivery, files, .. } => {
+                let at = paths::Delivery { delivery: As::page(*delivery) }.to_string();
+                (format!("Delivery {delivery}: {}", files.join(", ")), at)
+            }
+            Self::Rates => ("Exchange rates".to_owned(), paths::Rates.to_string()),
+            Self::ReportingCurrency => ("The reporting currency".to_owned(), paths::Rates.to_string()),
+            Self::Quantities => ("Quantities".to_owned(), paths::Quantities.to_string()),
+        }
+    }
+
+    fn is_undone(&self) -> bool {
+        matches!(self, Self::Delivery { is_undone: true, .. })
+    }
 }
 
 /// How a change stands in a word, and the kind of its badge.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::pools;
 use crate::allocation::{Book, Edit, Entry, Sheet};
 
 /// How many rules are asked before each, and that one: what people count, not what is stored.
@@ -9,6 +10,8 @@ use crate::allocation::{Book, Edit, Entry, Sheet};
 pub struct Places {
     before: BTreeMap<i64, usize>,
     after: BTreeMap<i64, usize>,
+    /// What people call teams and pools, when it is done.
+    names: Book,
 }
 
 impl Places {
@@ -16,13 +19,16 @@ impl Places {
     pub fn of(book: &Book, edits: &[Edit]) -> Self {
         let count =
             |book: &Book| book.rules().into_iter().zip(1..).map(|((id, _), place)| (id, place)).collect();
-        Self { before: count(book), after: count(&book.edited(edits)) }
+        let names = book.edited(edits);
+        Self { before: count(book), after: count(&names), names }
     }
 }
 
 /// What an edit does to an entry, field by field: the name, what was, what will be.
 pub fn differences(edit: &Edit, places: &Places) -> Vec<(String, String, String)> {
-    let told = |entry: &Option<Entry>, place: Option<usize>| entry.as_ref().map(|entry| told(entry, place));
+    let told = |entry: &Option<Entry>, place: Option<usize>| {
+        entry.as_ref().map(|entry| told(entry, place, &places.names))
+    };
     let before = told(&edit.before, places.before.get(&edit.id).copied());
     let after = told(&edit.after, places.after.get(&edit.id).copied());
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
@@ -41,7 +47,7 @@ pub fn differences(edit: &Edit, places: &Places) -> Vec<(String, String, String)
 }
 
 /// An entry in words, field by field.
-fn told(entry: &Entry, place: Option<usize>) -> Vec<(String, String)> {
+fn told(entry: &Entry, place: Option<usize>, names: &Book) -> Vec<(String, String)> {
     let mut told: Vec<(String, String)> = match (entry, Sheet::of(entry)) {
         (_, Some(sheet)) => {
             let row = sheet.row(entry);
@@ -56,10 +62,10 @@ fn told(entry: &Entry, place: Option<usize>) -> Vec<(String, String)> {
         ],
         (Entry::Pool(pool), _) => vec![
             ("name".into(), pool.name.clone()),
-            ("divided".into(), pool.split.in_full()),
-            ("only".into(), pool.among.join(", ")),
-            ("without".into(), pool.without.join(", ")),
-            ("pools that take part".into(), pool.pools.join(", ")),
+            ("divided".into(), pools::split(&pool.split, names)),
+            ("only".into(), pools::teams(&pool.among, names)),
+            ("without".into(), pools::teams(&pool.without, names)),
+            ("pools that take part".into(), pools::pools(&pool.pools, names)),
         ],
         (Entry::Meaning(it), _) => vec![("tags".into(), it.keys.join(", "))],
         (Entry::Value(it), _) => {

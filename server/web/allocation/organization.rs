@@ -32,7 +32,6 @@ struct Page {
     why: String,
     choices: Choices,
     problems: Vec<Problem>,
-    file_problem: Option<String>,
 }
 
 #[derive(Template)]
@@ -102,7 +101,6 @@ impl Page {
             why: String::new(),
             choices: Choices::of(book),
             problems: Vec::new(),
-            file_problem: None,
         }
     }
 
@@ -267,8 +265,8 @@ pub async fn load(
     let read =
         tokio::task::spawn_blocking(move || sheet.read_file(&content).map(|rows| matched(&book, rows)));
     match read.await.map_err(anyhow::Error::from)? {
-        _ if name.is_empty() => page.file_problem = Some("No file came along.".to_owned()),
-        Err(refused) => page.file_problem = Some(format!("{name}, {refused}. Nothing of it was taken.")),
+        _ if name.is_empty() => page.problems = vec![problem("The file", "none came along")],
+        Err(refused) => page.problems = vec![problem(&name, &refused.to_string())],
         Ok(rows) => {
             let new = rows.iter().filter(|(known, _)| known.is_none()).count();
             let mut ids = allocation::entry_ids(&mut db, new).await?.into_iter();

@@ -42,6 +42,8 @@ struct Page {
     currency: Option<Currency>,
     weighed_in: Option<Currency>,
     without_rate: Vec<Currency>,
+    /// What people call teams and pools.
+    book: Book,
 }
 
 pub async fn index(
@@ -52,8 +54,15 @@ pub async fn index(
 ) -> Result {
     let book = book_now(&mut db).await?;
     let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
-    let mut page =
-        Page { layout, month, pools: Vec::new(), currency: None, weighed_in: None, without_rate: Vec::new() };
+    let mut page = Page {
+        layout,
+        month,
+        pools: Vec::new(),
+        currency: None,
+        weighed_in: None,
+        without_rate: Vec::new(),
+        book: Book::default(),
+    };
     let mut divided = Vec::new();
     let mut held = Vec::new();
     if let Some(month) = month {
@@ -83,16 +92,31 @@ pub async fn index(
         });
     }
     page.pools.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| a.pool.name.cmp(&b.pool.name)));
-    respond::html(page)
+    respond::html(Page { book, ..page })
+}
+
+impl Page {
+    fn team(&self, handle: &str) -> String {
+        self.book.team_name(handle)
+    }
+
+    fn pool(&self, handle: &str) -> String {
+        self.book.pool_name(handle)
+    }
+
+    fn split(&self, shown: &Shown) -> String {
+        split(&shown.pool.split, &self.book)
+    }
+
+    /// Among whom it is divided, and without whom, as a sentence goes on.
+    fn takers(&self, pool: &Pool) -> String {
+        takers(pool, &self.book)
+    }
 }
 
 impl Shown {
     fn edit(&self) -> paths::Pool {
         paths::Pool { pool: self.id }
-    }
-
-    fn split(&self) -> String {
-        self.pool.split.in_full()
     }
 
     /// The form of a rule that sends costs to it.
@@ -241,4 +265,47 @@ pub fn is_reached(book: &Book, handle: &str) -> bool {
 /// The form of a rule that sends costs to a pool, with that filled in.
 pub fn rule_for(pool: &Pool) -> String {
     paths::new_rule(&[], Some(&Target::Pool { pool: pool.handle.clone() }), &pool.name, pool.months.first)
+}
+
+/// Names of teams: `Speech, Vision`.
+pub fn teams(handles: &[String], book: &Book) -> String {
+    let names: Vec<String> = handles.iter().map(|handle| book.team_name(handle)).collect();
+    names.join(", ")
+}
+
+/// Names of pools.
+pub fn pools(handles: &[String], book: &Book) -> String {
+    let names: Vec<String> = handles.iter().map(|handle| book.pool_name(handle)).collect();
+    names.join(", ")
+}
+
+/// `, only among Speech; the pool Network takes part and hands on what it gets`.
+fn takers(pool: &Pool, book: &Book) -> String {
+    let among = match pool.among.as_slice() {
+        [] => String::new(),
+        some => format!(", only among {}", teams(some, book)),
+    };
+    let without = match pool.without.as_slice() {
+        [] => String::new(),
+        some => format!(", without {}", teams(some, book)),
+    };
+    let through = match pool.pools.as_slice() {
+        [] => String::new(),
+        [one] => format!("; the pool {} takes part and hands on what it gets", book.pool_name(one)),
+        many => format!("; the pools {} take part and hand on what they get", pools(many, book)),
+    };
+    among + &without + &through
+}
+
+/// How a pool is divided, with everybody's fixed share, which only who sees all teams may read.
+pub fn split(split: &Split, book: &Book) -> String {
+    let Split::Fixed { shares } = split else { return split.in_words() };
+    let told = shares.iter().map(|it| {
+        let name = match &it.to {
+            Recipient::Team(team) => book.team_name(team),
+            Recipient::Pool(pool) => format!("pool {}", book.pool_name(pool)),
+        };
+        format!("{name} {} %", it.share.times(100).normalize())
+    });
+    format!("{}: {}", split.in_words(), told.collect::<Vec<_>>().join(", "))
 }

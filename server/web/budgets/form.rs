@@ -3,7 +3,9 @@
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use crate::allocation::{self, Book, Budget, BudgetOf, BudgetPeriod, Edit, Enacted, Entry, Months, Problem};
+use crate::allocation::{
+    self, About, Book, Budget, BudgetOf, BudgetPeriod, Edit, Enacted, Entry, Months, Problem,
+};
 use crate::audit::Actor;
 use crate::clock;
 use crate::money::Currency;
@@ -25,11 +27,14 @@ pub struct BudgetForm {
     amount: String,
     currency: String,
     thresholds: String,
+    #[serde(default)]
+    pub reason: String,
 }
 
 /// What became of it.
 pub enum Done {
-    Written,
+    /// As this change of the book, which can be undone.
+    Written(i64),
     /// It was so already.
     Nothing,
     /// Why nothing was written.
@@ -46,6 +51,7 @@ impl BudgetForm {
             ("amount", &self.amount),
             ("currency", &self.currency),
             ("thresholds", &self.thresholds),
+            ("reason", &self.reason),
         ])
     }
 
@@ -184,9 +190,14 @@ fn lacking(missing: &[Unconverted], into: &Currency) -> String {
 }
 
 /// Writes an entry as it shall be.
-pub async fn write(db: &mut PgConnection, edit: Edit, summary: &str, by: &Actor) -> sqlx::Result<Done> {
-    Ok(match allocation::enact(db, vec![edit], summary, by, clock::now()).await? {
-        Enacted::As { .. } => Done::Written,
+pub async fn write(
+    db: &mut PgConnection,
+    edit: Edit,
+    about: impl Into<About<'_>>,
+    by: &Actor,
+) -> sqlx::Result<Done> {
+    Ok(match allocation::enact(db, vec![edit], about, by, clock::now()).await? {
+        Enacted::As { change, .. } => Done::Written(change),
         Enacted::Nothing => Done::Nothing,
         Enacted::Refused(problems) => Done::Refused(problems),
         Enacted::Overtaken(_) => Done::Refused(vec![Problem {

@@ -11,6 +11,7 @@ use sqlx::PgConnection;
 
 use form::{BudgetForm, Done};
 
+use super::allocation::reason;
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Form, cookie};
 use super::form::Fields;
@@ -18,7 +19,7 @@ use super::layout::Layout;
 use super::respond::{As, Cell, Record};
 use super::{Access, filters, paths, respond};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Edit, Entry, Problem};
+use crate::allocation::{self, About, Edit, Entry, Problem};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
@@ -26,6 +27,8 @@ use crate::exchange;
 use crate::money::Currency;
 use crate::period::BillingMonth;
 use crate::report::{Answers, BudgetLine, BudgetState, Budgets};
+
+const NOTHING: &str = "Nothing changed: it was so already.";
 
 #[derive(Template)]
 #[template(path = "budgets/index.html")]
@@ -132,10 +135,13 @@ pub async fn add(
             let id = allocation::entry_ids(&mut db, 1).await?.first().copied().unwrap_or_default();
             let words = form::in_words(&book, &budget);
             let edit = Edit { id, before: None, after: Some(Entry::Budget(budget)) };
-            match form::write(&mut db, edit, &format!("New {words}"), &by).await? {
-                Done::Written | Done::Nothing => {
-                    return Ok(back(paths::Budgets, &format!("There is a new {words}."), &settings));
+            let about = About { summary: &format!("New {words}"), reason: reason(&form.reason) };
+            match form::write(&mut db, edit, about, &by).await? {
+                Done::Written(change) => {
+                    let sentence = format!("There is a new {words}.");
+                    return Ok(written(paths::Budgets, &sentence, change, &settings));
                 }
+                Done::Nothing => return Ok(back(paths::Budgets, NOTHING, &settings)),
                 Done::Refused(found) => problems = found,
             }
         }
@@ -147,6 +153,18 @@ pub async fn add(
 fn back(path: impl std::fmt::Display, sentence: &str, settings: &Settings) -> axum::response::Response {
     let mut response = respond::see_other(path);
     cookie::leave_flash(&mut response, sentence, settings);
+    response
+}
+
+/// The same after a change of the book, which can be undone.
+fn written(
+    path: impl std::fmt::Display,
+    sentence: &str,
+    change: i64,
+    settings: &Settings,
+) -> axum::response::Response {
+    let mut response = respond::see_other(path);
+    cookie::leave_undo(&mut response, sentence, change, settings);
     response
 }
 

@@ -8,10 +8,10 @@ use chrono::Datelike as _;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use super::back;
 use super::form::{self, BudgetForm, Done};
+use super::{NOTHING, back, written};
 use crate::accounts::Viewer;
-use crate::allocation::{Book, Budget, Edit, Entry, Months, Problem};
+use crate::allocation::{About, Book, Budget, Edit, Entry, Months, Problem};
 use crate::audit::Actor;
 use crate::chart::{Bucket, BurnUp, BurnUpAmount, BurnUpDay};
 use crate::config::Settings;
@@ -19,6 +19,7 @@ use crate::ledger;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 use crate::report::{Answers, BudgetDay, BudgetPage};
+use crate::web::allocation::reason;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{CurrentUser, Db, Form};
 use crate::web::form::Fields;
@@ -72,9 +73,12 @@ pub async fn change(
         form::check_currency(&answers, &mut db, &after, &mut fields).await?;
         if !fields.is_refused() {
             let words = form::in_words(&book, &after);
-            match write(&mut db, id, before, Some(after), &format!("Changed {words}"), &by).await? {
-                Done::Written => return Ok(back_to(id, &format!("Changed: {words}."), &settings)),
-                Done::Nothing => return Ok(back_to(id, "Nothing changed: it was so already.", &settings)),
+            let about = About { summary: &format!("Changed {words}"), reason: reason(&form.reason) };
+            match write(&mut db, id, before, Some(after), about, &by).await? {
+                Done::Written(change) => {
+                    return Ok(written_to(id, &format!("Changed: {words}."), change, &settings));
+                }
+                Done::Nothing => return Ok(back(at(id), NOTHING, &settings)),
                 Done::Refused(found) => problems = found,
             }
         }
@@ -86,6 +90,8 @@ pub async fn change(
 #[derive(Deserialize)]
 pub struct EndForm {
     until: String,
+    #[serde(default)]
+    reason: String,
 }
 
 /// Ends a budget with a month; the periods that begin later have none.
@@ -110,9 +116,12 @@ pub async fn end(
     if let Some(until) = fields.check("until", until) {
         let after = Budget { months: Months { last: Some(until), ..before.months }, ..before.clone() };
         let words = form::in_words(&book, &after);
-        match write(&mut db, id, before, Some(after), &format!("Ended {words}"), &by).await? {
-            Done::Written => return Ok(back_to(id, &format!("Ended: {words}."), &settings)),
-            Done::Nothing => return Ok(back_to(id, "Nothing changed: it was so already.", &settings)),
+        let about = About { summary: &format!("Ended {words}"), reason: reason(&form.reason) };
+        match write(&mut db, id, before, Some(after), about, &by).await? {
+            Done::Written(change) => {
+                return Ok(written_to(id, &format!("Ended: {words}."), change, &settings));
+            }
+            Done::Nothing => return Ok(back(at(id), NOTHING, &settings)),
             Done::Refused(found) => problems = found,
         }
     }
@@ -131,8 +140,10 @@ pub async fn remove(
     let (book, before) = found(&answers, &mut db, id).await?;
     let words = form::in_words(&book, &before);
     let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), &by).await? {
-        Done::Written => format!("Removed: {words}."),
-        Done::Nothing => "Nothing changed: it was so already.".to_owned(),
+        Done::Written(change) => {
+            return Ok(written(paths::Budgets, &format!("Removed: {words}."), change, &settings));
+        }
+        Done::Nothing => NOTHING.to_owned(),
         Done::Refused(problems) => {
             let first = problems.into_iter().next().map(|it| it.message).unwrap_or_default();
             format!("Nothing changed: {first}.")
@@ -159,15 +170,19 @@ async fn write(
     id: i64,
     before: Budget,
     after: Option<Budget>,
-    summary: &str,
+    about: impl Into<About<'_>>,
     by: &Actor,
 ) -> sqlx::Result<Done> {
     let edit = Edit { id, before: Some(Entry::Budget(before)), after: after.map(Entry::Budget) };
-    form::write(db, edit, summary, by).await
+    form::write(db, edit, about, by).await
 }
 
-fn back_to(id: i64, sentence: &str, settings: &Settings) -> axum::response::Response {
-    back(paths::Budget { budget: As::page(id) }, sentence, settings)
+fn at(id: i64) -> paths::Budget {
+    paths::Budget { budget: As::page(id) }
+}
+
+fn written_to(id: i64, sentence: &str, change: i64, settings: &Settings) -> axum::response::Response {
+    written(at(id), sentence, change, settings)
 }
 
 impl Page {

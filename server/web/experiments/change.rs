@@ -18,7 +18,8 @@ use super::to_experiment;
 use crate::allocation::{self, About, Book, Edit, Problem, normalized};
 use crate::audit::Actor;
 use crate::config::Settings;
-use crate::report::Answers;
+use crate::ledger;
+use crate::report::{self, Answers};
 
 /// The forms of an experiment's page, as they are filled in.
 pub struct Forms {
@@ -139,8 +140,12 @@ pub async fn merge(
     } else {
         let summary = format!("Merged experiment {label} into {}", book.experiment_name(&into));
         let about = About { summary: &summary, reason: reason(&form.reason) };
-        let at_once = is_at_once(&layout, &form.way).then(|| to_experiment(&into, None, &Asked::default()));
         let edits = numbered(&mut db, book.with_experiments_merged(&label, &form.into)).await?;
+        let sequence = ledger::sequence(&mut db).await?;
+        // Where different teams pay for them, one sees first what becomes one.
+        let is_plain = report::merges(&mut db, &answers, &edits, sequence).await?.is_empty();
+        let at_once = is_plain && is_at_once(&layout, &form.way);
+        let at_once = at_once.then(|| to_experiment(&into, None, &Asked::default()));
         match send(&mut db, edits, about, at_once, &by, &settings).await? {
             Sent::To(response) => return Ok(response),
             Sent::Refused(problems) => problems,

@@ -24,6 +24,7 @@ use crate::accounts::token::{self, Sent};
 use crate::clock;
 
 mod csrf;
+mod currency;
 
 #[derive(Clone)]
 struct Guard {
@@ -76,7 +77,9 @@ impl Guard {
         if visitor.is_script && !(stated.is_for_scripts && request.method().is_safe()) {
             return Err(Error::NotForTokens);
         }
-        if !request.method().is_safe() {
+        if request.method().is_safe() {
+            currency::check(request.uri(), &self.app).await?;
+        } else {
             request = csrf::check(request, visitor, &self.app.settings).await?;
         }
         request.extensions_mut().insert(visitor.clone());

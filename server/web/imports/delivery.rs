@@ -7,7 +7,7 @@ use askama::Template;
 use super::changes::changes_page;
 use crate::money::Decimal;
 use crate::report::{
-    self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, RejectedRow,
+    self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, RejectedRow, Restates,
 };
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
@@ -24,6 +24,8 @@ struct Page {
     effects: Vec<Effect>,
     /// By service, billed; the largest.
     changes: Changes,
+    /// What is final, and is not as it was after a decision.
+    restates: Vec<Restates>,
 }
 
 /// Services on this page whose cost changed.
@@ -40,7 +42,8 @@ pub async fn show(path: paths::Delivery, layout: Layout, mut db: Db) -> Result {
     let first = report::Page { first: 0, size: SHOWN_CHANGES };
     let changes =
         report::changes(&mut db, delivery.delivery, ChangesBy::Service, CostBasis::Billed, first).await?;
-    respond::html(Page { layout, path, delivery, effects, changes })
+    let restates = report::restates(&mut db, delivery.delivery).await?;
+    respond::html(Page { layout, path, delivery, effects, changes, restates })
 }
 
 impl Page {
@@ -113,8 +116,22 @@ impl Page {
             let nothing = "Its months will show nothing of these accounts, until something else is loaded.";
             sentences.insert(0, nothing.to_owned());
         }
+        sentences.extend(self.restates.iter().map(Restates::sentence));
         sentences.push("The file is kept.".to_owned());
         sentences.join(" ")
+    }
+}
+
+impl Restates {
+    /// `September 2026 is final for NeoCloud acme; its statements will say that they were restated.`
+    pub fn sentence(&self) -> String {
+        let Self { provider, billing_account, month, is_whole_month } = self;
+        let month = month.name();
+        if *is_whole_month {
+            format!("{month} is final; its statements will say that they were restated.")
+        } else {
+            format!("{month} is final for {provider} {billing_account}, though not for everybody yet.")
+        }
     }
 }
 

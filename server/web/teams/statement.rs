@@ -16,8 +16,11 @@ use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
 use crate::report::{
-    self, Answers, Restated, StatedLine, StatedPart, Statement, TeamStatement, Weighed, stated_until,
+    self, Answers, Cause, Restated, StatedLine, StatedPart, Statement, TeamStatement, Weighed, stated_until,
 };
+
+/// What restated a month is named so many times.
+const CAUSES: usize = 3;
 
 #[derive(Template)]
 #[template(path = "teams/statement.html")]
@@ -91,6 +94,13 @@ impl Page {
         Asked { sequence: Some(it.sequence), currency, ..self.asked.clone() }.link(self.path(period))
     }
 
+    /// Where one sees more of what restated it.
+    fn cause(&self, cause: &Cause) -> Option<String> {
+        let delivery = cause.delivery.map(|it| paths::Delivery { delivery: As::page(it) }.to_string());
+        let change = || cause.change.map(|it| paths::Change { change: As::page(it) }.to_string());
+        delivery.or_else(change).filter(|_| self.may_import())
+    }
+
     /// This statement as it is now, whatever comes later.
     fn as_of(&self) -> String {
         self.at(&Asked { sequence: Some(self.it.footing.sequence), ..self.asked.clone() })
@@ -153,6 +163,38 @@ impl Page {
 
     fn may_import(&self) -> bool {
         self.layout.may(Access::Finance)
+    }
+}
+
+impl Restated {
+    /// The latest of what made it so.
+    pub fn shown_causes(&self) -> &[Cause] {
+        &self.causes[..self.causes.len().min(CAUSES)]
+    }
+
+    pub fn more_causes(&self) -> usize {
+        self.causes.len().saturating_sub(CAUSES)
+    }
+
+    /// `2026-09 as of step 4`.
+    fn since(&self) -> String {
+        format!("{} as of step {}", self.month, self.sequence)
+    }
+
+    /// Everything that made it so, for a cell.
+    fn by(&self) -> String {
+        let told = self.causes.iter().map(|cause| {
+            let title = cause.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
+            format!("step {}, {}{title}", cause.sequence, cause.words())
+        });
+        told.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Cause {
+    /// `a bill`, `the undo of a bill`.
+    pub fn words(&self) -> String {
+        if self.is_undo { format!("the undo of {}", self.what) } else { self.what.to_owned() }
     }
 }
 
@@ -259,8 +301,8 @@ fn lines(it: &Statement) -> Vec<Line<'_>> {
         let direct = of.direct.iter().map(move |line| What::Direct(of, line));
         direct.chain(of.shared.iter().map(move |part| What::Shared(of, part)))
     }
-    let total = it.total.iter().map(|_| What::Total);
-    it.teams.iter().flat_map(of_team).chain(total).map(|what| Line { it, what }).collect()
+    // One that nothing is charged by has its total, too.
+    it.teams.iter().flat_map(of_team).chain([What::Total]).map(|what| Line { it, what }).collect()
 }
 
 impl Record for Line<'_> {
@@ -290,6 +332,9 @@ impl Record for Line<'_> {
         "cost",
         "state",
         "ledger_step",
+        "restated_difference",
+        "restated_since",
+        "restated_by",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
@@ -341,6 +386,16 @@ impl Record for Line<'_> {
             Cell::text(it.state.as_str()),
             Cell::Number(it.footing.sequence.into()),
         ]);
+        let is_told = matches!(what, What::Total) && !it.restated.is_empty();
+        if is_told {
+            let joined = |of: fn(&Restated) -> String| {
+                Cell::text(it.restated.iter().map(of).collect::<Vec<_>>().join("; "))
+            };
+            cells.push(Cell::Number(it.restated.iter().map(|it| it.difference).sum()));
+            cells.extend([joined(Restated::since), joined(Restated::by)]);
+        } else {
+            cells.extend(empty(3));
+        }
         cells
     }
 }

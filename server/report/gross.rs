@@ -1,0 +1,131 @@
+//! What was charged and what was credited, apart: beside each other, a credit of 100 hides a charge of 100. A key is a credit
+//! where what it comes to in a month, billed or effective, is below zero.
+
+use serde::Serialize;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+
+use super::basis::Basis;
+use super::denomination::denominate;
+use super::sql::{Column, Measure, Rows};
+use super::sums::source_of;
+use super::{Grouping, Question};
+use crate::money::Decimal;
+
+const PLACES: u8 = 6;
+
+/// What keys come to in a month each, above zero and below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Gross {
+    pub charges: Decimal,
+    /// Below zero, or zero.
+    pub credits: Decimal,
+}
+
+/// Of everything, and of what nobody owns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GrossOfMonth {
+    pub all: Gross,
+    pub unallocated: Gross,
+}
+
+impl Gross {
+    /// Everything counted for what it is, charged or credited.
+    pub fn size(&self) -> Decimal {
+        self.charges + self.credits.abs()
+    }
+
+    /// The part that a charge is of the charges, or a credit of the credits.
+    pub fn share(&self, cost: Decimal) -> Decimal {
+        let whole = if cost.is_negative() { self.credits } else { self.charges };
+        cost.divide(whole, PLACES).unwrap_or_default()
+    }
+
+    pub fn add(&mut self, cost: Decimal) {
+        if cost.is_negative() {
+            self.credits += cost;
+        } else {
+            self.charges += cost;
+        }
+    }
+}
+
+impl std::ops::AddAssign for Gross {
+    fn add_assign(&mut self, other: Self) {
+        self.charges += other.charges;
+        self.credits += other.credits;
+    }
+}
+
+impl GrossOfMonth {
+    /// The part of all that somebody owns; `None` where there is nothing.
+    pub fn covered(&self) -> Option<Decimal> {
+        let (all, unallocated) = (self.all.size(), self.unallocated.size());
+        (all - unallocated).divide(all, PLACES)
+    }
+}
+
+impl std::ops::AddAssign for GrossOfMonth {
+    fn add_assign(&mut self, other: Self) {
+        self.all += other.all;
+        self.unallocated += other.unallocated;
+    }
+}
+
+/// Sums a month of a question by team.
+pub(super) async fn gross_of(
+    db: &mut PgConnection,
+    question: &Question,
+    basis: &Basis,
+    sequence: i64,
+) -> sqlx::Result<GrossOfMonth> {
+    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
+        return Ok(GrossOfMonth::default());
+    };
+    let source = source_of(db, question.dimensions(), basis).await?;
+    let rows = Rows {
+        question,
+        basis,
+        source,
+        denomination: Some(&denomination),
+        first: question.period.first(),
+        last: question.period.last(),
+    };
+    let mut query = QueryBuilder::<Postgres>::new("select c.is_credit, ");
+    query.push(format!(
+        "{} is null as is_nobodys, sum({}) as cost",
+        rows.value("team", &Grouping::Team),
+        rows.amount("cost")
+    ));
+    let columns = [Column::Sql("is_credit", source.is_credit()), Column::Value("team", &Grouping::Team)];
+    rows.push(&mut query, &[Measure::Cost], &columns);
+    query.push(" group by 1, 2");
+    let mut found = GrossOfMonth::default();
+    for row in query.build().fetch_all(db).await? {
+        let cost: Decimal = row.try_get("cost")?;
+        let gross = match row.try_get("is_credit")? {
+            true => Gross { charges: Decimal::ZERO, credits: cost },
+            false => Gross { charges: cost, credits: Decimal::ZERO },
+        };
+        found.all += gross;
+        if row.try_get("is_nobodys")? {
+            found.unallocated += gross;
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credit_that_nobody_owns_hides_no_charge() {
+        let gross = |charges: i64, credits: i64| Gross { charges: charges.into(), credits: credits.into() };
+        let month = GrossOfMonth { all: gross(300, -100), unallocated: gross(100, -100) };
+        assert_eq!(month.covered().unwrap().to_string(), "0.500000");
+        assert_eq!(month.unallocated.share(25.into()).to_string(), "0.250000");
+        assert_eq!(month.unallocated.share((-25).into()).to_string(), "0.250000");
+        assert_eq!(GrossOfMonth::default().covered(), None);
+        assert!(gross(0, -1).share(Decimal::ZERO).is_zero());
+    }
+}
