@@ -53,7 +53,7 @@ pub async fn allocate(
     let set_id = mapping::cover(db, &of_month, visible.deliveries()).await?;
     let basis_id = key_costs(db, month, visible).await?;
     let attributed_id = attribute_costs(db, month, basis_id, set_id, visible).await?;
-    let attributed = Attributed { set_id, basis_id, sums_id: attributed_id };
+    let attributed = Attributed { set: set_id, by_key: basis_id, by_owner: attributed_id };
     let division = division(db, &of_month, &attributed, rates, sequence).await?;
     let centres: BTreeMap<&str, &str> = of_month
         .teams

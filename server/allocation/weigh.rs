@@ -16,11 +16,9 @@ const HOURS_PLACES: u8 = 6;
 
 /// A month that was mapped and summed.
 pub(super) struct Attributed {
-    pub set_id: Uuid,
-    /// By key.
-    pub basis_id: Uuid,
-    /// By owner.
-    pub sums_id: Uuid,
+    pub set: Uuid,
+    pub by_key: Uuid,
+    pub by_owner: Uuid,
 }
 
 /// What costs were weighed in.
@@ -44,7 +42,7 @@ pub(super) async fn weigh(
     let (mut weights, mut weighed_in) = (Weights::default(), WeighedIn::default());
     let asks_use = asks(|split| *split == Split::WhoUsedIt);
     if asks_use || asks(|split| matches!(split, Split::DirectCost | Split::AcceleratorHours)) {
-        let spent = spent(&mut *db, attributed.sums_id).await?;
+        let spent = spent(&mut *db, attributed.by_owner).await?;
         weighed_in.currency = match exchange::reporting_currency_as_of(&mut *db, sequence).await? {
             Some(chosen) => Some(chosen),
             None => most_used(&spent),
@@ -146,8 +144,8 @@ async fn used(db: &mut PgConnection, attributed: &Attributed) -> sqlx::Result<Ve
            join attributions a using (attribution_id)
            where c.basis_id = $1 and c.category = 'Usage' and a.team <> ''
            group by 1, 2, 3, 4"#,
-        attributed.basis_id,
-        attributed.set_id,
+        attributed.by_key,
+        attributed.set,
     )
     .fetch_all(db)
     .await?;

@@ -102,10 +102,9 @@ pub(super) async fn gross_of(
     let mut found = GrossOfMonth::default();
     for row in query.build().fetch_all(db).await? {
         let cost: Decimal = row.try_get("cost")?;
-        let gross = match row.try_get("is_credit")? {
-            true => Gross { charges: Decimal::ZERO, credits: cost },
-            false => Gross { charges: cost, credits: Decimal::ZERO },
-        };
+        let is_credit: bool = row.try_get("is_credit")?;
+        let (charges, credits) = if is_credit { (Decimal::ZERO, cost) } else { (cost, Decimal::ZERO) };
+        let gross = Gross { charges, credits };
         found.all += gross;
         if row.try_get("is_nobodys")? {
             found.unallocated += gross;

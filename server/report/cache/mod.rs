@@ -7,8 +7,8 @@ mod weight;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
-use chrono::{NaiveDate, Utc};
 use sqlx::PgConnection;
 
 use self::shelf::Shelf;
@@ -36,13 +36,14 @@ use crate::period::{BillingMonth, Period};
 type Key = (Question, Basis);
 /// What a viewer sees of a period.
 type Seen = (Period, Viewer, Arc<Visible>, Arc<Allocation>);
-/// What decides how a month is allocated: what counts in it, its rates, and the version of the book. And the day, on which
-/// PostgreSQL was told that it is used: nothing is removed there that was used not long ago.
-type AllocationKey = (BillingMonth, Arc<Visible>, Arc<Rates>, i64, NaiveDate);
+/// What decides how a month is allocated: what counts in it, its rates, and the version of the book. And the day of this
+/// process, on which PostgreSQL was told that it is used: nothing is removed there that was used not long ago.
+type AllocationKey = (BillingMonth, Arc<Visible>, Arc<Rates>, i64, u64);
 
 /// What pages ask again and again, asked once.
 #[derive(Default)]
 pub struct Answers {
+    began: Began,
     sums: Shelf<Key, Sums>,
     /// By sequence, since a delivery of any month may mend rows of this one.
     rejected_rows: Shelf<(Period, Viewer, i64), i64>,
@@ -65,6 +66,21 @@ pub struct Answers {
     books: Shelf<i64, Book>,
     versions: Shelf<i64, i64>,
     months: Shelf<AllocationKey, MonthAllocation>,
+}
+
+struct Began(Instant);
+
+impl Default for Began {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Began {
+    /// Whole days since then.
+    fn days(&self) -> u64 {
+        self.0.elapsed().as_secs() / (24 * 60 * 60)
+    }
 }
 
 impl Answers {
@@ -307,8 +323,7 @@ impl Answers {
         let visible = self.visible(db, month, month, sequence).await?;
         let rates = self.rates(db, month, month, sequence).await?;
         let version = self.version(db, sequence).await?;
-        let today = Utc::now().date_naive();
-        let key = (month, Arc::clone(&visible), Arc::clone(&rates), version, today);
+        let key = (month, Arc::clone(&visible), Arc::clone(&rates), version, self.began.days());
         let allocated = allocation::allocate(db, book, month, &visible, &rates, sequence);
         Ok(*self.months.get(key, allocated).await?)
     }
