@@ -57,17 +57,18 @@ pub(super) async fn attribute_costs(
     if use_sums(&mut tx, attributed_id).await? {
         return Ok(attributed_id);
     }
-    // Saying that they are used keeps them until this is done.
+    // Nobody removes them until this is done, and who reads them does not wait for it.
     let others = sqlx::query_as!(
         Others,
-        r#"update attributed_months m set used_at = now()
-           where attributed_id = (
-               select attributed_id from attributed_months where basis_id = $1 order by created_at desc limit 1
-           )
-           returning set_id, (
+        r#"select set_id, (
                select coalesce(array_agg(part_id), '{}') from attributed_parts p
                where p.attributed_id = m.attributed_id
-           ) as "parts!""#,
+           ) as "parts!"
+           from attributed_months m
+           where basis_id = $1
+           order by created_at desc
+           limit 1
+           for key share of m"#,
         basis_id,
     )
     .fetch_optional(&mut *tx)
@@ -179,13 +180,17 @@ impl Part<'_> {
             ));
             rows += query.build().execute(&mut *db).await?.rows_affected();
         }
-        self.add_charged(&mut *db).await?;
         others.parts.push(self.id);
         if others.parts.len() < PARTS {
+            self.add_charged(db).await?;
             return Ok((others.parts, rows));
         }
         let merged = Self { id: new_part(&mut *db).await?, ..*self };
-        let rows = merged.add_sum(db, &others.parts).await?;
+        let rows = merged.add_sum(&mut *db, &others.parts).await?;
+        for grain in &GRAINS {
+            let unneeded = format!("delete from {} where part_id = '{id}'", grain.table);
+            sqlx::query(AssertSqlSafe(unneeded)).execute(&mut *db).await?;
+        }
         Ok((vec![merged.id], rows))
     }
 

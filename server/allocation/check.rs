@@ -83,6 +83,12 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
             sums.owners_that_differ.into(),
             Decimal::ZERO,
         ));
+        equations.push(Equation::new(
+            "days whose costs by owner are not those of the rollups = 0",
+            format!("{month}, {} days", sums.days),
+            sums.days_that_differ.into(),
+            Decimal::ZERO,
+        ));
         let pools = sqlx::query!(
             r#"select pool, pool_part, sum(share) as "share!: Decimal"
                from pool_shares where division_id = $1 group by 1, 2 order by 1, 2"#,

@@ -52,14 +52,15 @@ impl Book {
         Edit { id, before: before.map(Entry::Experiment), after: Some(Entry::Experiment(after)) }
     }
 
-    /// One experiment as another spelling of a second: everything that is called like the first means the second, and
-    /// what was written of the first is gone.
+    /// One experiment as another spelling of a second: everything that is called like the first means the second. What was
+    /// written of the first is gone, but for what the second has none of.
     pub fn with_experiments_merged(&self, from: &str, into: &str) -> Vec<Edit> {
         let into_handle = self.experiment_called(into).map_or_else(|| normalized(into), str::to_owned);
         let mut spellings = vec![from.to_owned()];
         let mut edits = Vec::new();
-        // What was written of the first holds for the second where nothing is written of that.
-        let known = self.experiment(from).cloned().unwrap_or_default();
+        // Whose it is holds for the second where that is nobody's, and where it was the same in all months.
+        let mut written = self.experiments().filter(|(_, it)| it.handle == from).map(|(_, it)| it);
+        let known = written.next().filter(|_| written.next().is_none()).cloned().unwrap_or_default();
         let own_name = Some(known.name).filter(|name| !name.is_empty() && normalized(name) != from);
         let is_unnamed = |it: &Experiment| it.name.is_empty() || normalized(&it.name) == it.handle;
         for (id, it) in self.experiments().filter(|(_, it)| it.handle == from) {
@@ -77,8 +78,10 @@ impl Book {
             if let Some(name) = own_name.as_ref().filter(|_| is_unnamed(it)) {
                 after.name.clone_from(name);
             }
-            after.project = it.project.clone().or_else(|| known.project.clone());
-            after.team = it.team.clone().or_else(|| known.team.clone());
+            if it.project.is_none() && it.team.is_none() {
+                after.project.clone_from(&known.project);
+                after.team.clone_from(&known.team);
+            }
             let is_new =
                 |text: &&String| !it.spellings.iter().any(|known| normalized(known) == normalized(text));
             after.spellings.extend(spellings.iter().filter(is_new).cloned());

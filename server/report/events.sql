@@ -4,7 +4,7 @@ with lines as (
         case when status = 'draft' and proposed_at is not null then 'proposed' else status end as stage
     from allocation_changes
     union all
-    select undone_at, drafted_by, change_id, null, undone_sequence, true, 'change', status
+    select undone_at, coalesce(undone_by, drafted_by), change_id, null, undone_sequence, true, 'change', status
     from allocation_changes
     where undone_at is not null
     union all

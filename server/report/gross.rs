@@ -1,12 +1,13 @@
 //! What was charged and what was credited, apart: beside each other, a credit of 100 hides a charge of 100. A key is a credit
-//! where what it comes to in a month, billed or effective, is below zero.
+//! where what it comes to in a month, billed or effective, is below zero; of single days it is told by day, and of what only
+//! charges know, by charge.
 
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::basis::Basis;
 use super::denomination::denominate;
-use super::sql::{Column, Measure, Rows};
+use super::sql::{Column, Measure, Rows, Source};
 use super::sums::source_of;
 use super::{Grouping, Question};
 use crate::money::Decimal;
@@ -81,7 +82,11 @@ pub(super) async fn gross_of(
     let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
         return Ok(GrossOfMonth::default());
     };
-    let source = source_of(db, question.dimensions(), basis).await?;
+    // What has no key has no sign of its own.
+    let source = match source_of(db, question.dimensions(), basis).await? {
+        Source::ChargedDays | Source::AttributedDays => Source::Days,
+        source => source,
+    };
     let rows = Rows {
         question,
         basis,

@@ -178,7 +178,7 @@ pub struct TeamUnit {
     pub per_unit: Option<Decimal>,
     /// In the period before.
     pub previous_per_unit: Option<Decimal>,
-    /// Of the cost something is missing that no rate converts.
+    /// Of the cost something is missing: what no rate converts, or the bill of a month.
     pub is_incomplete: bool,
 }
 
@@ -216,7 +216,8 @@ pub(super) async fn units(
 impl TeamUnit {
     fn add(&mut self, month: &UnitCost) {
         self.quantity = (self.quantity + month.quantity).normalize();
-        self.is_incomplete |= month.is_incomplete;
+        // Of a month without a bill the cost is still to come.
+        self.is_incomplete |= month.is_incomplete || month.cost.is_none();
         match (&mut self.cost, &month.cost) {
             (Some(sum), Some(cost)) => sum.amount += cost.amount,
             (sum @ None, cost) => sum.clone_from(cost),

@@ -11,7 +11,9 @@ use crate::money::Currency;
 /// Looks at `in=` and `currency=`. What is no currency by its form is refused by who reads it.
 pub(super) async fn check(address: &Uri, app: &App) -> Result<()> {
     let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(address) else { return Ok(()) };
-    for (name, value) in pairs.iter().filter(|(name, _)| matches!(name.as_str(), "in" | "currency")) {
+    // Once each: whoever writes one twice means one of them.
+    for name in ["in", "currency"] {
+        let Some((_, value)) = pairs.iter().rev().find(|(known, _)| known == name) else { continue };
         let Some(currency) = Currency::parse(value).filter(|currency| !currency.is_standard()) else {
             continue;
         };

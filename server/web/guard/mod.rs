@@ -78,7 +78,9 @@ impl Guard {
             return Err(Error::NotForTokens);
         }
         if request.method().is_safe() {
-            currency::check(request.uri(), &self.app).await?;
+            if stated.access != Access::Static {
+                currency::check(request.uri(), &self.app).await?;
+            }
         } else {
             request = csrf::check(request, visitor, &self.app.settings).await?;
         }

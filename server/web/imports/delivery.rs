@@ -116,7 +116,10 @@ impl Page {
             let nothing = "Its months will show nothing of these accounts, until something else is loaded.";
             sentences.insert(0, nothing.to_owned());
         }
-        sentences.extend(self.restates.iter().map(Restates::sentence));
+        let mut restates: Vec<String> = self.restates.iter().map(Restates::sentence).collect();
+        // One sentence a month, whichever of its accounts are restated.
+        restates.dedup();
+        sentences.extend(restates);
         sentences.push("The file is kept.".to_owned());
         sentences.join(" ")
     }
