@@ -83,7 +83,8 @@ pub async fn draft(
     }
     let mut tx = db.begin().await?;
     let sequence = ledger::sequence(&mut tx).await?;
-    let found = problems(&book(&mut tx, sequence).await?.edited(&edits));
+    let current = book(&mut tx, sequence).await?;
+    let found = problems_of(current, edits.clone()).await?;
     if !found.is_empty() {
         return Ok(Drafted::Refused(found));
     }
@@ -295,7 +296,7 @@ async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Re
     if !overtaken.is_empty() {
         return Ok(Some(Outcome::Overtaken(overtaken)));
     }
-    let found = problems(&current.edited(edits));
+    let found = problems_of(current, edits.to_vec()).await?;
     if !found.is_empty() {
         return Ok(Some(Outcome::Refused(found)));
     }
@@ -320,6 +321,12 @@ async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Re
         }
     }
     Ok(None)
+}
+
+/// What would be wrong with a book. To look at many entries takes a while, which other requests do not wait for.
+async fn problems_of(book: Book, edits: Vec<Edit>) -> sqlx::Result<Vec<Problem>> {
+    let found = tokio::task::spawn_blocking(move || problems(&book.edited(&edits)));
+    found.await.map_err(|error| sqlx::Error::Decode(error.into()))
 }
 
 impl Edit {

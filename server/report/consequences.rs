@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::allocation::{Book, Budget, BudgetPeriod, Edit, Entry, MonthBook, Team};
+use crate::allocation::{Book, Budget, BudgetPeriod, Edit, Entry, MonthBook};
 use crate::period::BillingMonth;
 
 /// A stretch of months in which both books stay the same: its first, `None` for the one before anything begins.
@@ -61,9 +61,16 @@ fn months(stretches: &[Stretch], first: usize, last: usize) -> String {
 /// Research`. Teams that one of the books lacks come and go with all that is theirs.
 fn seen(then: &MonthBook<'_>, now: &MonthBook<'_>, [visible, count]: [&str; 2]) -> Vec<String> {
     let around = |book: &MonthBook<'_>, handle: &str| -> BTreeSet<String> {
-        let teams = book.teams.iter().filter(|team| team.handle != handle);
-        let sees = |team: &&&Team| book.with_teams_inside(&team.handle).contains(&handle);
-        teams.filter(sees).map(|team| team.handle.clone()).collect()
+        let mut found = BTreeSet::new();
+        let mut at = book.team(handle);
+        while let Some(parent) = at.and_then(|team| book.team(team.parent.as_deref()?)) {
+            // A circle is refused, but must not hang what looks for it.
+            if parent.handle == handle || !found.insert(parent.handle.clone()) {
+                break;
+            }
+            at = Some(parent);
+        }
+        found
     };
     let in_both = now.teams.iter().filter(|team| then.team(&team.handle).is_some());
     let gained: Vec<(&str, BTreeSet<String>)> = in_both
@@ -183,7 +190,7 @@ fn budget(edit: &Edit, name: impl Fn(&Budget) -> String) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocation::{BudgetOf, CostCentre, Months};
+    use crate::allocation::{BudgetOf, CostCentre, Months, Team};
     use crate::money::Currency;
 
     fn team(handle: &str, parent: Option<&str>) -> Team {

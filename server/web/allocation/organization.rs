@@ -18,8 +18,9 @@ use crate::allocation::{self, About, Book, Edit, Entry, Problem, Row, Sheet, ide
 use crate::audit::Actor;
 use crate::config::Settings;
 
-/// No organization is larger than this as a CSV file.
-const LARGEST_FILE: usize = 10 << 20;
+/// Some ten thousand rows. All of a file is one change, which is looked at as a whole, entry by entry, before and after
+/// it is kept.
+const LARGEST_FILE: usize = 1 << 20;
 
 #[derive(Template)]
 #[template(path = "allocation/organization.html")]
