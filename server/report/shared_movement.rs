@@ -27,26 +27,29 @@ pub struct SharedMovement {
     currency: Currency,
 }
 
-/// Why what a team is charged changed: the parts of what is direct, and the two of what is shared.
+/// Why what a team is charged changed: the parts of what is direct of the teams inside it all along, what is direct of those
+/// that joined or left, and the two parts of what is shared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TeamParts {
     #[serde(flatten)]
     pub direct: Parts,
+    pub moved_teams: Decimal,
     pub shared_total: Decimal,
     pub shared_share: Decimal,
 }
 
 impl TeamParts {
-    pub(super) fn of(direct: &Parts, shared: &[SharedMovement]) -> Self {
+    pub(super) fn of(direct: &Parts, moved_teams: &Option<Movement>, shared: &[SharedMovement]) -> Self {
         Self {
             direct: *direct,
+            moved_teams: moved_teams.as_ref().map(|moved| moved.change).unwrap_or_default(),
             shared_total: shared.iter().map(|it| it.by_total).sum(),
             shared_share: shared.iter().map(|it| it.by_share).sum(),
         }
     }
 
     pub fn total(&self) -> Decimal {
-        self.direct.total() + self.shared_total + self.shared_share
+        self.direct.total() + self.moved_teams + self.shared_total + self.shared_share
     }
 }
 
@@ -106,21 +109,29 @@ impl SharedMovement {
     }
 
     pub(super) fn as_movement(&self) -> Movement {
-        Movement {
+        Movement::named(self.title(), self.previous, self.cost, self.currency.clone())
+    }
+}
+
+impl Movement {
+    /// Of something that is no item of a bill and goes by a name of its own.
+    pub(super) fn named(item: String, previous: Decimal, cost: Decimal, currency: Currency) -> Self {
+        let change = cost - previous;
+        Self {
             provider: String::new(),
             service: String::new(),
-            item: self.title(),
+            item,
             region: String::new(),
             category: String::new(),
             accelerator: None,
-            previous: self.previous,
-            cost: self.cost,
-            change: self.change,
-            parts: Parts { other: self.change, ..Parts::default() },
+            previous,
+            cost,
+            change,
+            parts: Parts { other: change, ..Parts::default() },
             unit: String::new(),
             previous_quantity: Decimal::ZERO,
             quantity: Decimal::ZERO,
-            price_currency: self.currency.clone(),
+            price_currency: currency,
             previous_price: None,
             price: None,
         }

@@ -1,16 +1,18 @@
 //! A team's part of a period: `/teams/vision/2026-09`, its `.json` and `.csv`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::basis::teams;
+use super::basis::{months, teams};
 use super::footing::Footing;
 use super::over_time::{Series, Step};
 use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
 use super::statement::{Cents, Restated, months_in_cents, restated_months};
 use super::unit_costs::{TeamUnit, units};
-use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Standing};
+use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Standing, Variance};
 use crate::accounts::Viewer;
 use crate::allocation::{Book, BudgetOf, Entry};
 use crate::money::{Decimal, Money};
@@ -179,15 +181,15 @@ impl SeenTeam {
         self.months.iter().find(|(it, _)| *it == month).map_or(&[], |(_, teams)| teams)
     }
 
-    /// What these teams are charged, as their lead sees it: on the page of a team everybody reads the same, and who
-    /// may see what its shared costs are made of finds that on other pages.
+    /// What these teams are charged, in each month those that are inside it then, as their lead sees it: on the page of a
+    /// team everybody reads the same, and who may see what its shared costs are made of finds that on other pages.
     pub(super) fn question(&self, asked: &Question) -> Question {
         let viewer = match &asked.viewer {
             Viewer::Everything => Viewer::Teams(vec![self.team.clone()]),
             theirs @ Viewer::Teams(_) => theirs.clone(),
         };
         let of_team = Some(self.team.clone());
-        Question { viewer, of_team, ..asked.only(Grouping::Team, self.handles()) }
+        Question { viewer, of_team, ..asked.clone() }
     }
 }
 
@@ -228,11 +230,17 @@ pub async fn team_report(
     } else {
         answers.spend(db, &question.by(Grouping::Team)).await?.groups
     };
-    let everyone = question.of_organization().by(Grouping::Provider);
+    let everyone = question.of_organization().by(Grouping::Team);
     let everyone = answers.spend(db, &everyone).await?;
-    let variance = answers.variance(db, &question.direct()).await?;
-    let shared_movements = shared_movements(db, answers, &question, &shared_costs).await?;
     let book = answers.book(db, by_pool.sequence).await?;
+    let direct = Part::of(&own, total);
+    let who_stayed = match who_stayed(&question, &book) {
+        Some(teams) => question.direct().only(Grouping::Team, teams),
+        None => question.direct(),
+    };
+    let variance = answers.variance(db, &who_stayed).await?;
+    let shared_movements = shared_movements(db, answers, &question, &shared_costs).await?;
+    let moved = moved_teams(&direct, &variance, &by_pool);
     let stated = months_in_cents(db, answers, &question, &book).await?;
     let last = question.period.last();
     let year = Period::new(last.minus(MONTHS - 1), last).unwrap_or(question.period);
@@ -258,15 +266,15 @@ pub async fn team_report(
         period: question.period,
         previous_period: question.period.previous(),
         footing: Footing::from(&by_pool),
-        direct: Part::of(&own, total),
+        direct,
         shared: Part::of(&shared_costs, total),
         accelerator_hours: by_pool.accelerator_hours,
         cost_per_accelerator_hour: by_pool.cost_per_accelerator_hour,
         organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
         stated: stated.iter().flat_map(|(_, teams)| teams.values()).copied().sum(),
-        parts: TeamParts::of(&variance.parts, &shared_movements),
-        movements: largest(&variance.movements, &shared_movements),
-        movements_in_all: variance.movements.len() + shared_movements.len(),
+        parts: TeamParts::of(&variance.parts, &moved, &shared_movements),
+        movements: largest(&variance.movements, &moved, &shared_movements),
+        movements_in_all: variance.movements.len() + usize::from(moved.is_some()) + shared_movements.len(),
         shared_movements,
         shared_costs,
         by_team,
@@ -280,10 +288,32 @@ pub async fn team_report(
     })
 }
 
+/// The teams that are inside it in every month of a period and of the one before. `None`: all that ever are.
+fn who_stayed(question: &Question, book: &Book) -> Option<Vec<String>> {
+    let (first, last) = (question.period.previous().first(), question.period.last());
+    let mut by_month: BTreeMap<BillingMonth, BTreeSet<String>> =
+        months(first, last).map(|month| (month, BTreeSet::new())).collect();
+    for (month, team) in question.teams(book, first, last) {
+        by_month.entry(month).or_default().insert(team);
+    }
+    let ever: BTreeSet<&String> = by_month.values().flatten().collect();
+    let is_always = |team: &&&String| by_month.values().all(|teams| teams.contains(**team));
+    let always: Vec<String> = ever.iter().filter(is_always).map(|team| (**team).clone()).collect();
+    (always.len() < ever.len()).then_some(always)
+}
+
+/// What is direct of teams that joined or left; nothing where none did.
+fn moved_teams(direct: &Part, stayed: &Variance, spend: &Spend) -> Option<Movement> {
+    let amount = |money: &Option<Money>| money.as_ref().map(|money| money.amount).unwrap_or_default();
+    let (previous, cost) = (direct.previous - amount(&stayed.previous), direct.cost - amount(&stayed.total));
+    let currency = spend.currency.clone().filter(|_| !previous.is_zero() || !cost.is_zero())?;
+    Some(Movement::named("Teams that joined or left".to_owned(), previous, cost, currency))
+}
+
 /// What did not move is no movement. Shared costs, of which no provider is told, go by their names.
-fn largest(direct: &[Movement], shared: &[SharedMovement]) -> Vec<Movement> {
+fn largest(direct: &[Movement], teams: &Option<Movement>, shared: &[SharedMovement]) -> Vec<Movement> {
     let shared = shared.iter().map(SharedMovement::as_movement);
-    let moved = direct.iter().cloned().chain(shared).filter(|it| !it.change.is_zero());
+    let moved = direct.iter().chain(teams).cloned().chain(shared).filter(|it| !it.change.is_zero());
     let mut moved: Vec<Movement> = moved.collect();
     moved.sort_by_key(|it| std::cmp::Reverse((it.change.abs(), it.cost.abs())));
     moved.truncate(MOVEMENTS);

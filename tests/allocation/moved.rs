@@ -127,3 +127,25 @@ async fn a_lead_sees_nothing_of_a_team_since_it_left(db: PgPool) {
     let page = team_page(&mut db, "vision", "2026-09", Viewer::Everything).await;
     assert_eq!((page.stated.total, page.budgets.len()), ("66.75".parse().unwrap(), 1));
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_change_is_told_apart_from_the_teams_that_joined_or_left(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    for name in ["2026-08", "2026-09"] {
+        ledger.deliver(&format!("{name}.csv"), &month(name)).await;
+    }
+    let mut db = ledger.db.acquire().await.unwrap();
+    organization(&mut db).await;
+    let page = team_page(&mut db, "research", "2026-09", Viewer::Everything).await;
+    let previous = page.previous.unwrap().amount;
+    // What its page of August says, with vision.
+    assert_eq!(previous, "66.75".parse().unwrap());
+    let change = page.total.unwrap().amount - previous;
+    assert_eq!((page.parts.total(), change), (change, "-44.5".parse().unwrap()));
+    let direct = page.parts.direct;
+    assert!(direct.new.is_zero() && direct.gone.is_zero(), "{direct:?}");
+    assert_eq!(page.parts.moved_teams, page.direct.cost - page.direct.previous - direct.total());
+    assert!(page.parts.moved_teams.is_negative());
+    let movement = page.movements.iter().find(|it| it.item == "Teams that joined or left").unwrap();
+    assert_eq!(movement.change, page.parts.moved_teams);
+}

@@ -43,7 +43,7 @@ impl Scales {
                 cost: CostBasis::Effective,
                 currency: None,
                 convert_into: currency.clone(),
-                ..of_month.of_organization().by(Grouping::Provider)
+                ..of_month.of_organization().by(Grouping::Team)
             };
             rates = answers.spend(db, &whole).await?.rates;
             rates.retain(|used| used.month == of_month.period.first());
@@ -93,7 +93,7 @@ impl Scales {
                 cost: CostBasis::Effective,
                 currency: Some(currency.clone()),
                 convert_into: None,
-                ..of_team.direct().by(Grouping::Provider)
+                ..of_team.direct().by(Grouping::Team)
             };
             // Where nothing was billed in it, the answer is in no currency.
             let cost = answers.spend(db, &asked).await?.total.filter(|cost| !cost.amount.is_zero());
