@@ -39,10 +39,10 @@ pub struct TeamParts {
 }
 
 impl TeamParts {
-    pub(super) fn of(direct: &Parts, moved_teams: &Option<Movement>, shared: &[SharedMovement]) -> Self {
+    pub(super) fn of(direct: &Parts, moved_teams: Option<&Movement>, shared: &[SharedMovement]) -> Self {
         Self {
             direct: *direct,
-            moved_teams: moved_teams.as_ref().map(|moved| moved.change).unwrap_or_default(),
+            moved_teams: moved_teams.map(|moved| moved.change).unwrap_or_default(),
             shared_total: shared.iter().map(|it| it.by_total).sum(),
             shared_share: shared.iter().map(|it| it.by_share).sum(),
         }

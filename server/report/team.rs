@@ -272,8 +272,8 @@ pub async fn team_report(
         cost_per_accelerator_hour: by_pool.cost_per_accelerator_hour,
         organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
         stated: stated.iter().flat_map(|(_, teams)| teams.values()).copied().sum(),
-        parts: TeamParts::of(&variance.parts, &moved, &shared_movements),
-        movements: largest(&variance.movements, &moved, &shared_movements),
+        parts: TeamParts::of(&variance.parts, moved.as_ref(), &shared_movements),
+        movements: largest(&variance.movements, moved.as_ref(), &shared_movements),
         movements_in_all: variance.movements.len() + usize::from(moved.is_some()) + shared_movements.len(),
         shared_movements,
         shared_costs,
@@ -311,7 +311,7 @@ fn moved_teams(direct: &Part, stayed: &Variance, spend: &Spend) -> Option<Moveme
 }
 
 /// What did not move is no movement. Shared costs, of which no provider is told, go by their names.
-fn largest(direct: &[Movement], teams: &Option<Movement>, shared: &[SharedMovement]) -> Vec<Movement> {
+fn largest(direct: &[Movement], teams: Option<&Movement>, shared: &[SharedMovement]) -> Vec<Movement> {
     let shared = shared.iter().map(SharedMovement::as_movement);
     let moved = direct.iter().chain(teams).cloned().chain(shared).filter(|it| !it.change.is_zero());
     let mut moved: Vec<Movement> = moved.collect();
