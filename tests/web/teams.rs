@@ -103,7 +103,7 @@ async fn teams_stand_side_by_side_and_sum_to_the_bill(db: PgPool) {
     let names: Vec<_> = all["teams"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(names, ["Vision", "Speech", "Research", "Unallocated"]);
     let (vision, research) = (&all["teams"][0], &all["teams"][2]);
-    assert_eq!((&vision["part_of"], &vision["direct"]), (&"Research".into(), &"200.010".into()));
+    assert_eq!((&vision["part_of"], &vision["direct"]), (&"Research".into(), &"200.01".into()));
     assert_eq!(
         decimal(&vision["cost"]) + decimal(&research["cost"]),
         decimal(&research["with_teams_inside"])
@@ -116,7 +116,7 @@ async fn teams_stand_side_by_side_and_sum_to_the_bill(db: PgPool) {
     let csv = finance.get("/chargeback/2026-09.csv").await.body;
     assert!(
         csv.starts_with("team,name,part_of,direct,shared,cost,")
-            && csv.contains("\nvision,Vision,Research,200.010,"),
+            && csv.contains("\nvision,Vision,Research,200.01,"),
         "{csv}"
     );
     assert_eq!(finance.get("/teams").await.location(), "/chargeback/2026-09");
