@@ -1,13 +1,12 @@
 //! What happened to the ledger: changes of the allocation, deliveries, rates and quantities, in one list.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 use sqlx::PgConnection;
 
 use crate::allocation::{self, Change, Stage};
 
 /// Something that happened, or was drafted and waits.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Event {
     pub at: DateTime<Utc>,
     pub by: String,
@@ -15,12 +14,10 @@ pub struct Event {
     pub sequence: Option<i64>,
     /// What it is about was undone by it.
     pub is_undo: bool,
-    #[serde(flatten)]
     pub of: EventOf,
 }
 
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[derive(Clone, Debug)]
 pub enum EventOf {
     Change(Box<Change>),
     Delivery { delivery: i64, files: Vec<String>, is_undone: bool },
