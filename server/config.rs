@@ -27,7 +27,7 @@ pub struct Settings {
 
     /// A PostgreSQL server to use. Default: a private one in the data folder.
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
-    pub database_url: Option<DatabaseUrl>,
+    database_url: Option<DatabaseUrl>,
 
     /// How the log on standard error is written: as text for people, or a JSON object a line for machines.
     #[arg(long, env = "GPULEDGER_LOG_FORMAT", value_enum, default_value_t, global = true)]
@@ -91,6 +91,12 @@ impl Settings {
             log_format: LogFormat::default(),
             trusted_proxies: Vec::new(),
         }
+    }
+
+    /// The PostgreSQL server to use; `None` for the private one. What passes variables on passes empty ones as well, which
+    /// name none.
+    pub fn database_url(&self) -> Option<&DatabaseUrl> {
+        self.database_url.as_ref().filter(|url| !url.0.is_empty())
     }
 
     pub fn base_url(&self) -> BaseUrl {
@@ -177,7 +183,11 @@ impl FromStr for DatabaseUrl {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
-        if is_postgres { Ok(Self(text.to_owned())) } else { Err(SettingError::DatabaseUrl) }
+        if is_postgres || text.is_empty() {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(SettingError::DatabaseUrl)
+        }
     }
 }
 
@@ -229,6 +239,16 @@ mod tests {
         for text in ["", "localhost", "10.0.0.0/33", "10.0.0.0/", "fd00::/129", "10.0.0.0/-1"] {
             assert_eq!(text.parse::<Network>(), Err(SettingError::Network), "{text}");
         }
+    }
+
+    #[test]
+    fn an_empty_database_url_is_none() {
+        let mut settings = Settings::new("data", "127.0.0.1:1".parse().unwrap(), None);
+        for (text, is_one) in [("", false), ("postgres://host/db", true)] {
+            settings.database_url = Some(text.parse().unwrap());
+            assert_eq!(settings.database_url().is_some(), is_one, "{text}");
+        }
+        assert!("mysql://host/db".parse::<DatabaseUrl>().is_err());
     }
 
     #[test]

@@ -92,8 +92,10 @@ function send(form, event) {
   request.addEventListener("load", () => {
     if (request.responseURL !== form.action || request.status < 400) return location.assign(request.responseURL);
     const page = new DOMParser().parseFromString(request.responseText, "text/html");
-    const problem = page.querySelector("main .problem") || page.querySelector("main p:not(.quiet)") || page.body;
-    stop(problem.textContent.trim());
+    // What was refused is said in a list, or beside the field; a page of errors says it in its first sentence.
+    const said = [...page.querySelectorAll("main [role=alert] li, main .problem")];
+    if (!said.length) said.push(page.querySelector("main p:not(.quiet)") || page.body);
+    stop(said.map((it) => it.textContent.trim()).join(" "));
   });
   request.send(new FormData(form));
 }

@@ -1,6 +1,7 @@
 //! The allocation of months as of a step of the ledger: for each its mapping, and how its pools were divided.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
@@ -11,7 +12,7 @@ use super::attribute::content_id;
 use super::attributed::attribute_costs;
 use super::forget::use_division;
 use super::keyed::key_costs;
-use super::weigh::{Attributed, weigh};
+use super::weigh::weigh;
 use super::{Book, Divided, MonthBook, divide, mapping};
 use crate::exchange::Rates;
 use crate::ledger::Visible;
@@ -19,14 +20,14 @@ use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
 /// A month's mapping, what the month cost under it, and the division of its pools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MonthAllocation {
     pub month: BillingMonth,
     pub set_id: Uuid,
     /// What counts in it, by key.
     pub basis_id: Uuid,
-    /// What counts in it, by owner.
-    pub attributed_id: Uuid,
+    /// What counts in it, by owner: the sum of these parts. PostgreSQL knows how many rows each has, and reads no others.
+    pub parts: Arc<[Uuid]>,
     pub division_id: Uuid,
 }
 
@@ -52,9 +53,8 @@ pub async fn allocate(
     let of_month = book.of_month(month);
     let set_id = mapping::cover(db, &of_month, visible.deliveries()).await?;
     let basis_id = key_costs(db, month, visible).await?;
-    let attributed_id = attribute_costs(db, month, basis_id, set_id, visible).await?;
-    let attributed = Attributed { set: set_id, by_key: basis_id, by_owner: attributed_id };
-    let division = division(db, &of_month, &attributed, rates, sequence).await?;
+    let parts = attribute_costs(db, month, basis_id, set_id, visible).await?;
+    let division = division(db, &of_month, &parts, rates, sequence).await?;
     let centres: BTreeMap<&str, &str> = of_month
         .teams
         .iter()
@@ -62,20 +62,20 @@ pub async fn allocate(
         .collect();
     let division_id = content_id(&(&division, &centres));
     keep(db, division_id, &division, &centres).await?;
-    Ok(MonthAllocation { month, set_id, basis_id, attributed_id, division_id })
+    Ok(MonthAllocation { month, set_id, basis_id, parts: parts.into(), division_id })
 }
 
 /// Divides the pools of a month that was summed.
 async fn division(
     db: &mut PgConnection,
     book: &MonthBook<'_>,
-    attributed: &Attributed,
+    parts: &[Uuid],
     rates: &Rates,
     sequence: i64,
 ) -> sqlx::Result<Division> {
     let mut division = Division { currency: None, without_rate: Vec::new(), pools: Vec::new() };
     if !book.pools.is_empty() {
-        let (weights, weighed_in) = weigh(db, book, attributed, rates, sequence).await?;
+        let (weights, weighed_in) = weigh(db, book, parts, rates, sequence).await?;
         (division.currency, division.without_rate) = (weighed_in.currency, weighed_in.without_rate);
         division.pools = divide(book, &weights);
     }

@@ -1,5 +1,6 @@
-//! What a month cost by what it is attributed to, in all and by day. Rollups have a row for each key; these sums have one
-//! for each owner, and are what pages by owner, and the weights of shared costs, are read from.
+//! What a month cost by what it is attributed to, in all and by day, and by who is charged and what was bought. Rollups have
+//! a row for each key; these sums have one for each owner, and are what pages by owner, and the weights of shared costs, are
+//! read from.
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
@@ -16,22 +17,41 @@ const PARTS: usize = 8;
 /// Of a mapping that moves more than one key of so many, all is summed anew.
 const FEW: i64 = 4;
 
-const AMOUNTS: [&str; 6] =
-    ["charges", "billed_cost", "effective_cost", "list_cost", "contracted_cost", "part_seconds"];
+const AMOUNTS: &str = "charges, billed_cost, effective_cost, list_cost, contracted_cost, part_seconds";
 
-/// What the amounts of a table are summed by, beside what they are attributed to.
+/// Who is charged with what is attributed.
+const CHARGED: &str = "team, cost_centre, pool, pool_part";
+
+/// A table of sums: by whom, and by what of a charge.
 struct Grain {
     table: &'static str,
+    owner: &'static str,
     group: &'static str,
+    /// What is summed beside [`AMOUNTS`].
+    quantity: Option<&'static str>,
 }
 
-const GRAINS: [Grain; 2] = [
-    Grain { table: "attributed_costs", group: "currency, scope_id, is_accelerated, is_credit" },
-    Grain { table: "attributed_days", group: "currency, day, is_whole_period, is_accelerated" },
-];
-
-/// Of the days, who is charged with them: most charts ask no more.
-const CHARGED: &str = "team, cost_centre, pool, pool_part";
+const COSTS: Grain = Grain {
+    table: "attributed_costs",
+    owner: "attribution_id",
+    group: "currency, scope_id, is_accelerated, is_credit",
+    quantity: None,
+};
+const DAYS: Grain = Grain {
+    table: "attributed_days",
+    owner: "attribution_id",
+    group: "currency, day, is_whole_period, is_accelerated",
+    quantity: None,
+};
+const ITEMS: Grain = Grain {
+    table: "charged_items",
+    owner: CHARGED,
+    group: "currency, is_credit, category, pricing, provider, billing_account, sub_account, service, region, accelerator, \
+            instance_type, meter, sku, unit, commitment_discount_id",
+    quantity: Some("metered_quantity"),
+};
+/// Made from [`DAYS`]: most charts ask no more than who is charged with a day.
+const CHARGED_DAYS: Grain = Grain { table: "charged_days", owner: CHARGED, ..DAYS };
 
 /// Sums that exist, of what counts as well, under another mapping.
 struct Others {
@@ -39,23 +59,25 @@ struct Others {
     parts: Vec<Uuid>,
 }
 
-/// Sums a month under a mapping that covers it, unless that was done.
+/// Sums a month under a mapping that covers it, unless that was done. Answers the parts that it is the sum of.
 pub(super) async fn attribute_costs(
     db: &mut PgConnection,
     month: BillingMonth,
     basis_id: Uuid,
     set_id: Uuid,
     visible: &Visible,
-) -> sqlx::Result<Uuid> {
+) -> sqlx::Result<Vec<Uuid>> {
     let attributed_id = content_id(&(basis_id, set_id));
-    let is_empty = visible.deliveries().is_empty();
-    if is_empty || use_sums(&mut *db, attributed_id).await? {
-        return Ok(attributed_id);
+    if visible.deliveries().is_empty() {
+        return Ok(Vec::new());
+    }
+    if use_sums(&mut *db, attributed_id).await? {
+        return parts_of(db, attributed_id).await;
     }
     let mut tx = db.begin().await?;
     mapping::wait_for_turn(&mut tx, attributed_id).await?;
     if use_sums(&mut tx, attributed_id).await? {
-        return Ok(attributed_id);
+        return parts_of(&mut tx, attributed_id).await;
     }
     // Nobody removes them until this is done, and who reads them does not wait for it.
     let others = sqlx::query_as!(
@@ -98,9 +120,20 @@ pub(super) async fn attribute_costs(
     .await?;
     tx.commit().await?;
     if rows >= MANY {
-        sqlx::query("analyze attributed_costs, attributed_days, charged_days").execute(db).await?;
+        sqlx::query("analyze attributed_costs, attributed_days, charged_days, charged_items")
+            .execute(db)
+            .await?;
     }
-    Ok(attributed_id)
+    Ok(parts)
+}
+
+async fn parts_of(db: &mut PgConnection, attributed_id: Uuid) -> sqlx::Result<Vec<Uuid>> {
+    sqlx::query_scalar!(
+        "select part_id from attributed_parts where attributed_id = $1 order by 1",
+        attributed_id
+    )
+    .fetch_all(db)
+    .await
 }
 
 /// A part outlives the month it was made for where others were made from it, so it has a number of its own.
@@ -121,18 +154,16 @@ impl Part<'_> {
     /// Everything of every key. Answers how many rows that made.
     async fn add_whole(&self, db: &mut PgConnection) -> sqlx::Result<u64> {
         let (set_id, mut rows) = (self.set_id, 0);
-        for grain in &GRAINS {
-            let (group, sums) = (grain.group, sums());
-            let mut query = self.insert(grain);
-            query.push(format!(" attribution_id, {group}, {sums} from ("));
-            self.push_rows(&mut query, grain);
+        for grain in [COSTS, DAYS, ITEMS] {
+            let mut query = self.insert(&grain);
+            self.push_rows(&mut query, &grain);
             query.push(format!(
-                ") c join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = '{set_id}' \
-                 group by attribution_id, {group}"
+                ") c join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = '{set_id}'"
             ));
+            grain.push_group(&mut query);
             rows += query.build().execute(&mut *db).await?.rows_affected();
         }
-        self.add_charged(db).await?;
+        self.add_charged_days(db).await?;
         Ok(rows)
     }
 
@@ -164,31 +195,34 @@ impl Part<'_> {
         db: &mut PgConnection,
         mut others: Others,
     ) -> sqlx::Result<(Vec<Uuid>, u64)> {
-        let (id, month, mut rows) = (self.id, self.month.first_day(), 0);
-        let (amounts, minus) = (AMOUNTS.join(", "), AMOUNTS.map(|amount| format!("-{amount}")).join(", "));
-        for grain in &GRAINS {
-            let (group, sums) = (grain.group, sums());
+        let mut rows = 0;
+        for grain in [COSTS, DAYS, ITEMS] {
             let mut query = QueryBuilder::new(format!(
-                "with moved as (select before_id, after_id, {group}, {sums} from ("
+                "with moved as (select before_id, after_id, {}, {} from (",
+                grain.group,
+                grain.sums()
             ));
-            self.push_rows(&mut query, grain);
+            self.push_rows(&mut query, &grain);
+            let (group, amounts) = (grain.group, grain.amounts());
+            let minus = amounts.replace(", ", ", -");
             query.push(format!(
                 ") c join moved_keys using (charge_key_id) group by before_id, after_id, {group}) {} \
-                 after_id, {group}, {amounts} from moved \
-                 union all select uuid '{id}', date '{month}', before_id, {group}, {minus} from moved",
-                self.insert(grain).sql().as_str(),
+                 select after_id as attribution_id, {group}, {amounts} from moved \
+                 union all select before_id, {group}, -{minus} from moved) ka",
+                self.insert(&grain).sql().as_str(),
             ));
+            grain.push_group(&mut query);
             rows += query.build().execute(&mut *db).await?.rows_affected();
         }
         others.parts.push(self.id);
         if others.parts.len() < PARTS {
-            self.add_charged(db).await?;
+            self.add_charged_days(db).await?;
             return Ok((others.parts, rows));
         }
         let merged = Self { id: new_part(&mut *db).await?, ..*self };
         let rows = merged.add_sum(&mut *db, &others.parts).await?;
-        for grain in &GRAINS {
-            let unneeded = format!("delete from {} where part_id = '{id}'", grain.table);
+        for Grain { table, .. } in [COSTS, DAYS, ITEMS] {
+            let unneeded = format!("delete from {table} where part_id = '{}'", self.id);
             sqlx::query(AssertSqlSafe(unneeded)).execute(&mut *db).await?;
         }
         Ok((vec![merged.id], rows))
@@ -197,48 +231,44 @@ impl Part<'_> {
     /// What parts come to together.
     async fn add_sum(&self, db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<u64> {
         let mut rows = 0;
-        for grain in &GRAINS {
-            let (Grain { table, group }, sums) = (grain, sums());
-            let mut query = self.insert(grain);
-            query.push(format!(" attribution_id, {group}, {sums} from {table} where part_id = any("));
+        for grain in [COSTS, DAYS, ITEMS] {
+            let mut query = self.insert(&grain);
+            query.push(format!("select * from {} where part_id = any(", grain.table));
             query.push_bind(parts.to_vec());
             // Without charges there is no amount left either.
-            query.push(format!(") group by attribution_id, {group} having sum(charges) <> 0"));
+            query.push(format!(")) c group by {}, {} having sum(charges) <> 0", grain.owner, grain.group));
             rows += query.build().execute(&mut *db).await?.rows_affected();
         }
-        self.add_charged(db).await?;
+        self.add_charged_days(db).await?;
         Ok(rows)
     }
 
     /// What the days of this part come to by who is charged with them.
-    async fn add_charged(&self, db: &mut PgConnection) -> sqlx::Result<()> {
-        let (id, amounts, sums) = (self.id, AMOUNTS.join(", "), sums());
-        let days = GRAINS[1].group;
-        let charged = format!(
-            "insert into charged_days (part_id, billing_month, {CHARGED}, {days}, {amounts}) \
-             select part_id, billing_month, {CHARGED}, {days}, {sums} \
-             from attributed_days join attributions using (attribution_id) \
-             where part_id = '{id}' group by part_id, billing_month, {CHARGED}, {days}"
-        );
-        sqlx::query(AssertSqlSafe(charged)).execute(db).await?;
+    async fn add_charged_days(&self, db: &mut PgConnection) -> sqlx::Result<()> {
+        let mut query = self.insert(&CHARGED_DAYS);
+        query.push(format!("select * from {} where part_id = '{}') ka", DAYS.table, self.id));
+        CHARGED_DAYS.push_group(&mut query);
+        query.build().execute(db).await?;
         Ok(())
     }
 
-    /// `insert … select` up to what is attributed to.
+    /// `insert … select … from (`.
     fn insert(&self, grain: &Grain) -> QueryBuilder<Postgres> {
-        let Grain { table, group } = grain;
+        let Grain { table, owner, group, .. } = grain;
         QueryBuilder::new(format!(
-            "insert into {table} (part_id, billing_month, attribution_id, {group}, {}) select uuid '{}', date '{}',",
-            AMOUNTS.join(", "),
+            "insert into {table} (part_id, billing_month, {owner}, {group}, {}) \
+             select uuid '{}', date '{}', {owner}, {group}, {} from (",
+            grain.amounts(),
             self.id,
             self.month.first_day(),
+            grain.sums(),
         ))
     }
 
     /// `select …` of what counts in the month by key, with what a grain is summed by.
     fn push_rows(&self, query: &mut QueryBuilder<Postgres>, grain: &Grain) {
         const IS_ACCELERATED: &str = "k.accelerator is not null and k.category = 'Usage' as is_accelerated";
-        if grain.table == "attributed_costs" {
+        if grain.table != DAYS.table {
             query.push(format!(
                 "select k.*, {IS_ACCELERATED}, least(k.billed_cost, k.effective_cost) < 0 as is_credit \
                  from keyed_costs k where k.basis_id = '{}'",
@@ -257,7 +287,22 @@ impl Part<'_> {
     }
 }
 
-/// [`AMOUNTS`] of rows, summed.
-fn sums() -> String {
-    AMOUNTS.map(|amount| format!("sum({amount}) as {amount}")).join(", ")
+impl Grain {
+    fn amounts(&self) -> String {
+        self.quantity.map_or_else(|| AMOUNTS.to_owned(), |quantity| format!("{AMOUNTS}, {quantity}"))
+    }
+
+    fn sums(&self) -> String {
+        let sums: Vec<_> =
+            self.amounts().split(", ").map(|amount| format!("sum({amount}) as {amount}")).collect();
+        sums.join(", ")
+    }
+
+    /// `group by …` of rows that have an attribution, in `ka`.
+    fn push_group(&self, query: &mut QueryBuilder<Postgres>) {
+        if self.owner == CHARGED {
+            query.push(" join attributions a on a.attribution_id = ka.attribution_id");
+        }
+        query.push(format!(" group by {}, {}", self.owner, self.group));
+    }
 }

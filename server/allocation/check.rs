@@ -66,29 +66,19 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
             first_day,
             sequence,
             allocated.set_id,
-            allocated.attributed_id,
+            &*allocated.parts,
             allocated.basis_id
         )
-        .fetch_one(&mut *tx)
+        .fetch_all(&mut *tx)
         .await?;
-        equations.push(Equation::new(
-            "keys whose costs are not those of the rollups = 0",
-            format!("{month}, {} keys", sums.keys),
-            sums.keys_that_differ.into(),
-            Decimal::ZERO,
-        ));
-        equations.push(Equation::new(
-            "owners whose costs by day or month are not those by key = 0",
-            format!("{month}, {} owners", sums.owners),
-            sums.owners_that_differ.into(),
-            Decimal::ZERO,
-        ));
-        equations.push(Equation::new(
-            "days whose costs by owner are not those of the rollups = 0",
-            format!("{month}, {} days", sums.days),
-            sums.days_that_differ.into(),
-            Decimal::ZERO,
-        ));
+        for sums in sums {
+            equations.push(Equation::new(
+                "sums that pages read and that are not those of the rollups = 0",
+                format!("{month}, {} by {}", sums.sums, sums.kind),
+                sums.that_differ.into(),
+                Decimal::ZERO,
+            ));
+        }
         let pools = sqlx::query!(
             r#"select pool, pool_part, sum(share) as "share!: Decimal"
                from pool_shares where division_id = $1 group by 1, 2 order by 1, 2"#,

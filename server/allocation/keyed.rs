@@ -1,5 +1,5 @@
-//! What a month cost by charge key, each key with what it says: what pages by owner and by anything of a charge are read
-//! from. Rollups have a row for each part of each delivery, and keys have a table of their own.
+//! What a month cost by charge key, each key with what it says: what pages by owner and by a machine, a tag or a label beside
+//! something else of a charge are read from. Rollups have a row for each part of each delivery, and keys have a table of their own.
 
 use sqlx::{Connection, PgConnection, QueryBuilder};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
 /// Counted up when the sums, or those by owner, are made differently.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// What a row says of its key.
 const OF_KEY: &str = "currency, category, pricing, provider, billing_account, sub_account, service, region, accelerator, \

@@ -14,13 +14,6 @@ use crate::period::BillingMonth;
 /// Decimals of the accelerator-hours that weigh.
 const HOURS_PLACES: u8 = 6;
 
-/// A month that was mapped and summed.
-pub(super) struct Attributed {
-    pub set: Uuid,
-    pub by_key: Uuid,
-    pub by_owner: Uuid,
-}
-
 /// What costs were weighed in.
 #[derive(Default)]
 pub(super) struct WeighedIn {
@@ -34,7 +27,7 @@ pub(super) struct WeighedIn {
 pub(super) async fn weigh(
     db: &mut PgConnection,
     book: &MonthBook<'_>,
-    attributed: &Attributed,
+    parts: &[Uuid],
     rates: &Rates,
     sequence: i64,
 ) -> sqlx::Result<(Weights, WeighedIn)> {
@@ -42,7 +35,7 @@ pub(super) async fn weigh(
     let (mut weights, mut weighed_in) = (Weights::default(), WeighedIn::default());
     let asks_use = asks(|split| *split == Split::WhoUsedIt);
     if asks_use || asks(|split| matches!(split, Split::DirectCost | Split::AcceleratorHours)) {
-        let spent = spent(&mut *db, attributed.by_owner).await?;
+        let spent = spent(&mut *db, parts).await?;
         weighed_in.currency = match exchange::reporting_currency_as_of(&mut *db, sequence).await? {
             Some(chosen) => Some(chosen),
             None => most_used(&spent),
@@ -52,7 +45,7 @@ pub(super) async fn weigh(
         }
     }
     if asks_use {
-        for used in used(&mut *db, attributed).await? {
+        for used in used(&mut *db, parts).await? {
             weights.add_use(&used, book.month, rates, &mut weighed_in);
         }
     }
@@ -85,22 +78,15 @@ struct Spent {
     charges: i64,
 }
 
-async fn spent(db: &mut PgConnection, attributed_id: Uuid) -> sqlx::Result<Vec<Spent>> {
+async fn spent(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<Vec<Spent>> {
     let rows = sqlx::query!(
-        r#"select a.team, a.pool, a.pool_part, c.currency as "currency!", sum(c.cost) as "cost!: Decimal",
-               sum(c.part_seconds) as "part_seconds!: Decimal", sum(c.charges)::bigint as "charges!"
-           from (
-               select attribution_id, currency, sum(effective_cost) as cost, sum(part_seconds) as part_seconds,
-                   sum(charges) as charges
-               from attributed_parts
-               join attributed_costs using (part_id)
-               where attributed_id = $1
-               group by 1, 2
-               having sum(charges) <> 0
-           ) c
-           join attributions a using (attribution_id)
-           group by 1, 2, 3, 4"#,
-        attributed_id,
+        r#"select team, pool, pool_part, currency, sum(effective_cost) as "cost!: Decimal",
+               sum(part_seconds) as "part_seconds!: Decimal", sum(charges)::bigint as "charges!"
+           from charged_items
+           where part_id = any($1)
+           group by 1, 2, 3, 4
+           having sum(charges) <> 0"#,
+        parts,
     )
     .fetch_all(db)
     .await?;
@@ -134,18 +120,16 @@ struct Used {
     cost: Decimal,
 }
 
-/// Owners do not tell what was used, keys do: this looks at each of them, and only where a pool asks for it.
-async fn used(db: &mut PgConnection, attributed: &Attributed) -> sqlx::Result<Vec<Used>> {
+/// Asked only where a pool is divided by it.
+async fn used(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<Vec<Used>> {
     let rows = sqlx::query!(
-        r#"select a.team, c.commitment_discount_id, c.billing_account, c.currency,
+        r#"select c.team, c.commitment_discount_id, c.billing_account, c.currency,
                sum(c.effective_cost) as "cost!: Decimal"
-           from keyed_costs c
-           join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = $2
-           join attributions a using (attribution_id)
-           where c.basis_id = $1 and c.category = 'Usage' and a.team <> ''
-           group by 1, 2, 3, 4"#,
-        attributed.by_key,
-        attributed.set,
+           from charged_items c
+           where c.part_id = any($1) and c.category = 'Usage' and c.team <> ''
+           group by 1, 2, 3, 4
+           having sum(c.charges) <> 0"#,
+        parts,
     )
     .fetch_all(db)
     .await?;

@@ -16,12 +16,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use sqlx::PgPool;
 
 use crate::audit::Actor;
-use crate::config::{BaseUrl, DatabaseUrl, LogFormat, Settings};
+use crate::config::{BaseUrl, DatabaseUrl, LogFormat, SettingError, Settings};
 use crate::ledger::{self, Originals};
 use crate::store::{Database, Store, private};
 use crate::terminal::{remark, say};
@@ -113,6 +114,10 @@ fn whoever_runs_this() -> Actor {
 pub fn run() -> ExitCode {
     let matches = Cli::command().get_matches();
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let is_typed = matches.value_source("database_url") == Some(ValueSource::CommandLine);
+    if is_typed && cli.settings.database_url().is_none() {
+        Cli::command().error(ErrorKind::InvalidValue, SettingError::DatabaseUrl).exit();
+    }
     let is_default = matches.value_source("data_dir") == Some(ValueSource::DefaultValue);
     if let Some(Command::Demo(_)) = cli.command
         && is_default
@@ -149,7 +154,7 @@ fn exit_code(outcome: anyhow::Result<Done>) -> ExitCode {
 async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let Cli { settings, json, command } = cli;
     if let Some(Command::Demo(arguments)) = &command {
-        let url = settings.database_url.as_ref().map(DatabaseUrl::expose);
+        let url = settings.database_url().map(DatabaseUrl::expose);
         demo::claim(arguments, &settings.data_dir, url).await?;
     }
     if let Some(Command::Restore(arguments)) = command {
@@ -189,7 +194,7 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
 }
 
 fn database(settings: &Settings) -> anyhow::Result<Database> {
-    let url = settings.database_url.as_ref().map(DatabaseUrl::expose);
+    let url = settings.database_url().map(DatabaseUrl::expose);
     Database::of(&settings.data_dir, url)
         .with_context(|| format!("the database of {} is not known", settings.data_dir.display()))
 }

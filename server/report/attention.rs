@@ -9,10 +9,14 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{Agreement, Answers, Error, ReconciledLine, Standing};
+use crate::accounts::Viewer;
 use crate::allocation;
 use crate::exchange::{self, Missing};
-use crate::money::{Currency, Money};
+use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
+
+/// Thresholds below, in percent, only tell how far one is.
+pub const WARNING: u32 = 80;
 
 /// One thing to look at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,6 +36,17 @@ pub enum Attention {
     WithoutRate { currency: Currency, months: Vec<BillingMonth> },
     /// Invoices that were entered say more or less than what was billed.
     Invoice { provider: String, billing_account: String, month: BillingMonth, difference: Money },
+    /// A budget of which four fifths or more are spent, as far as it warns of that, or that will not last.
+    Budget {
+        budget: i64,
+        name: String,
+        period: Period,
+        spent: Money,
+        amount: Money,
+        reached: Decimal,
+        /// What is expected for the end of a period that goes on.
+        forecast: Option<Decimal>,
+    },
     /// A month before the last one whose invoices should be out.
     Provisional { provider: String, month: BillingMonth, accounts: usize },
 }
@@ -53,6 +68,7 @@ pub(super) async fn attention(
     found.extend(absent(period.last(), standing));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
     found.extend(differing(db, answers, period).await?);
+    found.extend(budgets(db, answers).await?);
     found.extend(provisional(period.last().previous(), standing));
     Ok(found)
 }
@@ -93,6 +109,26 @@ async fn differing(
                 let ReconciledLine { provider, billing_account, month, .. } = line;
                 found.push(Attention::Invoice { provider, billing_account, month, difference });
             }
+        }
+    }
+    Ok(found)
+}
+
+async fn budgets(db: &mut PgConnection, answers: &Answers) -> Result<Vec<Attention>, Error> {
+    let mut found = Vec::new();
+    for line in answers.budgets(db, &Viewer::Everything).await?.budgets {
+        let Some(now) = line.current.filter(|now| !now.has_ended) else { continue };
+        let warns = now.threshold.is_some_and(|percent| percent >= WARNING);
+        if warns || now.is_over_budget || now.is_forecast_over_budget {
+            found.push(Attention::Budget {
+                budget: line.id,
+                name: line.name,
+                period: now.period,
+                spent: Money { amount: now.spent, currency: line.amount.currency.clone() },
+                amount: line.amount,
+                reached: now.reached,
+                forecast: now.forecast.map(|forecast| forecast.expected),
+            });
         }
     }
     Ok(found)

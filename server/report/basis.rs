@@ -50,6 +50,14 @@ impl Allocation {
         Answers::default().allocation(db, question, sequence).await
     }
 
+    /// Whether a viewer of teams sees others in one month than in another.
+    pub fn teams_moved(&self) -> bool {
+        let of = |month: BillingMonth| {
+            self.teams.iter().filter(move |(it, _)| *it == month).map(|(_, team)| team).collect::<Vec<_>>()
+        };
+        !self.teams.is_empty() && self.months.windows(2).any(|pair| of(pair[0].month) != of(pair[1].month))
+    }
+
     /// Whether there is one.
     pub fn is_needed(&self) -> bool {
         !self.months.is_empty()

@@ -6,7 +6,6 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::basis::teams;
 use super::line::{Figures, Whole};
 use super::statement::{Cents, months_in_cents};
 use super::{Answers, Grouping, Question};
@@ -63,7 +62,7 @@ pub async fn chargeback(
     let book = answers.book(db, whole.sequence).await?;
     let last = question.period.last();
     let month = book.of_month(last);
-    let theirs = teams(&book, &question.viewer, last, last);
+    let theirs = answers.teams(db, question, &book, (last, last), whole.sequence).await?;
     let is_seen =
         |handle: &str| question.viewer == Viewer::Everything || theirs.iter().any(|(_, team)| team == handle);
     let months = months_in_cents(db, answers, &asked.beside(&whole), &book).await?;

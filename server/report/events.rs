@@ -1,5 +1,7 @@
 //! What happened to the ledger: changes of the allocation, deliveries, rates and quantities, in one list.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
@@ -19,7 +21,7 @@ pub struct Event {
 
 #[derive(Clone, Debug)]
 pub enum EventOf {
-    Change(Box<Change>),
+    Change { change: Box<Change> },
     Delivery { delivery: i64, files: Vec<String>, is_undone: bool },
     Rates,
     Quantities,
@@ -64,12 +66,13 @@ async fn found(
     let lines = rows.first().map_or(0, |row| row.lines);
     let ids: Vec<i64> = rows.iter().filter_map(|row| row.change_id).collect();
     let changes = allocation::changes(db, &ids).await?;
+    let changes: HashMap<i64, Change> = changes.into_iter().map(|change| (change.id, change)).collect();
     let mut found = Vec::new();
     for row in rows {
         let of = match (row.change_id, row.delivery_id, row.kind.as_str()) {
             (Some(id), ..) => {
-                let Some(change) = changes.iter().find(|change| change.id == id) else { continue };
-                EventOf::Change(Box::new(change.clone()))
+                let Some(change) = changes.get(&id) else { continue };
+                EventOf::Change { change: Box::new(change.clone()) }
             }
             (_, Some(delivery), _) => {
                 EventOf::Delivery { delivery, files: row.files, is_undone: row.stage == "undone" }
@@ -81,4 +84,49 @@ async fn found(
         found.push(Event { at: row.at, by: row.by, sequence: row.sequence, is_undo: row.is_undo, of });
     }
     Ok((found, lines))
+}
+
+impl Event {
+    /// Why it happened, or is wanted, where somebody said so.
+    pub fn reason(&self) -> Option<&str> {
+        let change = self.of.change()?;
+        let decided = if self.is_undo { &change.undo_reason } else { &change.reason };
+        decided.as_deref().or(change.draft_reason.as_deref().filter(|_| !self.is_undo))
+    }
+}
+
+impl EventOf {
+    pub fn change(&self) -> Option<&Change> {
+        match self {
+            Self::Change { change } => Some(change),
+            _ => None,
+        }
+    }
+
+    pub fn delivery(&self) -> Option<i64> {
+        match self {
+            Self::Delivery { delivery, .. } => Some(*delivery),
+            _ => None,
+        }
+    }
+
+    /// As files tell it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Change { .. } => "change",
+            Self::Delivery { .. } => "delivery",
+            Self::Rates => "rates",
+            Self::Quantities => "quantities",
+            Self::ReportingCurrency => "reporting-currency",
+        }
+    }
+
+    /// Where it stands now: `proposed`, `applied`, `undone`.
+    pub fn state(&self) -> &'static str {
+        match self {
+            Self::Change { change } => change.stage().as_str(),
+            Self::Delivery { is_undone: true, .. } => "undone",
+            _ => "applied",
+        }
+    }
 }

@@ -159,7 +159,8 @@ impl Breakdown {
     /// Without what was there in the period before only.
     fn of(by: Grouping, mut groups: Vec<Group>) -> Self {
         groups.retain(|group| !group.cost.amount.is_zero() || !group.accelerator_hours.is_zero());
-        Self { by, groups }
+        let costs: Vec<Decimal> = groups.iter().map(|group| group.cost.amount).collect();
+        Self { by, stated: Decimal::round_parts(&costs, 2), groups }
     }
 }
 

@@ -53,7 +53,7 @@ mod variance;
 
 pub use activity::{Activity, activity};
 pub use as_of::Error;
-pub use attention::Attention;
+pub use attention::{Attention, WARNING};
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use budgets::{BudgetDay, BudgetLine, BudgetPage, BudgetState, Budgets, PastPeriod};
 pub use cache::Answers;

@@ -106,6 +106,8 @@ pub struct Question {
     pub viewer: Viewer,
     /// Of what the viewer sees only what belongs to this team, and in each month to those that are inside it then.
     pub of_team: Option<String>,
+    /// Who asks sees everything, and the viewer only says how it is told: a step of the past keeps the teams that it had.
+    pub sees_everything: bool,
 }
 
 /// A word that names no dimension or cost.
@@ -134,6 +136,7 @@ impl Question {
             sequence: None,
             viewer,
             of_team: None,
+            sees_everything: false,
         }
     }
 

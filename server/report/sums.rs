@@ -172,17 +172,43 @@ pub(super) async fn source_of<'a>(
     let of_owners = |dimension: &Grouping| dimension.is_allocated() || dimension.is_time();
     if basis.allocation.is_needed() && dimensions.clone().all(of_owners) {
         let by_day = dimensions.clone().any(|dimension| *dimension == Grouping::Day);
-        let of_charged = |dimension: &Grouping| {
-            let says_part = matches!(dimension, Grouping::Pool | Grouping::PoolPart);
-            dimension.divides() || says_part || dimension.is_time()
-        };
         return Ok(match by_day {
             false => Source::Attributed,
-            true if dimensions.clone().all(of_charged) => Source::ChargedDays,
+            true if dimensions.clone().all(is_of_charged) => Source::ChargedDays,
             true => Source::AttributedDays,
         });
     }
+    items_source_of(db, dimensions, basis).await
+}
+
+/// The coarsest of those that know what was bought.
+pub(super) async fn items_source_of<'a>(
+    db: &mut PgConnection,
+    dimensions: impl Iterator<Item = &'a Grouping> + Clone,
+    basis: &Basis,
+) -> sqlx::Result<Source> {
+    let is_of_items = |dimension: &Grouping| match dimension {
+        Grouping::Day => false,
+        Grouping::Provider
+        | Grouping::Account
+        | Grouping::Service
+        | Grouping::Region
+        | Grouping::Accelerator
+        | Grouping::Pricing
+        | Grouping::Category
+        | Grouping::Sku => true,
+        other => is_of_charged(other),
+    };
+    if basis.allocation.is_needed() && dimensions.clone().all(is_of_items) {
+        return Ok(Source::ChargedItems);
+    }
     keys_source_of(db, dimensions, basis).await
+}
+
+/// Whether it is told by who is charged, or by time.
+fn is_of_charged(dimension: &Grouping) -> bool {
+    let says_part = matches!(dimension, Grouping::Pool | Grouping::PoolPart);
+    dimension.divides() || says_part || dimension.is_time()
 }
 
 /// The coarsest of those that know keys.

@@ -10,7 +10,7 @@ use super::basis::{months, teams};
 use super::footing::Footing;
 use super::over_time::{Series, Step};
 use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
-use super::statement::{Cents, Restated, months_in_cents, restated_months};
+use super::statement::{Cents, Finality, Restated, months_in_cents, restated_months};
 use super::unit_costs::{TeamUnit, units};
 use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Standing, Variance};
 use crate::accounts::Viewer;
@@ -26,6 +26,8 @@ const MOVEMENTS: usize = 10;
 const MONTHS: u32 = 12;
 /// Pools with a color of their own in it.
 const COLORED: usize = 7;
+/// Decimals of what is stated.
+const CENTS: u8 = 2;
 /// Decimals of shares.
 const PLACES: u8 = 6;
 
@@ -75,16 +77,22 @@ pub struct TeamReport {
     pub parts: TeamParts,
     /// Its part of each pool.
     pub shared_costs: Vec<Group>,
+    /// The same in cents, which sum to those of what is shared.
+    pub stated_shared_costs: Vec<Decimal>,
     /// Why each of these changed.
     pub shared_movements: Vec<SharedMovement>,
     /// By the teams inside it, shared costs included; empty where there are none.
     pub by_team: Vec<Group>,
+    /// The same in cents, as on their statements.
+    pub stated_by_team: Vec<Decimal>,
     /// What is direct, by one dimension after the other.
     pub breakdowns: Vec<Breakdown>,
     /// The largest first, up or down.
     pub movements: Vec<Movement>,
     pub movements_in_all: usize,
     pub standing: Vec<Standing>,
+    /// Of every bill, also of those that the viewer sees nothing of but a part of shared costs.
+    pub state: Finality,
     /// Months that were final as something else; what made them so stands on the statement.
     pub restated: Vec<Restated>,
     /// What units cost it, as quantities and rates stand now; none as of earlier steps of the ledger.
@@ -110,11 +118,19 @@ pub struct Part {
 pub struct Breakdown {
     pub by: Grouping,
     pub groups: Vec<Group>,
+    /// What each of them comes to in cents, which sum to those of what is broken down.
+    pub stated: Vec<Decimal>,
 }
 
 /// A team as of the last month of a period that has it, else as of the last that ever had it. `None` where there
-/// never was one, or the viewer may not see it.
-pub fn seen_team(book: &Book, viewer: &Viewer, handle: &str, period: Period) -> Option<SeenTeam> {
+/// never was one, or the viewer may not see it, by a book and by that of today.
+pub fn seen_team(
+    book: &Book,
+    today: &Book,
+    viewer: &Viewer,
+    handle: &str,
+    period: Period,
+) -> Option<SeenTeam> {
     let mut months: Vec<BillingMonth> = period.months().collect();
     months.reverse();
     let others = book.entries.values().filter_map(|entry| match entry {
@@ -124,9 +140,9 @@ pub fn seen_team(book: &Book, viewer: &Viewer, handle: &str, period: Period) -> 
     let mut others: Vec<BillingMonth> = others.collect();
     others.sort_unstable_by(|a, b| b.cmp(a));
     let mut who =
-        months.iter().copied().chain(others).find_map(|month| seen_in(book, viewer, handle, month))?;
+        months.iter().copied().chain(others).find_map(|month| seen_in(book, today, viewer, handle, month))?;
     for month in months {
-        let Some(then) = seen_in(book, viewer, handle, month) else { continue };
+        let Some(then) = seen_in(book, today, viewer, handle, month) else { continue };
         who.months.push((month, then.handles()));
         for team in then.teams_inside {
             if who.teams_inside.iter().all(|known| known.team != team.team) {
@@ -138,10 +154,18 @@ pub fn seen_team(book: &Book, viewer: &Viewer, handle: &str, period: Period) -> 
 }
 
 /// A team as of one month.
-fn seen_in(book: &Book, viewer: &Viewer, handle: &str, month: BillingMonth) -> Option<SeenTeam> {
+fn seen_in(
+    book: &Book,
+    today: &Book,
+    viewer: &Viewer,
+    handle: &str,
+    month: BillingMonth,
+) -> Option<SeenTeam> {
     let of_month = book.of_month(month);
     let team = of_month.team(handle)?;
-    let theirs = teams(book, viewer, month, month);
+    let mut theirs = teams(book, viewer, month, month);
+    let theirs_today = teams(today, viewer, month, month);
+    theirs.retain(|team| theirs_today.contains(team));
     let is_seen =
         |handle: &str| *viewer == Viewer::Everything || theirs.iter().any(|(_, team)| team == handle);
     let named = |handle: &str| {
@@ -152,13 +176,31 @@ fn seen_in(book: &Book, viewer: &Viewer, handle: &str, month: BillingMonth) -> O
         team: team.handle.clone(),
         name: team.name.clone(),
         part_of: team.parent.as_deref().filter(|parent| is_seen(parent)).and_then(named),
-        teams_inside: of_month.with_teams_inside(handle).into_iter().skip(1).filter_map(named).collect(),
+        teams_inside: of_month
+            .with_teams_inside(handle)
+            .into_iter()
+            .skip(1)
+            .filter(|inside| is_seen(inside))
+            .filter_map(named)
+            .collect(),
         month,
         months: Vec::new(),
     })
 }
 
 impl SeenTeam {
+    /// Whether the viewer sees it in a period at all.
+    pub fn is_there(&self) -> bool {
+        !self.months.is_empty()
+    }
+
+    /// The first and the last month of a period in which the viewer sees it, where that is not all of it.
+    pub fn months_there(&self, period: Period) -> Option<Period> {
+        let months = || self.months.iter().map(|(month, _)| *month);
+        let there = Period::new(months().min()?, months().max()?)?;
+        (there != period).then_some(there)
+    }
+
     /// The team and those inside it.
     pub fn handles(&self) -> Vec<String> {
         std::iter::once(&self.team).chain(self.teams_inside.iter().map(|it| &it.team)).cloned().collect()
@@ -189,7 +231,8 @@ impl SeenTeam {
             theirs @ Viewer::Teams(_) => theirs.clone(),
         };
         let of_team = Some(self.team.clone());
-        Question { viewer, of_team, ..asked.clone() }
+        let sees_everything = asked.sees_everything || asked.viewer == Viewer::Everything;
+        Question { viewer, of_team, sees_everything, ..asked.clone() }
     }
 }
 
@@ -223,7 +266,7 @@ pub async fn team_report(
         for group in &mut groups {
             group.share = group.cost.amount.divide(total, PLACES);
         }
-        breakdowns.push(Breakdown { by, groups });
+        breakdowns.push(Breakdown { by, groups, stated: Vec::new() });
     }
     let by_team = if who.teams_inside.is_empty() {
         Vec::new()
@@ -241,7 +284,18 @@ pub async fn team_report(
     let variance = answers.variance(db, &who_stayed).await?;
     let shared_movements = shared_movements(db, answers, &question, &shared_costs).await?;
     let moved = moved_teams(&direct, &variance, &by_pool);
-    let stated = months_in_cents(db, answers, &question, &book).await?;
+    let in_cents = months_in_cents(db, answers, &question, &book).await?;
+    let of_teams = || in_cents.iter().flat_map(|(_, teams)| teams);
+    let stated: Cents = of_teams().map(|(_, cents)| *cents).sum();
+    let stated_by_team = by_team
+        .iter()
+        .map(|group| of_teams().filter(|(team, _)| **team == group.key).map(|(_, cents)| cents.total).sum())
+        .collect();
+    let costs = |groups: &[Group]| groups.iter().map(|group| group.cost.amount).collect::<Vec<_>>();
+    for breakdown in &mut breakdowns {
+        breakdown.stated = Decimal::round_parts_to(&costs(&breakdown.groups), stated.direct, CENTS);
+    }
+    let stated_shared_costs = Decimal::round_parts_to(&costs(&shared_costs), stated.shared, CENTS);
     let last = question.period.last();
     let year = Period::new(last.minus(MONTHS - 1), last).unwrap_or(question.period);
     let of_year = Question { period: year, ..question.by(Grouping::Pool) };
@@ -249,6 +303,7 @@ pub async fn team_report(
     let series = answers.over_time(db, &of_year, Step::Month, &year, COLORED).await?;
     let standing = answers.standing(db, question.period, &question.viewer, by_pool.sequence).await?;
     let sequence = by_pool.sequence;
+    let state = Finality::find(db, answers, question.period, by_pool.sequence).await?;
     let restated = restated_months(db, answers, &who, &question, &asked_by, sequence).await?;
     let units = if is_now { units(db, answers, &who.team, &question).await? } else { Vec::new() };
     // What it may spend is told to who sees what it spent.
@@ -262,6 +317,7 @@ pub async fn team_report(
     Ok(TeamReport {
         budgets,
         restated,
+        state,
         units,
         period: question.period,
         previous_period: question.period.previous(),
@@ -271,7 +327,9 @@ pub async fn team_report(
         accelerator_hours: by_pool.accelerator_hours,
         cost_per_accelerator_hour: by_pool.cost_per_accelerator_hour,
         organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
-        stated: stated.iter().flat_map(|(_, teams)| teams.values()).copied().sum(),
+        stated,
+        stated_by_team,
+        stated_shared_costs,
         parts: TeamParts::of(&variance.parts, moved.as_ref(), &shared_movements),
         movements: largest(&variance.movements, moved.as_ref(), &shared_movements),
         movements_in_all: variance.movements.len() + usize::from(moved.is_some()) + shared_movements.len(),

@@ -13,7 +13,7 @@ use super::denomination::denominate;
 use super::gross::GrossOfMonth;
 use super::sql::{Column, Measure, Rows};
 use super::statement::{Cents, month_in_cents, months_in_cents};
-use super::sums::keys_source_of;
+use super::sums::{items_source_of, keys_source_of};
 use super::{Answers, Days, Filter, Footing, Gross, Group, Grouping, Question, Spend};
 use crate::accelerator::accelerator_hours;
 use crate::allocation::{Attributor, Facts, KeyRow, MonthBook, Neighbours, Suggestion, suggest};
@@ -438,7 +438,12 @@ async fn neighbours(
             Filter::keep(dimension.clone(), values),
         ];
         let question = Question { filters, ..rows.question.clone() };
-        let rows = Rows { question: &question, ..*rows };
+        let source = match dimension {
+            Grouping::Account => items_source_of(db, question.dimensions(), rows.basis).await?,
+            // What is one machine's, keys tell.
+            _ => rows.source,
+        };
+        let rows = Rows { question: &question, source, ..*rows };
         let mut query = QueryBuilder::<Postgres>::new("select c.value, c.team, ");
         query.push(format!("sum({}) as cost", rows.amount("cost")));
         let columns = [Column::Value("value", &dimension), Column::Value("team", &Grouping::Team)];

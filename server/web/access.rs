@@ -72,7 +72,17 @@ const AREAS: &[Area] = &[
     },
     Area {
         what: "Allocation: rules, shared costs, organization and labels, to read and to propose",
-        below: &["/rules", "/rules.json", "/rules.csv", "/pools", "/organization", "/labels", "/changes"],
+        below: &[
+            "/rules",
+            "/rules.json",
+            "/rules.csv",
+            "/pools",
+            "/organization",
+            "/labels",
+            "/changes",
+            "/changes.json",
+            "/changes.csv",
+        ],
         writes: None,
         lead: "yes",
     },

@@ -40,6 +40,8 @@ pub enum Error {
     NotForTokens,
     #[error("Your account does not open this page. An administrator can change that.")]
     Forbidden,
+    #[error("Your account may not do this, and nothing was changed. An administrator may, or can let you.")]
+    MayNotWrite,
     #[error(
         "This form was open for too long, or was not sent from here. Nothing was changed: go back, reload the page and send it again."
     )]
@@ -84,7 +86,7 @@ impl Error {
             Self::NotFound | Self::NoSuchPage(_) => StatusCode::NOT_FOUND,
             Self::BadRequest(_) => StatusCode::BAD_REQUEST,
             Self::SignedOut | Self::BadToken(_) => StatusCode::UNAUTHORIZED,
-            Self::Forbidden | Self::NotForTokens | Self::Forged => StatusCode::FORBIDDEN,
+            Self::Forbidden | Self::MayNotWrite | Self::NotForTokens | Self::Forged => StatusCode::FORBIDDEN,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
@@ -99,7 +101,7 @@ impl Error {
             Self::NotFound | Self::NoSuchPage(_) => "Not here",
             Self::BadRequest(_) => "That does not fit",
             Self::SignedOut | Self::BadToken(_) => "Not signed in",
-            Self::Forbidden | Self::NotForTokens => "Not for this account",
+            Self::Forbidden | Self::MayNotWrite | Self::NotForTokens => "Not for this account",
             Self::Forged => "Not accepted",
             Self::MethodNotAllowed => "Not possible here",
             Self::TooLarge => "Too large",

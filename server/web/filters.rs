@@ -47,6 +47,12 @@ pub fn money(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
     Ok(figure(amount.bare(), 2))
 }
 
+/// The same in a sentence: `0.00` instead of a dash.
+#[askama::filter_fn]
+pub fn amount(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    Ok(grouped(amount.bare().round(2)))
+}
+
 /// Amounts of accelerator-hours: `1,234.5`, `–`.
 #[askama::filter_fn]
 pub fn hours(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {

@@ -206,6 +206,24 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: paths::Invoices { period: As::page((*month).into()) }.to_string(),
             act: "Compare",
         },
+        Attention::Budget { budget, name, period, spent, amount, reached, forecast } => Item {
+            state: "Budget",
+            kind: if spent.amount > amount.amount { "bad" } else { "wait" },
+            sentence: format!(
+                "{name} has spent {} of {} {} in {}, {} %{}.",
+                filters::figure(spent.amount, 2),
+                filters::figure(amount.amount, 2),
+                amount.currency,
+                period.name(),
+                filters::figure(reached.times(100), 1),
+                match forecast {
+                    Some(expected) => format!("; {} are expected for its end", filters::figure(*expected, 2)),
+                    None => String::new(),
+                }
+            ),
+            href: paths::Budget { budget: As::page(*budget) }.to_string(),
+            act: "See its days and forecast",
+        },
         Attention::Provisional { provider, month, accounts } => Item {
             state: "Provisional",
             kind: "wait",

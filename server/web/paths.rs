@@ -592,6 +592,14 @@ pub struct LabelMeaning {
 #[typed_path("/changes", rejection(Error))]
 pub struct Changes;
 
+#[derive(TypedPath)]
+#[typed_path("/changes.json", rejection(Error))]
+pub struct ChangesJson;
+
+#[derive(TypedPath)]
+#[typed_path("/changes.csv", rejection(Error))]
+pub struct ChangesCsv;
+
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/changes/{change}", rejection(Error))]
 pub struct Change {

@@ -27,7 +27,7 @@ const LARGEST_FILE: usize = 40 << 20;
 /// Months of the table; a file has them all.
 const MONTHS: u32 = 13;
 /// How one goes back, since quantities are no part of the book that changes are undone of.
-const KEPT: &str = "To take it back, enter what was before; pages asked as of an earlier step keep that.";
+const KEPT: &str = "To take it back, enter what was before, or remove it below; pages asked as of an earlier step keep that.";
 
 #[derive(Template)]
 #[template(path = "quantities.html")]
@@ -233,6 +233,13 @@ impl UnitCost {
 pub fn price(price: Decimal) -> String {
     let places = if price.abs() < Decimal::new(1, 2) { 8 } else { 4 };
     filters::figure(price.round(places).normalize(), places)
+}
+
+impl UnitCost {
+    /// Experiments need no entry in the book, so a slip is told by what it costs alone.
+    pub fn has_no_charges(&self) -> bool {
+        self.of.kind == QuantityKind::Experiment && self.cost.is_none() && !self.is_incomplete
+    }
 }
 
 impl Record for Quantity {

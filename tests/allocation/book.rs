@@ -293,7 +293,7 @@ async fn a_draft_waits_for_a_decision_once_it_is_proposed(db: PgPool) {
     assert_eq!(allocation::proposals(&mut db).await.unwrap(), 1);
     let proposed = Some(Stage::Proposed);
     let (lines, _) = report::events(&mut db, proposed, Some("fay@example.com"), 0, 10).await.unwrap();
-    let EventOf::Change(change) = &lines[0].of else { panic!("{lines:?}") };
+    let EventOf::Change { change } = &lines[0].of else { panic!("{lines:?}") };
     assert_eq!(change.draft_reason.as_deref(), Some("it begins"), "a reason that was given stays");
     let (others, count) = report::events(&mut db, None, Some("ada@example.com"), 0, 10).await.unwrap();
     assert_eq!((others.len(), count), (0, 0));

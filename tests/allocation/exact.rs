@@ -259,7 +259,8 @@ async fn statements_sum_to_the_cent(db: &mut PgConnection, asked: &Asked, seed: 
         let book = allocation::book(db, 10_000).await.unwrap();
         let mut charged = Decimal::ZERO;
         for team in TEAMS {
-            let Some(who) = report::seen_team(&book, &Viewer::Everything, team, question.period) else {
+            let Some(who) = report::seen_team(&book, &book, &Viewer::Everything, team, question.period)
+            else {
                 continue;
             };
             let statement = report::statement(db, &answers, who, &question).await.unwrap();

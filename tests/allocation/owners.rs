@@ -207,6 +207,45 @@ async fn a_page_as_of_an_earlier_step_allocates_as_it_did_then(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn sums_that_pages_read_and_that_are_wrong_are_found(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("september.csv", &month("2026-09")).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    organization(&mut db).await;
+    let broken = async |db: &mut PgConnection| {
+        let equations = gpuledger::allocation::check(&mut *db).await.unwrap();
+        let broken = equations.into_iter().filter(|equation| !equation.holds);
+        broken.filter_map(|equation| Some(equation.of.split_once(" by ")?.1.to_owned())).collect::<Vec<_>>()
+    };
+    assert!(broken(&mut db).await.is_empty());
+    // Each changed and changed back.
+    for (sums, changes, kind) in [
+        ("keyed_costs", ["list_cost = list_cost + 0.01", "list_cost = list_cost - 0.01"], "key"),
+        (
+            "attributed_costs",
+            ["billed_cost = billed_cost + 1", "billed_cost = billed_cost - 1"],
+            "owner, by month",
+        ),
+        ("attributed_costs", ["is_credit = not is_credit"; 2], "owner, by month"),
+        ("attributed_days", ["day = day + 1", "day = day - 1"], "owner, by day"),
+        ("charged_days", ["is_accelerated = not is_accelerated"; 2], "who is charged, by day"),
+        ("charged_items", ["charges = charges + 1", "charges = charges - 1"], "who is charged, by item"),
+        ("charged_items", ["is_credit = not is_credit"; 2], "who is charged, by item"),
+        (
+            "charged_items",
+            ["metered_quantity = metered_quantity + 1", "metered_quantity = metered_quantity - 1"],
+            "who is charged, by item",
+        ),
+    ] {
+        let set = |what: &str| AssertSqlSafe(format!("update {sums} set {what} where effective_cost > 20"));
+        sqlx::query(set(changes[0])).execute(&mut *db).await.unwrap();
+        assert_eq!(broken(&mut db).await, [kind], "{sums} set {}", changes[0]);
+        sqlx::query(set(changes[1])).execute(&mut *db).await.unwrap();
+        assert!(broken(&mut db).await.is_empty(), "{sums} set {}", changes[1]);
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_nobody_used_for_a_month_is_forgotten_and_made_again(db: PgPool) {
     let ledger = TestLedger::new(db);
     ledger.deliver("september.csv", &month("2026-09")).await;
@@ -234,6 +273,13 @@ async fn what_nobody_used_for_a_month_is_forgotten_and_made_again(db: PgPool) {
     let sets: i64 =
         sqlx::query_scalar("select count(*) from attribution_sets").fetch_one(&mut *db).await.unwrap();
     assert_eq!(sets, 1);
+    for table in ["attributed_costs", "attributed_days", "charged_days", "charged_items"] {
+        let of_nobody = format!(
+            "select count(*) from {table} where part_id not in (select part_id from attributed_parts)"
+        );
+        let left: i64 = sqlx::query_scalar(AssertSqlSafe(of_nobody)).fetch_one(&mut *db).await.unwrap();
+        assert_eq!(left, 0, "{table}");
+    }
     assert_eq!(by(&mut db, "team").await, now);
     let question = Question {
         by: Grouping::Team,

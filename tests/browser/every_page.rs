@@ -86,6 +86,8 @@ const NO_PAGES: &[&str] = &[
     "/invoices",
     "/rates.json",
     "/rates.csv",
+    "/changes.json",
+    "/changes.csv",
     "/rules.json",
     "/rules.csv",
     "/",

@@ -117,6 +117,8 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/organization/{sheet}/{entry}", "/organization/teams/1", FINANCE),
     ("GET", "/labels/{label}", "/labels/team", FINANCE),
     ("GET", "/changes", "/changes", FINANCE),
+    ("GET", "/changes.json", "/changes.json", FINANCE),
+    ("GET", "/changes.csv", "/changes.csv", FINANCE),
     ("GET", "/changes/{change}", "/changes/1", FINANCE),
     ("POST", "/rules/new", "/rules/new", FINANCE),
     ("POST", "/rules/{rule}", "/rules/1", FINANCE),

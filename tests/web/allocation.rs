@@ -116,6 +116,24 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     assert_eq!(html::attributes(&changes.body, "tbody tr:last-child th a", "href"), ["/imports/1"]);
     let undone = admin.get("/changes?status=undone").await;
     assert_eq!(html::texts(&undone.body, "tbody .badge"), ["undo", "undone"]);
+    // The same as files.
+    let lines: Value = serde_json::from_str(&admin.get("/changes.json").await.body).unwrap();
+    let kinds: Vec<_> = lines.as_array().unwrap().iter().map(|line| &line["what"]).collect();
+    assert_eq!(kinds, ["change", "change", "change", "change", "delivery"]);
+    assert_eq!(
+        (&lines[0]["is_undo"], &lines[0]["reason"], &lines[4]["delivery"]),
+        (&true.into(), &"the accounts come first".into(), &1.into())
+    );
+    let csv = admin.get("/changes.csv?status=undone").await.body;
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(
+        (lines.len(), lines[0]),
+        (3, "at,by,sequence,what,is_undo,state,title,change,delivery,reason")
+    );
+    assert!(
+        lines[1].contains(",5,change,yes,undone,") && lines[1].ends_with(",the accounts come first"),
+        "{csv}"
+    );
     ledger.assert_balanced().await;
 }
 

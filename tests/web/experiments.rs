@@ -215,6 +215,12 @@ async fn up_to_six_stand_side_by_side(db: PgPool) {
         "30.00"
     );
     assert!(page.body.contains("2 × 8xH100"));
+    // What is missing is said, and no script takes it for nothing.
+    assert!(html::text(&page.body, ".notice").contains("Nothing is known of “gone”"), "{}", page.body);
+    let refused = finance.get(&address.replace("compare", "compare.json")).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.body.contains("found “gone”, expected labels that charges have"), "{}", refused.body);
+    let address = address.replace("&experiment=gone", "");
     let compared = json(&finance.get(&address.replace("compare", "compare.json")).await);
     assert_eq!(compared.as_array().unwrap().len(), 2);
     let csv = finance.get(&address.replace("compare", "compare.csv")).await.body;
@@ -259,7 +265,6 @@ async fn a_lead_sees_their_part_of_experiments_and_no_other_is_there(db: PgPool)
         "/experiments/seg-1",
         "/experiments/seg-2",
         "/experiments/compare?experiment=seg-1&experiment=seg-2",
-        "/experiments/compare?experiment=lm%2F7&experiment=seg-1",
     ] {
         for suffix in ["", ".json", ".csv"] {
             let (path, query) = address.split_once('?').unwrap_or((address, ""));
@@ -269,6 +274,13 @@ async fn a_lead_sees_their_part_of_experiments_and_no_other_is_there(db: PgPool)
                 assert!(!answer.body.contains(foreign), "{address}{suffix} {foreign}: {}", answer.body);
             }
         }
+    }
+    // Of an experiment of others it is said what is said of one that nobody has.
+    for suffix in ["", ".json", ".csv"] {
+        let told = |name: &str| format!("/experiments/compare{suffix}?experiment={name}&experiment=seg-1");
+        let (hidden, nowhere) = (lead.get(&told("lm%2F7")).await, lead.get(&told("nothing")).await);
+        assert_eq!(hidden.status, nowhere.status, "{suffix}");
+        assert_eq!(hidden.body.replace("lm%2F7", "nothing").replace("lm/7", "nothing"), nowhere.body);
     }
     let nowhere = lead.get("/experiments/nothing").await;
     let hidden = lead.get("/experiments/lm%2F7").await;

@@ -2,10 +2,12 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
-use gpuledger::money::Decimal;
+use gpuledger::allocation::{Budget, BudgetOf, BudgetPeriod, Edit, Entry, Months, Target};
+use gpuledger::money::{Currency, Decimal};
 use serde_json::Value;
 use sqlx::PgPool;
 
+use crate::support::book::{change, rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// August whole, and September up to the 6th; the invoice of either is not out.
@@ -177,6 +179,33 @@ async fn what_needs_attention_goes_away_when_it_is_done(db: PgPool) {
     );
     assert_eq!(html::attributes(&page, "#attention a", "href"), ["/imports/3"]);
     ledger.undo(report.delivery.unwrap()).await;
+    assert!(attention(&mut finance).await.is_empty());
+
+    // A budget of which so much is spent that it warns; one that only tells how far it is does not.
+    let mut db = ledger.db.acquire().await.unwrap();
+    let budget = |team: &str, amount: &str, thresholds: Vec<u32>| {
+        Entry::Budget(Budget {
+            of: BudgetOf::Team(team.into()),
+            period: BudgetPeriod::Quarter,
+            months: Months { first: Some("2026-07".parse().unwrap()), last: None },
+            amount: amount.parse().unwrap(),
+            currency: Currency::exactly("USD"),
+            thresholds,
+        })
+    };
+    let teams = vec![team("vision"), team("nlp"), rule(9, "", "", Target::Labels)];
+    let budgets = vec![budget("nlp", "10000", vec![1]), budget("vision", "90", vec![50, 85])];
+    write(&mut db, teams.into_iter().chain(budgets).collect()).await;
+    let found = attention(&mut finance).await;
+    assert_eq!(kinds(&found), ["budget"]);
+    let page = finance.get("/overview").await.body;
+    let said = html::text(&page, "#attention");
+    assert!(said.contains("Vision has spent 80.00 of 90.00 USD in Q3 2026, 88.9 %"), "{said}");
+    let address = html::attributes(&page, "#attention a", "href").remove(0);
+    assert_eq!(finance.get(&address).await.status, StatusCode::OK, "{address}");
+    let id = found[0]["budget"].as_i64().unwrap();
+    let before = gpuledger::allocation::book(&mut db, 99).await.unwrap().entries.remove(&id);
+    change(&mut db, vec![Edit { id, before, after: None }]).await;
     assert!(attention(&mut finance).await.is_empty());
 
     // A delivery that lacks a day of the one it would replace.

@@ -155,6 +155,33 @@ async fn a_draft_that_was_overtaken_says_so_and_what_to_do(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_team_that_joins_another_restates_what_that_one_was_charged_with_it(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let page = admin.get("/organization/teams").await.body;
+    let place = html::texts(&page, "tbody a").iter().position(|name| name == "speech").unwrap();
+    let entry = html::attributes(&page, "tbody a", "href")[place].clone();
+    let change = drafted(&mut admin, &entry, &[("name", "Speech"), ("parent", "research")]).await;
+    let it = json(&admin.get(&format!("{change}.json")).await);
+    for month in it["months"].as_array().unwrap() {
+        assert_eq!(figures(month, &["changes_hands"]), ["0"]);
+        let wholes = month["with_teams_inside"].as_array().unwrap();
+        assert_eq!(wholes.len(), 1);
+        assert_eq!(figures(&wholes[0], &["team", "before", "after"]), ["research", "0", "20"]);
+    }
+    let page = admin.get(&change).await.body;
+    let notice = html::text(&page, ".notice");
+    assert!(notice.contains("August 2026: every team keeps its own"), "{notice}");
+    assert!(notice.contains("Research with the teams inside it: 20.00 instead of 0.00 USD"), "{notice}");
+    assert!(!notice.contains("September"), "{notice}");
+    let told = html::text(&page, "main");
+    assert!(told.contains("No amount moves: every charge keeps its owner"), "{told}");
+    // Where nothing is counted otherwise, nothing is told.
+    let change = drafted(&mut admin, &entry, &[("name", "Talk")]).await;
+    assert!(json(&admin.get(&format!("{change}.json")).await)["months"].as_array().unwrap().is_empty());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_moves_nothing_says_what_it_changes_instead(db: PgPool) {
     let ledger = ledger(db).await;
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;

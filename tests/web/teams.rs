@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
-use gpuledger::allocation::{self, Edit, Entry, Pool, Split, Target, Team};
+use gpuledger::allocation::{self, Edit, Entry, Months, Pool, Split, Target, Team};
 use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
@@ -171,7 +171,7 @@ async fn a_team_s_page_adds_up_whichever_way_it_is_read(db: PgPool) {
     assert_eq!(html::text(&page.body, "h1"), "Research, August to September 2026");
     assert!(page.body.contains("Vision</a>") && page.body.contains("Why it differs from June to July 2026"));
     let csv = finance.get("/teams/vision/2026-09.csv").await.body;
-    assert!(csv.contains("\ndirect,experiment,seg-1,seg-1,200.010,USD,"), "{csv}");
+    assert!(csv.contains("\ndirect,experiment,seg-1,seg-1,200.01,USD,"), "{csv}");
     assert_eq!(finance.get("/teams/nobody/2026-09").await.status, StatusCode::NOT_FOUND);
 }
 
@@ -256,7 +256,13 @@ async fn a_statement_shows_how_each_shared_part_came_about(db: PgPool) {
     let page = finance.get("/teams/vision/2026-09/statement").await;
     assert!(html::texts(&page.body, "td").contains(&"200.01 of 412.03 USD".to_owned()), "{}", page.body);
     let sequence = it["sequence"].as_i64().unwrap();
-    assert!(page.body.contains(&format!("href=\"/teams/vision/2026-09/statement?sequence={sequence}\"")));
+    // A printed statement says its whole address.
+    let kept = html::attributes(&page.body, "a.kept", "data-address").remove(0);
+    assert!(
+        kept.starts_with("http")
+            && kept.ends_with(&format!("/teams/vision/2026-09/statement?sequence={sequence}")),
+        "{kept}"
+    );
     let csv = finance.get("/teams/vision/2026-09/statement.csv").await.body;
     assert!(csv.contains("\nvision,direct,Experiment seg-1,,seg-1,"), "{csv}");
 
@@ -407,11 +413,12 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     // What made it so is named, and one is led there; its lead hears what kind of thing it was.
     assert!(said.contains("By the allocation: a change"), "{said}");
     assert_eq!(told["causes"].as_array().unwrap().len(), 1);
+    assert_eq!(told["causes"][0]["reason"], "because");
     assert!(html::attributes(&page, ".facts a", "href").contains(&"/changes/2".to_owned()), "{page}");
     let csv = finance.get(&format!("{statement}.csv")).await.body;
     let total = csv.lines().last().unwrap();
     let since = format!(",20.00,2026-09 as of step {sequence},\"step ");
-    assert!(total.contains(&since) && total.ends_with(", the allocation: a change\""), "{total}");
+    assert!(total.contains(&since) && total.ends_with(", the allocation: a change (because)\""), "{total}");
     let team_page = finance.get("/teams/vision/2026-09").await.body;
     let line = html::texts(&team_page, "p.standing").join(" ");
     assert!(
@@ -425,6 +432,131 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     // So it is for who was charged less.
     let it = json(&finance.get("/teams/speech/2026-09/statement.json").await);
     assert_eq!(decimal(&it["restated"][0]["difference"]), Decimal::from(-20));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_reorganization_that_was_undone_is_not_read_through_the_past(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let day = "2026-09-05T10";
+    let bill = Focus::new()
+        .hour("acme", "a1", day, "100", "research")
+        .hour("acme", "a-secret", day, "31337", "speech");
+    ledger.deliver("september.csv", &bill).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    write(&mut db, vec![team("research"), team("speech"), rule(9, "", "", Target::Labels)]).await;
+    let app = TestApp::of(&ledger);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let mut lead = app.signed_in(Role::Lead).await;
+    let sheet = "/organization/teams";
+    let page = admin.get(sheet).await.body;
+    let place = html::texts(&page, "tbody a").iter().position(|name| name == "speech").unwrap();
+    let entry = html::attributes(&page, "tbody a", "href")[place].clone();
+    let fields = [("name", "Speech"), ("parent", "research"), ("do", "save")];
+    assert_eq!(admin.submit(sheet, &entry, &fields).await.status, StatusCode::SEE_OTHER);
+    let step = json(&admin.get("/chargeback/2026-09.json").await)["sequence"].as_i64().unwrap();
+    let addresses = [
+        "/chargeback/2026-09",
+        "/teams/research/2026-09",
+        "/teams/research/2026-09/statement",
+        "/teams/speech/2026-09",
+        "/spend/2026-09?by=team",
+        "/spend/2026-09?by=account&team=speech",
+        "/charges/2026-09",
+        "/variance/2026-09",
+        "/experiments/during/2026-09",
+    ]
+    .map(|address| format!("{address}{}sequence={step}", if address.contains('?') { '&' } else { '?' }));
+    let told = async |browser: &mut TestApp| {
+        let mut told = Vec::new();
+        for address in &addresses {
+            for suffix in ["", ".json", ".csv"] {
+                let (path, query) = address.split_once('?').unwrap();
+                let answer = browser.get(&format!("{path}{suffix}?{query}")).await;
+                let is_told = ["31337", "31,337", "31437", "31,437", "a-secret"]
+                    .iter()
+                    .any(|secret| answer.body.contains(secret));
+                told.extend(is_told.then(|| format!("{path}{suffix}")));
+            }
+        }
+        told
+    };
+    // While it holds, its lead reads it.
+    let read = told(&mut lead).await;
+    assert!(read.len() > 12, "{read:?}");
+    let change = html::attributes(&admin.get("/changes").await.body, "tbody th a", "href").remove(0);
+    let undone = admin.submit(sheet, &format!("{change}/undo"), &[]).await;
+    assert_eq!(undone.status, StatusCode::SEE_OTHER);
+    assert_eq!(told(&mut lead).await, Vec::<String>::new());
+    // Who sees everything reads each step as it was.
+    assert!(told(&mut admin).await.len() > 12);
+    let it = json(&admin.get(&format!("/teams/research/2026-09.json?sequence={step}")).await);
+    assert_eq!(decimal(&it["total"]["amount"]), Decimal::from(31_437));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_team_that_begins_later_is_not_said_to_have_cost_nothing(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    for month in ["2026-08", "2026-09"] {
+        let bill = Focus::new().hour("acme", "a1", &format!("{month}-05T10"), "100", "research");
+        ledger.deliver(&format!("{month}.csv"), &bill).await;
+    }
+    let mut db = ledger.db.acquire().await.unwrap();
+    let months = Months { first: Some("2026-09".parse().unwrap()), last: None };
+    let research = Team { handle: "research".into(), name: "Research".into(), months, ..Team::default() };
+    write(&mut db, vec![Entry::Team(research), team("other"), rule(9, "", "", Target::Labels)]).await;
+    let app = TestApp::of(&ledger);
+    let (mut finance, mut lead) = (app.signed_in(Role::Finance).await, app.signed_in(Role::Lead).await);
+    for (browser, why) in
+        [(&mut finance, "The organization has no team of this name"), (&mut lead, "none of yours")]
+    {
+        for page in ["/teams/research/2026-08", "/teams/research/2026-08/statement"] {
+            let said = html::text(&browser.get(page).await.body, ".empty");
+            assert!(said.starts_with("Research is not there in August 2026") && said.contains(why), "{said}");
+        }
+        let page = browser.get("/teams/research/2026-08..2026-09").await.body;
+        assert!(html::texts(&page, "p.standing").join(" ").contains("Counted is September 2026"), "{page}");
+        // What a lead sees of August is less, and no price has changed by that.
+        let page = browser.get("/variance/2026-09").await.body;
+        let said = html::texts(&page, "p.standing").join(" ");
+        assert_eq!(said.contains("Teams joined or left"), why == "none of yours", "{said}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_team_that_was_charged_nothing_is_told_of_a_late_bill(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let bill = |month: &str| {
+        let day = format!("{month}-05T10");
+        Focus::new().hour("acme", "a1", &day, "100", "").hour("acme", "a2", &day, "40", "")
+    };
+    let mut db = ledger.db.acquire().await.unwrap();
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let restated = async |finance: &mut TestApp, team: &str, month: &str| {
+        json(&finance.get(&format!("/teams/{team}/{month}/statement.json")).await)["restated"].clone()
+    };
+    let none = Value::Array(Vec::new());
+    // Teams and bills come before rules, and one rule before another: what was charged then was no statement.
+    write(&mut db, vec![team("vision"), team("speech"), team("research")]).await;
+    ledger.deliver("september.csv", bill("2026-09").invoiced()).await;
+    for (account, team) in [("a1", "vision"), ("a2", "speech"), ("a3", "research")] {
+        write(&mut db, vec![rule(9, "account", account, crate::support::book::to_team(team))]).await;
+    }
+    for team in ["vision", "speech", "research"] {
+        assert_eq!(restated(&mut finance, team, "2026-09").await, none, "{team}");
+    }
+    // Now they are there when a bill is final, and who was charged nothing hears of what comes later.
+    ledger.deliver("october.csv", bill("2026-10").invoiced()).await;
+    let late = bill("2026-10").hour("acme", "a3", "2026-10-06T10", "5", "");
+    ledger.deliver("late.csv", late.invoiced()).await;
+    let told = restated(&mut finance, "research", "2026-10").await;
+    assert_eq!(
+        ["was", "now", "difference"].map(|figure| decimal(&told[0][figure])),
+        ["0", "5", "5"].map(|text| text.parse::<Decimal>().unwrap())
+    );
+    assert_eq!(told[0]["causes"][0]["title"], "late.csv");
+    assert_eq!(restated(&mut finance, "vision", "2026-10").await, none);
+    let page = finance.get("/teams/research/2026-10").await.body;
+    assert!(page.contains("was 0.00 when its bills were final and is 5.00 now"), "{page}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

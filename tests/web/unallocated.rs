@@ -166,6 +166,18 @@ async fn a_credit_that_nobody_owns_hides_no_charge(db: PgPool) {
     // By size, so that a large credit is among the first.
     assert_eq!(told, [("-100", "1.000000"), ("75", "0.750000"), ("25", "0.250000")]);
 
+    // Of a part of the charges as well, whatever rows tell them.
+    for (filter, covered, gross) in [
+        ("region=eu-1", "0.500000", ["100", "-100"]),
+        ("account=s1", "0.666667", ["100", "0"]),
+        ("tag:team=c", "0.000000", ["0", "-100"]),
+    ] {
+        let it = json(&mut finance, &format!("/unallocated/2026-09.json?{filter}")).await;
+        assert_eq!(it["coverage"]["covered"], covered, "{filter}");
+        let told = &it["coverage"]["unallocated_gross"];
+        assert_eq!([&told["charges"], &told["credits"]], gross, "{filter}");
+    }
+
     let page = finance.get(PAGE).await.body;
     assert_eq!(html::text(&page, ".figures dd"), "50.0 %");
     let figures = html::text(&page, ".figures");

@@ -13,7 +13,7 @@ use sqlx::PgConnection;
 
 use self::shelf::Shelf;
 use super::as_of::{Error, as_of};
-use super::basis::{Allocation, Basis, Names, months};
+use super::basis::{Allocation, Basis, Names, months, teams};
 use super::gross::{self, GrossOfMonth};
 use super::machines::{self, Machine};
 use super::over_time::{self, Days, Series, Step};
@@ -31,6 +31,9 @@ use crate::exchange::{self, Rates};
 use crate::ledger;
 use crate::ledger::Visible;
 use crate::period::{BillingMonth, Period};
+
+/// The scopes in which somebody sees a charge; `None`: all of them.
+type Scopes = Option<Arc<Vec<i64>>>;
 
 /// A question, and what decides its answer.
 type Key = (Question, Basis);
@@ -58,7 +61,7 @@ pub struct Answers {
     tag_names: Shelf<(Seen, i64), Vec<String>>,
     scopes: Shelf<Seen, Vec<i64>>,
     /// By sequence: a delivery of another month may mend rows of these.
-    standing: Shelf<(Period, Viewer, i64), Vec<Standing>>,
+    standing: Shelf<(Period, Scopes, i64), Vec<Standing>>,
     /// What counts at a sequence does not change either.
     visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
     rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
@@ -222,9 +225,9 @@ impl Answers {
         sequence: i64,
     ) -> sqlx::Result<Vec<Standing>> {
         let scopes = self.scopes(db, period, viewer, sequence).await?;
-        let scopes = scopes.as_ref().map(|scopes| scopes.as_slice());
-        let standing = standing::standing_of(db, period, scopes, sequence);
-        Ok(Vec::clone(&*self.standing.get((period, viewer.clone(), sequence), standing).await?))
+        let among = scopes.as_ref().map(|scopes| scopes.as_slice());
+        let standing = standing::standing_of(db, period, among, sequence);
+        Ok(Vec::clone(&*self.standing.get((period, scopes.clone(), sequence), standing).await?))
     }
 
     /// The latest month in which the viewer is charged something that counts now.
@@ -248,14 +251,14 @@ impl Answers {
         Ok(None)
     }
 
-    /// The scopes in which the viewer sees a charge; `None`: all of them.
+    /// The scopes in which the viewer sees a charge.
     async fn scopes(
         &self,
         db: &mut PgConnection,
         period: Period,
         viewer: &Viewer,
         sequence: i64,
-    ) -> sqlx::Result<Option<Arc<Vec<i64>>>> {
+    ) -> sqlx::Result<Scopes> {
         if *viewer == Viewer::Everything {
             return Ok(None);
         }
@@ -303,13 +306,36 @@ impl Answers {
         let (first, last) = (question.period.previous().first(), question.period.last());
         let mut found = Allocation {
             months: Vec::new(),
-            teams: question.teams(&book, first, last),
+            teams: self.teams(db, question, &book, (first, last), sequence).await?,
             names: Names::of(&book, first, last),
         };
         for month in months(first, last) {
             found.months.push(self.month(db, &book, month, sequence).await?);
         }
         Ok(found.into())
+    }
+
+    /// The teams whose rows a question is about as of a sequence, by month. A lead sees of the past what they see of it
+    /// today: a change that was undone, or a team that has left, is not read through an earlier step.
+    pub(super) async fn teams(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        book: &Book,
+        (first, last): (BillingMonth, BillingMonth),
+        sequence: i64,
+    ) -> sqlx::Result<Vec<(BillingMonth, String)>> {
+        let mut found = question.teams(book, first, last);
+        if found.is_empty() || question.sees_everything {
+            return Ok(found);
+        }
+        let current = ledger::sequence(&mut *db).await?;
+        if sequence < current {
+            let today = self.book(db, current).await?;
+            let today = teams(&today, &question.viewer, first, last);
+            found.retain(|of_month| today.contains(of_month));
+        }
+        Ok(found)
     }
 
     /// How a month is allocated as of a sequence.
@@ -325,7 +351,7 @@ impl Answers {
         let version = self.version(db, sequence).await?;
         let key = (month, Arc::clone(&visible), Arc::clone(&rates), version, self.began.days());
         let allocated = allocation::allocate(db, book, month, &visible, &rates, sequence);
-        Ok(*self.months.get(key, allocated).await?)
+        Ok(MonthAllocation::clone(&*self.months.get(key, allocated).await?))
     }
 
     /// How the pools of a month were divided as of a sequence. `None` where nothing is known of it.

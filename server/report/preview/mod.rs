@@ -3,6 +3,8 @@
 
 mod moved;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use sqlx::PgConnection;
 
@@ -13,7 +15,7 @@ use super::standing::{final_since, months};
 use super::sums::sums_of;
 use super::{Answers, CostBasis, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Book, Change, Edit, Entry, MonthAllocation};
+use crate::allocation::{self, Book, Change, Edit, Entry, MonthAllocation, MonthBook};
 use crate::exchange::{self, Rates, Used};
 use crate::ledger::{self, Visible};
 use crate::money::{Currency, Decimal};
@@ -28,7 +30,7 @@ const MONTHS: usize = 36;
 #[derive(Clone, Debug, Serialize)]
 pub struct Preview {
     pub currency: Option<Currency>,
-    /// Months in which something moves, the latest first.
+    /// Months in which something moves, or a team is counted inside another, the latest first.
     pub months: Vec<MonthOfPreview>,
     /// Months with charges before those that were looked at, for which the change holds as well.
     pub earlier_months: usize,
@@ -54,8 +56,11 @@ pub struct MonthOfPreview {
     pub changes_hands: Decimal,
     pub moves: Vec<Move>,
     pub teams: Vec<TeamOfPreview>,
+    /// Teams with others inside them, before or after, whose statements change: all of them together.
+    pub with_teams_inside: Vec<TeamOfPreview>,
 }
 
+/// What a team is charged without the change and with it.
 #[derive(Clone, Debug, Serialize)]
 pub struct TeamOfPreview {
     /// Null: unallocated.
@@ -63,6 +68,9 @@ pub struct TeamOfPreview {
     pub label: String,
     pub before: Decimal,
     pub after: Decimal,
+    /// The same in cents, as on its statements.
+    pub stated_before: Decimal,
+    pub stated_after: Decimal,
 }
 
 /// A month that the change touches, allocated without and with it.
@@ -114,13 +122,16 @@ pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) 
         let moves = found.months.remove(&of_month.month).unwrap_or_default();
         let more = teams.iter().map(|team| team.after - team.before).filter(|more| !more.is_negative());
         let changes_hands: Decimal = more.sum();
-        if !changes_hands.is_zero() || !moves.is_empty() {
+        let books = [&before, &after].map(|book| book.of_month(of_month.month));
+        let with_teams_inside = with_teams_inside(&teams, &books, &names);
+        if !changes_hands.is_zero() || !moves.is_empty() || !with_teams_inside.is_empty() {
             preview.months.push(MonthOfPreview {
                 month: of_month.month,
                 was_final: final_since(db, of_month.month, sequence).await?.is_some(),
                 changes_hands,
                 moves: in_order(moves, preview.currency.as_ref()),
                 teams,
+                with_teams_inside,
             });
             preview.unconverted.extend(unconverted);
         }
@@ -165,8 +176,8 @@ async fn teams(
         Basis { visible: visible.into(), rates: rates.into(), allocation: Allocation::default().into() };
     let mut unconverted = Vec::new();
     let mut teams: Vec<TeamOfPreview> = Vec::new();
-    for (is_after, allocated) in [(false, of_month.before), (true, of_month.after)] {
-        basis.allocation = Allocation { months: vec![allocated], ..Allocation::default() }.into();
+    for (is_after, allocated) in [(false, &of_month.before), (true, &of_month.after)] {
+        basis.allocation = Allocation { months: vec![allocated.clone()], ..Allocation::default() }.into();
         let sums = sums_of(db, &question, &basis, sequence).await?;
         unconverted = sums.left_out.of_period;
         for sum in sums.groups {
@@ -177,6 +188,8 @@ async fn teams(
                     label,
                     before: Decimal::ZERO,
                     after: Decimal::ZERO,
+                    stated_before: Decimal::ZERO,
+                    stated_after: Decimal::ZERO,
                 });
                 teams.len() - 1
             });
@@ -184,12 +197,83 @@ async fn teams(
             *side = sum.figures.cost;
         }
     }
-    let size = |team: &TeamOfPreview| ((team.after - team.before).abs(), team.after);
-    teams.sort_by(|a, b| size(b).cmp(&size(a)).then_with(|| a.label.cmp(&b.label)));
+    state(&mut teams);
+    sort(&mut teams);
     Ok((teams, unconverted))
 }
 
+/// Which change, of the teams that have others inside them in one of the two books.
+fn with_teams_inside(
+    teams: &[TeamOfPreview],
+    books: &[MonthBook<'_>; 2],
+    names: &Names,
+) -> Vec<TeamOfPreview> {
+    let cost = |handle: &str, side: fn(&TeamOfPreview) -> Decimal| {
+        teams.iter().find(|team| team.team.as_deref() == Some(handle)).map_or(Decimal::ZERO, side)
+    };
+    let of = |book: &MonthBook<'_>, handle: &str, side: fn(&TeamOfPreview) -> Decimal| -> Decimal {
+        book.with_teams_inside(handle).into_iter().map(|inside| cost(inside, side)).sum()
+    };
+    let parents = books.iter().flat_map(|book| book.teams.iter().filter_map(|team| team.parent.as_deref()));
+    let parents: BTreeSet<&str> = parents.collect();
+    let mut changed: Vec<TeamOfPreview> = parents
+        .into_iter()
+        .map(|handle| TeamOfPreview {
+            team: Some(handle.to_owned()),
+            label: names.label(&Grouping::Team, Some(handle)),
+            before: of(&books[0], handle, |team| team.before),
+            after: of(&books[1], handle, |team| team.after),
+            stated_before: of(&books[0], handle, |team| team.stated_before),
+            stated_after: of(&books[1], handle, |team| team.stated_after),
+        })
+        .filter(|team| team.before != team.after)
+        .collect();
+    sort(&mut changed);
+    changed
+}
+
+/// In cents, as statements are: those of a month are distributed over all teams, and what is unallocated, in the order of
+/// their handles.
+fn state(teams: &mut [TeamOfPreview]) {
+    teams.sort_by(|a, b| (a.team.is_none(), &a.team).cmp(&(b.team.is_none(), &b.team)));
+    // Who is charged on one side alone has no line on the other.
+    let cents = |side: fn(&TeamOfPreview) -> Decimal| -> Vec<Decimal> {
+        Decimal::round_parts(&teams.iter().map(side).collect::<Vec<_>>(), 2)
+    };
+    let (before, after) = (cents(|team| team.before), cents(|team| team.after));
+    for ((team, before), after) in teams.iter_mut().zip(before).zip(after) {
+        (team.stated_before, team.stated_after) = (before, after);
+    }
+}
+
+/// What changes most first.
+fn sort(teams: &mut [TeamOfPreview]) {
+    let size = |team: &TeamOfPreview| ((team.after - team.before).abs(), team.after);
+    teams.sort_by(|a, b| size(b).cmp(&size(a)).then_with(|| a.label.cmp(&b.label)));
+}
+
+impl MonthOfPreview {
+    /// Whose statements change, the most first: teams with those inside them, and all others by themselves.
+    pub fn statements(&self) -> Vec<&TeamOfPreview> {
+        let is_inside = |team: &TeamOfPreview| self.with_teams_inside.iter().any(|it| it.team == team.team);
+        let alone = self.teams.iter().filter(|team| !is_inside(team));
+        let changed = alone.filter(|team| team.stated_before != team.stated_after);
+        let mut changed: Vec<&TeamOfPreview> = self.with_teams_inside.iter().chain(changed).collect();
+        changed.sort_by_key(|team| std::cmp::Reverse((team.after - team.before).abs()));
+        changed
+    }
+
+    pub fn has_teams_inside(&self, team: &TeamOfPreview) -> bool {
+        self.with_teams_inside.iter().any(|it| it.team == team.team)
+    }
+}
+
 impl Preview {
+    /// Whether every charge keeps its owner, and every team what it is charged.
+    pub fn is_still(&self) -> bool {
+        self.moves.is_empty() && self.months.iter().all(|month| month.changes_hands.is_zero())
+    }
+
     /// Months that were final and are not as they were.
     pub fn restated(&self) -> Vec<&MonthOfPreview> {
         self.months.iter().filter(|it| it.was_final).collect()

@@ -25,6 +25,8 @@ pub enum Source {
     ChargedDays,
     /// By day and owner.
     AttributedDays,
+    /// By month, who is charged and what was bought, however many machines that are.
+    ChargedItems,
     /// By month and key, for months that were allocated: each key once, with what it says.
     Keyed,
     Months,
@@ -58,6 +60,7 @@ impl Source {
             Self::Attributed => "attributed_costs",
             Self::ChargedDays => "charged_days",
             Self::AttributedDays => "attributed_days",
+            Self::ChargedItems => "charged_items",
             Self::Keyed => "keyed_costs",
             Self::Months => "monthly_costs",
             Self::Days => "daily_costs",
@@ -67,7 +70,7 @@ impl Source {
 
     /// Whether its rows are of owners and know no keys.
     fn is_of_owners(self) -> bool {
-        matches!(self, Self::Attributed | Self::ChargedDays | Self::AttributedDays)
+        matches!(self, Self::Attributed | Self::ChargedDays | Self::AttributedDays | Self::ChargedItems)
     }
 
     /// Where the currency of a row stands.
@@ -78,7 +81,11 @@ impl Source {
     /// Accelerator time of a row in part-seconds: an exact whole, divided once at display.
     pub fn part_seconds(self) -> &'static str {
         match self {
-            Self::Attributed | Self::ChargedDays | Self::AttributedDays | Self::Keyed => "c.part_seconds",
+            Self::Attributed
+            | Self::ChargedDays
+            | Self::AttributedDays
+            | Self::ChargedItems
+            | Self::Keyed => "c.part_seconds",
             Self::Months | Self::Days => "c.metered_quantity * (k.unit_seconds * k.accelerator_parts)",
             Self::Charges => {
                 "case when c.is_metered then c.consumed_quantity * (k.unit_seconds * k.accelerator_parts) end"
@@ -88,15 +95,17 @@ impl Source {
 
     /// Whether a row is of a key that comes to less than nothing.
     pub fn is_credit(self) -> &'static str {
-        if self == Self::Attributed { "c.is_credit" } else { "least(c.billed_cost, c.effective_cost) < 0" }
+        match self {
+            Self::Attributed | Self::ChargedItems => "c.is_credit",
+            _ => "least(c.billed_cost, c.effective_cost) < 0",
+        }
     }
 
     /// Whether a row is the use of accelerators.
     fn is_accelerated(self) -> &'static str {
-        if self.is_of_owners() {
-            "c.is_accelerated"
-        } else {
-            "k.accelerator is not null and k.category = 'Usage'"
+        match self {
+            Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.is_accelerated",
+            _ => "k.accelerator is not null and k.category = 'Usage'",
         }
     }
 }
@@ -117,10 +126,12 @@ impl CostBasis {
 pub fn push_from(query: &mut QueryBuilder<Postgres>, source: Source, allocation: &Allocation) {
     query.push(" from ");
     if source.is_of_owners() {
-        query.push(format!("attributed_parts p join {} c on c.part_id = p.part_id", source.table()));
+        query.push(format!("{} c", source.table()));
         query.push(match source {
             // Here each row says itself who is charged.
             Source::ChargedDays => " cross join lateral (select c.*) a",
+            // And what a key would say.
+            Source::ChargedItems => " cross join lateral (select c.*) a cross join lateral (select c.*) k",
             _ => " join attributions a on a.attribution_id = c.attribution_id",
         });
         return;
@@ -178,11 +189,9 @@ pub fn push_where(
     let asked = allocation.months.iter().filter(|month| first <= month.month && month.month <= last);
     // What a month was summed to is of what counts in it.
     match source {
-        Source::Attributed | Source::ChargedDays | Source::AttributedDays => {
-            query.push(format!(
-                " where p.attributed_id = {}",
-                any_of(asked.map(|month| &month.attributed_id))
-            ));
+        Source::Attributed | Source::ChargedDays | Source::AttributedDays | Source::ChargedItems => {
+            let parts = any_of(asked.flat_map(|month| month.parts.iter()));
+            query.push(format!(" where c.part_id = {parts}"));
         }
         Source::Keyed => {
             query.push(format!(" where c.basis_id = {}", any_of(asked.map(|month| &month.basis_id))));

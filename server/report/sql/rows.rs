@@ -112,7 +112,7 @@ impl Rows<'_> {
         match (self.hides_pools(), name) {
             (false, _) => format!("c.{name}"),
             // Of shared costs only which they are.
-            (true, "item") => format!("case when c.pool <> '' then 'Shared: ' || c.pool else c.{name} end"),
+            (true, "item") => format!("case when c.pool <> '' then '{SHARED}' || c.pool else c.{name} end"),
             (true, "accelerator") => format!("case when c.pool = '' then c.{name} end"),
             (true, _) => format!("case when c.pool <> '' then '' else c.{name} end"),
         }
@@ -135,7 +135,12 @@ impl Rows<'_> {
             Measure::Charges if is_of_charges => "count(*)".to_owned(),
             Measure::Charges => "sum(c.charges)".to_owned(),
         };
-        format!("{sql} as {name}")
+        // What was taken away leaves its digits after the point: the same is told with the same ones.
+        if self.source.is_of_owners() {
+            format!("trim_scale({sql}) as {name}")
+        } else {
+            format!("{sql} as {name}")
+        }
     }
 
     /// `from … where …`.

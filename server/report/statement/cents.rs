@@ -13,7 +13,7 @@ use crate::accounts::Viewer;
 use crate::allocation::Book;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
-use crate::report::as_of::Error;
+use crate::report::as_of::{Error, as_of};
 use crate::report::{Answers, Grouping, Question};
 
 pub(super) const PLACES: u8 = 2;
@@ -83,13 +83,16 @@ pub async fn months_in_cents(
     question: &Question,
     book: &Book,
 ) -> Result<Vec<(BillingMonth, BTreeMap<Option<String>, Cents>)>, Error> {
+    let (first, last) = (question.period.first(), question.period.last());
+    let sequence = as_of(db, question.sequence).await?;
+    let seen = answers.teams(db, question, book, (first, last), sequence).await?;
     let mut months = Vec::new();
     for month in question.period.months() {
         let asked = Question { period: month.into(), ..question.clone() };
         let mut of_month = month_in_cents(db, answers, &asked).await?;
         if question.viewer != Viewer::Everything {
-            let seen = question.teams(book, month, month);
-            of_month.retain(|team, _| seen.iter().any(|(_, seen)| Some(seen) == team.as_ref()));
+            of_month
+                .retain(|team, _| seen.iter().any(|(it, seen)| *it == month && Some(seen) == team.as_ref()));
         }
         months.push((month, of_month));
     }

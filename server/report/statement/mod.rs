@@ -192,8 +192,7 @@ pub async fn statement(
     teams.retain(|team| team.team == who.team || !team.direct.is_empty() || !team.shared.is_empty());
     let standing = answers.standing(db, question.period, &question.viewer, spend.sequence).await?;
     // Every bill of a month moves the weights that shared costs are divided by, whoever sees it.
-    let every_bill = answers.standing(db, question.period, &Viewer::Everything, spend.sequence).await?;
-    let state = Finality::of(&every_bill);
+    let state = Finality::find(db, answers, question.period, spend.sequence).await?;
     let mut footing = Footing::from(&spend);
     // Nothing is compared here.
     footing.rates.retain(|used| used.month >= question.period.first());
@@ -253,9 +252,20 @@ fn direct(project: Option<&String>, experiment: Option<&String>, label: String, 
 }
 
 impl Finality {
-    fn of(standing: &[Standing]) -> Self {
+    /// Of every bill of a period, whoever sees it.
+    pub(super) async fn find(
+        db: &mut PgConnection,
+        answers: &Answers,
+        period: Period,
+        sequence: i64,
+    ) -> Result<Self, Error> {
+        let standing = answers.standing(db, period, &Viewer::Everything, sequence).await?;
         let is_open = standing.is_empty() || standing.iter().any(|scope| scope.is_provisional);
-        if is_open { Self::Provisional } else { Self::Final }
+        Ok(if is_open { Self::Provisional } else { Self::Final })
+    }
+
+    pub fn is_final(self) -> bool {
+        self == Self::Final
     }
 
     pub fn as_str(self) -> &'static str {

@@ -43,6 +43,9 @@ pub struct Cause {
     pub delivery: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<i64>,
+    /// Why the change was applied or undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// The months of a question that were final as something else, without the causes.
@@ -74,16 +77,17 @@ pub(super) async fn find(
     let month = of_month.period.first();
     let Some(since) = final_since(db, month, sequence).await? else { return Ok(None) };
     // With the teams that were inside it in this month, whichever are in the last of a longer period.
-    let now = stated_at(db, answers, who, of_month, viewer, sequence).await?;
+    let now = stated_at(db, answers, who, of_month, viewer, sequence).await?.unwrap_or_default();
     let mut was = stated_at(db, answers, who, of_month, viewer, since).await?;
     let mut first = since;
-    if was.is_zero() && !now.is_zero() {
+    if was.is_none() && !now.is_zero() {
         // Nothing was stated then; halving the steps finds one at which something was, and before which it was not.
         let steps = steps_that_matter(db, month, since, sequence).await?;
         let (mut nothing, mut something) = (0, steps.len());
         while nothing < something {
             let between = nothing.midpoint(something);
-            if stated_at(db, answers, who, of_month, viewer, steps[between]).await?.is_zero() {
+            let then = stated_at(db, answers, who, of_month, viewer, steps[between]).await?;
+            if then.unwrap_or_default().is_zero() {
                 nothing = between + 1;
             } else {
                 something = between;
@@ -92,6 +96,7 @@ pub(super) async fn find(
         first = steps.get(something).copied().unwrap_or(sequence);
         was = stated_at(db, answers, who, of_month, viewer, first).await?;
     }
+    let was = was.unwrap_or(now);
     let (difference, causes) = (now - was, Vec::new());
     Ok((was != now).then_some(Restated { month, sequence: first, was, now, difference, causes }))
 }
@@ -121,34 +126,56 @@ pub(super) async fn with_causes(
         }
         let middle = first.midpoint(end);
         let between = stated_at(db, answers, who, of_month, viewer, steps[middle - 1]).await?;
+        let between = between.unwrap_or_default();
         open.extend([(first, middle, before, between), (middle, end, between, after)]);
     }
-    let events = events_at(db, &changed).await?;
-    let causes = events.into_iter().filter_map(|event| Cause::of(event, viewer)).collect();
+    let events = without_effect(events_at(db, &changed).await?);
+    let causes = events.into_iter().map(|event| Cause::of(event, viewer)).collect();
     Ok(Restated { causes, ..restated })
 }
 
+/// Leaves out what was undone among the same events, and its undo.
+fn without_effect(mut events: Vec<Event>) -> Vec<Event> {
+    let subject = |event: &Event| (event.of.change().map(|change| change.id), event.of.delivery());
+    let undone: Vec<_> = events.iter().filter(|event| event.is_undo).map(subject).collect();
+    let is_there =
+        |of: &(Option<i64>, Option<i64>)| events.iter().any(|event| !event.is_undo && subject(event) == *of);
+    let gone: Vec<_> = undone.into_iter().filter(|of| *of != (None, None) && is_there(of)).collect();
+    events.retain(|event| !gone.contains(&subject(event)));
+    events
+}
+
 impl Cause {
-    fn of(event: Event, viewer: &Viewer) -> Option<Self> {
-        let (what, title, delivery, change) = match event.of {
-            EventOf::Delivery { delivery, files, .. } => {
-                ("a bill", Some(files.join(", ")), Some(delivery), None)
-            }
-            EventOf::Change(change) => ("the allocation", Some(change.summary), None, Some(change.id)),
-            EventOf::Rates => ("exchange rates", None, None, None),
-            EventOf::Quantities => ("quantities", None, None, None),
-            EventOf::ReportingCurrency => ("the reporting currency", None, None, None),
-        };
-        let is_told = *viewer == Viewer::Everything;
-        Some(Self {
-            sequence: event.sequence?,
+    fn of(event: Event, viewer: &Viewer) -> Self {
+        let of_all = |what| Self {
+            // They were asked for by their steps.
+            sequence: event.sequence.unwrap_or_default(),
             at: event.at,
             what,
             is_undo: event.is_undo,
-            title: title.filter(|_| is_told),
-            delivery: delivery.filter(|_| is_told),
-            change: change.filter(|_| is_told),
-        })
+            title: None,
+            delivery: None,
+            change: None,
+            reason: None,
+        };
+        let is_told = *viewer == Viewer::Everything;
+        let reason = event.reason().map(str::to_owned);
+        match event.of {
+            EventOf::Delivery { delivery, files, .. } if is_told => {
+                Self { title: Some(files.join(", ")), delivery: Some(delivery), ..of_all("a bill") }
+            }
+            EventOf::Change { change } if is_told => Self {
+                title: Some(change.summary),
+                change: Some(change.id),
+                reason,
+                ..of_all("the allocation")
+            },
+            EventOf::Delivery { .. } => of_all("a bill"),
+            EventOf::Change { .. } => of_all("the allocation"),
+            EventOf::Rates => of_all("exchange rates"),
+            EventOf::Quantities => of_all("quantities"),
+            EventOf::ReportingCurrency => of_all("the reporting currency"),
+        }
     }
 }
 
@@ -180,7 +207,8 @@ async fn steps_that_matter(
     .await
 }
 
-/// What the statement of a team, and those inside it then, said of a month as of a step.
+/// What the statement of a team, and those inside it then, said of a month as of a step. `None` where there was none:
+/// no such team, or nobody who was charged anything, because the rules were still to come.
 async fn stated_at(
     db: &mut PgConnection,
     answers: &Answers,
@@ -188,11 +216,46 @@ async fn stated_at(
     of_month: &Question,
     viewer: &Viewer,
     step: i64,
-) -> Result<Decimal, Error> {
+) -> Result<Option<Decimal>, Error> {
     let book = answers.book(db, step).await?;
-    let Some(then) = seen_team(&book, viewer, &who.team, of_month.period) else { return Ok(Decimal::ZERO) };
+    // Its total alone is told, as it was.
+    let Some(then) = seen_team(&book, &book, viewer, &who.team, of_month.period) else { return Ok(None) };
+    let teams = then.in_month(of_month.period.first());
+    if teams.is_empty() {
+        return Ok(None);
+    }
     let asked = Question { sequence: Some(step), ..of_month.clone() };
     let cents = month_in_cents(db, answers, &asked).await?;
-    let charged = then.in_month(of_month.period.first()).iter();
-    Ok(charged.filter_map(|team| cents.get(&Some(team.clone()))).map(|cents| cents.total).sum())
+    let is_anybody_charged = cents.iter().any(|(team, cents)| team.is_some() && !cents.total.is_zero());
+    let charged = teams.iter().filter_map(|team| cents.get(&Some(team.clone())));
+    Ok(is_anybody_charged.then(|| charged.map(|cents| cents.total).sum()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_undone_is_no_cause() {
+        let event = |sequence: i64, is_undo: bool, of: EventOf| Event {
+            at: DateTime::UNIX_EPOCH,
+            by: String::new(),
+            sequence: Some(sequence),
+            is_undo,
+            of,
+        };
+        let bill = |delivery: i64| EventOf::Delivery { delivery, files: Vec::new(), is_undone: false };
+        let left = |events: Vec<Event>| -> Vec<i64> {
+            without_effect(events).iter().filter_map(|event| event.sequence).collect()
+        };
+        let both = vec![
+            event(9, false, EventOf::Rates),
+            event(8, true, bill(1)),
+            event(7, false, bill(2)),
+            event(6, false, bill(1)),
+        ];
+        assert_eq!(left(both), [9, 7]);
+        // What was there before is undone with effect.
+        assert_eq!(left(vec![event(8, true, bill(1)), event(7, true, EventOf::Rates)]), [8, 7]);
+    }
 }

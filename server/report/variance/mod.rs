@@ -12,9 +12,11 @@ pub use parts::Parts;
 use super::as_of::Error;
 use super::basis::Basis;
 use super::denomination::{Unconverted, denominate, left_out};
+use super::question::SHARED;
 use super::sql::{Column, Measure, Rows};
-use super::sums::keys_source_of;
+use super::sums::items_source_of;
 use super::{CostBasis, Grouping, Question};
+use crate::accounts::Viewer;
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
@@ -35,6 +37,9 @@ pub struct Variance {
     pub previous: Option<Money>,
     pub total: Option<Money>,
     pub parts: Parts,
+    /// The viewer's teams are not the same in all months that are compared: what joined or left is in these parts, as
+    /// usage and price, too.
+    pub teams_moved: bool,
     /// The largest change first, up or down.
     pub movements: Arc<[Movement]>,
     pub rates: Vec<Used>,
@@ -101,6 +106,7 @@ pub(super) async fn variance_of(
         previous: None,
         total: None,
         parts: Parts::default(),
+        teams_moved: basis.allocation.teams_moved(),
         movements: Arc::default(),
         rates: Vec::new(),
         unconverted: Vec::new(),
@@ -110,7 +116,7 @@ pub(super) async fn variance_of(
         return Ok(answer);
     };
     let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
-    let source = keys_source_of(db, filtered.dimensions(), basis).await?;
+    let source = items_source_of(db, filtered.dimensions(), basis).await?;
     let rows = Rows {
         question: &filtered,
         basis,
@@ -140,6 +146,13 @@ pub(super) async fn variance_of(
     query.push(" group by 1, 2, 3, 4, 5, 6, 7, 8");
     let (mut previous, mut total) = (Decimal::ZERO, Decimal::ZERO);
     let mut movements = Vec::new();
+    // Of shared costs, which they are.
+    let named = |item: String| match item.strip_prefix(SHARED) {
+        Some(_) if question.viewer != Viewer::Everything => {
+            basis.allocation.names.label(&Grouping::Pool, Some(&item))
+        }
+        _ => item,
+    };
     for row in query.build().fetch_all(&mut *db).await? {
         let item = |when: &str| -> sqlx::Result<Before> {
             Ok(Before {
@@ -161,7 +174,7 @@ pub(super) async fn variance_of(
         movements.push(Movement {
             provider: row.try_get("provider")?,
             service: row.try_get("service")?,
-            item: row.try_get("item")?,
+            item: named(row.try_get("item")?),
             region: row.try_get("region")?,
             category: row.try_get("category")?,
             accelerator: row.try_get("accelerator")?,

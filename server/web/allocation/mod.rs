@@ -1,5 +1,6 @@
 //! How charges get their owners: rules, shared costs, the organization, labels, and every change of them.
 
+pub mod change;
 pub mod changes;
 mod differences;
 pub mod labels;

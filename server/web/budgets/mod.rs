@@ -26,7 +26,7 @@ use crate::config::Settings;
 use crate::exchange;
 use crate::money::Currency;
 use crate::period::BillingMonth;
-use crate::report::{Answers, BudgetLine, BudgetState, Budgets};
+use crate::report::{Answers, BudgetLine, BudgetState, Budgets, WARNING};
 
 const NOTHING: &str = "Nothing changed: it was so already.";
 
@@ -187,7 +187,9 @@ impl BudgetLine {
         states.push(match it.threshold {
             Some(percent) if percent > 100 => (format!("Reached {percent} %"), "bad"),
             _ if it.is_over_budget => ("Above 100 %".to_owned(), "bad"),
-            Some(percent) => (format!("Reached {percent} %"), if percent < 80 { "good" } else { "wait" }),
+            Some(percent) => {
+                (format!("Reached {percent} %"), if percent < WARNING { "good" } else { "wait" })
+            }
             None => match self.thresholds.first() {
                 Some(lowest) => (format!("Below {lowest} %"), "good"),
                 None => ("Within budget".to_owned(), "good"),

@@ -32,6 +32,8 @@ struct Page {
     asked: Asked,
     period: Option<Period>,
     compared: Vec<ExperimentReport>,
+    /// Labels that nothing is known of, or nothing that the viewer sees.
+    unknown: Vec<String>,
     chart: Option<Stack>,
     reporting_currency: Option<Currency>,
 }
@@ -41,6 +43,7 @@ struct Compared {
     asked: Asked,
     period: Option<Period>,
     reports: Vec<ExperimentReport>,
+    unknown: Vec<String>,
 }
 
 pub async fn show(
@@ -52,10 +55,10 @@ pub async fn show(
     mut db: Db,
 ) -> Result {
     let viewer = person.viewer();
-    let Compared { asked, period, reports } = compared(&mut db, &answers, pairs, &viewer).await?;
+    let Compared { asked, period, reports, unknown } = compared(&mut db, &answers, pairs, &viewer).await?;
     let chart = draw(&mut db, &answers, &asked, &reports, &viewer).await?;
     let reporting_currency = exchange::reporting_currency(&mut db).await?;
-    respond::html(Page { layout, asked, period, compared: reports, chart, reporting_currency })
+    respond::html(Page { layout, asked, period, compared: reports, unknown, chart, reporting_currency })
 }
 
 pub async fn json(
@@ -65,7 +68,7 @@ pub async fn json(
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    respond::json(&compared(&mut db, &answers, pairs, &person.viewer()).await?.reports)
+    respond::json(&compared(&mut db, &answers, pairs, &person.viewer()).await?.all()?)
 }
 
 pub async fn csv(
@@ -75,7 +78,20 @@ pub async fn csv(
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    respond::csv("experiments-compared", &compared(&mut db, &answers, pairs, &person.viewer()).await?.reports)
+    respond::csv("experiments-compared", &compared(&mut db, &answers, pairs, &person.viewer()).await?.all()?)
+}
+
+impl Compared {
+    /// For scripts, which would take what is missing for nothing.
+    fn all(self) -> Result<Vec<ExperimentReport>> {
+        match self.unknown.as_slice() {
+            [] => Ok(self.reports),
+            names => Err(Error::BadRequest(format!(
+                "experiment: found “{}”, expected labels that charges have, of teams that you see.",
+                names.join("”, “")
+            ))),
+        }
+    }
 }
 
 /// Those that the viewer sees, in the order of the address.
@@ -101,9 +117,12 @@ async fn compared(
         )));
     }
     let mut asked = Asked::read_only(pairs, HANDED_ON)?;
-    let mut reports: Vec<ExperimentReport> = Vec::new();
-    for name in &names {
-        let Some(found) = find(db, answers, name, period, &asked, viewer).await? else { continue };
+    let (mut reports, mut unknown): (Vec<ExperimentReport>, Vec<String>) = (Vec::new(), Vec::new());
+    for name in names {
+        let Some(found) = find(db, answers, &name, period, &asked, viewer).await? else {
+            unknown.push(name);
+            continue;
+        };
         // Figures stand beside each other in one currency: that of the first.
         if asked.convert_into.is_none() && asked.currency.is_none() {
             asked.currency.clone_from(&found.footing.currency);
@@ -112,7 +131,7 @@ async fn compared(
             reports.push(found);
         }
     }
-    Ok(Compared { asked, period, reports })
+    Ok(Compared { asked, period, reports, unknown })
 }
 
 /// All of them over the months that any has.

@@ -72,7 +72,11 @@ impl Guard {
         }
         let stated = stated?;
         if !stated.access.admits(visitor.role()) {
-            return Err(if visitor.person.is_none() { Error::SignedOut } else { Error::Forbidden });
+            return Err(match visitor.person {
+                None => Error::SignedOut,
+                Some(_) if request.method().is_safe() => Error::Forbidden,
+                Some(_) => Error::MayNotWrite,
+            });
         }
         if visitor.is_script && !(stated.is_for_scripts && request.method().is_safe()) {
             return Err(Error::NotForTokens);

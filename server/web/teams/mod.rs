@@ -85,7 +85,8 @@ pub(super) async fn seen(
 ) -> Result<SeenTeam> {
     let current = ledger::sequence(db).await?;
     let book = answers.book(db, sequence.unwrap_or(current).clamp(0, current)).await?;
-    report::seen_team(&book, viewer, handle, period).ok_or(Error::NotFound)
+    let today = answers.book(db, current).await?;
+    report::seen_team(&book, &today, viewer, handle, period).ok_or(Error::NotFound)
 }
 
 fn over_time(it: &TeamReport) -> Stack {

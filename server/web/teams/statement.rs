@@ -12,6 +12,7 @@ use super::super::question::Asked;
 use super::super::respond::{As, Cell, Format, Record};
 use super::super::{Access, choices, filters, paths, respond};
 use super::{TAKES, seen};
+use crate::config::{BaseUrl, Settings};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
@@ -29,6 +30,8 @@ struct Page {
     period: Period,
     asked: Asked,
     it: Statement,
+    /// Where people reach the server: paper leads nowhere by itself.
+    server: BaseUrl,
     reporting_currency: Option<Currency>,
 }
 
@@ -38,6 +41,7 @@ pub async fn show(
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
+    State(settings): State<Arc<Settings>>,
     mut db: Db,
 ) -> Result {
     let period = path.period;
@@ -56,7 +60,8 @@ pub async fn show(
                 asked.currency.clone_from(&it.footing.currency);
             }
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
-            respond::html(Page { layout, period, asked, it, reporting_currency })
+            let server = settings.base_url();
+            respond::html(Page { layout, period, asked, it, server, reporting_currency })
         }
     }
 }
@@ -161,6 +166,10 @@ impl Page {
         notes
     }
 
+    fn has_shared(&self) -> bool {
+        self.it.teams.iter().any(|team| !team.shared.is_empty())
+    }
+
     fn may_import(&self) -> bool {
         self.layout.may(Access::Finance)
     }
@@ -185,7 +194,8 @@ impl Restated {
     fn by(&self) -> String {
         let told = self.causes.iter().map(|cause| {
             let title = cause.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
-            format!("step {}, {}{title}", cause.sequence, cause.words())
+            let reason = cause.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            format!("step {}, {}{title}{reason}", cause.sequence, cause.words())
         });
         told.collect::<Vec<_>>().join("; ")
     }
