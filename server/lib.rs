@@ -35,6 +35,8 @@ pub mod jobs;
 pub mod ledger;
 /// Exact decimals and currencies.
 pub mod money;
+/// On-premises clusters: what our own racks cost, month by month.
+pub mod onprem;
 /// Billing months and charge periods, always half-open.
 pub mod period;
 /// The questions pages ask of the ledger.
