@@ -82,6 +82,29 @@ fn it_counts_usage_only() {
 }
 
 #[test]
+fn it_counts_nodes_of_ones_own_by_what_their_row_states() {
+    for (instance_type, stated, unit, expected) in [
+        ("HGX H100", "8", "Hours", Some("8 H100")),
+        ("8xH100", "8", "Hours", Some("8 H100")),
+        ("8xH100", "", "Hours", Some("8 H100")),
+        ("dgx-h100", "8", "Hours", Some("8 H100")),
+        ("DGX H200", "8", "Hours", Some("8 H200")),
+        ("MI300X", "8", "Hours", Some("8 MI300X")),
+        ("rack 7", "8", "Hours", Some("8 Unknown accelerator")),
+        // Neither a number beside the model nor one in its name.
+        ("HGX H100", "", "Hours", None),
+        ("HGX H100", "8", "kWh", None),
+    ] {
+        let key = ChargeKey {
+            stated_accelerators: stated.to_owned(),
+            service: "GPU nodes".to_owned(),
+            ..key("On-premises", instance_type, "Node hours in service", unit)
+        };
+        assert_eq!(found(&key).as_deref(), expected, "{instance_type} x{stated} {unit}");
+    }
+}
+
+#[test]
 fn it_counts_azure_machines_and_their_fractions() {
     for (instance_type, meter, unit, expected) in [
         ("Standard_ND96isr_H100_v5", "ND96isr H100 v5", "1 Hour", Some("8 H100")),

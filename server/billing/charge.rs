@@ -35,6 +35,10 @@ impl ChargeCategory {
 }
 
 /// FOCUS PricingCategory. `Dynamic` is spot. `None` on charges that have no price (tax, credits).
+///
+/// `Owned` is no word of FOCUS, which knows only what somebody sells: it is what an organization has of its own, machines
+/// and all that they cost. Files state it beside FOCUS' `Other`, in a column `x_PricingCategory`. Hours of such machines are
+/// hours owned and not hours paid for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PricingCategory {
     #[default]
@@ -43,12 +47,14 @@ pub enum PricingCategory {
     Committed,
     Dynamic,
     Other,
+    Owned,
 }
 
 impl PricingCategory {
-    pub const ALL: [Self; 5] = [Self::None, Self::Standard, Self::Committed, Self::Dynamic, Self::Other];
+    /// Those that FOCUS knows.
+    pub const OF_FOCUS: [Self; 5] = [Self::None, Self::Standard, Self::Committed, Self::Dynamic, Self::Other];
 
-    /// The FOCUS word; empty for [`Self::None`].
+    /// The FOCUS word where there is one; empty for [`Self::None`].
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "",
@@ -56,11 +62,13 @@ impl PricingCategory {
             Self::Committed => "Committed",
             Self::Dynamic => "Dynamic",
             Self::Other => "Other",
+            Self::Owned => "Owned",
         }
     }
 
+    /// A word of FOCUS.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(text))
+        Self::OF_FOCUS.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(text))
     }
 }
 

@@ -52,6 +52,11 @@ impl Header {
         self.plain.get(key).or_else(|| self.custom.get(key)).copied()
     }
 
+    /// Where the column is whose own name begins with `x_`, whatever stands beside it.
+    pub fn find_custom(&self, key: &str) -> Option<usize> {
+        self.custom.get(key).copied()
+    }
+
     /// The first of several names for one thing.
     pub fn find_any(&self, keys: &[&str]) -> Option<usize> {
         keys.iter().find_map(|key| self.find(key))

@@ -11,6 +11,7 @@
 //! | service | AWS: `x_ServiceCode`, else the code of a known name, so that it agrees with the CUR; others: `ServiceName` |
 //! | quantity | `ConsumedQuantity`; `PricingQuantity` where the file has no such column |
 //! | instance type | `SkuPriceDetails.InstanceType`, `x_InstanceType`, end of AWS's `x_UsageType`, `x_SkuDetails`, the words of `ChargeDescription` |
+//! | pricing category | `PricingCategory`; where that says `Other` or nothing and `x_PricingCategory` says `Owned`: what the organization has of its own |
 //! | meter | `x_UsageType` (AWS), `SkuMeter`, `x_SkuMeterName`; where there is none, `ChargeDescription` of usage that is not AWS's (theirs holds rates) |
 //! | metered | Usage with a quantity; not of unused commitments, nor negations (billed below zero for a quantity above, and no correction) |
 //! | accumulation | the whole period; Oracle's reports (`oci_ReferenceNumber`) are slices |
@@ -112,6 +113,7 @@ struct At {
     category: Column,
     class: Column,
     pricing: Column,
+    own_pricing: Column,
     sub_account: Column,
     service: Column,
     service_code: Column,
@@ -151,6 +153,7 @@ impl Reader {
             category: any(&["chargecategory", "chargetype"]),
             class: any(&["chargeclass"]),
             pricing: any(&["pricingcategory"]),
+            own_pricing: header.find_custom("pricingcategory"),
             sub_account: any(&["subaccountid"]),
             service: any(&["servicename"]),
             service_code: any(&["servicecode"]),
@@ -213,7 +216,7 @@ impl ReadRow for Reader {
         let key = &mut charge.key;
         key.category = category(row.word(at.category))
             .ok_or_else(|| row.problem(at.category, "Usage, Purchase, Tax, Credit or Adjustment"))?;
-        key.pricing = pricing(row.word(at.pricing))
+        key.pricing = pricing_of(&row, at)
             .ok_or_else(|| row.problem(at.pricing, "Standard, Dynamic, Committed, Other or nothing"))?;
         key.is_correction = row.word(at.class).eq_ignore_ascii_case(b"Correction");
         text.clear();
@@ -287,6 +290,22 @@ fn category(text: &[u8]) -> Option<ChargeCategory> {
     match text.trim_ascii() {
         b"Usage" => Some(ChargeCategory::Usage),
         other => ChargeCategory::parse(std::str::from_utf8(other).ok()?),
+    }
+}
+
+/// What FOCUS has a word for, else whether it is owned, which a column of ours says.
+fn pricing_of(row: &Row<'_>, at: &At) -> Option<PricingCategory> {
+    let is_owned = at.own_pricing.is_some()
+        && row
+            .word(at.own_pricing)
+            .trim_ascii()
+            .eq_ignore_ascii_case(PricingCategory::Owned.as_str().as_bytes());
+    if is_owned && at.own_pricing == at.pricing {
+        return Some(PricingCategory::Owned);
+    }
+    match pricing(row.word(at.pricing))? {
+        PricingCategory::None | PricingCategory::Other if is_owned => Some(PricingCategory::Owned),
+        stated => Some(stated),
     }
 }
 
