@@ -174,7 +174,7 @@ pub enum Split {
     Fixed { shares: Vec<FixedShare> },
     /// In proportion to the effective cost that is a team's own, in the reporting currency.
     DirectCost,
-    /// In proportion to the accelerator-hours that are a team's own.
+    /// In proportion to the accelerator-hours that are a team's own, paid for and owned alike.
     AcceleratorHours,
     /// In proportion to a quantity that was entered for the month.
     Quantity { unit: String },

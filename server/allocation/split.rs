@@ -22,6 +22,7 @@ pub struct Weights {
     pub cost: BTreeMap<String, Decimal>,
     /// The same of a pool.
     pub pool_cost: BTreeMap<String, Decimal>,
+    /// Accelerator-hours, paid for and owned alike.
     pub hours: BTreeMap<String, Decimal>,
     pub pool_hours: BTreeMap<String, Decimal>,
     /// By what was used (a commitment, a billing account), then by team.

@@ -1,4 +1,5 @@
-//! What the pools of a month are divided by: what the month cost whom, who used what, and what was entered.
+//! What the pools of a month are divided by: what the month cost whom, who used what, and what was entered. Accelerator-hours
+//! weigh alike whether they were paid for or are owned: a team on the organization's own machines takes part, too.
 
 use std::collections::BTreeMap;
 

@@ -9,6 +9,9 @@ use crate::money::{Currency, Decimal, Money};
 use crate::report::as_of::Error;
 use crate::report::{Answers, CostBasis, Grouping, Question};
 
+/// What of accelerators weighs: a team on the organization's own machines takes part, too.
+const HOURS: &str = "accelerator-hours, paid for and owned alike";
+
 /// What a team was charged directly in one currency, and what of its weight that is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weighed {
@@ -70,7 +73,7 @@ impl Scales {
         match split {
             Split::DirectCost => cost("effective direct cost"),
             Split::WhoUsedIt => cost("effective cost of what used it"),
-            Split::AcceleratorHours if !is_one => "accelerator-hours of charges in all currencies".to_owned(),
+            Split::AcceleratorHours if !is_one => format!("{HOURS}, of charges in all currencies"),
             _ => plain(split),
         }
     }
@@ -112,7 +115,7 @@ fn plain(split: &Split) -> String {
         Split::Fixed { .. } => "the share that was written down".to_owned(),
         Split::DirectCost => "effective direct cost".to_owned(),
         Split::WhoUsedIt => "effective cost of what used it".to_owned(),
-        Split::AcceleratorHours => "accelerator-hours".to_owned(),
+        Split::AcceleratorHours => HOURS.to_owned(),
         Split::Quantity { unit } => format!("{unit}, as entered"),
     }
 }

@@ -17,7 +17,7 @@ pub const SPLITS: [(&str, &str, &str); 6] = [
     (
         "accelerator-hours",
         "In proportion to accelerator-hours",
-        "by the accelerator-hours that are a team’s own",
+        "by the accelerator-hours that are a team’s own, paid for and owned alike",
     ),
     (
         "quantity",
