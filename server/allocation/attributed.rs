@@ -34,13 +34,13 @@ struct Grain {
 const COSTS: Grain = Grain {
     table: "attributed_costs",
     owner: "attribution_id",
-    group: "currency, scope_id, is_accelerated, is_credit",
+    group: "currency, scope_id, is_accelerated, is_owned, is_credit",
     quantity: None,
 };
 const DAYS: Grain = Grain {
     table: "attributed_days",
     owner: "attribution_id",
-    group: "currency, day, is_whole_period, is_accelerated",
+    group: "currency, day, is_whole_period, is_accelerated, is_owned",
     quantity: None,
 };
 const ITEMS: Grain = Grain {
@@ -267,17 +267,18 @@ impl Part<'_> {
 
     /// `select …` of what counts in the month by key, with what a grain is summed by.
     fn push_rows(&self, query: &mut QueryBuilder<Postgres>, grain: &Grain) {
-        const IS_ACCELERATED: &str = "k.accelerator is not null and k.category = 'Usage' as is_accelerated";
+        const OF_KEY: &str = "k.accelerator is not null and k.category = 'Usage' as is_accelerated, \
+                              k.pricing = 'Owned' as is_owned";
         if grain.table != DAYS.table {
             query.push(format!(
-                "select k.*, {IS_ACCELERATED}, least(k.billed_cost, k.effective_cost) < 0 as is_credit \
+                "select k.*, {OF_KEY}, least(k.billed_cost, k.effective_cost) < 0 as is_credit \
                  from keyed_costs k where k.basis_id = '{}'",
                 self.basis_id
             ));
             return;
         }
         query.push(format!(
-            "select c.*, k.currency, {IS_ACCELERATED}, \
+            "select c.*, k.currency, {OF_KEY}, \
              coalesce(c.metered_quantity * (k.unit_seconds * k.accelerator_parts), 0) as part_seconds \
              from daily_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
              where c.billing_month = '{}'",

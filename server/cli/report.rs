@@ -2,7 +2,7 @@
 
 use super::{Done, Session, print_json};
 use crate::accounts::Viewer;
-use crate::money::Currency;
+use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{self, CostBasis, Filter, Grouping, Question};
 use crate::terminal::say;
@@ -94,9 +94,13 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
         return Ok(Done::Well);
     };
     say!("{} {} by {}, {}", spend.period, spend.cost, spend.by, total.currency)?;
+    let has_owned = spend.has_owned_hours();
+    let owned = |hours: Decimal| {
+        if has_owned { format!("  {:>14} h owned", hours.round(1)) } else { String::new() }
+    };
     let line = |group: &report::Group, indent: &str| {
         let (cost, hours) = (group.cost.amount.round(2), group.accelerator_hours.round(1));
-        say!("{cost:>20}  {hours:>14} h  {indent}{}", group.label)
+        say!("{cost:>20}  {hours:>14} h{}  {indent}{}", owned(group.owned_hours), group.label)
     };
     for group in &spend.groups {
         line(group, "")?;
@@ -104,7 +108,8 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
             line(inside, "  ")?;
         }
     }
-    say!("{:>20}  {:>14} h  total", total.amount.round(2), spend.accelerator_hours.round(1))?;
+    let (cost, hours) = (total.amount.round(2), spend.accelerator_hours.round(1));
+    say!("{cost:>20}  {hours:>14} h{}  total", owned(spend.owned_hours))?;
     if !spend.other_currencies.is_empty() {
         let others: Vec<&str> = spend.other_currencies.iter().map(Currency::as_str).collect();
         say!("not in the total: {}", others.join(", "))?;

@@ -30,9 +30,12 @@ pub struct ExperimentReport {
     pub footing: Footing,
     pub total: Option<Money>,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
     /// What was paid for the use of accelerators, per accelerator-hour.
     pub cost_per_accelerator_hour: Option<Decimal>,
-    /// Of the accelerator-hours; of the cost where there are none.
+    /// What everything owned cost, per hour owned.
+    pub cost_per_owned_hour: Option<Decimal>,
+    /// Of the accelerator-hours paid for; of the cost where there are none, nor hours owned.
     pub spot_share: Option<Decimal>,
     pub days: Option<Days>,
     pub months: Vec<Group>,
@@ -111,7 +114,9 @@ pub async fn experiment_report(
         period: question.period,
         footing: Footing::from(&by_pricing),
         accelerator_hours: by_pricing.accelerator_hours,
+        owned_hours: by_pricing.owned_hours,
         cost_per_accelerator_hour: by_pricing.cost_per_accelerator_hour,
+        cost_per_owned_hour: by_pricing.cost_per_owned_hour,
         spot_share: spot_share(&by_pricing),
         days: days.get(&Some(experiment.to_owned())).copied(),
         months,
@@ -158,7 +163,10 @@ pub async fn siblings(
 impl Breakdown {
     /// Without what was there in the period before only.
     fn of(by: Grouping, mut groups: Vec<Group>) -> Self {
-        groups.retain(|group| !group.cost.amount.is_zero() || !group.accelerator_hours.is_zero());
+        groups.retain(|group| {
+            let hours = [group.accelerator_hours, group.owned_hours];
+            !group.cost.amount.is_zero() || hours.iter().any(|hours| !hours.is_zero())
+        });
         let costs: Vec<Decimal> = groups.iter().map(|group| group.cost.amount).collect();
         Self { by, stated: Decimal::round_parts(&costs, 2), groups }
     }
@@ -167,6 +175,8 @@ impl Breakdown {
 fn spot_share(by_pricing: &Spend) -> Option<Decimal> {
     let spot = by_pricing.groups.iter().find(|group| group.key.as_deref() == Some("Dynamic"));
     let share = match by_pricing.accelerator_hours {
+        // What ran on machines of its own alone could be no spot.
+        hours if hours.is_zero() && !by_pricing.owned_hours.is_zero() => return None,
         hours if hours.is_zero() => {
             let cost = spot.map(|group| group.cost.amount).unwrap_or_default();
             cost.divide(by_pricing.total.as_ref()?.amount, PLACES)

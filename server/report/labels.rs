@@ -44,6 +44,7 @@ pub struct Spelling {
     pub looks_like: Vec<String>,
     pub cost: Decimal,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -90,6 +91,7 @@ pub async fn spellings(
                     line.written.push(written);
                     line.cost += group.cost.amount;
                     line.accelerator_hours += group.accelerator_hours;
+                    line.owned_hours += group.owned_hours;
                 }
                 None => found.lines.push(Spelling {
                     text,
@@ -98,6 +100,7 @@ pub async fn spellings(
                     looks_like: Vec::new(),
                     cost: group.cost.amount,
                     accelerator_hours: group.accelerator_hours,
+                    owned_hours: group.owned_hours,
                 }),
             }
         }

@@ -16,7 +16,9 @@ pub struct Whole {
     pub total: Option<Money>,
     pub previous: Option<Money>,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
     pub cost_per_accelerator_hour: Option<Decimal>,
+    pub cost_per_owned_hour: Option<Decimal>,
 }
 
 /// The figures of a line.
@@ -27,6 +29,7 @@ pub struct Figures {
     pub previous: Decimal,
     pub change: Decimal,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
     pub cost_per_accelerator_hour: Option<Decimal>,
 }
 
@@ -39,7 +42,9 @@ impl Whole {
             total: spend.total.clone(),
             previous: spend.previous.clone(),
             accelerator_hours: spend.accelerator_hours,
+            owned_hours: spend.owned_hours,
             cost_per_accelerator_hour: spend.cost_per_accelerator_hour,
+            cost_per_owned_hour: spend.cost_per_owned_hour,
         }
     }
 }
@@ -54,6 +59,7 @@ impl From<&Group> for Figures {
             previous,
             change: cost - previous,
             accelerator_hours: group.accelerator_hours,
+            owned_hours: group.owned_hours,
             cost_per_accelerator_hour: group.cost_per_accelerator_hour,
         }
     }

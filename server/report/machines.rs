@@ -23,6 +23,7 @@ pub struct Machine {
     /// Told apart by their ids; 0 where bills name none, or only those of machines with accelerators.
     pub count: i64,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
     pub cost: Decimal,
 }
 
@@ -50,9 +51,11 @@ pub(super) async fn machines_of(
         query.push(format!("{} as {name}, ", rows.visible(name)));
     }
     query.push(format!(
-        "count(distinct nullif(c.resource, '')) as machines, sum({}) as cost, coalesce(sum({}), 0) as part_seconds",
+        "count(distinct nullif(c.resource, '')) as machines, sum({}) as cost, coalesce(sum({}), 0) as part_seconds, \
+         coalesce(sum({}), 0) as owned_seconds",
         rows.amount("cost"),
         rows.sum("part_seconds"),
+        rows.sum("owned_seconds"),
     ));
     let columns = [
         Column::Sql("provider", "k.provider"),
@@ -60,20 +63,21 @@ pub(super) async fn machines_of(
         Column::Sql("accelerator", "k.accelerator"),
         Column::Sql("resource", "k.resource_id"),
     ];
-    rows.push(&mut query, &[Measure::Cost, Measure::PartSeconds], &columns);
+    rows.push(&mut query, &[Measure::Cost, Measure::PartSeconds, Measure::OwnedSeconds], &columns);
     query.push(
         " and (c.instance_type <> '' or c.accelerator is not null) group by 1, 2, 3 order by cost desc, 1, 2",
     );
     let rows = query.build().fetch_all(db).await?;
     rows.iter()
         .map(|row| {
-            let part_seconds: Decimal = row.try_get("part_seconds")?;
+            let hours = |seconds: Decimal| accelerator_hours(seconds, PLACES).normalize();
             Ok(Machine {
                 provider: row.try_get("provider")?,
                 instance_type: row.try_get("instance_type")?,
                 accelerator: row.try_get("accelerator")?,
                 count: row.try_get("machines")?,
-                accelerator_hours: accelerator_hours(part_seconds, PLACES).normalize(),
+                accelerator_hours: hours(row.try_get("part_seconds")?),
+                owned_hours: hours(row.try_get("owned_seconds")?),
                 cost: row.try_get("cost")?,
             })
         })

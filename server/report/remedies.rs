@@ -15,6 +15,7 @@ pub struct Remedy<'a> {
     /// The same, what is above zero and what is below apart.
     pub gross: Gross,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
     /// What else could be said of some of them, each once.
     pub others: Vec<&'a Suggestion>,
 }
@@ -50,8 +51,15 @@ impl<'a> Remedy<'a> {
             (None, Some(surest)) => Offer::Suggested(surest),
             (None, None) => Offer::Nothing,
         };
-        let (cost, accelerator_hours) = (Decimal::ZERO, Decimal::ZERO);
-        Self { what, keys: Vec::new(), cost, gross: Gross::default(), accelerator_hours, others: Vec::new() }
+        Self {
+            what,
+            keys: Vec::new(),
+            cost: Decimal::ZERO,
+            gross: Gross::default(),
+            accelerator_hours: Decimal::ZERO,
+            owned_hours: Decimal::ZERO,
+            others: Vec::new(),
+        }
     }
 
     fn is_for(&self, key: &UnallocatedKey) -> bool {
@@ -71,6 +79,7 @@ impl<'a> Remedy<'a> {
         self.cost += key.cost;
         self.gross.add(key.cost);
         self.accelerator_hours += key.accelerator_hours;
+        self.owned_hours += key.owned_hours;
         for other in key.suggestions.iter().skip(1) {
             if !self.others.iter().any(|known| known.how == other.how) {
                 self.others.push(other);
@@ -106,6 +115,7 @@ mod tests {
             pool: None,
             cost: cost.into(),
             accelerator_hours: Decimal::ZERO,
+            owned_hours: Decimal::ZERO,
             days: None,
             share: Decimal::ZERO,
             suggestions: teams.iter().map(suggestion).collect(),

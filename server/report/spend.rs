@@ -36,9 +36,15 @@ pub struct Spend {
     pub total: Option<Money>,
     /// Of the period before; null for days and months, which are not compared.
     pub previous: Option<Money>,
+    /// Hours paid for.
     pub accelerator_hours: Decimal,
+    /// Hours of accelerators that are owned, in none of the above.
+    pub owned_hours: Decimal,
     /// What the use of accelerators cost, per accelerator-hour paid for; null without any, and for billed cost.
     pub cost_per_accelerator_hour: Option<Decimal>,
+    /// What everything that is owned cost, per hour owned; null without any, for billed cost, and where none of that cost
+    /// is in the answer.
+    pub cost_per_owned_hour: Option<Decimal>,
     pub groups: Vec<Group>,
     /// Currencies of the period that are not in the total, since currencies are never added up.
     pub other_currencies: Vec<Currency>,
@@ -59,7 +65,9 @@ pub struct Group {
     pub label: String,
     pub cost: Money,
     pub accelerator_hours: Decimal,
-    /// As of the whole answer.
+    pub owned_hours: Decimal,
+    /// As of the whole answer. Of hours owned a group has none: what they cost stands in other groups, depreciation as a
+    /// purchase without accelerator, and power by itself.
     pub cost_per_accelerator_hour: Option<Decimal>,
     /// Of the total; null where the total is zero.
     pub share: Option<Decimal>,
@@ -107,7 +115,9 @@ pub(super) fn answer(
         total: None,
         previous: None,
         accelerator_hours: Decimal::ZERO,
+        owned_hours: Decimal::ZERO,
         cost_per_accelerator_hour: None,
+        cost_per_owned_hour: None,
         groups: Vec::new(),
         other_currencies: sums.other_currencies.clone(),
         rates: Vec::new(),
@@ -128,8 +138,10 @@ pub(super) fn answer(
         answer.previous = Some(money(total.previous));
         answer.previous_unconverted.clone_from(&sums.left_out.of_previous);
     }
-    answer.accelerator_hours = hours(&total);
+    answer.accelerator_hours = hours(total.part_seconds);
+    answer.owned_hours = hours(total.owned_seconds);
     answer.cost_per_accelerator_hour = price(&total, question.cost);
+    answer.cost_per_owned_hour = owned_price(&total, question.cost);
     let (cost, find) = (question.cost, question.find.as_deref());
     let outer = Level { by: &question.by, names, cost, limit: question.limit, find };
     let inner = question.then.as_ref().map(|by| Level {
@@ -155,8 +167,8 @@ pub(super) fn answer(
     answer
 }
 
-fn hours(figures: &Figures) -> Decimal {
-    accelerator_hours(figures.part_seconds, PLACES).normalize()
+fn hours(part_seconds: Decimal) -> Decimal {
+    accelerator_hours(part_seconds, PLACES).normalize()
 }
 
 /// Cost of the use of accelerators per accelerator-hour. Billed cost has none: what a commitment covers is billed at
@@ -166,6 +178,22 @@ fn price(figures: &Figures, cost: CostBasis) -> Option<Decimal> {
         return None;
     }
     figures.accelerator_cost.divide(accelerator_hours(figures.part_seconds, PLACES), PLACES)
+}
+
+/// Cost of everything owned per hour owned. Billed cost has none either: a machine is billed when it is bought.
+fn owned_price(figures: &Figures, cost: CostBasis) -> Option<Decimal> {
+    if cost == CostBasis::Billed || figures.owned_cost.is_zero() {
+        return None;
+    }
+    figures.owned_cost.divide(accelerator_hours(figures.owned_seconds, PLACES), PLACES)
+}
+
+impl Spend {
+    /// Whether anything of it is time of accelerators that are owned.
+    pub fn has_owned_hours(&self) -> bool {
+        let has_some = |groups: &[Group]| groups.iter().any(|group| !group.owned_hours.is_zero());
+        has_some(&self.groups) || self.groups.iter().any(|group| has_some(&group.groups))
+    }
 }
 
 impl Sum {
@@ -249,7 +277,8 @@ impl Level<'_> {
         let money = |amount| Money { amount, currency: currency.clone() };
         Group {
             label: self.label(sum),
-            accelerator_hours: hours(&sum.figures),
+            accelerator_hours: hours(sum.figures.part_seconds),
+            owned_hours: hours(sum.figures.owned_seconds),
             cost_per_accelerator_hour: price(&sum.figures, self.cost),
             is_folded: sum.stands_for.is_some(),
             share: sum.figures.cost.divide(total, PLACES),

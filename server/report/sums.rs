@@ -39,6 +39,10 @@ pub(super) struct Figures {
     pub part_seconds: Decimal,
     /// Of `cost`, what was paid for the use of accelerators.
     pub accelerator_cost: Decimal,
+    /// Accelerator time of machines that are owned, in part-seconds.
+    pub owned_seconds: Decimal,
+    /// Of `cost`, what everything that is owned cost, used or not.
+    pub owned_cost: Decimal,
 }
 
 impl std::ops::AddAssign for Figures {
@@ -47,6 +51,8 @@ impl std::ops::AddAssign for Figures {
         self.previous += other.previous;
         self.part_seconds += other.part_seconds;
         self.accelerator_cost += other.accelerator_cost;
+        self.owned_seconds += other.owned_seconds;
+        self.owned_cost += other.owned_cost;
     }
 }
 
@@ -111,6 +117,8 @@ async fn groups(
         ("previous", rows.amount("cost"), "<"),
         ("part_seconds", rows.sum("part_seconds"), ">="),
         ("accelerator_cost", rows.amount("accelerator_cost"), ">="),
+        ("owned_seconds", rows.sum("owned_seconds"), ">="),
+        ("owned_cost", rows.amount("owned_cost"), ">="),
     ] {
         query.push(format!(", coalesce(sum({sum}) filter (where c.billing_month {comparison} "));
         query.push_bind(first_day);
@@ -118,7 +126,14 @@ async fn groups(
     }
     let mut columns = vec![Column::Value("key", &question.by)];
     columns.extend(question.then.as_ref().map(|then| Column::Value("inside", then)));
-    rows.push(&mut query, &[Measure::Cost, Measure::PartSeconds, Measure::AcceleratorCost], &columns);
+    let measures = [
+        Measure::Cost,
+        Measure::PartSeconds,
+        Measure::AcceleratorCost,
+        Measure::OwnedSeconds,
+        Measure::OwnedCost,
+    ];
+    rows.push(&mut query, &measures, &columns);
     query.push(" group by 1");
     if question.then.is_some() {
         query.push(", 2");
@@ -133,6 +148,8 @@ async fn groups(
             previous: row.try_get("previous")?,
             part_seconds: row.try_get("part_seconds")?,
             accelerator_cost: row.try_get("accelerator_cost")?,
+            owned_seconds: row.try_get("owned_seconds")?,
+            owned_cost: row.try_get("owned_cost")?,
         };
         let place = *places.entry(key.clone()).or_insert_with(|| {
             groups.push(Sum { key, ..Sum::default() });

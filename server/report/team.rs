@@ -70,9 +70,13 @@ pub struct TeamReport {
     pub direct: Part,
     pub shared: Part,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
     pub cost_per_accelerator_hour: Option<Decimal>,
+    /// What everything owned costs it, shared costs included, per hour owned.
+    pub cost_per_owned_hour: Option<Decimal>,
     /// The same of everything that the organization pays for.
     pub organization_cost_per_accelerator_hour: Option<Decimal>,
+    pub organization_cost_per_owned_hour: Option<Decimal>,
     /// Why it changed since the period before.
     pub parts: TeamParts,
     /// Its part of each pool.
@@ -111,6 +115,7 @@ pub struct Part {
     pub cost: Decimal,
     pub previous: Decimal,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
     pub share: Option<Decimal>,
 }
 
@@ -325,8 +330,11 @@ pub async fn team_report(
         direct,
         shared: Part::of(&shared_costs, total),
         accelerator_hours: by_pool.accelerator_hours,
+        owned_hours: by_pool.owned_hours,
         cost_per_accelerator_hour: by_pool.cost_per_accelerator_hour,
+        cost_per_owned_hour: by_pool.cost_per_owned_hour,
         organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
+        organization_cost_per_owned_hour: everyone.cost_per_owned_hour,
         stated,
         stated_by_team,
         stated_shared_costs,
@@ -385,6 +393,7 @@ impl Part {
             cost,
             previous: groups.iter().filter_map(|group| Some(group.previous.as_ref()?.amount)).sum(),
             accelerator_hours: groups.iter().map(|group| group.accelerator_hours).sum(),
+            owned_hours: groups.iter().map(|group| group.owned_hours).sum(),
             share: cost.divide(total, PLACES),
         }
     }

@@ -98,6 +98,7 @@ pub struct UnallocatedKey {
     pub pool: Option<String>,
     pub cost: Decimal,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
     /// Null where none of it belongs to a day.
     pub days: Option<Days>,
     /// Of the unallocated charges; of the credits, where it is one.
@@ -333,11 +334,12 @@ pub(super) async fn keys_of(
     };
     let mut query = QueryBuilder::<Postgres>::new("with keys as (select c.charge_key_id, c.pool, ");
     query.push(format!(
-        "sum({}) as cost, sum({}) as part_seconds",
+        "sum({}) as cost, sum({}) as part_seconds, sum({}) as owned_seconds",
         rows.amount("cost"),
-        rows.sum("part_seconds")
+        rows.sum("part_seconds"),
+        rows.sum("owned_seconds")
     ));
-    let measures = [Measure::Cost, Measure::PartSeconds];
+    let measures = [Measure::Cost, Measure::PartSeconds, Measure::OwnedSeconds];
     let columns = [Column::Sql("charge_key_id", "c.charge_key_id"), Column::Value("pool", &Grouping::Pool)];
     rows.push(&mut query, &measures, &columns);
     query.push(
@@ -373,6 +375,7 @@ pub(super) async fn keys_of(
             pool: Some(pool).filter(|pool| !pool.is_empty()),
             cost: row.try_get("cost")?,
             accelerator_hours: accelerator_hours(row.try_get("part_seconds")?, PLACES).normalize(),
+            owned_hours: accelerator_hours(row.try_get("owned_seconds")?, PLACES).normalize(),
             days: None,
             share: Decimal::ZERO,
             suggestions: Vec::new(),

@@ -381,6 +381,12 @@ impl Shown {
             || !self.overview.previous_by_accelerator.accelerator_hours.is_zero()
     }
 
+    /// Whether any accelerator is owned, in this month or the one before.
+    fn has_owned(&self) -> bool {
+        self.overview.by_accelerator.has_owned_hours()
+            || self.overview.previous_by_accelerator.has_owned_hours()
+    }
+
     /// Who bills the month, and has no line of figures because nothing of theirs is converted.
     fn without_figures(&self) -> Vec<&str> {
         let has_figures = |provider: &str| {

@@ -95,6 +95,10 @@ impl Page {
         asked.link(paths::Unallocated { period: As::page(period) })
     }
 
+    fn has_owned(&self) -> bool {
+        self.it.keys.iter().any(|key| !key.owned_hours.is_zero())
+    }
+
     fn periods(&self) -> Vec<choices::Choice> {
         choices::periods(self.period, |period| self.during(period))
     }
@@ -280,6 +284,7 @@ impl Record for Line<'_> {
         "cost",
         "currency",
         "accelerator_hours",
+        "owned_hours",
         "share",
         "could_be",
         "why",
@@ -301,6 +306,7 @@ impl Record for Line<'_> {
         cells.push(Cell::Number(key.cost));
         cells.push(self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())));
         cells.push(Cell::Number(key.accelerator_hours));
+        cells.push(Cell::Number(key.owned_hours));
         cells.push(Cell::Number(key.share));
         let surest = key.suggestions.first();
         cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.who.as_str())));

@@ -12,7 +12,7 @@ use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::{Currency, Decimal};
 use gpuledger::period::Period;
-use gpuledger::report::{self, Answers, CostBasis, Filter, Grouping, Question, Spend};
+use gpuledger::report::{self, Answers, CostBasis, Filter, Group, Grouping, Question, Spend};
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -37,7 +37,7 @@ fn amount(chance: &mut ChaCha8Rng) -> String {
 }
 
 pub fn bill(chance: &mut ChaCha8Rng, month: u32) -> Focus {
-    let mut file = Focus::new();
+    let mut file = Focus::new().with_column("x_PricingCategory");
     for _ in 0..chance.random_range(1..60) {
         let spelling = match (TEAMS.choose(chance).unwrap(), chance.random_range(0..5)) {
             (team, 0) => team.to_uppercase(),
@@ -48,10 +48,13 @@ pub fn bill(chance: &mut ChaCha8Rng, month: u32) -> Focus {
         };
         let experiment = chance.random_range(0..5);
         let cost = amount(chance);
+        let (pricing, own_pricing) =
+            if chance.random_bool(0.25) { ("Other", "Owned") } else { ("Standard", "") };
+        let machine = [r#""{""InstanceType"":""8xH100"",""GpuCount"":8}""#, ""].choose(chance).unwrap();
         file = file.line(&format!(
             "NeoCloud,acme,s{},2026-{month:02}-01T00:00:00Z,2026-{:02}-01T00:00:00Z,2026-{month:02}-05T10:00:00Z,\
-             2026-{month:02}-05T11:00:00Z,{},Standard,{},Compute,sku,eu-1,,,1,Hours,{cost},{},{cost},{cost},{},\
-             \"{{\"\"team\"\":\"\"{spelling}\"\",\"\"experiment\"\":\"\"e{experiment}\"\"}}\",NeoCloud,NeoCloud",
+             2026-{month:02}-05T11:00:00Z,{},{pricing},{},Compute,sku,eu-1,,{machine},1,Hours,{cost},{},{cost},{cost},{},\
+             \"{{\"\"team\"\":\"\"{spelling}\"\",\"\"experiment\"\":\"\"e{experiment}\"\"}}\",NeoCloud,NeoCloud,{own_pricing}",
             chance.random_range(0..4),
             month + 1,
             CATEGORIES.choose(chance).unwrap(),
@@ -241,6 +244,11 @@ fn total(spend: &Spend) -> Decimal {
     spend.total.as_ref().map(|total| total.amount).unwrap_or_default()
 }
 
+/// Hours paid for, and hours owned.
+fn hours(spend: &Spend) -> [Decimal; 2] {
+    [spend.accelerator_hours, spend.owned_hours]
+}
+
 /// The cents of all teams and of what is unallocated are those of the month, and a team's those of its lines; the
 /// statement of two months is the sum of theirs.
 async fn statements_sum_to_the_cent(db: &mut PgConnection, asked: &Asked, seed: u64) {
@@ -296,6 +304,7 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut db = ledger.db.acquire().await.unwrap();
     let mut written: Vec<(i64, Entry)> = Vec::new();
+    let mut had_hours = false;
     for seed in 0..10 {
         let mut chance = ChaCha8Rng::seed_from_u64(seed);
         // One month or the other is stated anew, and everybody is reorganized.
@@ -317,29 +326,34 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
 
         for asked in Asked::all() {
             let expected = ask(&mut db, Grouping::Service, &asked, Vec::new()).await;
-            let mut by_team: BTreeMap<Option<String>, Decimal> = BTreeMap::new();
+            had_hours |= hours(&expected).iter().all(|hours| !hours.is_zero());
+            let mut by_team: BTreeMap<Option<String>, (Decimal, [Decimal; 2])> = BTreeMap::new();
             for by in
                 [Grouping::Team, Grouping::Experiment, Grouping::CostCentre, Grouping::Pool, Grouping::Rule]
             {
                 let answer = ask(&mut db, by.clone(), &asked, Vec::new()).await;
                 assert_eq!(total(&answer), total(&expected), "seed {seed}, by {by}");
+                assert_eq!(hours(&answer), hours(&expected), "seed {seed}, by {by}");
+                assert_eq!(answer.cost_per_owned_hour, expected.cost_per_owned_hour, "seed {seed}, by {by}");
                 assert_eq!(
                     answer.groups.iter().map(|group| group.cost.amount).sum::<Decimal>(),
                     total(&expected)
                 );
                 if by == Grouping::Team {
-                    by_team =
-                        answer.groups.iter().map(|group| (group.key.clone(), group.cost.amount)).collect();
+                    let figures =
+                        |group: &Group| (group.cost.amount, [group.accelerator_hours, group.owned_hours]);
+                    by_team = answer.groups.iter().map(|group| (group.key.clone(), figures(group))).collect();
                 }
             }
             // A team's own page says the same, by whatever it is grouped.
-            for (team, cost_of_team) in by_team {
+            for (team, (cost_of_team, hours_of_team)) in by_team {
                 let filter = || vec![Filter::keep(Grouping::Team, vec![team.clone().unwrap_or_default()])];
                 for by in
                     [Grouping::Service, Grouping::Month, Grouping::Experiment, Grouping::Pool, Grouping::Day]
                 {
                     let answer = ask(&mut db, by.clone(), &asked, filter()).await;
                     assert_eq!(total(&answer), cost_of_team, "seed {seed}, team {team:?}, by {by}");
+                    assert_eq!(hours(&answer), hours_of_team, "seed {seed}, team {team:?}, by {by}");
                 }
                 assert_eq!(team.as_deref().map(normalized), team);
             }
@@ -350,6 +364,7 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
         let broken: Vec<_> = equations.iter().filter(|equation| !equation.holds).collect();
         assert!(broken.is_empty(), "seed {seed}: {broken:#?}");
     }
+    assert!(had_hours, "of both kinds");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

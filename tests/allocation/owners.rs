@@ -228,7 +228,10 @@ async fn sums_that_pages_read_and_that_are_wrong_are_found(db: PgPool) {
         ),
         ("attributed_costs", ["is_credit = not is_credit"; 2], "owner, by month"),
         ("attributed_days", ["day = day + 1", "day = day - 1"], "owner, by day"),
+        ("attributed_costs", ["is_owned = not is_owned"; 2], "owner, by month"),
+        ("attributed_days", ["is_owned = not is_owned"; 2], "owner, by day"),
         ("charged_days", ["is_accelerated = not is_accelerated"; 2], "who is charged, by day"),
+        ("charged_days", ["is_owned = not is_owned"; 2], "who is charged, by day"),
         ("charged_items", ["charges = charges + 1", "charges = charges - 1"], "who is charged, by item"),
         ("charged_items", ["is_credit = not is_credit"; 2], "who is charged, by item"),
         (

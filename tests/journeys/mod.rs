@@ -3,4 +3,5 @@
 mod admin;
 mod demo;
 mod finance;
+mod owned;
 mod team_lead;

@@ -181,6 +181,23 @@ impl Focus {
         text
     }
 
+    /// The same charges as those of machines of the organization's own.
+    pub fn owned(&self) -> String {
+        let mut lines = self.0.lines();
+        let mut text = format!("{},x_PricingCategory\n", lines.next().unwrap());
+        for line in lines {
+            let line = line.replace("NeoCloud", "On-premises").replace(",Standard,", ",Other,");
+            text.extend([line.as_str(), ",Owned\n"]);
+        }
+        text
+    }
+
+    /// With a column more; each line says what stands in it.
+    pub fn with_column(mut self, name: &str) -> Self {
+        self.0.insert_str(self.0.find('\n').unwrap(), &format!(",{name}"));
+        self
+    }
+
     pub fn text(&self) -> &str {
         &self.0
     }

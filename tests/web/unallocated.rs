@@ -102,7 +102,7 @@ async fn it_tells_how_much_is_covered_and_whose_the_rest_could_be(db: PgPool) {
     assert!(html::text(&finance.get(&charges[0]).await.body, "tbody").contains("30.00"));
     let csv = finance.get("/unallocated/2026-09.csv").await.body;
     assert_eq!(csv.lines().count(), 4, "{csv}");
-    assert!(csv.contains(",30,USD,8,0.600000,Speech,"), "{csv}");
+    assert!(csv.contains(",30,USD,8,0,0.600000,Speech,"), "{csv}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

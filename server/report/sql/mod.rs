@@ -101,6 +101,14 @@ impl Source {
         }
     }
 
+    /// Whether a row is of what the organization has of its own.
+    fn is_owned(self) -> &'static str {
+        match self {
+            Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.is_owned",
+            _ => "k.pricing = 'Owned'",
+        }
+    }
+
     /// Whether a row is the use of accelerators.
     fn is_accelerated(self) -> &'static str {
         match self {

@@ -34,8 +34,14 @@ pub enum Column<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     Cost,
+    /// Accelerator time that was paid for.
     PartSeconds,
+    /// What was paid for it.
     AcceleratorCost,
+    /// Accelerator time of machines that are owned.
+    OwnedSeconds,
+    /// What all that is owned cost.
+    OwnedCost,
     Quantity,
     Charges,
 }
@@ -46,6 +52,8 @@ impl Measure {
             Self::Cost => "cost",
             Self::PartSeconds => "part_seconds",
             Self::AcceleratorCost => "accelerator_cost",
+            Self::OwnedSeconds => "owned_seconds",
+            Self::OwnedCost => "owned_cost",
             Self::Quantity => "quantity",
             Self::Charges => "charges",
         }
@@ -68,7 +76,7 @@ impl Rows<'_> {
         self.allocation().is_needed() && self.question.viewer != Viewer::Everything
     }
 
-    /// One of the sums of `c`, as the part that counts: `cost`, `part_seconds`, `accelerator_cost`, `quantity`.
+    /// One of the sums of `c`, as the part that counts, by the name of its [`Measure`].
     pub fn sum(&self, name: &str) -> String {
         match (self.divides(), name) {
             // Quantities of many units that only their cost is told of.
@@ -122,12 +130,16 @@ impl Rows<'_> {
     fn summed(&self, measure: Measure, cost: CostBasis) -> String {
         let (cost, name) = (cost.column(), measure.name());
         let is_of_charges = self.source == Source::Charges;
+        let (is_owned, is_accelerated) = (self.source.is_owned(), self.source.is_accelerated());
+        let sum_of =
+            |amount: &str, condition: &str| format!("coalesce(sum({amount}) filter (where {condition}), 0)");
         let sql = match measure {
             Measure::Cost => format!("sum({cost})"),
-            Measure::PartSeconds => format!("coalesce(sum({}), 0)", self.source.part_seconds()),
-            Measure::AcceleratorCost => {
-                format!("coalesce(sum({cost}) filter (where {}), 0)", self.source.is_accelerated())
-            }
+            // A row's time is paid for or owned: each is added up once.
+            Measure::PartSeconds => sum_of(self.source.part_seconds(), &format!("not ({is_owned})")),
+            Measure::OwnedSeconds => sum_of(self.source.part_seconds(), is_owned),
+            Measure::AcceleratorCost => sum_of(cost, &format!("{is_accelerated} and not ({is_owned})")),
+            Measure::OwnedCost => sum_of(cost, is_owned),
             Measure::Quantity if is_of_charges => {
                 "coalesce(sum(case when c.is_metered then c.consumed_quantity end), 0)".to_owned()
             }

@@ -89,6 +89,7 @@ pub struct StatedLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stands_for: Option<usize>,
     pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
     pub amount: Decimal,
 }
 
@@ -136,7 +137,7 @@ struct Item {
 }
 
 enum Line {
-    Direct(StatedLine),
+    Direct(Box<StatedLine>),
     Shared(Box<StatedPart>),
 }
 
@@ -246,9 +247,10 @@ fn direct(project: Option<&String>, experiment: Option<&String>, label: String, 
         label,
         stands_for: None,
         accelerator_hours: group.accelerator_hours,
+        owned_hours: group.owned_hours,
         amount: Decimal::ZERO,
     };
-    Item { line: Line::Direct(line), exact: group.cost.amount }
+    Item { line: Line::Direct(Box::new(line)), exact: group.cost.amount }
 }
 
 impl Finality {
@@ -308,8 +310,9 @@ impl TeamStatement {
                         Some(known) => {
                             known.amount += amount;
                             known.accelerator_hours += line.accelerator_hours;
+                            known.owned_hours += line.owned_hours;
                         }
-                        None => self.direct.push(StatedLine { amount, ..line }),
+                        None => self.direct.push(StatedLine { amount, ..*line }),
                     }
                 }
             }
@@ -337,6 +340,7 @@ impl TeamStatement {
             label: format!("{} others", rest.len()),
             stands_for: Some(rest.len()),
             accelerator_hours: rest.iter().map(|line| line.accelerator_hours).sum(),
+            owned_hours: rest.iter().map(|line| line.owned_hours).sum(),
             amount: rest.iter().map(|line| line.amount).sum(),
         };
         self.direct.insert(LINES, folded);

@@ -72,6 +72,10 @@ impl Page {
         format!("{}?month={month}", paths::Labels { label: As::page(self.label) })
     }
 
+    fn has_owned(&self) -> bool {
+        self.spellings.lines.iter().any(|line| !line.owned_hours.is_zero())
+    }
+
     fn file(&self, suffix: &str) -> String {
         let page = paths::Labels { label: As::page(self.label) };
         format!("{page}.{suffix}?month={}", self.spellings.month)
@@ -355,7 +359,7 @@ async fn finish(
 
 impl Record for Spelling {
     const COLUMNS: &'static [&'static str] =
-        &["label", "written", "means", "looks_like", "effective_cost", "accelerator_hours"];
+        &["label", "written", "means", "looks_like", "effective_cost", "accelerator_hours", "owned_hours"];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         vec![
@@ -371,6 +375,7 @@ impl Record for Spelling {
             Cell::text(self.looks_like.join("; ")),
             Cell::Number(self.cost),
             Cell::Number(self.accelerator_hours),
+            Cell::Number(self.owned_hours),
         ]
     }
 }

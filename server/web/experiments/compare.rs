@@ -200,6 +200,10 @@ impl Page {
         first.map(ToString::to_string).unwrap_or_default()
     }
 
+    fn has_owned(&self) -> bool {
+        self.compared.iter().any(|it| !it.owned_hours.is_zero())
+    }
+
     /// The units that any of them has quantities of.
     fn units(&self) -> Vec<&str> {
         let mut units: Vec<&str> =
@@ -224,7 +228,9 @@ impl Record for ExperimentReport {
         "cost",
         "currency",
         "accelerator_hours",
+        "owned_hours",
         "cost_per_accelerator_hour",
+        "cost_per_owned_hour",
         "spot_share",
         "first_day",
         "last_day",
@@ -242,7 +248,9 @@ impl Record for ExperimentReport {
             number(self.total.as_ref().map(|total| total.amount)),
             self.total.as_ref().map_or(Cell::Empty, |total| Cell::text(total.currency.as_str())),
             Cell::Number(self.accelerator_hours),
+            Cell::Number(self.owned_hours),
             number(self.cost_per_accelerator_hour),
+            number(self.cost_per_owned_hour),
             number(self.spot_share),
             days.map_or(Cell::Empty, |days| Cell::text(days.first.to_string())),
             days.map_or(Cell::Empty, |days| Cell::text(days.last.to_string())),

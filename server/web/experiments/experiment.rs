@@ -212,6 +212,16 @@ impl Page {
         !self.it.accelerator_hours.is_zero()
     }
 
+    fn has_owned(&self) -> bool {
+        !self.it.owned_hours.is_zero()
+    }
+
+    /// Whether any of the others has hours of machines that are owned.
+    fn others_have_owned(&self) -> bool {
+        let mut others = self.siblings.iter().flat_map(|siblings| &siblings.experiments);
+        others.any(|group| !group.owned_hours.is_zero())
+    }
+
     /// Breakdowns of which there is something to see.
     fn divided(&self) -> impl Iterator<Item = &Breakdown> {
         self.it.breakdowns.iter().filter(|breakdown| breakdown.groups.len() > 1)
@@ -324,8 +334,15 @@ impl Machine {
 struct Month<'a>(&'a Group);
 
 impl Record for Month<'_> {
-    const COLUMNS: &'static [&'static str] =
-        &["month", "cost", "currency", "accelerator_hours", "cost_per_accelerator_hour", "share"];
+    const COLUMNS: &'static [&'static str] = &[
+        "month",
+        "cost",
+        "currency",
+        "accelerator_hours",
+        "owned_hours",
+        "cost_per_accelerator_hour",
+        "share",
+    ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
@@ -334,6 +351,7 @@ impl Record for Month<'_> {
             Cell::Number(self.0.cost.amount),
             Cell::text(self.0.cost.currency.as_str()),
             Cell::Number(self.0.accelerator_hours),
+            Cell::Number(self.0.owned_hours),
             number(self.0.cost_per_accelerator_hour),
             number(self.0.share),
         ]

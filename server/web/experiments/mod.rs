@@ -175,12 +175,19 @@ impl Page {
             heads.push(head(SortBy::Hours, "Accelerator-hours".to_owned()));
             heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
+        if self.has_owned() {
+            heads.push(Head::plain("Hours owned"));
+        }
         heads.push(head(SortBy::Change, "Change".to_owned()));
         heads
     }
 
     fn has_hours(&self) -> bool {
         !self.it.whole.accelerator_hours.is_zero()
+    }
+
+    fn has_owned(&self) -> bool {
+        self.it.experiments.iter().any(|line| !line.figures.owned_hours.is_zero())
     }
 
     fn may_import(&self) -> bool {
@@ -198,6 +205,7 @@ impl Record for ExperimentLine {
         "previous",
         "change",
         "accelerator_hours",
+        "owned_hours",
         "cost_per_accelerator_hour",
         "first_day",
         "last_day",
@@ -218,6 +226,7 @@ impl Record for ExperimentLine {
             Cell::Number(self.figures.previous),
             Cell::Number(self.figures.change),
             Cell::Number(self.figures.accelerator_hours),
+            Cell::Number(self.figures.owned_hours),
             number(self.figures.cost_per_accelerator_hour),
             days(|days| days.first.to_string()),
             days(|days| days.last.to_string()),

@@ -37,12 +37,13 @@ fn named(group: &Group) -> [Cell<'_>; 2] {
     [group.key.as_deref().map_or(Cell::Empty, Cell::text), Cell::text(group.label.as_str())]
 }
 
-fn figures(group: &Group) -> [Cell<'_>; 6] {
+fn figures(group: &Group) -> [Cell<'_>; 7] {
     let amount = |money: &Money| money.amount;
     [
         Cell::Number(group.cost.amount),
         Cell::text(group.cost.currency.as_str()),
         Cell::Number(group.accelerator_hours),
+        Cell::Number(group.owned_hours),
         number(group.share),
         number(group.previous.as_ref().map(amount)),
         number(group.cost_per_accelerator_hour),
@@ -56,6 +57,7 @@ impl Record for Line<'_> {
         "cost",
         "currency",
         "accelerator_hours",
+        "owned_hours",
         "share",
         "previous",
         "cost_per_accelerator_hour",
@@ -75,6 +77,7 @@ impl Record for InnerLine<'_> {
         "cost",
         "currency",
         "accelerator_hours",
+        "owned_hours",
         "share",
         "previous",
         "cost_per_accelerator_hour",

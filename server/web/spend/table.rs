@@ -23,6 +23,9 @@ impl Page {
             heads.push(head(SortBy::Hours, "Accelerator-hours".to_owned()));
             heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
+        if self.has_owned() {
+            heads.push(Head::plain("Hours owned"));
+        }
         if !self.asked.by.is_time() {
             heads.push(head(SortBy::Previous, self.period.previous().name()));
             heads.push(head(SortBy::Change, "Change".to_owned()));
@@ -33,6 +36,11 @@ impl Page {
     /// Whether any accelerator was paid for: else nobody misses its columns.
     pub(super) fn has_hours(&self) -> bool {
         !self.spend.accelerator_hours.is_zero()
+    }
+
+    /// Whether any accelerator is owned.
+    pub(super) fn has_owned(&self) -> bool {
+        self.spend.has_owned_hours()
     }
 
     /// The groups of this page of the table.

@@ -142,11 +142,18 @@ impl Page {
             heads.push(head(SortBy::Hours, "Accelerator-hours".to_owned()));
             heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
+        if self.has_owned() {
+            heads.push(Head::plain("Hours owned"));
+        }
         heads
     }
 
     fn has_hours(&self) -> bool {
         !self.it.whole.accelerator_hours.is_zero()
+    }
+
+    fn has_owned(&self) -> bool {
+        self.it.teams.iter().any(|line| !line.figures.owned_hours.is_zero())
     }
 
     fn may_import(&self) -> bool {
@@ -166,6 +173,7 @@ impl Record for TeamLine {
         "previous",
         "change",
         "accelerator_hours",
+        "owned_hours",
         "cost_per_accelerator_hour",
         "with_teams_inside",
         "stated_direct",
@@ -188,6 +196,7 @@ impl Record for TeamLine {
             Cell::Number(self.figures.previous),
             Cell::Number(self.figures.change),
             Cell::Number(self.figures.accelerator_hours),
+            Cell::Number(self.figures.owned_hours),
             number(self.figures.cost_per_accelerator_hour),
             number(self.with_teams_inside),
             Cell::Number(self.stated.direct),

@@ -33,6 +33,7 @@ impl Record for Line<'_> {
         "share",
         "previous",
         "accelerator_hours",
+        "owned_hours",
         "cost_per_accelerator_hour",
     ];
 
@@ -49,6 +50,7 @@ impl Record for Line<'_> {
             number(group.share),
             number(group.previous.as_ref().map(|previous| previous.amount)),
             Cell::Number(group.accelerator_hours),
+            Cell::Number(group.owned_hours),
             number(group.cost_per_accelerator_hour),
         ]
     }

@@ -175,6 +175,10 @@ impl Page {
         !self.it.accelerator_hours.is_zero()
     }
 
+    fn has_owned(&self) -> bool {
+        !self.it.owned_hours.is_zero()
+    }
+
     fn may_import(&self) -> bool {
         self.layout.may(Access::Finance)
     }

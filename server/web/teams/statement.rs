@@ -221,6 +221,14 @@ impl TeamStatement {
         self.direct.iter().map(|line| line.accelerator_hours).sum()
     }
 
+    pub fn owned_hours(&self) -> Decimal {
+        self.direct.iter().map(|line| line.owned_hours).sum()
+    }
+
+    pub fn has_owned(&self) -> bool {
+        self.direct.iter().any(|line| !line.owned_hours.is_zero())
+    }
+
     /// Of its weights in several currencies, what each is the sum of.
     pub fn sums(&self, period: &Period) -> Vec<String> {
         let mut sums: Vec<String> = Vec::new();
@@ -323,6 +331,7 @@ impl Record for Line<'_> {
         "project",
         "experiment",
         "accelerator_hours",
+        "owned_hours",
         "month",
         "pool",
         "pool_part",
@@ -362,12 +371,12 @@ impl Record for Line<'_> {
             What::Direct(_, line) => {
                 cells.extend([Cell::text("direct"), Cell::text(line.label.as_str())]);
                 cells.extend([text(&line.project), text(&line.experiment)]);
-                cells.push(Cell::Number(line.accelerator_hours));
+                cells.extend([line.accelerator_hours, line.owned_hours].map(Cell::Number));
                 cells.extend(empty(11));
             }
             What::Shared(_, part) => {
                 cells.extend([Cell::text("shared"), Cell::text(part.name.as_str())]);
-                cells.extend(empty(3));
+                cells.extend(empty(4));
                 cells.extend([month(part.month), Cell::text(part.pool.as_str()), text(&part.part)]);
                 cells.extend([Cell::Number(part.total), Cell::text(part.split.as_str())]);
                 cells.extend([
@@ -382,6 +391,7 @@ impl Record for Line<'_> {
                 cells.extend([Cell::text("total"), Cell::text("Total")]);
                 cells.extend(empty(2));
                 cells.push(Cell::Number(it.teams.iter().map(TeamStatement::hours).sum()));
+                cells.push(Cell::Number(it.teams.iter().map(TeamStatement::owned_hours).sum()));
                 cells.extend(empty(11));
             }
         }

@@ -1,0 +1,264 @@
+//! An organization rents machines and has some of its own: hours paid for and hours owned are told apart on every page.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::allocation::{self, Entry, Split, Target};
+use gpuledger::money::Decimal;
+use serde_json::{Value, json};
+use sqlx::{ConnectOptions as _, PgPool};
+
+use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::{Focus, TestApp, TestLedger, gpuledger, html};
+
+const MACHINE: &str = r#""{""InstanceType"":""8xH100"",""GpuCount"":8}""#;
+
+/// A charge of September without a day of its own, billed and effective cost apart.
+fn line(
+    category: &str,
+    service: &str,
+    machine: &str,
+    quantity: &str,
+    costs: [&str; 2],
+    tags: &str,
+) -> String {
+    let [billed, effective] = costs;
+    let tags = tags.replace('"', "\"\"");
+    format!(
+        "NeoCloud,acme,,2026-09-01T00:00:00Z,2026-10-01T00:00:00Z,2026-09-08T00:00:00Z,2026-09-09T00:00:00Z,{category},\
+         Standard,{service},Compute,{service},eu-1,,{machine},{quantity},Hours,{billed},{effective},{effective},{effective},USD,\
+         \"{tags}\",NeoCloud,NeoCloud"
+    )
+}
+
+/// Rented: 8 hours of vision's for 30, 200 of nlp's for 330. Owned: a node for a day, 192 hours of vision's, and what it
+/// costs to have it, 1,000.
+async fn ledger(db: PgPool) -> TestLedger {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("august.csv", &Focus::new().hour("acme", "s1", "2026-08-05T10", "40", "vision")).await;
+    let rented = Focus::new()
+        .hour("acme", "s1", "2026-09-05T10", "30", "vision")
+        .labelled("experiment", "seg")
+        .hour("acme", "s2", "2026-09-06T11", "30", "nlp")
+        .line(&line("Usage", "GPU Cloud", MACHINE, "24", ["300", "300"], r#"{"team":"nlp"}"#));
+    ledger.deliver("rented.csv", &rented).await;
+    let node = line("Usage", "Nodes", MACHINE, "24", ["0", "0"], r#"{"team":"vision","experiment":"seg"}"#);
+    let owned = Focus::new()
+        .line(&node)
+        .line(&line("Purchase", "Nodes", "", "", ["280000", "0"], "{}"))
+        .line(&line("Usage", "Depreciation", "", "", ["0", "900"], "{}"))
+        .line(&line("Usage", "Energy", "", "", ["60", "60"], "{}"))
+        .line(&line("Purchase", "Staff", "", "", ["40", "40"], "{}"));
+    ledger.deliver("owned.csv", owned.owned()).await;
+    ledger
+}
+
+/// Who has machines shares what they cost by accelerator-hours.
+async fn allocate(ledger: &TestLedger) {
+    let mut entries = vec![team("vision"), team("nlp"), Entry::Pool(pool("racks", Split::AcceleratorHours))];
+    for (place, service) in [(1, "Depreciation"), (2, "Energy"), (3, "Staff")] {
+        entries.push(rule(place, "service", service, to_pool("racks")));
+    }
+    entries.push(rule(4, "", "", Target::Labels));
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+}
+
+async fn ask(app: &mut TestApp, address: &str) -> Value {
+    let answer = app.get(address).await;
+    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+/// What a group costs, its hours paid for and what each cost, its hours owned.
+fn figures(groups: &Value) -> Vec<Value> {
+    let figures = |group: &Value| {
+        let cost = group["cost"].get("amount").unwrap_or(&group["cost"]).as_str().unwrap();
+        let cost = cost.parse::<Decimal>().unwrap().normalize();
+        let name = group.get("label").unwrap_or(&group["name"]);
+        let price = &group["cost_per_accelerator_hour"];
+        json!([name, cost, group["accelerator_hours"], price, group["owned_hours"]])
+    };
+    groups.as_array().unwrap().iter().map(figures).collect()
+}
+
+async fn by(app: &mut TestApp, by: &str) -> Vec<Value> {
+    let answer = ask(app, &format!("/spend/2026-09.json?by={by}")).await;
+    let price = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
+    assert_eq!(
+        (&answer["accelerator_hours"], &answer["owned_hours"]),
+        (&json!("208"), &json!("192")),
+        "{by}"
+    );
+    assert_eq!(price("cost_per_accelerator_hour"), "1.730769", "360 for 208 hours, by {by}");
+    assert_eq!(price("cost_per_owned_hour"), "5.208333", "1000 for 192 hours, by {by}");
+    figures(&answer["groups"])
+}
+
+/// What is the same whether the month is allocated or not.
+async fn by_charge(app: &mut TestApp) {
+    assert_eq!(
+        by(app, "accelerator").await,
+        [json!(["No accelerator", "1000", "0", null, "0"]), json!(["H100", "360", "208", "1.730769", "192"])]
+    );
+    let of_pricing =
+        [json!(["Owned", "1000", "0", null, "192"]), json!(["On demand", "360", "208", "1.730769", "0"])];
+    assert_eq!(by(app, "pricing").await, of_pricing);
+    assert_eq!(by(app, "provider").await[1], json!(["NeoCloud", "360", "208", "1.730769", "0"]));
+    let of_day = |days: Vec<Value>| days.into_iter().find(|day| day[0] == "2026-09-08").unwrap();
+    assert_eq!(of_day(by(app, "day").await), json!(["2026-09-08", "1300", "192", "1.562500", "192"]));
+    // What only charges know.
+    let nodes = by(app, "resource").await;
+    assert_eq!(nodes.iter().filter(|node| node[2] == "8").count(), 2, "{nodes:?}");
+    assert_eq!(by(app, "tag:team").await.last().unwrap(), &json!(["vision", "30", "8", "3.750000", "192"]));
+    let only = ask(app, "/spend/2026-09.json?pricing=Standard").await;
+    assert_eq!((&only["owned_hours"], &only["cost_per_owned_hour"]), (&json!("0"), &Value::Null));
+    // Without what they cost, hours have no price.
+    let only = ask(app, "/spend/2026-09.json?accelerator=H100").await;
+    assert_eq!((&only["owned_hours"], &only["cost_per_owned_hour"]), (&json!("192"), &Value::Null));
+    let billed = ask(app, "/spend/2026-09.json?cost=billed").await;
+    assert_eq!((&billed["owned_hours"], &billed["cost_per_owned_hour"]), (&json!("192"), &Value::Null));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn hours_owned_are_a_column_of_their_own(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    by_charge(&mut finance).await;
+
+    let page = finance.get("/spend/2026-09?by=pricing").await.body;
+    let told = html::texts(&page, "dl.figures > div");
+    for text in ["Accelerator-hours208.0", "Hours owned192.0", "Per hour ownedUSD5.21"] {
+        assert!(told.contains(&text.to_owned()), "{text}: {told:?}");
+    }
+    assert_eq!(
+        html::texts(&page, "#groups thead th.num")[2..5],
+        ["Accelerator-hours", "Per hour", "Hours owned"]
+    );
+    insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=pricing").await.body, @r"
+    key,label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour
+    Owned,Owned,1000,USD,0,192,0.735294,0,
+    Standard,On demand,360,USD,208,0,0.264706,40,1.730769
+    ");
+    // Where there is nothing of one's own nobody is told of it.
+    for address in ["/spend/2026-08", "/spend/2026-09?provider=NeoCloud"] {
+        let page = finance.get(address).await.body;
+        assert!(page.contains("Accelerator-hours") && !page.contains("owned"), "{address}");
+    }
+    let overview = finance.get("/overview").await;
+    assert_eq!(overview.status, StatusCode::OK, "{}", overview.location());
+    assert!(html::texts(&overview.body, "dl.figures > div").contains(&"Per hour ownedUSD5.21".to_owned()));
+    let heads = html::texts(&overview.body, "#accelerators thead th");
+    assert_eq!(heads.iter().filter(|head| *head == "Hours owned").count(), 2, "{heads:?}");
+    let url = ledger.db.connect_options().to_url_lossy();
+    let asked = ["report", "spend", "--period", "2026-09", "--by", "pricing"];
+    let output = gpuledger(tempfile::tempdir().unwrap().path(), Some(url.as_str()), &asked).output().unwrap();
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
+    2026-09 effective by pricing, USD
+                 1000.00             0.0 h           192.0 h owned  Owned
+                  360.00           208.0 h             0.0 h owned  On demand
+                 1360.00           208.0 h           192.0 h owned  total
+    ");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn who_is_charged_is_told_of_both(db: PgPool) {
+    let ledger = ledger(db).await;
+    allocate(&ledger).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    by_charge(&mut finance).await;
+
+    // The racks are shared by all 400 hours, rented or not: 200 each.
+    let of_teams = [
+        json!(["Nlp", "830", "200", "1.650000", "0"]),
+        json!(["Vision", "530", "8", "3.750000", "192"]),
+        json!(["Unallocated", "0", "0", null, "0"]),
+    ];
+    assert_eq!(by(&mut finance, "team").await, of_teams);
+    let chargeback = ask(&mut finance, "/chargeback/2026-09.json").await;
+    assert_eq!(figures(&chargeback["teams"]), of_teams);
+    assert_eq!(
+        (&chargeback["owned_hours"], &chargeback["cost_per_owned_hour"]),
+        (&json!("192"), &json!("5.208333"))
+    );
+    let csv = finance.get("/chargeback/2026-09.csv").await.body;
+    assert!(csv.contains(",accelerator_hours,owned_hours,cost_per_accelerator_hour,"), "{csv}");
+    assert!(csv.contains(",8,192,3.750000,"), "{csv}");
+    assert!(finance.get("/chargeback/2026-09").await.body.contains("Hours owned"));
+
+    let vision = ask(&mut finance, "/teams/vision/2026-09.json").await;
+    assert_eq!((&vision["accelerator_hours"], &vision["owned_hours"]), (&json!("8"), &json!("192")));
+    assert_eq!(vision["cost_per_accelerator_hour"], "3.750000");
+    assert_eq!(vision["cost_per_owned_hour"], "2.604167", "half of 1000 for 192 hours");
+    assert_eq!(vision["organization_cost_per_owned_hour"], "5.208333");
+    assert_eq!(vision["direct"]["owned_hours"], "192");
+    let page = finance.get("/teams/vision/2026-09").await.body;
+    let told = html::texts(&page, "dl.figures > div");
+    assert!(told.contains(&"Per hour ownedUSD2.60 everyone 5.21".to_owned()), "{told:?}");
+    let csv = finance.get("/teams/vision/2026-09.csv").await.body;
+    assert!(csv.contains("direct,pricing,Owned,Owned,0,USD,0.000000,0,0,192,"), "{csv}");
+
+    let statement = ask(&mut finance, "/teams/vision/2026-09/statement.json").await;
+    let direct = &statement["teams"][0]["direct"][0];
+    assert_eq!((&direct["accelerator_hours"], &direct["owned_hours"]), (&json!("8"), &json!("192")));
+    let racks = &statement["teams"][0]["shared"][0];
+    assert_eq!((&racks["weight"], &racks["sum_of_weights"]), (&json!("200.000000"), &json!("400.000000")));
+    assert_eq!(racks["weighs"], "accelerator-hours, paid for and owned alike");
+    let page = finance.get("/teams/vision/2026-09/statement").await.body;
+    assert!(page.contains("Hours owned") && page.contains("paid for and owned alike"));
+    let csv = finance.get("/teams/vision/2026-09/statement.csv").await.body;
+    assert!(
+        csv.lines().last().unwrap().starts_with("vision,total,Total,,,8,192,")
+            || csv.contains(",total,Total,,,8,192,"),
+        "{csv}"
+    );
+    assert!(finance.get("/pools").await.body.contains("weigh alike"));
+
+    // What it costs to have the node is in the shared cost, and no experiment's.
+    let seg = ask(&mut finance, "/experiments/seg.json").await;
+    assert_eq!((&seg["accelerator_hours"], &seg["owned_hours"]), (&json!("8"), &json!("192")));
+    assert_eq!(
+        (&seg["cost_per_accelerator_hour"], &seg["cost_per_owned_hour"]),
+        (&json!("3.750000"), &Value::Null)
+    );
+    assert_eq!(seg["spot_share"], "0");
+    let of_machine =
+        |machine: &Value| json!([machine["provider"], machine["accelerator_hours"], machine["owned_hours"]]);
+    let machines: Vec<Value> = seg["machines"].as_array().unwrap().iter().map(of_machine).collect();
+    assert_eq!(machines, [json!(["NeoCloud", "8", "0"]), json!(["On-premises", "0", "192"])]);
+    for (address, cells) in [
+        ("/experiments/seg.csv", "2026-09,30,USD,8,192,3.750000,"),
+        ("/experiments/compare.csv?experiment=seg", ",30,USD,8,192,3.750000,,"),
+        ("/experiments/during/2026-09.csv", ",8,192,3.750000,"),
+    ] {
+        let csv = finance.get(address).await.body;
+        assert!(csv.contains(cells), "{address}: {csv}");
+        assert!(
+            finance.get(&address.replacen(".csv", "", 1)).await.body.contains("Hours owned"),
+            "{address}"
+        );
+    }
+    let equations = allocation::check(&mut ledger.db.acquire().await.unwrap()).await.unwrap();
+    assert!(equations.iter().all(|equation| equation.holds), "{equations:#?}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_nobody_owns_is_told_with_both_hours_and_labels_too(db: PgPool) {
+    let ledger = ledger(db).await;
+    write(&mut ledger.db.acquire().await.unwrap(), vec![team("nlp"), rule(1, "", "", Target::Labels)]).await;
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let unallocated = ask(&mut admin, "/unallocated/2026-09.json").await;
+    let hours = |key: &Value| json!([key["pricing"], key["accelerator_hours"], key["owned_hours"]]);
+    let keys: Vec<Value> = unallocated["keys"].as_array().unwrap().iter().map(hours).collect();
+    assert!(keys.contains(&json!(["Owned", "0", "192"])), "{keys:?}");
+    assert!(keys.contains(&json!(["Standard", "8", "0"])), "{keys:?}");
+    let csv = admin.get("/unallocated/2026-09.csv").await.body;
+    assert!(csv.contains(",accelerator_hours,owned_hours,") && csv.contains(",0,USD,0,192,"), "{csv}");
+    assert!(admin.get("/unallocated/2026-09").await.body.contains("Hours owned"));
+
+    let labels = ask(&mut admin, "/labels/experiment.json?month=2026-09").await;
+    assert_eq!(
+        (&labels["lines"][0]["accelerator_hours"], &labels["lines"][0]["owned_hours"]),
+        (&json!("8"), &json!("192"))
+    );
+    assert!(admin.get("/labels/experiment?month=2026-09").await.body.contains("Hours owned"));
+}
