@@ -20,6 +20,7 @@ const PURE: &[&str] = &[
     "exchange/rates.rs",
     "generate",
     "money",
+    "onprem/depreciation.rs",
     "onprem/power",
     "period.rs",
     "report/variance/parts.rs",
