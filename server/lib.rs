@@ -41,6 +41,8 @@ pub mod onprem;
 pub mod period;
 /// The questions pages ask of the ledger.
 pub mod report;
+/// The economics: what owning costs, when it pays, how many are enough. Pure.
+pub mod scenario;
 /// PostgreSQL: the private server, the pool, the migrations, typed COPY.
 pub mod store;
 /// What commands print, to whoever still reads.

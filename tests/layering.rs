@@ -24,6 +24,7 @@ const PURE: &[&str] = &[
     "onprem/power",
     "period.rs",
     "report/variance/parts.rs",
+    "scenario",
 ];
 /// What lets money into PostgreSQL implements traits of sqlx, and does nothing else with it.
 const EXCEPTIONS: &[&str] = &["money/postgres.rs"];

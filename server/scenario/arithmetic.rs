@@ -1,0 +1,108 @@
+//! Multiplying and dividing many figures without running out of digits.
+
+use crate::money::Decimal;
+
+/// Hours of a year: 365 days.
+pub const HOURS_PER_YEAR: i64 = 8760;
+/// Hours of a month: a twelfth of a year.
+pub const HOURS_PER_MONTH: i64 = 730;
+/// Significant digits that a product keeps. Inputs have few, so most products are exact.
+const DIGITS: u32 = 30;
+/// Decimals of a quotient.
+const PLACES: u8 = 20;
+
+/// A number as it stands in a formula: `decimal(125, 2)` is 1.25.
+pub fn decimal(mantissa: i64, scale: u8) -> Decimal {
+    Decimal::new(i128::from(mantissa), scale)
+}
+
+pub fn count(n: u32) -> Decimal {
+    Decimal::from(i64::from(n))
+}
+
+pub fn one() -> Decimal {
+    Decimal::from(1)
+}
+
+/// To 30 significant digits. Factors beyond [`super::check`]'s bounds do not come here.
+pub fn product(factors: &[Decimal]) -> Decimal {
+    factors.iter().fold(one(), |product, factor| {
+        product.multiply(factor.normalize().significant(DIGITS)).normalize().significant(DIGITS)
+    })
+}
+
+/// To 20 decimals; `None` where the divisor is nothing to that precision.
+pub fn quotient(dividend: Decimal, divisor: Decimal) -> Option<Decimal> {
+    dividend.divide(divisor.round(PLACES), PLACES).map(Decimal::normalize)
+}
+
+/// The smallest whole number that is not less.
+pub fn ceiling(value: Decimal) -> Decimal {
+    let rounded = value.round(0);
+    if rounded < value { rounded + one() } else { rounded }
+}
+
+/// The largest whole number that is not more.
+pub fn floor(value: Decimal) -> Decimal {
+    -ceiling(-value)
+}
+
+/// A whole number as a count; the largest where it has no room, 0 where it is negative.
+pub fn whole(value: Decimal) -> u32 {
+    u32::try_from(value.max(Decimal::ZERO).round(0).mantissa()).unwrap_or(u32::MAX)
+}
+
+/// What one unit grows to: `(1 + rate)^periods`. Whole periods by multiplying; of what is left of one, the growth alone
+/// is a binary float of 16 digits, which is added to 1.
+pub fn growth(rate: Decimal, periods: Decimal) -> Decimal {
+    let base = one() + rate;
+    let complete = floor(periods);
+    let mut grown = one();
+    for _ in 0..whole(complete) {
+        grown = product(&[grown, base]);
+    }
+    let rest = periods - complete;
+    if rest.is_zero() || rate.is_zero() {
+        return grown;
+    }
+    let more = (float(rest) * float(rate).ln_1p()).exp_m1();
+    let more = Decimal::parse(format!("{more:.25}").as_bytes()).unwrap_or_default();
+    product(&[grown, one() + more])
+}
+
+fn float(value: Decimal) -> f64 {
+    value.to_string().parse().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_below_and_above() {
+        for (value, below, above) in
+            [("2.1", 2, 3), ("3", 3, 3), ("0.5", 0, 1), ("1.5", 1, 2), ("-0.5", -1, 0)]
+        {
+            let value: Decimal = value.parse().unwrap();
+            assert_eq!((floor(value), ceiling(value)), (below.into(), above.into()));
+        }
+    }
+
+    #[test]
+    fn growth_is_exact_over_whole_years_and_close_within_one() {
+        let tenth = decimal(1, 1);
+        assert_eq!(growth(tenth, 3.into()).to_string(), "1.331");
+        // The square root of 1.21.
+        let difference = growth(decimal(21, 2), decimal(5, 1)) - decimal(11, 1);
+        assert!(difference.abs() < Decimal::new(1, 14));
+        assert_eq!(growth(Decimal::ZERO, decimal(25, 1)), one());
+    }
+
+    #[test]
+    fn products_keep_thirty_digits() {
+        let third = quotient(one(), 3.into()).unwrap();
+        let cube = product(&[third, third, third]);
+        assert!((cube - quotient(one(), 27.into()).unwrap()).abs() < Decimal::new(1, 19));
+        assert_eq!(quotient(one(), Decimal::ZERO), None);
+    }
+}

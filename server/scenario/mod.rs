@@ -1,0 +1,23 @@
+//! The economics: what owning accelerators costs, from which utilization on it pays, how many are enough. Pure.
+//!
+//! Every figure is a formula over named inputs, stated with its unit and source where it is computed, and every answer
+//! carries the terms it was computed from, so that a page can open a figure. What is undefined (the cost of an hour
+//! where there are no hours) is `None`, never 0 and never infinite.
+//!
+//! Conventions that all of it shares: a year has 8,760 hours and a month 730, a twelfth of it; amounts are in one
+//! currency, whichever it is; nothing is rounded but to [`arithmetic`]'s digits, money only where it is displayed.
+//!
+//! An hour is one of a chain, and a cost of an hour says of which:
+//! owned (paid for) → available (without downtime) → allocated (a job holds it) → productive (doing work) → useful
+//! (without work that is lost and done again).
+
+pub mod arithmetic;
+pub mod break_even;
+pub mod capacity;
+pub mod check;
+pub mod claim;
+pub mod owning;
+
+pub use break_even::{BreakEven, Payment, Verdict, YearlyCost};
+pub use check::{Finding, Severity};
+pub use owning::{Owning, OwningCost};

@@ -1,0 +1,209 @@
+//! What is bought, and what the capital in it costs in a year.
+//!
+//! - nodes in service = ⌈G ÷ g⌉; spare nodes = ⌈σ × nodes in service⌉
+//! - purchase C₀ = nodes × (node price + fabric) + storage + installation + building, in money
+//! - capital recovery factor = r ÷ (1 − (1 + r)^−L), a year; 1 ÷ L where r is 0
+//! - capital = (C₀ − S ÷ (1 + r)^L) × capital recovery factor, in money a year: the annuity that pays back the purchase
+//!   and its interest, less what is sold at the end
+//!
+//! The factor stands in every textbook of engineering economics ("equivalent annual cost"). At 10 % and 3 years it is
+//! 0.4021.
+
+use serde::{Deserialize, Serialize};
+
+use super::Owning;
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{ceiling, count, decimal, floor, growth, one, product, quotient, whole};
+
+/// What connects nodes with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Fabric {
+    /// Money for each node: switches, cables, adapters.
+    Node { price: Decimal },
+    /// Money for a port of a switch, and how many a node takes. Cables are in the price of a port or entered with the
+    /// installation.
+    Port { price: Decimal, per_node: u32 },
+}
+
+impl Default for Fabric {
+    fn default() -> Self {
+        Self::Node { price: 50_000.into() }
+    }
+}
+
+impl Fabric {
+    /// Money a node.
+    pub fn per_node(&self) -> Decimal {
+        match *self {
+            Self::Node { price } => price,
+            Self::Port { price, per_node } => product(&[price, count(per_node)]),
+        }
+    }
+}
+
+/// Money for a port of a switch. InfiniBand HDR with 40 ports went for 50,000 to 80,000: 1,250 to 2,000 a port.
+pub fn port_price(switch: Decimal, ports: u32) -> Option<Decimal> {
+    quotient(switch, count(ports))
+}
+
+/// What equipment is worth at the end of its life, as a share of its price.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Residual {
+    Share {
+        share: Decimal,
+    },
+    /// The shares after 1, 2, 3, … years; what lies between two is interpolated, and what lies beyond is the last.
+    Age {
+        shares: Vec<Decimal>,
+    },
+}
+
+impl Default for Residual {
+    /// After 1 to 5 years: 0.65, 0.45, 0.30, 0.175, 0.125, each ± 0.15. A single guide to prices of used GPUs; a weak
+    /// source.
+    fn default() -> Self {
+        let shares = [650, 450, 300, 175, 125].map(|thousandths| decimal(thousandths, 3));
+        Self::Age { shares: shares.to_vec() }
+    }
+}
+
+impl Residual {
+    /// After so many years.
+    pub fn share(&self, years: Decimal) -> Decimal {
+        let shares = match self {
+            Self::Share { share } => return *share,
+            Self::Age { shares } => shares,
+        };
+        let complete = floor(years);
+        let at = |age: usize| match age {
+            0 => one(),
+            _ => shares.get(age - 1).or(shares.last()).copied().unwrap_or_default(),
+        };
+        let age = whole(complete) as usize;
+        at(age) + product(&[at(age + 1) - at(age), years - complete])
+    }
+}
+
+/// What is bought.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Purchase {
+    pub nodes_in_service: u32,
+    pub spare_nodes: u32,
+    pub nodes: Decimal,
+    pub fabric: Decimal,
+    pub storage: Decimal,
+    pub installation: Decimal,
+    pub building: Decimal,
+    /// C₀.
+    pub total: Decimal,
+    /// S: of nodes, fabric and storage. Installation and building cannot be sold.
+    pub residual: Decimal,
+}
+
+impl Purchase {
+    pub fn nodes_bought(&self) -> u32 {
+        self.nodes_in_service.saturating_add(self.spare_nodes)
+    }
+}
+
+impl Owning {
+    /// ⌈G ÷ g⌉.
+    pub fn nodes_in_service(&self) -> u32 {
+        self.gpus.div_ceil(self.gpus_per_node.max(1))
+    }
+
+    pub(super) fn spare_nodes(&self) -> u32 {
+        whole(ceiling(product(&[self.spare_share, count(self.nodes_in_service())])))
+    }
+
+    pub fn purchase(&self) -> Purchase {
+        let (nodes_in_service, spare_nodes) = (self.nodes_in_service(), self.spare_nodes());
+        let bought = count(nodes_in_service.saturating_add(spare_nodes));
+        let nodes = product(&[bought, self.node_price]);
+        let fabric = product(&[bought, self.fabric.per_node()]);
+        let equipment = nodes + fabric + self.storage;
+        Purchase {
+            nodes_in_service,
+            spare_nodes,
+            nodes,
+            fabric,
+            storage: self.storage,
+            installation: self.installation,
+            building: self.building,
+            total: equipment + self.installation + self.building,
+            residual: product(&[equipment, self.residual.share(self.life_years)]),
+        }
+    }
+}
+
+/// What one unit of money that is paid at the start costs in each of so many years. `None` for a life of 0.
+pub fn capital_recovery_factor(rate: Decimal, years: Decimal) -> Option<Decimal> {
+    let grown = growth(rate, years);
+    if rate.is_zero() || grown == one() {
+        return quotient(one(), years);
+    }
+    quotient(product(&[rate, grown]), grown - one())
+}
+
+/// What capital costs in a year: the book view of the same purchase is [`crate::onprem::depreciation`].
+pub fn annualized(price: Decimal, residual: Decimal, rate: Decimal, years: Decimal) -> Option<Decimal> {
+    let sold = quotient(residual, growth(rate, years))?;
+    Some(product(&[price - sold, capital_recovery_factor(rate, years)?]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(text: &str) -> Decimal {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_recovery_factor_pays_back_purchase_and_interest() {
+        for (rate, years, expected) in
+            [("0.10", "3", "0.4021"), ("0", "3", "0.3333"), ("0", "2.5", "0.4000"), ("0.08", "5", "0.2505")]
+        {
+            let factor = capital_recovery_factor(number(rate), number(years)).unwrap();
+            assert_eq!(factor.round(4), number(expected), "{rate} over {years} years");
+        }
+        assert_eq!(capital_recovery_factor(number("0.1"), Decimal::ZERO), None);
+        // Close to no interest the factor comes close to that of none.
+        let nearly = capital_recovery_factor(number("0.000000001"), number("3.5")).unwrap();
+        assert!((nearly - quotient(one(), number("3.5")).unwrap()).abs() < number("0.00000001"));
+        // Between two whole years it lies between theirs.
+        let between = capital_recovery_factor(number("0.1"), number("2.5")).unwrap();
+        assert!(between > number("0.4021") && between < number("0.5762"));
+    }
+
+    #[test]
+    fn a_residual_by_age_is_interpolated() {
+        let residual = Residual::default();
+        for (years, share) in
+            [("0", "1"), ("0.5", "0.825"), ("1", "0.65"), ("3", "0.3"), ("3.5", "0.2375"), ("9", "0.125")]
+        {
+            assert_eq!(residual.share(number(years)), number(share), "after {years} years");
+        }
+    }
+
+    #[test]
+    fn whole_nodes_are_bought_and_spares_besides() {
+        let owning =
+            Owning { gpus: 65, spare_share: number("0.05"), storage: 1000.into(), ..Owning::default() };
+        let purchase = owning.purchase();
+        assert_eq!((purchase.nodes_in_service, purchase.spare_nodes, purchase.nodes_bought()), (9, 1, 10));
+        assert_eq!(purchase.total, 4_251_000.into());
+        let none = Owning { gpus: 0, ..Owning::default() }.purchase();
+        assert_eq!((none.nodes_bought(), none.total), (0, Decimal::ZERO));
+    }
+
+    #[test]
+    fn a_fabric_is_priced_by_node_or_by_port() {
+        let price = port_price(50_000.into(), 40).unwrap();
+        assert_eq!(price, 1250.into());
+        assert_eq!(Fabric::Port { price, per_node: 8 }.per_node(), 10_000.into());
+        assert_eq!(port_price(50_000.into(), 0), None);
+    }
+}

@@ -1,0 +1,334 @@
+//! A(u) and c(u): what a year costs, component by component, and an hour of each link.
+
+use serde::Serialize;
+
+use super::capital::{annualized, capital_recovery_factor};
+use super::{Hours, Link, Owning, Per, Purchase, Racks};
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, growth, one, product, quotient};
+use crate::scenario::break_even::YearlyCost;
+use crate::scenario::check::{self, Finding, Refused};
+
+/// What a cluster costs in a year. The amounts of its components sum exactly to the total.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OwningCost {
+    pub purchase: Purchase,
+    pub components: Vec<Component>,
+    /// A(u), money a year.
+    pub total: Decimal,
+    /// From owned to useful hours, each with what one costs.
+    pub hours: Vec<Link>,
+    /// The same cost, split into what utilization moves and what it does not.
+    pub by_utilization: YearlyCost,
+    /// The utilization that was asked about.
+    pub utilization: Decimal,
+    pub racks: Racks,
+    /// kW of the room at its highest.
+    pub peak_kw: Decimal,
+    /// What is odd about the inputs, though they could be computed with.
+    pub warnings: Vec<Finding>,
+}
+
+/// One of the costs that sum to the total.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Component {
+    pub part: Part,
+    /// As a person reads it.
+    pub name: String,
+    /// Money a year.
+    pub per_year: Decimal,
+    /// By how much that rises from a utilization of 0 to 1.
+    pub variable: Decimal,
+    /// How it comes about, over the names of its terms.
+    pub formula: &'static str,
+    pub terms: Vec<Term>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    Capital,
+    Maintenance,
+    Energy,
+    DemandCharge,
+    Colocation,
+    Staff,
+    StaffBefore,
+    Software,
+    Other,
+    OneOff,
+}
+
+/// A number in a formula.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Term {
+    pub name: &'static str,
+    pub value: Decimal,
+    pub unit: Unit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    Money,
+    MoneyPerYear,
+    MoneyPerHour,
+    MoneyPerKwh,
+    MoneyPerKwMonth,
+    Kilowatts,
+    Hours,
+    Years,
+    Months,
+    /// Of 1.
+    Share,
+    /// Of 1, in a year.
+    SharePerYear,
+    /// How many, or how many times.
+    Number,
+}
+
+impl OwningCost {
+    /// The components' amounts in cents, which sum to the total in cents.
+    pub fn displayed(&self) -> Vec<Decimal> {
+        let exact: Vec<Decimal> = self.components.iter().map(|it| it.per_year).collect();
+        Decimal::round_parts(&exact, 2)
+    }
+
+    /// Money for an hour of a link; none where there are no such hours, or they are not known.
+    pub fn per_hour(&self, of: Hours) -> Option<Decimal> {
+        self.hours.iter().find(|link| link.of == of)?.cost_per_hour
+    }
+
+    /// What a component adds to the cost of an hour of a link.
+    pub fn part_per_hour(&self, part: Part, of: Hours) -> Option<Decimal> {
+        quotient(self.of(part), self.hours.iter().find(|link| link.of == of)?.hours)
+    }
+
+    /// Money a year of all components of a kind.
+    pub fn of(&self, part: Part) -> Decimal {
+        self.components.iter().filter(|it| it.part == part).map(|it| it.per_year).sum()
+    }
+
+    /// Money a year for each GPU in service; none without GPUs.
+    pub fn per_gpu(&self) -> Option<Decimal> {
+        quotient(self.total.times(HOURS_PER_YEAR), self.hours.first()?.hours)
+    }
+}
+
+impl Owning {
+    /// What a year costs, and an hour.
+    ///
+    /// # Errors
+    /// What cannot be computed with, in words.
+    pub fn cost(&self) -> Result<OwningCost, Refused> {
+        let warnings = check::owning(self).warnings_or_refused()?;
+        let components = self.components();
+        let total: Decimal = components.iter().map(|it| it.per_year).sum();
+        let variable: Decimal = components.iter().map(|it| it.variable).sum();
+        let hours = self.hours().into_iter();
+        let hours = hours.map(|(of, hours)| Link { of, hours, cost_per_hour: quotient(total, hours) });
+        Ok(OwningCost {
+            purchase: self.purchase(),
+            total,
+            hours: hours.collect(),
+            by_utilization: YearlyCost {
+                fixed: total - product(&[variable, self.utilization]),
+                variable,
+                owned_hours: self.hours_of(Hours::Owned),
+                available_hours: self.hours_of(Hours::Available),
+            },
+            utilization: self.utilization,
+            racks: self.racks(),
+            peak_kw: self.peak_kw(),
+            components,
+            warnings,
+        })
+    }
+
+    fn components(&self) -> Vec<Component> {
+        let mut components = vec![self.capital(), self.maintenance()];
+        components.extend(self.power());
+        components.extend([self.staff_component(), self.staff_before_component(), self.software()]);
+        components.extend(self.other_components());
+        components
+    }
+
+    fn capital(&self) -> Component {
+        let Purchase { total, residual, .. } = self.purchase();
+        let amount = annualized(total, residual, self.cost_of_capital, self.life_years);
+        let factor = capital_recovery_factor(self.cost_of_capital, self.life_years);
+        let sold = quotient(residual, growth(self.cost_of_capital, self.life_years));
+        fixed(
+            Part::Capital,
+            "Capital",
+            amount.unwrap_or_default(),
+            "(purchase − residual value today) × capital recovery factor",
+            vec![
+                term("purchase", total, Unit::Money),
+                term("residual value", residual, Unit::Money),
+                term("residual value today", sold.unwrap_or_default(), Unit::Money),
+                term("cost of capital", self.cost_of_capital, Unit::SharePerYear),
+                term("life", self.life_years, Unit::Years),
+                term("capital recovery factor", factor.unwrap_or_default(), Unit::SharePerYear),
+            ],
+        )
+    }
+
+    fn maintenance(&self) -> Component {
+        let purchase = self.purchase().total;
+        fixed(
+            Part::Maintenance,
+            "Maintenance and support",
+            product(&[self.maintenance_share, purchase]),
+            "share × purchase",
+            vec![
+                term("share", self.maintenance_share, Unit::SharePerYear),
+                term("purchase", purchase, Unit::Money),
+            ],
+        )
+    }
+
+    fn power(&self) -> [Component; 3] {
+        let (idle, load) = self.node_draw();
+        let (energy, rises) = self.energy();
+        let busy = product(&[self.utilization, one() - self.unavailability]);
+        let kilowatts = |name, value| term(name, value, Unit::Kilowatts);
+        let energy = Component {
+            part: Part::Energy,
+            name: "Energy".to_owned(),
+            per_year: energy + product(&[rises, self.utilization]),
+            variable: rises,
+            formula: "(nodes × (idle + (load − idle) × busy share of the year) + spares × idle) × PUE × 8,760 × tariff",
+            terms: vec![
+                term("nodes", count(self.nodes_in_service()), Unit::Number),
+                kilowatts("idle", idle),
+                kilowatts("load", load),
+                term("busy share of the year", busy, Unit::Share),
+                term("spares", self.idle_nodes(), Unit::Number),
+                term("PUE", self.pue, Unit::Number),
+                term("tariff", self.paid(self.tariff), Unit::MoneyPerKwh),
+            ],
+        };
+        let demand = fixed(
+            Part::DemandCharge,
+            "Demand charge",
+            self.demand(),
+            "12 × charge × peak",
+            vec![
+                term("charge", self.paid(self.demand_charge), Unit::MoneyPerKwMonth),
+                kilowatts("peak", self.peak_kw()),
+            ],
+        );
+        let colocation = fixed(
+            Part::Colocation,
+            "Colocation",
+            self.colocation(),
+            "12 × price × contracted power",
+            vec![
+                term("price", self.colocation_price(), Unit::MoneyPerKwMonth),
+                kilowatts("contracted power", self.contracted_kw()),
+            ],
+        );
+        [energy, demand, colocation]
+    }
+
+    fn staff_component(&self) -> Component {
+        fixed(
+            Part::Staff,
+            "Staff",
+            product(&[self.people(), self.staff.loaded_cost]),
+            "people × loaded cost",
+            vec![
+                term("people", self.people(), Unit::Number),
+                term("loaded cost", self.staff.loaded_cost, Unit::MoneyPerYear),
+            ],
+        )
+    }
+
+    fn staff_before_component(&self) -> Component {
+        let paid = self.staff_before();
+        let mut component = self.once(Part::StaffBefore, "Staff hired before it runs", paid);
+        component.formula = "people × loaded cost × months ÷ 12 × capital recovery factor";
+        component.terms.extend([
+            term("people", self.people(), Unit::Number),
+            term("loaded cost", self.staff.loaded_cost, Unit::MoneyPerYear),
+            term("months", self.staff.months_before, Unit::Months),
+        ]);
+        component
+    }
+
+    fn software(&self) -> Component {
+        fixed(
+            Part::Software,
+            "Software",
+            product(&[count(self.gpus), self.software_per_gpu]),
+            "GPUs × price",
+            vec![
+                term("GPUs", count(self.gpus), Unit::Number),
+                term("price", self.software_per_gpu, Unit::MoneyPerYear),
+            ],
+        )
+    }
+
+    fn other_components(&self) -> Vec<Component> {
+        let others = self.others.iter().map(|other| {
+            let amount = other.amount;
+            let gpus = term("GPUs", count(self.gpus), Unit::Number);
+            match other.per {
+                Per::Year => fixed(
+                    Part::Other,
+                    &other.name,
+                    amount,
+                    "as entered",
+                    vec![term("amount", amount, Unit::MoneyPerYear)],
+                ),
+                Per::GpuYear => fixed(
+                    Part::Other,
+                    &other.name,
+                    product(&[count(self.gpus), amount]),
+                    "GPUs × amount",
+                    vec![gpus, term("amount", amount, Unit::MoneyPerYear)],
+                ),
+                Per::ProductiveHour => {
+                    let variable = product(&[self.hours_of(Hours::Available), amount]);
+                    let productive = self.hours_of(Hours::Productive);
+                    let terms = vec![
+                        term("productive hours", productive, Unit::Hours),
+                        term("amount", amount, Unit::MoneyPerHour),
+                    ];
+                    let per_year = product(&[variable, self.utilization]);
+                    let named = fixed(Part::Other, &other.name, per_year, "productive hours × amount", terms);
+                    Component { variable, ..named }
+                }
+            }
+        });
+        let once = self.one_offs.iter().map(|it| self.once(Part::OneOff, &it.name, it.amount));
+        others.chain(once).collect()
+    }
+
+    /// What is paid once, spread over the life as capital is.
+    fn once(&self, part: Part, name: &str, amount: Decimal) -> Component {
+        let factor = capital_recovery_factor(self.cost_of_capital, self.life_years).unwrap_or_default();
+        fixed(
+            part,
+            name,
+            product(&[amount, factor]),
+            "amount × capital recovery factor",
+            vec![
+                term("amount", amount, Unit::Money),
+                term("capital recovery factor", factor, Unit::SharePerYear),
+            ],
+        )
+    }
+}
+
+fn fixed(part: Part, name: &str, per_year: Decimal, formula: &'static str, terms: Vec<Term>) -> Component {
+    Component { part, name: name.to_owned(), per_year, variable: Decimal::ZERO, formula, terms }
+}
+
+fn term(name: &'static str, value: Decimal, unit: Unit) -> Term {
+    Term { name, value, unit }
+}
+
+#[cfg(test)]
+mod tests;
