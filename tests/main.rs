@@ -11,6 +11,7 @@ mod layering;
 mod ledger;
 mod operations;
 mod report;
+mod scenarios;
 mod store;
 mod support;
 mod web;

@@ -1,0 +1,3 @@
+//! The economics against figures that were computed apart from it.
+
+mod golden;
