@@ -52,6 +52,12 @@ impl BillingMonth {
     }
 
     /// First day to first day of the next month.
+    /// How many months it is after another; `None` before it.
+    pub fn months_after(self, other: Self) -> Option<u32> {
+        let number = |month: Self| i64::from(month.0.year()) * 12 + i64::from(month.0.month0());
+        u32::try_from(number(self) - number(other)).ok()
+    }
+
     pub fn days(self) -> Range<NaiveDate> {
         self.0..self.next().0
     }

@@ -136,6 +136,11 @@ pub fn model(id: &str) -> Option<&'static Model> {
     MODEL_BY_ID.get(id).copied()
 }
 
+/// The model that a text names: `H100 SXM`.
+pub fn find_model(text: &str) -> Option<&'static Model> {
+    find_model_in(&words(text))
+}
+
 /// What a text that names no known model is recognized as.
 pub(super) fn unknown_model() -> &'static Model {
     model("unknown").unwrap_or(&models()[0])

@@ -22,6 +22,6 @@ mod text;
 mod unit;
 
 pub use amount::{Accelerators, PARTS, ParseAcceleratorsError, accelerator_hours};
-pub use catalog::{Instance, Model, VERSION, find_instance, instances, model, models};
+pub use catalog::{Instance, Model, VERSION, find_instance, find_model, instances, model, models};
 pub use recognize::{Recognized, recognize, why};
 pub use unit::seconds_per_unit;

@@ -59,6 +59,11 @@ verbs! {
     ChangeDiscarded = "allocation.discarded", "draft of the allocation discarded";
     QuantitiesSet = "allocation.quantities_set", "quantities entered";
     QuantitiesRemoved = "allocation.quantities_removed", "quantities removed";
+    RegisterChanged = "register.changed", "register of hardware changed";
+    RegisterProposed = "register.proposed", "change of the register proposed";
+    RegisterUndone = "register.undone", "change of the register undone";
+    RegisterDiscarded = "register.discarded", "proposal for the register discarded";
+    ClusterPublished = "register.published", "months of a cluster handed in";
     DeliveryUndone = "delivery.undone", "undone";
 }
 

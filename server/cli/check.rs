@@ -2,7 +2,9 @@
 
 use super::{Done, Session, print_json};
 use crate::allocation;
+use crate::clock;
 use crate::ledger;
+use crate::onprem;
 use crate::terminal::say;
 
 #[derive(clap::Args)]
@@ -17,6 +19,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     ledger::sweep(&mut db).await?;
     let mut equations = ledger::check(&mut db).await?;
     equations.extend(allocation::check(&mut db).await?);
+    equations.extend(onprem::check(&mut db, clock::now().date_naive()).await?);
     if arguments.deep {
         equations.extend(ledger::check_originals(&mut db, &session.originals).await?);
     }

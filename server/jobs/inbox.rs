@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::{Incoming, enqueue};
 use crate::audit::{self, Actor, Object, Verb};
+use crate::ledger::Decision;
 
 /// Bytes written at once.
 const BLOCK: usize = 1 << 18;
@@ -41,7 +42,15 @@ impl Inbox {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let lock = File::open(&folder)?;
         lock.lock()?;
-        Ok(Arriving { batch_id, folder, files: Vec::new(), bytes: 0, is_kept: false, _lock: lock })
+        Ok(Arriving {
+            batch_id,
+            folder,
+            files: Vec::new(),
+            bytes: 0,
+            decision: None,
+            is_kept: false,
+            _lock: lock,
+        })
     }
 
     /// Removes what a server left behind that was killed while files arrived: nobody writes it, and no
@@ -89,6 +98,7 @@ pub struct Arriving {
     folder: PathBuf,
     files: Vec<Incoming>,
     bytes: u64,
+    decision: Option<Decision>,
     is_kept: bool,
     _lock: File,
 }
@@ -107,6 +117,13 @@ impl Arriving {
         Ok(ArrivingFile { file: BufWriter::with_capacity(BLOCK, file), bytes: &mut self.bytes })
     }
 
+    /// What its sender has decided about what its months hold already.
+    #[must_use]
+    pub fn decided(mut self, decision: Decision) -> Self {
+        self.decision = Some(decision);
+        self
+    }
+
     /// Hands the batch over to the queue. From here on its files belong to the import.
     pub async fn enqueue(
         mut self,
@@ -117,7 +134,7 @@ impl Arriving {
         let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
         let (object, details) = (Object::Batch(self.batch_id), json!({ "files": names }));
         let mut tx = db.begin().await?;
-        enqueue(&mut tx, self.batch_id, &self.files, self.bytes, &by.name, now).await?;
+        enqueue(&mut tx, self.batch_id, &self.files, self.bytes, self.decision, &by.name, now).await?;
         audit::record(&mut tx, by, Verb::ImportUploaded, &object, details, now).await?;
         tx.commit().await?;
         self.is_kept = true;

@@ -4,9 +4,11 @@
 //! was killed is known as such and started again; an import that broke off left nothing behind. What the
 //! machine failed keeps its files, and is started again when someone asks for it.
 
+mod cluster;
 mod inbox;
 mod stop;
 
+pub use cluster::{HandedIn, hand_in_cluster};
 pub use inbox::{Arriving, ArrivingFile, Inbox};
 pub use stop::put_back;
 
@@ -24,7 +26,9 @@ use uuid::Uuid;
 
 use crate::allocation;
 use crate::clock;
-use crate::ledger::{self, Import, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure};
+use crate::ledger::{
+    self, Decision, Import, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
+};
 
 /// Session locks of running jobs: this plus the job's id.
 const LOCK: i64 = 0x6770_756a_0000_0000;
@@ -60,15 +64,17 @@ pub async fn enqueue(
     batch_id: Uuid,
     files: &[Incoming],
     total_bytes: u64,
+    decision: Option<Decision>,
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<i64> {
     sqlx::query_scalar!(
-        "insert into jobs (batch_id, files, total_bytes, created_at, created_by)
-         values ($1, $2, $3, $4, $5) returning job_id",
+        "insert into jobs (batch_id, files, total_bytes, decision, created_at, created_by)
+         values ($1, $2, $3, $4, $5, $6) returning job_id",
         batch_id,
         Json(files) as _,
         total_bytes as i64,
+        decision.map(Decision::as_str),
         now,
         by,
     )
@@ -167,6 +173,7 @@ struct Claimed {
     job_id: i64,
     batch_id: Uuid,
     files: Vec<Incoming>,
+    decision: Option<Decision>,
     by: String,
     handed_in: DateTime<Utc>,
 }
@@ -196,7 +203,7 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
         deliveries,
         as_format: None,
         labels: allocation::label_keys(db).await?,
-        decision: None,
+        decision: job.decision,
         when_unsure: WhenUnsure::Wait,
         batch_id: job.batch_id,
         by: &job.by,
@@ -223,7 +230,7 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
 /// The oldest job that waits, or whose worker is gone; marked as running and locked by this session.
 async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
     let candidates = sqlx::query!(
-        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", created_by, created_at, attempts
+        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", decision, created_by, created_at, attempts
            from jobs where status in ('queued', 'running') order by job_id"#
     )
     .fetch_all(&mut *db)
@@ -260,6 +267,7 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
                     job_id: candidate.job_id,
                     batch_id: candidate.batch_id,
                     files: candidate.files.0,
+                    decision: candidate.decision.as_deref().and_then(Decision::parse),
                     by: candidate.created_by,
                     handed_in: candidate.created_at,
                 }));

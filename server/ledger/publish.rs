@@ -21,6 +21,20 @@ pub enum Decision {
     Add,
 }
 
+impl Decision {
+    /// The stored word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Replace => "replace",
+            Self::Add => "add",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Replace, Self::Add].into_iter().find(|decision| decision.as_str() == word)
+    }
+}
+
 /// What happened on [`publish`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Published {

@@ -1,4 +1,66 @@
 //! On-premises clusters: what our own racks cost, month by month.
+//!
+//! - People write down what there is and what it costs: the *register* ([`Register`]), whose every change is a revision
+//!   with who, when and why. Nothing of it counts by itself.
+//! - A cluster's month follows from the register and from what meters read ([`lines`]), the same whenever it is
+//!   reckoned. As a file ([`bill`]) it is handed in like any bill, and is a delivery of the ledger from then on:
+//!   published, superseded by the next one of that month, undone, and traced to the revision it was reckoned from.
+//! - This is the book view: what a month is charged. What owning costs in comparisons, with the cost of capital, is the
+//!   economic view; the two are never added.
 
-pub mod depreciation;
+mod bill;
+mod book_value;
+mod capacity;
+mod change;
+mod check;
+mod depreciation;
+mod economics;
+mod elsewhere;
+mod energy_use;
+mod entry;
+mod keep;
+mod loan;
+mod month;
 pub mod power;
+mod problem;
+mod racks;
+mod register;
+mod sheet;
+mod standing;
+mod start;
+mod summary;
+mod system;
+#[cfg(test)]
+mod testing;
+
+pub use bill::{PROVIDER, bill};
+pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
+pub use capacity::{Capacity, More, capacity};
+pub use change::{
+    About, Change, MeterReadings, Outcome, Right, Status, apply, change, changes, discard, find,
+    take_readings, undo, waiting,
+};
+pub use check::check;
+pub use depreciation::{Method, Refused, Schedule, YearOfLife};
+pub use economics::{Economics, economics, owning};
+pub use elsewhere::{Comparison, HoursOfModel, Offer, compare, hours_by_model, offers};
+pub use energy_use::EnergyOfMonth;
+pub use entry::{
+    Asset, AssetKind, Cluster, Colocation, Cost, CostKind, Entry, Event, EventKind, Every, Meter, Paid, Pue,
+    Span, Staff, StaffHours, Tariff,
+};
+pub use keep::{Read, current, entry_ids, meters_read, readings, register, revision};
+pub use loan::{Installment, Loan};
+pub use month::{Basis, Component, Line, Machine, lines};
+pub use problem::{Problem, problems};
+pub use racks::{RackPlan, RacksOfKind, racks};
+pub use register::{Edit, Leaving, Register, Stay, Whereabouts};
+pub use sheet::{
+    Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
+};
+pub use standing::{
+    ClusterMonth, State, counting_months, deliveries_of, lines_until, month, months, note_handed_in,
+};
+pub use start::Start;
+pub use summary::{MonthSummary, currencies, owned_hours};
+pub use system::{System, system, systems};

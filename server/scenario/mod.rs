@@ -17,6 +17,7 @@ pub mod capacity;
 pub mod check;
 pub mod claim;
 pub mod owning;
+pub mod price;
 
 pub use break_even::{BreakEven, Payment, Verdict, YearlyCost};
 pub use check::{Finding, Severity};

@@ -93,6 +93,18 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
+        what: "On-premises clusters: what they cost, to read, to publish, to load readings of meters, and to propose changes of what was entered",
+        below: &["/clusters", "/clusters.json", "/clusters.csv", "/register"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
+        what: "On-premises clusters: apply what was proposed, and undo it",
+        below: &["/register/changes/{change}/apply", "/register/changes/{change}/undo"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
         what: "Exchange rates and the reporting currency",
         below: &["/rates", "/rates.json", "/rates.csv"],
         writes: None,

@@ -216,6 +216,12 @@ pub fn clock_time(at: &DateTime<Utc>) -> String {
     at.format("%H:%M:%S UTC").to_string()
 }
 
+/// With a capital to begin with.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
 /// The class of a figure: `negative`, `zero` or nothing.
 pub fn sign_of(amount: Decimal) -> &'static str {
     if amount.is_zero() {

@@ -7,7 +7,7 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 10] {
+fn ways() -> [(&'static str, String, Access); 11] {
     [
         ("Overview", paths::Overview.to_string(), Access::SignedIn),
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
@@ -15,6 +15,7 @@ fn ways() -> [(&'static str, String, Access); 10] {
         ("Experiments", paths::AnyExperiments.to_string(), Access::SignedIn),
         ("Budgets", paths::Budgets.to_string(), Access::SignedIn),
         ("Allocation", paths::Rules.to_string(), Access::Finance),
+        ("Clusters", paths::Clusters.to_string(), Access::Finance),
         ("Imports", paths::Imports.to_string(), Access::Finance),
         ("Invoices", paths::AnyInvoices.to_string(), Access::Finance),
         ("Exchange rates", paths::Rates.to_string(), Access::Finance),
@@ -87,6 +88,7 @@ impl Layout {
             "/spend" => &["/variance", "/charges"],
             "/teams" => &["/chargeback"],
             "/rules" => &["/unallocated", "/pools", "/organization", "/labels", "/quantities", "/changes"],
+            "/clusters" => &["/register"],
             "/people" => &["/audit"],
             _ => &[],
         };

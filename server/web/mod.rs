@@ -24,6 +24,7 @@ mod audit;
 mod budgets;
 mod charges;
 mod choices;
+mod clusters;
 mod experiments;
 mod files;
 mod health;
@@ -213,6 +214,30 @@ pub fn routes() -> Routes {
         .post(Finance, quantities::set)
         .upload(Finance, quantities::load)
         .post(Finance, quantities::remove)
+        .figures(Finance, clusters::index)
+        .figures(Finance, clusters::index_json)
+        .figures(Finance, clusters::index_csv)
+        .get(Finance, clusters::new::show)
+        .get(Finance, clusters::new::figure)
+        .post(Finance, clusters::new::create)
+        .figures(Finance, clusters::claims::index)
+        .figures(Finance, clusters::claims::json)
+        .figures(Finance, clusters::cluster::show)
+        .post(Finance, clusters::cluster::publish)
+        .upload(Finance, clusters::readings::load)
+        .figures(Finance, clusters::month::show)
+        .figures(Finance, clusters::register::index)
+        .upload(Finance, clusters::register::load)
+        .get(Finance, clusters::register::new)
+        .post(Finance, clusters::register::create)
+        .get(Finance, clusters::register::edit)
+        .post(Finance, clusters::register::change)
+        .post(Finance, clusters::register::remove)
+        .figures(Finance, clusters::changes::index)
+        .figures(Finance, clusters::changes::json)
+        .post(Finance, clusters::changes::discard)
+        .post(Admin, clusters::changes::apply)
+        .post(Admin, clusters::changes::undo)
         .get(Finance, unallocated::latest)
         .figures(Finance, unallocated::show)
         .get(Admin, people::index)

@@ -13,11 +13,12 @@ use super::layout::Layout;
 use super::question::Asked;
 use super::respond::{As, Cell, Record};
 use super::spend::chart;
-use super::{Access, filters, paths, respond};
+use super::{Access, clusters, filters, paths, respond};
 use crate::accounts::Person;
 use crate::chart::Stack;
 use crate::exchange::Used;
 use crate::money::{Decimal, Money};
+use crate::onprem;
 use crate::period::BillingMonth;
 use crate::report::{
     self, Answers, Attention, CostBasis, Group, Grouping, MonthOfProvider, Overview, ProviderDays, SHARED,
@@ -171,6 +172,16 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             ),
             href: delivery(*id),
             act: "See which and why",
+        },
+        Attention::Absent { provider, billing_account, month } if provider == onprem::PROVIDER => Item {
+            state: "Absent",
+            kind: "wait",
+            sentence: format!(
+                "{} of our own cluster {billing_account} is not published, so nothing of it counts in that month yet.",
+                month.name()
+            ),
+            href: clusters::cluster::to_month(billing_account, *month),
+            act: "See what it comes to",
         },
         Attention::Absent { provider, billing_account, month } => Item {
             state: "Absent",

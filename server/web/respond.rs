@@ -158,6 +158,11 @@ pub fn csv_of_texts<'a>(
     Ok(csv_file(name, body.into()))
 }
 
+/// Bytes that are a CSV file already, as one named `name.csv`.
+pub fn csv_bytes(name: &str, bytes: Vec<u8>) -> Response {
+    csv_file(name, bytes.into())
+}
+
 /// The same for more rows than one wants to hold: each part is written when the one before it has been sent. An
 /// error on the way ends the answer before its end, which browsers notice.
 pub fn csv_parts<R: Record + Send + 'static>(

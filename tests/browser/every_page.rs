@@ -1,6 +1,8 @@
 //! Every page that the route table names, in both themes and on a narrow and a wide screen: nothing for axe to find,
 //! nothing that scrolls sideways, nothing that the browser complains about.
 
+use std::collections::BTreeMap;
+
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{
     self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Split, Target, Team,
@@ -8,10 +10,12 @@ use gpuledger::allocation::{
 use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::money::Currency;
+use gpuledger::onprem::power::Reading;
+use gpuledger::onprem::{self, About, Entry as Own, Kind, MeterReadings, Outcome, Right, Start};
 use gpuledger::web;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use super::{Page, Site};
 use crate::support::Focus;
@@ -65,6 +69,18 @@ const PAGES: &[(&str, &str)] = &[
     ("/budgets", "/budgets"),
     ("/budgets/{budget}", "/budgets/6"),
     ("/unallocated/{period}", "/unallocated/2026-09"),
+    ("/clusters/claims", "/clusters/claims"),
+    ("/clusters", "/clusters"),
+    ("/clusters/new", "/clusters/new"),
+    ("/clusters/new/figure", "/clusters/new/figure?nodes="),
+    ("/clusters/{cluster}", "/clusters/h100-east"),
+    ("/clusters/{cluster}/{month}", "/clusters/h100-east/2026-09"),
+    ("/clusters/{cluster}/{month}", "/clusters/h100-east/2026-10"),
+    ("/register/{kind}", "/register/assets"),
+    ("/register/{kind}", "/register/events"),
+    ("/register/{kind}/new", "/register/tariffs/new?cluster=h100-east"),
+    ("/register/entries/{entry}", "/register/entries/2"),
+    ("/register/changes", "/register/changes"),
 ];
 
 /// Pages for who is not signed in.
@@ -86,6 +102,9 @@ const NO_PAGES: &[&str] = &[
     "/invoices",
     "/rates.json",
     "/rates.csv",
+    "/clusters.json",
+    "/clusters.csv",
+    "/register/changes.json",
     "/changes.json",
     "/changes.csv",
     "/rules.json",
@@ -99,6 +118,7 @@ const NO_PAGES: &[&str] = &[
     "/quantities.csv",
     "/budgets.csv",
     "/unallocated",
+    "/clusters/claims.json",
     "/imports/batches/{batch}",
     "/imports/{delivery}/rejections.csv",
     "/imports/{delivery}/files/{file}",
@@ -149,6 +169,12 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.click("button", "Enter").await;
     page.see("It differs from the ledger.").await;
     allocate(&site).await;
+    own(&site).await;
+    page.go("/clusters/h100-east/2026-09").await;
+    page.click("button", "Publish it").await;
+    page.arrive("/imports/batches/").await;
+    page.see("loaded").await;
+    correct(&site).await;
     for (_, path) in PAGES {
         look_at(&mut page, path, &mut problems).await;
     }
@@ -209,6 +235,54 @@ async fn allocate(site: &Site) {
     };
     let by = Actor::person("ada@example.com", "test");
     allocation::set_quantities(&mut db, &[runs], &by, clock::now()).await.unwrap();
+}
+
+/// A cluster of our own, a meter that was read, and what became of one of its nodes.
+async fn own(site: &Site) {
+    let today = "2026-08-01".parse().unwrap();
+    let mut texts = Start::defaults(&onprem::systems()[0], today);
+    for (name, text) in [("name", "H100 East"), ("site", "Frankfurt"), ("spares", "1")] {
+        texts.insert(name.to_owned(), text.to_owned());
+    }
+    let mut entries = Start::read(&texts).unwrap().entries();
+    let meter = [("cluster", "h100-east"), ("name", "pdu"), ("place", "it")];
+    let lost = [("asset", "h100-east-node"), ("units", "2"), ("day", "2026-09-12"), ("what", "write-off")];
+    for (kind, fields) in [(Kind::Meters, &meter[..]), (Kind::Events, &lost[..])] {
+        let texts: BTreeMap<String, String> =
+            fields.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        entries.push(onprem::read(kind, &texts).unwrap());
+    }
+    let mut db = site.db.acquire().await.unwrap();
+    let ids = onprem::entry_ids(&mut db, entries.len()).await.unwrap();
+    let meter_id = ids[ids.len() - 2];
+    let edits =
+        ids.iter().zip(entries).map(|(id, entry)| onprem::Edit { id: *id, before: None, after: Some(entry) });
+    register(&mut db, edits.collect(), Right::Apply).await;
+    let from = "2026-09-01T00:00:00Z".parse().unwrap();
+    let reading =
+        Reading { meter: "pdu".into(), from, until: from + chrono::TimeDelta::days(3), kwh: 4000.into() };
+    let of_meter = MeterReadings { meter_id, readings: vec![reading] };
+    let by = Actor::person("ada@example.com", "test");
+    onprem::take_readings(&mut db, &[of_meter], "pdu.csv", &by, clock::now()).await.unwrap();
+}
+
+/// A price that was wrong, and a wish.
+async fn correct(site: &Site) {
+    let mut db = site.db.acquire().await.unwrap();
+    for (price, right) in [(376_000, Right::Apply), (377_000, Right::Propose)] {
+        let (_, now) = onprem::current(&mut db).await.unwrap();
+        let (id, asset) = now.assets().next().unwrap();
+        let after = onprem::Asset { price: price.into(), ..asset.clone() };
+        let (before, after) = (Some(Own::Asset(asset.clone())), Some(Own::Asset(after)));
+        register(&mut db, vec![onprem::Edit { id, before, after }], right).await;
+    }
+}
+
+async fn register(db: &mut PgConnection, edits: Vec<onprem::Edit>, right: Right) {
+    let by = Actor::person("ada@example.com", "test");
+    let about = About { summary: "What we have", reason: Some("by the invoice") };
+    let outcome = onprem::change(db, edits, about, right, &by, clock::now()).await.unwrap();
+    assert!(matches!(outcome, Outcome::At { .. } | Outcome::Proposed(_)), "{outcome:?}");
 }
 
 async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {

@@ -6,6 +6,7 @@ mod page;
 mod site;
 
 mod bills;
+mod clusters;
 mod every_page;
 mod first_visit;
 mod team_lead;

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod cancel;
+mod clusters;
 mod conservation;
 mod deliveries;
 mod faults;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use gpuledger::money::Decimal;
-use gpuledger::onprem::depreciation::{Method, Schedule};
+use gpuledger::onprem::{Method, Schedule};
 use gpuledger::scenario::Owning;
 use gpuledger::scenario::arithmetic::{count, product, quotient};
 use gpuledger::scenario::capacity::{gpu_hours, share_of_year};

@@ -3,6 +3,8 @@
 use axum::http::{Method, StatusCode};
 use gpuledger::accounts::{Role, setup};
 use gpuledger::allocation::{Entry, Split};
+use gpuledger::audit::Actor;
+use gpuledger::onprem::{self, Kind, Right};
 use gpuledger::{clock, web};
 use serde_json::Value;
 use sqlx::PgPool;
@@ -24,6 +26,8 @@ enum Use {
     Teams,
     /// A file of quantities.
     Quantities,
+    /// A file for the register: rows of assets, or what a meter read.
+    Register(&'static str),
     /// Used by the test itself, which has the link.
     Link,
     /// Why it leaves no line.
@@ -165,6 +169,39 @@ const WRITING: &[(&str, &str, Use)] = &[
         ),
     ),
     (
+        "/clusters/new",
+        "/clusters/new",
+        Use::Form(
+            "/clusters/new",
+            &[("name", "East"), ("site", "Frankfurt"), ("since", "2026-10-01"), ("nodes", "1")],
+        ),
+    ),
+    (
+        "/clusters/{cluster}/publish",
+        "/clusters/east/publish",
+        Use::Form("/clusters", &[("month", "2026-10")]),
+    ),
+    (
+        "/register/{kind}/new",
+        "/register/meters/new",
+        Use::Form("/clusters/new", &[("cluster", "east"), ("name", "pdu"), ("place", "it")]),
+    ),
+    ("/register/{kind}/file", "/register/pue/file", Use::Register("cluster,first,value\neast,2026-11,1.2\n")),
+    (
+        "/clusters/{cluster}/readings",
+        "/clusters/east/readings",
+        Use::Register("meter,from,until,kwh\npdu,2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,5\n"),
+    ),
+    (
+        "/register/entries/{entry}",
+        "/register/entries/METER",
+        Use::Form("/clusters/new", &[("cluster", "east"), ("name", "pdu"), ("place", "facility")]),
+    ),
+    ("/register/entries/{entry}/remove", "/register/entries/METER/remove", Use::Form("/clusters/new", &[])),
+    ("/register/changes/{change}/undo", "/register/changes/HELD/undo", Use::Form("/clusters/new", &[])),
+    ("/register/changes/{change}/apply", "/register/changes/WISH/apply", Use::Form("/clusters/new", &[])),
+    ("/register/changes/{change}/discard", "/register/changes/WISH/discard", Use::Form("/clusters/new", &[])),
+    (
         "/people",
         "/people",
         Use::Form("/people", &[("email", "lena@example.org"), ("role", "lead"), ("teams", "nlp")]),
@@ -201,6 +238,19 @@ async fn written(app: &TestApp) {
     let others =
         [Entry::Pool(pool("network", Split::Evenly)), team(&format!("t{}", clock::now().timestamp_micros()))];
     write(&mut db, rules.into_iter().chain(others).collect()).await;
+}
+
+/// Another wish to change the register.
+async fn proposed(app: &TestApp) {
+    let mut db = app.db.acquire().await.unwrap();
+    let (_, register) = onprem::current(&mut db).await.unwrap();
+    let is_wanted = |kind: Kind| matches!(kind, Kind::Costs | Kind::Staff | Kind::Power);
+    let (id, entry) = register.entries.iter().find(|(_, it)| is_wanted(Kind::of(it))).unwrap();
+    let edits = vec![onprem::Edit { id: *id, before: Some(entry.clone()), after: None }];
+    let about = onprem::About { summary: "without support", reason: None };
+    let by = Actor::person("ada@example.com", "test");
+    let outcome = onprem::change(&mut db, edits, about, Right::Propose, &by, clock::now()).await.unwrap();
+    assert!(matches!(outcome, onprem::Outcome::Proposed(_)), "{outcome:?}");
 }
 
 async fn lines(app: &TestApp) -> Vec<(String, String, String)> {
@@ -241,10 +291,19 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                         .unwrap();
                     address = address.replace("SESSION", &newest.to_string());
                 }
+                if address.contains("WISH") {
+                    proposed(&ada).await;
+                }
                 if address.ends_with("RULE") {
                     written(&ada).await;
                 }
                 for (word, query) in [
+                    (
+                        "METER",
+                        "select max(entry_id) from register_entries where content ->> 'kind' = 'meter'",
+                    ),
+                    ("HELD", "select max(change_id) from register_changes where status = 'applied'"),
+                    ("WISH", "select max(change_id) from register_changes where status = 'proposed'"),
                     (
                         "BUDGET",
                         "select max(entry_id) from allocation_entries where content ->> 'kind' = 'budget'",
@@ -303,6 +362,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 sqlx::query("delete from jobs where status = 'queued'").execute(&ada.db).await.unwrap();
                 answer
             }
+            Use::Register(content) => super::clusters::load(&mut ada, address, content.as_bytes()).await,
             Use::Quantities => {
                 let file = "day,kind,owner,unit,quantity\n2026-10-06,team,vision,runs,4\n";
                 super::quantities::load(&mut ada, file).await
@@ -378,6 +438,11 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "rates.removed",
             "rates.reporting_currency_set",
             "rates.set",
+            "register.changed",
+            "register.discarded",
+            "register.proposed",
+            "register.published",
+            "register.undone",
             "sign_in.accepted",
             "sign_in.ended",
             "token.made",

@@ -3,6 +3,8 @@ mod account;
 pub mod allocation;
 mod audit;
 mod budgets;
+mod cluster_report;
+mod clusters;
 mod experiments;
 mod forgery;
 mod headers;

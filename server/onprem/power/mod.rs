@@ -24,6 +24,7 @@ pub use energy::{BandEnergy, DayEnergy, MeterLocation, by_day};
 pub use interval::PLACES;
 pub use model::Model;
 pub use month::{MonthOfPower, Source, Supply};
+pub(super) use problem::KILOWATT_PLACES;
 pub use problem::Problem;
 pub use pue::{MeasuredPue, Pue, PueByMonth, measured_pue};
 pub use reading::{Gap, Kind, Reading, ReadingsFile, RefusedReading, Reset, read};

@@ -33,7 +33,7 @@ pub(super) const PRICE_WHOLE: usize = 9;
 pub(super) const PRICE_PLACES: u8 = 12;
 /// Digits of kilowatts before and after the point: no site draws a terawatt, and none counts below a milliwatt.
 pub(super) const KILOWATT_WHOLE: usize = 9;
-pub(super) const KILOWATT_PLACES: u8 = 6;
+pub(in super::super) const KILOWATT_PLACES: u8 = 6;
 
 /// A price of the field, which may be negative only where markets make it so.
 pub(super) fn price(field: &str, price: Decimal, may_be_negative: bool) -> Option<Problem> {

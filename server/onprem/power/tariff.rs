@@ -169,6 +169,13 @@ impl Prices {
         band.and_then(|band| self.bands.get(band)).copied().unwrap_or(self.otherwise)
     }
 
+    /// Of a kWh that is drawn as evenly as the hours of a week pass.
+    pub fn mean(&self) -> Decimal {
+        let hours = self.week.iter().flatten();
+        let sum: Decimal = hours.clone().map(|band| self.of(*band)).sum();
+        sum.divide(Decimal::from(hours.count() as i64), 12).unwrap_or_default().normalize()
+    }
+
     /// The place of the band that a moment lies in.
     pub fn band_at(&self, time: DateTime<Utc>) -> Option<usize> {
         const DAY: i64 = 86_400;
@@ -228,6 +235,15 @@ mod tests {
     fn price_at(tariff: &Tariff, time: &str) -> String {
         let prices = tariff.prices().unwrap();
         prices.of(prices.band_at(time.parse().unwrap())).to_string()
+    }
+
+    #[test]
+    fn a_mean_price_is_that_of_a_week() {
+        let flat = tariff("UTC", Vec::new());
+        assert_eq!(flat.prices().unwrap().mean().to_string(), "0.1");
+        // 5 × 15 hours at 0.30 and 93 at 0.10: 31.8 ÷ 168.
+        let by_day = tariff("UTC", vec![band(Weekdays::Workdays, 7, 22, "0.30")]);
+        assert_eq!(by_day.prices().unwrap().mean().round(6).to_string(), "0.189286");
     }
 
     #[test]

@@ -147,7 +147,7 @@ pub fn capital_recovery_factor(rate: Decimal, years: Decimal) -> Option<Decimal>
     quotient(product(&[rate, grown]), grown - one())
 }
 
-/// What capital costs in a year: the book view of the same purchase is [`crate::onprem::depreciation`].
+/// What capital costs in a year: the book view of the same purchase is [`crate::onprem::Schedule`].
 pub fn annualized(price: Decimal, residual: Decimal, rate: Decimal, years: Decimal) -> Option<Decimal> {
     let sold = quotient(residual, growth(rate, years))?;
     Some(product(&[price - sold, capital_recovery_factor(rate, years)?]))

@@ -1,5 +1,9 @@
 //! Every URL. Routes are built from these, and links are printed with them.
 
+mod clusters;
+
+pub use clusters::*;
+
 use std::fmt;
 use std::str::FromStr;
 

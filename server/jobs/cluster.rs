@@ -1,0 +1,72 @@
+//! Handing in months of a cluster: files like any other, made of the register.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::{Connection as _, PgConnection};
+use uuid::Uuid;
+
+use super::Inbox;
+use crate::audit::{self, Actor, Object, Verb};
+use crate::ledger::{self, Decision};
+use crate::onprem::{self, ClusterMonth, State};
+use crate::period::BillingMonth;
+
+/// What came of handing in months.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandedIn {
+    /// Where their loading is followed; `None` where nothing was to be loaded.
+    pub batch: Option<Uuid>,
+    pub months: usize,
+    /// Months of which nothing is left, and nothing counts any more.
+    pub gone: usize,
+}
+
+/// Hands in the months of a cluster that do not count as the register says: all that are over, or one. The caller rings
+/// the bell.
+///
+/// # Errors
+/// Of the database, or of the disk.
+pub async fn hand_in_cluster(
+    db: &mut PgConnection,
+    inbox: &Inbox,
+    cluster: &str,
+    only: Option<BillingMonth>,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> anyhow::Result<HandedIn> {
+    let mut due = onprem::months(&mut *db, cluster, now.date_naive()).await?;
+    due.retain(|it| match only {
+        Some(month) => month == it.month && it.state.may_be_handed_in(),
+        None => it.state.is_due(),
+    });
+    let (gone, files): (Vec<&ClusterMonth>, Vec<&ClusterMonth>) =
+        due.iter().partition(|it| it.state == State::Gone);
+    let mut tx = db.begin().await?;
+    for it in &gone {
+        for delivery in onprem::deliveries_of(&mut tx, cluster, it.month).await? {
+            let sequence = ledger::undo(&mut tx, delivery, &by.name, now).await?;
+            let (object, details) = (Object::Delivery(delivery), json!({ "sequence": sequence }));
+            audit::record(&mut tx, by, Verb::DeliveryUndone, &object, details, now).await?;
+        }
+    }
+    let mut handed_in = HandedIn { batch: None, months: files.len(), gone: gone.len() };
+    if files.is_empty() {
+        tx.commit().await?;
+        return Ok(handed_in);
+    }
+    let batch_id = Uuid::new_v4();
+    handed_in.batch = Some(batch_id);
+    let mut arriving = inbox.open(batch_id)?;
+    for it in &files {
+        let mut file = arriving.file(&it.file_name(cluster))?;
+        file.write(&it.file).await?;
+        file.finish().await?;
+    }
+    onprem::note_handed_in(&mut tx, cluster, &files, batch_id, &by.name, now).await?;
+    let months: Vec<BillingMonth> = files.iter().map(|it| it.month).collect();
+    let details = json!({ "cluster": cluster, "months": months });
+    audit::record(&mut tx, by, Verb::ClusterPublished, &Object::Batch(batch_id), details, now).await?;
+    arriving.decided(Decision::Replace).enqueue(&mut tx, by, now).await?;
+    tx.commit().await?;
+    Ok(handed_in)
+}

@@ -1,0 +1,290 @@
+//! A cluster's month as a file: FOCUS 1.2, with the columns that data centres need. Pure.
+//!
+//! Site is RegionId, a unit of hardware is ResourceId, what was paid is BilledCost and what belongs to the month is
+//! EffectiveCost, as the FOCUS working group maps data centres; list and contracted cost are the effective one, since
+//! nobody else sells it. `x_PricingCategory` says that it is owned, `x_Basis` what a row rests on, and `x_Input` which
+//! entry of the register it comes from. The bytes follow from the lines alone, so that the same month is the same file.
+
+use serde_json::json;
+
+use super::entry::Cluster;
+use super::month::{Component, Line};
+use crate::period::BillingMonth;
+
+/// FOCUS ProviderName of everything that is our own.
+pub const PROVIDER: &str = "On-premises";
+
+const COLUMNS: [&str; 33] = [
+    "BillingAccountId",
+    "BillingAccountName",
+    "BillingCurrency",
+    "BillingPeriodStart",
+    "BillingPeriodEnd",
+    "ChargePeriodStart",
+    "ChargePeriodEnd",
+    "ChargeCategory",
+    "ChargeDescription",
+    "ChargeFrequency",
+    "BilledCost",
+    "EffectiveCost",
+    "ListCost",
+    "ContractedCost",
+    "ConsumedQuantity",
+    "ConsumedUnit",
+    "PricingCategory",
+    "ProviderName",
+    "PublisherName",
+    "InvoiceIssuerName",
+    "InvoiceId",
+    "RegionId",
+    "ResourceId",
+    "ResourceName",
+    "ServiceCategory",
+    "ServiceName",
+    "SkuId",
+    "SkuMeter",
+    "SkuPriceDetails",
+    "Tags",
+    "x_PricingCategory",
+    "x_Basis",
+    "x_Input",
+];
+
+/// The file of a cluster's month. A month that is not over has no invoice, so that it counts as provisional.
+///
+/// # Errors
+/// None in practice: texts are written to memory.
+pub fn bill(
+    cluster: &Cluster,
+    month: BillingMonth,
+    lines: &[Line],
+    is_over: bool,
+) -> Result<Vec<u8>, csv::Error> {
+    let mut file = csv::Writer::from_writer(Vec::new());
+    file.write_record(COLUMNS)?;
+    let invoice = if is_over { format!("{}-{month}", cluster.handle) } else { String::new() };
+    let at = |day: chrono::NaiveDate| format!("{day}T00:00:00Z");
+    for line in lines {
+        let (quantity, unit) =
+            line.quantity.map(|(quantity, unit)| (quantity.to_string(), unit)).unwrap_or_default();
+        let details = line.machine.as_ref().map(|machine| {
+            json!({ "InstanceType": instance_type(machine), "GpuCount": machine.accelerators.to_string() })
+                .to_string()
+        });
+        let mut tags = serde_json::Map::new();
+        for (key, value) in &line.tags {
+            tags.insert(key.clone(), value.clone().into());
+        }
+        tags.insert("cluster".to_owned(), cluster.handle.clone().into());
+        let whole = month.days();
+        let record: [String; 33] = [
+            cluster.handle.clone(),
+            cluster.name.clone(),
+            line.currency.to_string(),
+            at(whole.start),
+            at(whole.end),
+            at(line.days.start),
+            at(line.days.end),
+            line.component.category().to_owned(),
+            line.description.clone(),
+            line.component.frequency().to_owned(),
+            line.billed.to_string(),
+            line.effective.to_string(),
+            line.effective.to_string(),
+            line.effective.to_string(),
+            quantity,
+            unit.to_owned(),
+            "Other".to_owned(),
+            PROVIDER.to_owned(),
+            PROVIDER.to_owned(),
+            PROVIDER.to_owned(),
+            invoice.clone(),
+            cluster.site.clone(),
+            line.resource.clone().unwrap_or_default(),
+            line.resource.clone().unwrap_or_default(),
+            line.component.service_category().to_owned(),
+            line.component.name().to_owned(),
+            line.name.clone(),
+            line.machine.as_ref().map(instance_type).unwrap_or_default(),
+            details.unwrap_or_default(),
+            serde_json::Value::Object(tags).to_string(),
+            "Owned".to_owned(),
+            line.basis.as_str().to_owned(),
+            line.input.to_string(),
+        ];
+        file.write_record(&record)?;
+    }
+    file.into_inner().map_err(|error| error.into_error().into())
+}
+
+/// `DGX H100 (8x H100 SXM)`: which accelerator it is must be told by the words.
+fn instance_type(machine: &super::month::Machine) -> String {
+    let super::month::Machine { model, accelerator, accelerators } = machine;
+    let what = format!("{accelerators}x {accelerator}");
+    if model.is_empty() || *model == what { what } else { format!("{model} ({what})") }
+}
+
+impl Component {
+    /// FOCUS ChargeCategory.
+    fn category(self) -> &'static str {
+        match self {
+            Self::Purchase => "Purchase",
+            Self::Disposal => "Adjustment",
+            _ => "Usage",
+        }
+    }
+
+    /// FOCUS ChargeFrequency.
+    fn frequency(self) -> &'static str {
+        match self {
+            Self::Purchase | Self::Disposal => "One-Time",
+            Self::Depreciation | Self::Energy => "Usage-Based",
+            _ => "Recurring",
+        }
+    }
+
+    /// FOCUS ServiceCategory.
+    fn service_category(self) -> &'static str {
+        match self {
+            Self::Purchase | Self::Depreciation | Self::Interest | Self::Lease | Self::Disposal => "Compute",
+            Self::Links => "Networking",
+            Self::Licences => "Developer Tools",
+            _ => "Other",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::super::month::lines;
+    use super::super::register::Register;
+    use super::super::sheet::Kind;
+    use super::super::summary::{MonthSummary, owned_hours};
+    use super::super::testing::{entry, month, number, of_a};
+    use super::*;
+    use crate::accelerator::{accelerator_hours, recognize};
+    use crate::billing::{self, Charge, PricingCategory, Step};
+    use crate::money::{Currency, Decimal};
+
+    /// Two days of a node of eight, a person, a thing that was sold.
+    fn small() -> Register {
+        of_a([
+            entry(
+                Kind::Assets,
+                "in_service=2026-01-30|count=1|model=DGX H100|idle_kw=1|load_kw=2|tags=team=a \"b\"",
+            ),
+            entry(
+                Kind::Assets,
+                "name=switch|what=fabric|accelerators=|accelerator=|in_service=2026-01-31|count=2",
+            ),
+            entry(Kind::Events, "asset=switch|units=2|day=2026-01-31|what=disposal|proceeds=36000"),
+            entry(Kind::Tariffs, "price_per_kwh=0.10"),
+            entry(Kind::Power, "value=1.25"),
+            entry(Kind::Staff, "role=ops, nights|fte=0.5|loaded_cost=120000"),
+        ])
+    }
+
+    fn file_of(register: &Register, is_over: bool) -> Vec<u8> {
+        let january = month("2026-01");
+        let lines = lines(register, &[], "a", january);
+        bill(register.cluster("a").unwrap(), january, &lines, is_over).unwrap()
+    }
+
+    fn read(file: &[u8]) -> Vec<Charge> {
+        let mut export = billing::open("a-2026-01.csv", Cursor::new(file.to_vec()), None).unwrap();
+        assert_eq!(export.format().name(), "focus");
+        let (mut charges, mut charge) = (Vec::new(), Charge::default());
+        while let Some(step) = export.next(&mut charge).unwrap() {
+            match step {
+                Step::Charge => charges.push(charge.clone()),
+                Step::Rejected(rejection) => panic!("{rejection}"),
+                Step::Skipped(reason) => panic!("{reason}"),
+            }
+        }
+        charges
+    }
+
+    #[test]
+    fn a_small_month_is_this_file() {
+        let file = String::from_utf8(file_of(&small(), true)).unwrap();
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!("bill__small_month", file);
+        });
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let register = small();
+        let lines = lines(&register, &[], "a", month("2026-01"));
+        let charges = read(&file_of(&register, true));
+        assert_eq!(charges.len(), lines.len());
+        for (charge, line) in charges.iter().zip(&lines) {
+            let costs = [charge.effective_cost, charge.list_cost, charge.contracted_cost];
+            assert_eq!((charge.billed_cost, costs), (line.billed, [line.effective; 3]));
+            assert_eq!(charge.key.service, line.component.name());
+            assert_eq!(charge.key.pricing, PricingCategory::Owned);
+            assert_eq!((charge.key.provider.as_str(), charge.key.billing_account.as_str()), (PROVIDER, "a"));
+            assert_eq!((charge.key.region.as_str(), charge.invoice_id.as_str()), ("fra", "a-2026-01"));
+            assert_eq!(charge.resource_id, line.resource.clone().unwrap_or_default());
+            assert_eq!(charge.billing_month(), month("2026-01"));
+            assert_eq!(charge.tags.get("cluster"), Some("a"));
+        }
+        let summary = MonthSummary::of(month("2026-01"), &lines, &Currency::exactly("USD"));
+        let sum = |cost: fn(&Charge) -> Decimal| charges.iter().map(cost).sum::<Decimal>();
+        assert_eq!(sum(|it| it.effective_cost), summary.effective);
+        assert_eq!(sum(|it| it.billed_cost), summary.billed);
+        assert!(read(&file_of(&register, false)).iter().all(|charge| charge.invoice_id.is_empty()));
+    }
+
+    #[test]
+    fn its_nodes_are_recognized_with_as_many_accelerators_as_they_have() {
+        for (model, accelerator, accelerators, expected) in [
+            ("DGX H100", "H100 SXM", 8, "H100"),
+            ("", "H100 SXM", 8, "H100"),
+            ("8x MI300X", "MI300X", 8, "MI300X"),
+            ("HGX H200", "H200 SXM", 8, "H200"),
+            ("DGX B200", "B200 SXM", 8, "B200"),
+            ("DGX A100 80 GB", "A100 SXM4 80GB", 8, "A100"),
+            ("rack, liquid", "H100 PCIe", 4, "H100"),
+        ] {
+            let register = of_a([entry(
+                Kind::Assets,
+                &format!("model={model}|accelerator={accelerator}|accelerators={accelerators}"),
+            )]);
+            let charges = read(&file_of(&register, true));
+            let mut hours = Decimal::ZERO;
+            for charge in charges.iter().filter(|charge| charge.is_metered) {
+                let found = recognize(&charge.key).unwrap_or_else(|| panic!("{model}: {:?}", charge.key));
+                assert_eq!(found.model.name, expected, "{model}");
+                let parts = charge.consumed_quantity.unwrap().times(found.per_unit.parts());
+                hours += accelerator_hours(parts.times(found.seconds_per_unit.into()), 6);
+            }
+            let owned = owned_hours(&lines(&register, &[], "a", month("2026-01")));
+            assert_eq!(hours, owned, "{model}");
+            assert_eq!(owned, number("1488").times(accelerators), "{model}");
+        }
+    }
+
+    #[test]
+    fn the_same_month_is_the_same_bytes() {
+        assert_eq!(file_of(&small(), true), file_of(&small(), true));
+        let renumbered = Register { entries: small().entries.into_iter().rev().collect() };
+        assert_eq!(file_of(&renumbered, true), file_of(&small(), true));
+        assert_ne!(file_of(&small(), true), file_of(&small(), false), "a month that goes on is another file");
+    }
+
+    #[test]
+    fn no_cell_of_it_is_a_formula() {
+        // Whatever is entered: the fields refuse what begins with these, and ours begin with words and numbers.
+        let file = file_of(&small(), true);
+        let mut reader = csv::Reader::from_reader(file.as_slice());
+        for record in reader.records() {
+            for cell in &record.unwrap() {
+                let is_number = cell.parse::<Decimal>().is_ok();
+                assert!(is_number || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell}");
+            }
+        }
+    }
+}

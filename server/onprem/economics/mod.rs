@@ -1,0 +1,147 @@
+//! The economic view: what a cluster costs its owner in a year, with the cost of capital, as it stands on a day. Pure.
+//!
+//! It is for comparisons (with a cloud, with another machine) and is never added to what a month is charged, which is the
+//! book view of the same inputs. It is the sum of
+//!
+//! - capital: of each asset the annuity that pays back its price and the interest, less what it is sold for
+//!   ([`scenario::owning::capital`](crate::scenario::owning::capital)), whether it was bought or financed: the cost of
+//!   capital stands for the interest of a loan. What is leased costs its payments;
+//! - energy, of each asset by what its units draw at rest and at work, at the mean price of a week; demand charge;
+//!   colocation by the contracted kW;
+//! - people, and everything that is paid again and again, by the year as it stands in the month;
+//! - what was paid once, spread over the life of the machines as capital is.
+
+mod capital;
+mod owning;
+mod power;
+mod running;
+mod units;
+
+use chrono::NaiveDate;
+use serde::Serialize;
+
+pub use self::owning::owning;
+use self::units::Here;
+use super::register::Register;
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+use crate::scenario::arithmetic::{product, quotient};
+use crate::scenario::check::{self, Refused};
+use crate::scenario::owning::{Component, Hours, Link, Term, Unit};
+use crate::scenario::{Finding, Severity, YearlyCost};
+
+/// What a year costs, and an hour.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Economics {
+    /// As it stands on this day.
+    pub on: NaiveDate,
+    pub currency: Currency,
+    /// Others that something is paid in, which is not in it.
+    pub other_currencies: Vec<Currency>,
+    pub accelerators: u32,
+    /// They sum to the total.
+    pub components: Vec<Component>,
+    /// Money a year.
+    pub total: Decimal,
+    /// From owned to productive hours, each with what one costs.
+    pub hours: Vec<Link>,
+    pub utilization: Decimal,
+    pub by_utilization: YearlyCost,
+    /// What is odd about what was entered.
+    pub warnings: Vec<Finding>,
+}
+
+/// Of a cluster in one currency; `None` where there is no such cluster.
+///
+/// # Errors
+/// What cannot be computed with, in words.
+pub fn economics(
+    register: &Register,
+    cluster: &str,
+    on: NaiveDate,
+    currency: &Currency,
+) -> Option<Result<Economics, Refused>> {
+    let here = Here::find(register, cluster, on)?;
+    let likeness = owning::likeness(&here, currency);
+    let mut warnings = match check::owning(&likeness).warnings_or_refused() {
+        Ok(warnings) => warnings,
+        Err(refused) => return Some(Err(refused)),
+    };
+    if here.tariff().is_none() && !here.has_energy_included() {
+        warnings.push(Finding {
+            severity: Severity::Warning,
+            field: "tariff".to_owned(),
+            found: "none".to_owned(),
+            message: "no tariff holds in this month, so energy costs nothing".to_owned(),
+        });
+    }
+    let mut components = capital::components(&here);
+    components.extend(power::components(&here));
+    components.extend(running::components(&here));
+    let mut other_currencies: Vec<Currency> =
+        components.iter().map(|(of, _)| of).filter(|of| *of != currency).cloned().collect();
+    other_currencies.sort_unstable();
+    other_currencies.dedup();
+    components.retain(|(of, _)| of == currency);
+    let components: Vec<Component> = components.into_iter().map(|(_, component)| component).collect();
+    let total: Decimal = components.iter().map(|it| it.per_year).sum();
+    let variable: Decimal = components.iter().map(|it| it.variable).sum();
+    let hours = likeness.hours();
+    let of =
+        |which: Hours| hours.iter().find(|(of, _)| *of == which).map_or(Decimal::ZERO, |(_, hours)| *hours);
+    let by_utilization = YearlyCost {
+        fixed: total - product(&[variable, likeness.utilization]),
+        variable,
+        owned_hours: of(Hours::Owned),
+        available_hours: of(Hours::Available),
+    };
+    // Nothing is known of work that is done twice.
+    let chain = hours.iter().filter(|(of, _)| *of != Hours::Useful);
+    let chain =
+        chain.map(|(of, hours)| Link { of: *of, hours: *hours, cost_per_hour: quotient(total, *hours) });
+    Some(Ok(Economics {
+        on,
+        currency: currency.clone(),
+        other_currencies,
+        accelerators: likeness.gpus,
+        total,
+        hours: chain.collect(),
+        utilization: likeness.utilization,
+        by_utilization,
+        components,
+        warnings,
+    }))
+}
+
+impl Economics {
+    /// Money for an hour of a link; none where there are no such hours.
+    pub fn per_hour(&self, of: Hours) -> Option<Decimal> {
+        self.hours.iter().find(|link| link.of == of)?.cost_per_hour
+    }
+
+    /// The components' amounts in cents, which sum to the total in cents.
+    pub fn displayed(&self) -> Vec<Decimal> {
+        let exact: Vec<Decimal> = self.components.iter().map(|it| it.per_year).collect();
+        Decimal::round_parts(&exact, 2)
+    }
+
+    /// What so many hours owned cost.
+    pub fn of_hours(&self, owned: Decimal) -> Option<Decimal> {
+        self.per_hour(Hours::Owned).map(|price| product(&[price, owned]))
+    }
+}
+
+/// A component with its currency.
+type InCurrency = (Currency, Component);
+
+fn term(name: &'static str, value: Decimal, unit: Unit) -> Term {
+    Term { name, value, unit }
+}
+
+/// The month of a day.
+fn month_of(here: &Here<'_>) -> BillingMonth {
+    BillingMonth::of(here.on)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! People, and what is paid again and again or once.
+
+use super::super::entry::{Cost, CostKind, Entry, Every, Staff};
+use super::units::Here;
+use super::{InCurrency, capital, month_of, term};
+use crate::money::{Currency, Decimal};
+use crate::period::Period;
+use crate::scenario::arithmetic::{count, product, quotient};
+use crate::scenario::owning::capital::capital_recovery_factor;
+use crate::scenario::owning::{Component, Part, Unit};
+
+pub(super) fn components(here: &Here<'_>) -> Vec<InCurrency> {
+    let month = month_of(here);
+    let mut components = Vec::new();
+    for entry in here.entries() {
+        match entry {
+            Entry::Staff(it) if it.months.contains(month) => {
+                components.push((it.currency.clone(), staff(it)));
+            }
+            Entry::Cost(it) if it.every == Every::Once => {
+                components.extend(once(here, it).map(|component| (it.currency.clone(), component)));
+            }
+            Entry::Cost(it) if it.months.contains(month) => {
+                components.push((it.currency.clone(), again(it)));
+            }
+            _ => {}
+        }
+    }
+    components.extend(staff_hours(here));
+    components
+}
+
+fn component(
+    part: Part,
+    name: &str,
+    per_year: Decimal,
+    formula: &'static str,
+    terms: Vec<crate::scenario::owning::Term>,
+) -> Component {
+    Component { part, name: name.to_owned(), per_year, variable: Decimal::ZERO, formula, terms }
+}
+
+fn staff(it: &Staff) -> Component {
+    let terms = vec![
+        term("people", it.fte, Unit::Number),
+        term("share", it.share, Unit::Share),
+        term("loaded cost", it.loaded_cost, Unit::MoneyPerYear),
+    ];
+    let per_year = product(&[it.fte, it.share, it.loaded_cost]);
+    component(Part::Staff, &it.role, per_year, "people × share × loaded cost", terms)
+}
+
+/// Payments of such a cost in a year.
+fn payments(every: Every) -> Decimal {
+    count(12 / every.months())
+}
+
+fn again(it: &Cost) -> Component {
+    let payments = payments(it.every);
+    let terms = vec![term("payments a year", payments, Unit::Number), term("amount", it.amount, Unit::Money)];
+    let part = match it.what {
+        CostKind::Maintenance => Part::Maintenance,
+        CostKind::Licence => Part::Software,
+        _ => Part::Other,
+    };
+    component(part, &it.name, product(&[payments, it.amount]), "payments a year × amount", terms)
+}
+
+/// How long what was paid once counts, in years: as long as the machines live after it. `None` before and after.
+pub(super) fn life_of_payment(here: &Here<'_>, it: &Cost) -> Option<Decimal> {
+    let (main, _) = here.main()?;
+    month_of(here).months_after(it.months.first).filter(|months| *months < main.life_months)?;
+    Some(capital::life(main))
+}
+
+fn once(here: &Here<'_>, it: &Cost) -> Option<Component> {
+    let (rate, life) = (here.cluster.cost_of_capital, life_of_payment(here, it)?);
+    let factor = capital_recovery_factor(rate, life)?;
+    let terms = vec![
+        term("amount", it.amount, Unit::Money),
+        term("cost of capital", rate, Unit::SharePerYear),
+        term("life of the machines", life, Unit::Years),
+        term("capital recovery factor", factor, Unit::SharePerYear),
+    ];
+    let per_year = product(&[it.amount, factor]);
+    Some(component(Part::OneOff, &it.name, per_year, "amount × capital recovery factor", terms))
+}
+
+/// Hours that were worked in the last twelve months, or in as many as there are, as of a year.
+fn staff_hours(here: &Here<'_>) -> Vec<InCurrency> {
+    let last = month_of(here);
+    let since = here.register.first_month(&here.cluster.handle).unwrap_or(last);
+    let Some(period) = Period::new(since.max(last.minus(11)), last) else { return Vec::new() };
+    let months = count(period.length());
+    let mut sums: Vec<(&Currency, &str, Decimal, Decimal)> = Vec::new();
+    for entry in here.entries() {
+        let Entry::StaffHours(it) = entry else { continue };
+        if it.month < period.first() || it.month > period.last() {
+            continue;
+        }
+        let cost = product(&[it.hours, it.hourly_cost]);
+        match sums.iter_mut().find(|(currency, role, ..)| **currency == it.currency && *role == it.role) {
+            Some((_, _, hours, amount)) => {
+                *hours += it.hours;
+                *amount += cost;
+            }
+            None => sums.push((&it.currency, &it.role, it.hours, cost)),
+        }
+    }
+    let of_role = |(currency, role, hours, amount): (&Currency, &str, Decimal, Decimal)| {
+        let terms = vec![
+            term("hours worked", hours, Unit::Hours),
+            term("their cost", amount, Unit::Money),
+            term("months", months, Unit::Months),
+        ];
+        let per_year = quotient(product(&[12.into(), amount]), months).unwrap_or_default();
+        (currency.clone(), component(Part::Staff, role, per_year, "12 × their cost ÷ months", terms))
+    };
+    sums.into_iter().map(of_role).collect()
+}

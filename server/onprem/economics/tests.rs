@@ -1,0 +1,207 @@
+use super::*;
+use crate::onprem::entry::{
+    Asset, AssetKind, Colocation, Cost, CostKind, Entry, Every, Paid, Span, StaffHours,
+};
+use crate::onprem::start::Start;
+use crate::onprem::system::systems;
+use crate::scenario::owning::Part;
+
+fn number(text: &str) -> Decimal {
+    text.parse().unwrap()
+}
+
+fn day(text: &str) -> NaiveDate {
+    text.parse().unwrap()
+}
+
+fn month(text: &str) -> BillingMonth {
+    text.parse().unwrap()
+}
+
+fn usd() -> Currency {
+    Currency::exactly("USD")
+}
+
+/// Eight DGX H100 and a spare one, from what a newcomer enters.
+fn register(change: impl FnOnce(&mut Start)) -> Register {
+    let mut texts = Start::defaults(&systems()[0], day("2026-01-15"));
+    texts.extend(
+        [("name", "East"), ("site", "Berlin"), ("nodes", "8"), ("spares", "1")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
+    let mut start = Start::read(&texts).unwrap();
+    change(&mut start);
+    Register { entries: (1..).zip(start.entries()).collect() }
+}
+
+fn with(mut register: Register, entries: impl IntoIterator<Item = Entry>) -> Register {
+    register.entries.extend((100..).zip(entries));
+    register
+}
+
+fn of(register: &Register, on: &str) -> Economics {
+    economics(register, "east", day(on), &usd()).unwrap().unwrap()
+}
+
+fn node(register: &Register) -> Asset {
+    register.assets().find(|(_, asset)| asset.what == AssetKind::Node).unwrap().1.clone()
+}
+
+fn cost(name: &str, what: CostKind, amount: i64, every: Every, first: &str) -> Entry {
+    Entry::Cost(Cost {
+        cluster: "east".into(),
+        name: name.into(),
+        what,
+        amount: amount.into(),
+        currency: usd(),
+        every,
+        months: Span { first: month(first), last: None },
+    })
+}
+
+/// Within a billionth.
+fn close(a: Decimal, b: Decimal) -> bool {
+    (a - b).abs() <= product(&[a.abs().max(b.abs()), Decimal::new(1, 9)])
+}
+
+#[test]
+fn a_cluster_of_one_kind_costs_what_the_scenario_of_it_costs() {
+    let entries = [
+        cost("Switch room", CostKind::Space, 3000, Every::Quarter, "2026-01"),
+        cost("Move", CostKind::Other, 100_000, Every::Once, "2026-02"),
+    ];
+    for change in [
+        (|_: &mut Start| {}) as fn(&mut Start),
+        |start| start.cost_of_capital = Decimal::ZERO,
+        |start| start.residual = number("0.2"),
+        |start| start.life_months = 42,
+        |start| start.spares = 2,
+    ] {
+        let register = with(register(change), entries.clone());
+        let economics = of(&register, "2026-06-10");
+        let scenario = owning(&register, "east", day("2026-06-10"), &usd()).unwrap().cost().unwrap();
+        assert!(close(economics.total, scenario.total), "{} for {}", economics.total, scenario.total);
+        assert!(close(economics.by_utilization.variable, scenario.by_utilization.variable));
+        for hours in [Hours::Owned, Hours::Available, Hours::Productive] {
+            let (ours, theirs) = (economics.per_hour(hours).unwrap(), scenario.per_hour(hours).unwrap());
+            assert!(close(ours, theirs), "{hours:?}: {ours} for {theirs}");
+        }
+        assert_eq!(economics.components.iter().map(|it| it.per_year).sum::<Decimal>(), economics.total);
+        assert_eq!(economics.displayed().iter().copied().sum::<Decimal>(), economics.total.round(2));
+    }
+}
+
+#[test]
+fn capital_is_that_of_each_asset_by_its_own_price_and_life() {
+    let first = register(|start| start.spares = 0);
+    let second = Asset {
+        name: "later".into(),
+        count: 2,
+        price: 300_000.into(),
+        residual: Decimal::ZERO,
+        in_service: day("2026-05-01"),
+        life_months: 24,
+        ..node(&first)
+    };
+    let leased = Asset {
+        name: "leased".into(),
+        count: 1,
+        paid: Paid::Leased { monthly: 9000.into(), months: 3 },
+        ..second.clone()
+    };
+    let register = with(first, [Entry::Asset(second), Entry::Asset(leased)]);
+    let named = |on: &str, name: &str| {
+        let found = of(&register, on);
+        found.components.iter().find(|it| it.name == name).map(|it| it.per_year.round(2).to_string())
+    };
+    assert_eq!(named("2026-04-30", "Capital in later"), None);
+    // 600,000 × 0.576190476…
+    assert_eq!(named("2026-05-01", "Capital in later").as_deref(), Some("345714.29"));
+    assert_eq!(named("2026-07-31", "Lease of leased").as_deref(), Some("108000.00"));
+    assert_eq!(named("2026-08-01", "Lease of leased"), None, "it was given back");
+    assert_eq!(named("2028-04-30", "Capital in later").as_deref(), Some("345714.29"));
+    assert_eq!(named("2028-05-01", "Capital in later").as_deref(), Some("0.00"));
+    assert_eq!(of(&register, "2026-04-30").accelerators, 64);
+    assert_eq!(of(&register, "2026-05-01").accelerators, 88);
+}
+
+#[test]
+fn a_place_that_includes_energy_takes_away_energy() {
+    let own = register(|_| {});
+    let place = Entry::Colocation(Colocation {
+        cluster: "east".into(),
+        name: "Hall 3".into(),
+        months: Span { first: month("2026-03"), last: None },
+        contracted_kw: 100.into(),
+        price_per_kw: 200.into(),
+        currency: usd(),
+        includes_energy: true,
+    });
+    let housed = with(own.clone(), [place]);
+    let sum = |it: &Economics, part: Part| -> Decimal {
+        it.components.iter().filter(|it| it.part == part).map(|it| it.per_year).sum()
+    };
+    let (before, after) = (of(&housed, "2026-02-28"), of(&housed, "2026-03-01"));
+    assert!(sum(&before, Part::Energy) > Decimal::ZERO && sum(&before, Part::Colocation).is_zero());
+    assert_eq!((sum(&after, Part::Energy), sum(&after, Part::Colocation)), (Decimal::ZERO, 240_000.into()));
+    assert!(after.by_utilization.variable.is_zero());
+}
+
+#[test]
+fn hours_of_people_and_payments_are_those_of_a_year() {
+    let hours = |in_month: &str, hours: i64| {
+        Entry::StaffHours(StaffHours {
+            cluster: "east".into(),
+            role: "Vendor".into(),
+            month: month(in_month),
+            hours: hours.into(),
+            hourly_cost: 100.into(),
+            currency: usd(),
+        })
+    };
+    let register = with(
+        register(|_| {}),
+        [
+            hours("2026-01", 30),
+            hours("2026-03", 10),
+            cost("Line", CostKind::Link, 500, Every::Month, "2026-01"),
+            cost("Gone", CostKind::Other, 1000, Every::Once, "2026-01"),
+        ],
+    );
+    let named = |on: &str, name: &str| {
+        of(&register, on).components.iter().find(|it| it.name == name).map(|it| it.per_year)
+    };
+    // 4,000 in four months.
+    assert_eq!(named("2026-04-30", "Vendor"), Some(12_000.into()));
+    assert_eq!(named("2027-02-01", "Vendor"), Some(1000.into()), "the first month is a year ago");
+    assert_eq!(named("2026-04-30", "Line"), Some(6000.into()));
+    assert!(named("2026-04-30", "Gone").is_some_and(|amount| amount > Decimal::ZERO));
+    assert_eq!(named("2030-04-30", "Gone"), None, "the machines it was paid for are paid back");
+}
+
+#[test]
+fn other_currencies_are_named_and_not_added() {
+    let mut foreign = cost("Insurance", CostKind::Insurance, 777, Every::Year, "2026-01");
+    if let Entry::Cost(it) = &mut foreign {
+        it.currency = Currency::exactly("EUR");
+    }
+    let plain = of(&register(|_| {}), "2026-04-30");
+    let economics = of(&with(register(|_| {}), [foreign]), "2026-04-30");
+    assert_eq!(economics.total, plain.total);
+    assert_eq!(economics.other_currencies, [Currency::exactly("EUR")]);
+}
+
+#[test]
+fn what_is_odd_is_told_and_what_cannot_be_is_refused() {
+    let busy = of(&register(|start| start.utilization = number("0.97")), "2026-04-30");
+    assert!(busy.warnings.iter().any(|it| it.field == "utilization"), "{:?}", busy.warnings);
+    let mut dark = register(|_| {});
+    dark.entries.retain(|_, entry| !matches!(entry, Entry::Tariff(_)));
+    assert!(of(&dark, "2026-04-30").warnings.iter().any(|it| it.field == "tariff"));
+    let paying = register(|start| start.price_per_kwh = number("-0.01"));
+    let refused = economics(&paying, "east", day("2026-04-30"), &usd()).unwrap().unwrap_err();
+    assert_eq!(refused.0[0].field, "tariff");
+    assert!(economics(&paying, "west", day("2026-04-30"), &usd()).is_none());
+    let empty = of(&register(|_| {}), "2025-12-31");
+    assert!(empty.hours.iter().all(|link| link.cost_per_hour.is_none()));
+}

@@ -1,0 +1,69 @@
+//! What there is of a cluster on a day.
+
+use chrono::NaiveDate;
+
+use super::super::entry::{Asset, AssetKind, Cluster, Entry, Tariff};
+use super::super::power::Prices;
+use super::super::register::Register;
+use super::month_of;
+use crate::money::Decimal;
+use crate::scenario::arithmetic::one;
+
+/// A cluster on a day, with the assets that have units in it.
+pub(super) struct Here<'a> {
+    pub register: &'a Register,
+    pub cluster: &'a Cluster,
+    pub on: NaiveDate,
+    /// Each with how many of its units are here.
+    pub assets: Vec<(&'a Asset, u32)>,
+}
+
+impl<'a> Here<'a> {
+    pub fn find(register: &'a Register, cluster: &str, on: NaiveDate) -> Option<Self> {
+        let cluster = register.cluster(cluster)?;
+        let assets = register
+            .assets()
+            .map(|(_, asset)| (asset, register.units_in(asset, &cluster.handle, on)))
+            .filter(|(_, units)| *units > 0)
+            .collect();
+        Some(Self { register, cluster, on, assets })
+    }
+
+    pub fn of_kind(&self, kind: AssetKind) -> impl Iterator<Item = (&'a Asset, u32)> {
+        self.assets.iter().copied().filter(move |(asset, _)| asset.what == kind)
+    }
+
+    pub fn accelerators(&self) -> u32 {
+        let nodes = self.assets.iter().filter(|(asset, _)| asset.bears_accelerators());
+        nodes.map(|(asset, units)| asset.accelerators.saturating_mul(*units)).fold(0, u32::saturating_add)
+    }
+
+    /// The asset that bears most of the accelerators.
+    pub fn main(&self) -> Option<(&'a Asset, u32)> {
+        let nodes = self.assets.iter().copied().filter(|(asset, _)| asset.bears_accelerators());
+        nodes.max_by_key(|(asset, units)| asset.accelerators.saturating_mul(*units))
+    }
+
+    /// Entries of the cluster itself.
+    pub fn entries(&self) -> impl Iterator<Item = &'a Entry> {
+        let handle = &self.cluster.handle;
+        self.register.entries.values().filter(move |entry| entry.cluster() == Some(handle))
+    }
+
+    pub fn pue(&self) -> Decimal {
+        self.register.pue(&self.cluster.handle, month_of(self)).unwrap_or(one())
+    }
+
+    /// What energy costs; none where its price is that of the place.
+    pub fn tariff(&self) -> Option<(&'a Tariff, Prices)> {
+        if self.has_energy_included() {
+            return None;
+        }
+        let (_, tariff) = self.register.tariff(&self.cluster.handle, month_of(self))?;
+        tariff.price.prices().ok().map(|prices| (tariff, prices))
+    }
+
+    pub fn has_energy_included(&self) -> bool {
+        self.register.has_energy_included(&self.cluster.handle, month_of(self))
+    }
+}

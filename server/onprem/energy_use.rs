@@ -1,0 +1,159 @@
+//! What a cluster drew in a month, what of that was measured, and what it cost. Pure.
+
+use std::collections::BTreeSet;
+
+use chrono::NaiveDate;
+use serde::Serialize;
+
+use super::entry::Entry;
+use super::month::{Basis, Component, Line};
+use super::power::{MeasuredPue, MeterLocation, Reading, measured_pue};
+use super::register::Register;
+use crate::money::{Decimal, Money};
+use crate::period::BillingMonth;
+
+/// Decimals of a quotient.
+const PLACES: u8 = 6;
+
+/// Energy of the site.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EnergyOfMonth {
+    pub month: BillingMonth,
+    pub measured_kwh: Decimal,
+    /// Reckoned from what machines draw at rest and at work, of days that nobody read.
+    pub modelled_kwh: Decimal,
+    /// Over the hours of the days that something is known of.
+    pub mean_kw: Option<Decimal>,
+    pub pue_entered: Option<Decimal>,
+    /// Where meters of both kinds say all of some days.
+    pub pue_measured: Option<MeasuredPue>,
+    /// Energy and demand charge.
+    pub cost: Option<Money>,
+    pub cost_per_kwh: Option<Decimal>,
+}
+
+impl EnergyOfMonth {
+    /// From the month's lines and what its meters read; `None` where nothing is known.
+    pub fn of(
+        register: &Register,
+        cluster: &str,
+        month: BillingMonth,
+        lines: &[Line],
+        readings: &[Reading],
+    ) -> Option<Self> {
+        let energy = || lines.iter().filter(|line| line.component == Component::Energy);
+        let kwh = |is_measured: bool| -> Decimal {
+            let lines = energy().filter(|line| (line.basis == Basis::Measured) == is_measured);
+            lines.filter_map(|line| line.quantity).map(|(kwh, _)| kwh).sum::<Decimal>().normalize()
+        };
+        let (measured_kwh, modelled_kwh) = (kwh(true), kwh(false));
+        let days: BTreeSet<NaiveDate> = energy().map(|line| line.days.start).collect();
+        let hours = Decimal::from(days.len() as i64 * 24);
+        let is_cost = |line: &&Line| matches!(line.component, Component::Energy | Component::Demand);
+        // A month has one tariff, and so one currency.
+        let currency = lines.iter().find(is_cost).map(|line| line.currency.clone());
+        let amount: Decimal = lines.iter().filter(is_cost).map(|line| line.effective).sum();
+        let pue_measured = pue_of(register, cluster, month, readings);
+        if days.is_empty() && pue_measured.is_none() {
+            return None;
+        }
+        Some(Self {
+            month,
+            measured_kwh,
+            modelled_kwh,
+            mean_kw: (measured_kwh + modelled_kwh).divide(hours, PLACES).map(Decimal::normalize),
+            pue_entered: register.pue(cluster, month),
+            pue_measured,
+            cost_per_kwh: amount.divide(measured_kwh + modelled_kwh, PLACES).map(Decimal::normalize),
+            cost: currency.map(|currency| Money { amount: amount.normalize(), currency }),
+        })
+    }
+
+    /// The PUE that meters tell, and of how many days.
+    pub fn measured_ratio(&self) -> Option<(Decimal, u32)> {
+        let measured = self.pue_measured.as_ref()?;
+        Some((measured.ratio?, measured.days))
+    }
+
+    pub fn kwh(&self) -> Decimal {
+        self.measured_kwh + self.modelled_kwh
+    }
+}
+
+/// The PUE that the meters of machines and site tell together.
+fn pue_of(
+    register: &Register,
+    cluster: &str,
+    month: BillingMonth,
+    readings: &[Reading],
+) -> Option<MeasuredPue> {
+    let at = |place: MeterLocation| -> Vec<Reading> {
+        let is_there = |name: &str| {
+            register.entries.values().any(|entry| {
+                matches!(entry, Entry::Meter(it) if it.cluster == cluster && it.place == place && it.name == name)
+            })
+        };
+        readings.iter().filter(|reading| is_there(&reading.meter)).cloned().collect()
+    };
+    let measured = measured_pue(&at(MeterLocation::It), &at(MeterLocation::Facility));
+    measured.into_iter().find(|it| it.month == month)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::onprem::entry::Meter;
+    use crate::onprem::month;
+    use crate::onprem::start::Start;
+    use crate::onprem::system::systems;
+
+    fn register() -> Register {
+        let mut texts = Start::defaults(&systems()[0], "2026-01-01".parse().unwrap());
+        texts.extend(
+            [("name", "East"), ("site", "Berlin"), ("nodes", "1"), ("spares", "0"), ("pue", "1.3")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned())),
+        );
+        let start = Start::read(&texts).unwrap();
+        let mut register = Register { entries: (1..).zip(start.entries()).collect() };
+        for (id, name, place) in [(90, "it", MeterLocation::It), (91, "site", MeterLocation::Facility)] {
+            let meter = Meter { cluster: "east".into(), name: name.into(), place };
+            register.entries.insert(id, Entry::Meter(meter));
+        }
+        register
+    }
+
+    fn reading(meter: &str, day: &str, kwh: i64) -> Reading {
+        let from: chrono::DateTime<chrono::Utc> = format!("{day}T00:00:00Z").parse().unwrap();
+        Reading { meter: meter.into(), from, until: from + chrono::TimeDelta::days(1), kwh: kwh.into() }
+    }
+
+    #[test]
+    fn what_was_measured_is_told_from_what_was_reckoned() {
+        let (register, of_month) = (register(), "2026-02".parse().unwrap());
+        let readings = [
+            reading("it", "2026-02-01", 100),
+            reading("site", "2026-02-01", 140),
+            reading("site", "2026-02-02", 150),
+        ];
+        let lines = month::lines(&register, &readings, "east", of_month);
+        let it = EnergyOfMonth::of(&register, "east", of_month, &lines, &readings).unwrap();
+        assert_eq!(it.measured_kwh, 290.into());
+        // 26 days of a node that draws 2.1 kW and 6.3 more for 0.95 × its utilization.
+        let cluster = register.cluster("east").unwrap();
+        let busy = cluster.utilization.multiply(Decimal::from(1) - cluster.downtime);
+        let node = "2.1".parse::<Decimal>().unwrap() + "6.3".parse::<Decimal>().unwrap().multiply(busy);
+        let expected = node.times(26 * 24).multiply("1.3".parse().unwrap()).normalize();
+        assert_eq!(it.modelled_kwh, expected);
+        assert_eq!(it.mean_kw, it.kwh().divide(Decimal::from(28 * 24), PLACES).map(Decimal::normalize));
+        assert_eq!(it.pue_measured.as_ref().and_then(|it| it.ratio), Some("1.4".parse().unwrap()));
+        assert_eq!(it.pue_measured.map(|it| it.days), Some(1));
+        assert_eq!(it.pue_entered, Some("1.3".parse().unwrap()));
+        let total: Decimal = lines
+            .iter()
+            .filter(|line| matches!(line.component, Component::Energy | Component::Demand))
+            .map(|line| line.effective)
+            .sum();
+        assert_eq!(it.cost.unwrap().amount, total.normalize());
+        assert_eq!(EnergyOfMonth::of(&register, "east", of_month, &[], &[]), None);
+    }
+}

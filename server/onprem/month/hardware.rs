@@ -1,0 +1,213 @@
+//! Hardware: purchases, depreciation, interest, leases, and what becomes of units.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use chrono::NaiveDate;
+
+use super::super::depreciation::{Method, Schedule};
+use super::super::entry::{Asset, EventKind, Paid};
+use super::super::loan::Loan;
+use super::super::register::{Register, Whereabouts};
+use super::line::{Basis, Component, Line, Machine};
+use crate::money::Decimal;
+use crate::period::BillingMonth;
+
+pub(super) fn push(
+    lines: &mut Vec<Line>,
+    register: &Register,
+    id: i64,
+    asset: &Asset,
+    cluster: &str,
+    month: BillingMonth,
+) {
+    let whereabouts = register.whereabouts(asset);
+    let it = Hardware { id, asset, cluster, month, whereabouts };
+    it.paid(lines);
+    // An entry of the register has been through `read`, which refuses what has no schedule.
+    let Ok(schedule) = asset.schedule() else { return };
+    it.days(lines, &schedule);
+    it.left(lines, &schedule);
+}
+
+impl Asset {
+    /// How one unit becomes cost day by day: its depreciation, or the payments of its lease.
+    ///
+    /// # Errors
+    /// What is impossible about its price, residual value or life.
+    pub fn schedule(&self) -> Result<Schedule, super::super::depreciation::Refused> {
+        match &self.paid {
+            Paid::Leased { monthly, months } => {
+                let total = monthly.times(i64::from(*months));
+                Schedule::new(total, Decimal::ZERO, self.in_service, *months, Method::StraightLine)
+            }
+            Paid::Bought | Paid::Financed { .. } => {
+                let Self { price, residual, in_service, life_months, depreciation, .. } = self;
+                Schedule::new(*price, *residual, *in_service, *life_months, *depreciation)
+            }
+        }
+    }
+
+    fn is_leased(&self) -> bool {
+        matches!(self.paid, Paid::Leased { .. })
+    }
+}
+
+struct Hardware<'a> {
+    id: i64,
+    asset: &'a Asset,
+    cluster: &'a str,
+    month: BillingMonth,
+    whereabouts: Whereabouts<'a>,
+}
+
+impl Hardware<'_> {
+    fn line(&self, component: Component, days: Range<NaiveDate>, description: String) -> Line {
+        Line {
+            component,
+            input: self.id,
+            name: self.asset.name.clone(),
+            resource: None,
+            days,
+            billed: Decimal::ZERO,
+            effective: Decimal::ZERO,
+            currency: self.asset.currency.clone(),
+            quantity: None,
+            machine: None,
+            tags: self.asset.tags.clone(),
+            basis: Basis::Entered,
+            description,
+        }
+    }
+
+    /// What is paid for it in the month: by the cluster it was bought for, wherever it is now.
+    fn paid(&self, lines: &mut Vec<Line>) {
+        let Asset { cluster, in_service, count, price, .. } = self.asset;
+        if cluster != self.cluster {
+            return;
+        }
+        let whole = price.times(i64::from(*count));
+        let begins = BillingMonth::of(*in_service);
+        let day = *in_service..in_service.succ_opt().unwrap_or(*in_service);
+        match &self.asset.paid {
+            Paid::Bought if begins == self.month => {
+                let mut line = self.line(
+                    Component::Purchase,
+                    day,
+                    format!("Purchase of {count} × {}", self.asset.what_it_is()),
+                );
+                line.billed = whole;
+                lines.push(line);
+            }
+            Paid::Bought => {}
+            Paid::Financed { yearly_rate, months } => {
+                let Some(number) = self.month.months_after(begins).filter(|it| (1..=*months).contains(it))
+                else {
+                    return;
+                };
+                let Some(due) =
+                    Loan::new(whole, *yearly_rate, *months).and_then(|loan| loan.installment(number))
+                else {
+                    return;
+                };
+                let text = format!(
+                    "Installment {number} of {months}: {} back, {} of interest",
+                    due.principal, due.interest
+                );
+                let mut line = self.line(Component::Interest, self.month.days(), text);
+                line.billed = due.principal + due.interest;
+                line.effective = due.interest;
+                lines.push(line);
+            }
+            Paid::Leased { monthly, months } => {
+                let Some(number) = self.month.months_after(begins).filter(|it| it < months) else { return };
+                let text =
+                    format!("Payment {} of {months} for {count} × {}", number + 1, self.asset.what_it_is());
+                let mut line = self.line(Component::Lease, self.month.days(), text);
+                line.billed = monthly.times(i64::from(*count));
+                lines.push(line);
+            }
+        }
+    }
+
+    /// What belongs to each day: of nodes unit by unit, with their hours; of everything else in all.
+    fn days(&self, lines: &mut Vec<Line>, schedule: &Schedule) {
+        let component = if self.asset.is_leased() { Component::Lease } else { Component::Depreciation };
+        for day in days_of(&self.month.days()) {
+            let next = day.succ_opt().unwrap_or(day);
+            let cost = schedule.between(day..next);
+            let here =
+                self.whereabouts.stays.iter().filter(|stay| stay.cluster == self.cluster && stay.is_on(day));
+            if self.asset.bears_accelerators() {
+                for stay in here {
+                    let text = self.describe(component, stay.unit);
+                    let mut line = self.line(component, day..next, text);
+                    line.effective = cost;
+                    line.resource = Some(self.asset.unit(stay.unit));
+                    line.quantity = Some((Decimal::from(24), "Hours"));
+                    line.machine = Some(Machine {
+                        model: self.asset.model.clone(),
+                        accelerator: self.asset.accelerator.clone(),
+                        accelerators: self.asset.accelerators,
+                    });
+                    lines.push(line);
+                }
+            } else {
+                let count = here.count();
+                let mut line = self.line(
+                    component,
+                    day..next,
+                    format!("{} of {count} × {}", component.name(), self.asset.what_it_is()),
+                );
+                line.effective = cost.times(count as i64);
+                lines.push(line);
+            }
+        }
+    }
+
+    fn describe(&self, component: Component, unit: u32) -> String {
+        format!("{} of {}, {}", component.name(), self.asset.unit(unit), self.asset.what_it_is())
+    }
+
+    /// What units that leave in the month were still worth.
+    fn left(&self, lines: &mut Vec<Line>, schedule: &Schedule) {
+        let mut by_event: BTreeMap<i64, Vec<_>> = BTreeMap::new();
+        for leaving in &self.whereabouts.leavings {
+            if leaving.cluster == self.cluster && self.month.contains(leaving.day) {
+                by_event.entry(leaving.event_id).or_default().push(leaving);
+            }
+        }
+        for (event_id, leavings) in by_event {
+            for leaving in leavings {
+                let worth = schedule.book_value(leaving.day);
+                let (proceeds, how) = match leaving.what {
+                    EventKind::Disposal { proceeds } => (*proceeds, "Sold"),
+                    _ => (Decimal::ZERO, "Written off"),
+                };
+                let next = leaving.day.succ_opt().unwrap_or(leaving.day);
+                let mut line = self.line(
+                    Component::Disposal,
+                    leaving.day..next,
+                    format!("{how}: {}, still worth {worth}", self.asset.unit(leaving.unit)),
+                );
+                line.input = event_id;
+                line.resource = Some(self.asset.unit(leaving.unit));
+                line.billed = -proceeds;
+                line.effective = worth - proceeds;
+                lines.push(line);
+            }
+        }
+    }
+}
+
+impl Asset {
+    /// `DGX H100`, or its name where it has no model.
+    pub fn what_it_is(&self) -> &str {
+        if self.model.is_empty() { &self.name } else { &self.model }
+    }
+}
+
+pub(super) fn days_of(range: &Range<NaiveDate>) -> impl Iterator<Item = NaiveDate> + use<> {
+    let end = range.end;
+    range.start.iter_days().take_while(move |day| *day < end)
+}

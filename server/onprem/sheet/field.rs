@@ -1,0 +1,368 @@
+//! The fields of each kind: how they are called, in what unit, where a default comes from.
+
+/// A field of a form, and a column of a sheet.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The column.
+    pub name: &'static str,
+    pub label: &'static str,
+    /// What a number counts; empty where there is nothing to count.
+    pub unit: &'static str,
+    /// What to write, and for a default where it comes from.
+    pub hint: &'static str,
+    /// What a new form begins with.
+    pub default: &'static str,
+    pub is_required: bool,
+    pub takes: Takes,
+}
+
+/// What may stand in a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    Text,
+    Number,
+    Day,
+    Month,
+    /// Words with what they mean.
+    OneOf(&'static [(&'static str, &'static str)]),
+    /// A cluster's handle.
+    Cluster,
+    /// An asset's name.
+    Asset,
+    /// `key=value; key=value`.
+    Tags,
+    Currency,
+}
+
+const fn field(name: &'static str, label: &'static str, takes: Takes) -> Field {
+    Field { name, label, unit: "", hint: "", default: "", is_required: true, takes }
+}
+
+impl Field {
+    const fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    const fn hint(self, hint: &'static str) -> Self {
+        Self { hint, ..self }
+    }
+
+    const fn default(self, default: &'static str) -> Self {
+        Self { default, ..self }
+    }
+
+    const fn optional(self) -> Self {
+        Self { is_required: false, ..self }
+    }
+}
+
+const THE_CLUSTER: Field = field("cluster", "Cluster", Takes::Cluster);
+const CURRENCY: Field = field("currency", "Currency", Takes::Currency).default("USD");
+const FIRST: Field = field("first", "First month", Takes::Month).hint("As 2026-09.");
+const LAST: Field = field("last", "Last month", Takes::Month).optional().hint("Empty: it goes on.");
+
+pub(super) const CLUSTER: &[Field] = &[
+    field("handle", "Handle", Takes::Text).hint(
+        "What addresses, rules and bills call it: it is the billing account of its charges, and stays.",
+    ),
+    field("name", "Name", Takes::Text),
+    field("site", "Site", Takes::Text).hint("Where it stands; the region of its charges."),
+    field("since", "Since", Takes::Day).hint("Nothing of it costs anything before this day."),
+    field("downtime", "Downtime", Takes::Number)
+        .unit("% of the time")
+        .default("5")
+        .hint("Repair and upgrades. 5 to 10 is usual in the field; once usage is known, it is measured."),
+    field("utilization", "Productive share", Takes::Number)
+        .unit("% of available hours")
+        .default("80")
+        .hint("Entered, until usage is known: shared clusters reach 70 to 85."),
+    field("rack_kw", "Rack limit", Takes::Number)
+        .unit("kW")
+        .default("40")
+        .hint("What one rack can feed and cool: air up to 50, liquid beyond."),
+    field("cost_of_capital", "Cost of capital", Takes::Number)
+        .unit("% a year")
+        .default("10")
+        .hint("An assumption. Used in comparisons, never in what a month is charged."),
+    field("growth", "Growth of demand", Takes::Number)
+        .unit("% a month")
+        .default("2")
+        .hint("An assumption, until usage is known: tells when the cluster is full."),
+    field("lead_months", "Lead time", Takes::Number)
+        .unit("months")
+        .default("12")
+        .hint("From order to service; 3 to 18 in the field."),
+];
+
+const ASSET_KINDS: Takes = Takes::OneOf(&[
+    ("node", "Node with accelerators"),
+    ("spare-node", "Spare node: costs, adds no hours"),
+    ("fabric", "Fabric: switches, cables"),
+    ("storage", "Storage"),
+    ("installation", "Installation"),
+    ("facility", "Facility: building, power, cooling"),
+]);
+
+pub(super) const ASSET: &[Field] = &[
+    THE_CLUSTER,
+    field("name", "Name", Takes::Text)
+        .hint("Unlike any other asset’s; its units are numbered: node-01, node-02."),
+    field("what", "What it is", ASSET_KINDS).default("node"),
+    field("model", "Model", Takes::Text).optional().hint("Of a node: DGX H100."),
+    field("accelerator", "Accelerator", Takes::Text).optional().hint("Of a node: H100 SXM."),
+    field("accelerators", "Accelerators in one unit", Takes::Number).optional(),
+    field("count", "Units", Takes::Number).default("1"),
+    field("price", "Price of one unit", Takes::Number)
+        .unit("in its currency")
+        .hint("What one costs to buy; of a lease may be 0."),
+    CURRENCY,
+    field("in_service", "In service from", Takes::Day).hint("Depreciation begins on this day."),
+    field("life_months", "Life", Takes::Number)
+        .unit("months")
+        .default("36")
+        .hint("Three years is the field’s habit; five and six are found in annual reports."),
+    field("residual", "Residual value of one unit", Takes::Number)
+        .unit("in its currency")
+        .default("0")
+        .hint("What it is worth at the end of its life; not depreciated."),
+    field(
+        "depreciation",
+        "Depreciation",
+        Takes::OneOf(&[("straight-line", "Straight line"), ("declining-balance", "Declining balance")]),
+    )
+    .default("straight-line"),
+    field("factor", "Factor of declining balance", Takes::Number).optional().hint("2 is double declining."),
+    field(
+        "paid",
+        "Paid",
+        Takes::OneOf(&[("bought", "At once"), ("financed", "In installments"), ("leased", "As a lease")]),
+    )
+    .default("bought"),
+    field("yearly_rate", "Interest of installments", Takes::Number).unit("% a year").optional(),
+    field("term_months", "Term of installments or lease", Takes::Number).unit("months").optional(),
+    field("monthly", "Lease of one unit", Takes::Number).unit("a month").optional(),
+    field("idle_kw", "Draw at rest", Takes::Number).unit("kW a unit").optional(),
+    field("load_kw", "Draw at work", Takes::Number).unit("kW a unit").optional(),
+    field("rated_kw", "Rated draw", Takes::Number)
+        .unit("kW a unit")
+        .optional()
+        .hint("What the rack must bear."),
+    field("tags", "Tags", Takes::Tags).optional().hint("team=vision; env=prod: rules and labels read them."),
+];
+
+pub(super) const EVENT: &[Field] = &[
+    field("asset", "Asset", Takes::Asset),
+    field("units", "Which units", Takes::Text).optional().hint("As 3 or 1-4, 7. Empty: all that are there."),
+    field("day", "Day", Takes::Day),
+    field(
+        "what",
+        "What happened",
+        Takes::OneOf(&[
+            ("disposal", "Sold or given away"),
+            ("write-off", "Written off"),
+            ("move", "Moved to another cluster"),
+        ]),
+    )
+    .default("disposal"),
+    field("proceeds", "Proceeds of one unit", Takes::Number).unit("in its currency").optional(),
+    field("to", "To cluster", Takes::Cluster).optional(),
+];
+
+pub(super) const METER: &[Field] = &[
+    THE_CLUSTER,
+    field("name", "Name", Takes::Text).hint("As the files of readings call it."),
+    field(
+        "place",
+        "What it measures",
+        Takes::OneOf(&[
+            ("it", "The machines: cooling comes on top, by the PUE"),
+            ("facility", "The site: cooling is in it, no PUE is applied"),
+        ]),
+    )
+    .default("it"),
+];
+
+pub(super) const PUE: &[Field] = &[
+    THE_CLUSTER,
+    field("first", "From month", Takes::Month).hint("Until the next one."),
+    field("value", "PUE", Takes::Number)
+        .default("1.3")
+        .hint("kWh of the site for each kWh of the machines; 1.3 is the field’s figure, 1.58 a survey’s mean (Uptime, 2023)."),
+];
+
+pub(super) const TARIFF: &[Field] = &[
+    THE_CLUSTER,
+    field("name", "Name", Takes::Text),
+    FIRST,
+    LAST,
+    CURRENCY,
+    field("price_per_kwh", "Price", Takes::Number)
+        .unit("per kWh, outside the bands below")
+        .default("0.10")
+        .hint("0.08 to 0.15 in the field; US industry paid 0.0826 in 2025."),
+    field("bands", "By time of day", Takes::Text)
+        .optional()
+        .hint("As workdays 8-20 0.18; weekend 0-24 0.07; or every-day 22-6 0.06. May run past midnight, may not overlap."),
+    field("demand_per_kw", "Demand charge", Takes::Number)
+        .unit("per kW of the month’s peak")
+        .default("0")
+        .hint("On your bill of the utility; there is no usual figure."),
+    field(
+        "demand_window",
+        "Demand is averaged over",
+        Takes::OneOf(&[("15", "15 minutes"), ("30", "30 minutes"), ("60", "an hour")]),
+    )
+    .default("15"),
+    field("time_zone", "Time zone", Takes::Text).default("UTC").hint("As Europe/Berlin or America/New_York."),
+];
+
+pub(super) const COLOCATION: &[Field] = &[
+    THE_CLUSTER,
+    field("name", "Name", Takes::Text),
+    FIRST,
+    LAST,
+    field("contracted_kw", "Contracted power", Takes::Number).unit("kW"),
+    field("price_per_kw", "Price", Takes::Number)
+        .unit("per contracted kW and month")
+        .hint("100 to 400 USD is found; a contract says."),
+    CURRENCY,
+    field(
+        "includes_energy",
+        "Is energy in this price?",
+        Takes::OneOf(&[
+            ("yes", "Yes: none is charged beside it"),
+            ("no", "No: energy is charged by tariff and meters"),
+        ]),
+    )
+    .hint("To count power twice is the most common mistake, so it is asked."),
+];
+
+pub(super) const STAFF: &[Field] = &[
+    THE_CLUSTER,
+    field("role", "Role", Takes::Text)
+        .hint("The same role in several clusters is shared: its shares may not exceed 100 %."),
+    FIRST,
+    LAST,
+    field("fte", "Full-time equivalents", Takes::Number)
+        .default("1.5")
+        .hint("The field: 1.5 up to 64 GPUs, 2.5 up to 128, 3.5 up to 256."),
+    field("loaded_cost", "Cost of one", Takes::Number)
+        .unit("a year, with everything")
+        .default("250000")
+        .hint("The field’s figure for the US; 45,000 elsewhere."),
+    CURRENCY,
+    field("share", "Share of this cluster", Takes::Number).unit("%").default("100"),
+];
+
+pub(super) const STAFF_HOURS: &[Field] = &[
+    THE_CLUSTER,
+    field("role", "Role", Takes::Text),
+    field("month", "Month", Takes::Month),
+    field("hours", "Hours", Takes::Number).unit("h"),
+    field("hourly_cost", "Cost of an hour", Takes::Number).unit("with everything"),
+    CURRENCY,
+];
+
+pub(super) const COST: &[Field] = &[
+    THE_CLUSTER,
+    field("name", "Name", Takes::Text),
+    field(
+        "what",
+        "What it is",
+        Takes::OneOf(&[
+            ("maintenance", "Maintenance and support"),
+            ("licence", "Licences"),
+            ("space", "Space"),
+            ("link", "Links"),
+            ("insurance", "Insurance"),
+            ("spares", "Spare parts"),
+            ("other", "Other"),
+        ]),
+    )
+    .default("maintenance"),
+    field("amount", "Amount of one payment", Takes::Number).unit("in its currency"),
+    CURRENCY,
+    field(
+        "every",
+        "Paid",
+        Takes::OneOf(&[
+            ("once", "Once"),
+            ("month", "Every month"),
+            ("quarter", "Every quarter"),
+            ("year", "Every year"),
+        ]),
+    )
+    .default("year"),
+    FIRST,
+    LAST,
+];
+
+/// What is asked of a new cluster.
+pub(in super::super) const START: &[Field] = &[
+    field("name", "Name", Takes::Text).hint("H100 East: people, addresses and bills call it so."),
+    field("site", "Site", Takes::Text).hint("Where it stands; the region of its charges."),
+    field("since", "In service from", Takes::Day),
+    field("system", "System", Takes::Text),
+    field("nodes", "Nodes in service", Takes::Number).default("8").hint("Of eight accelerators each."),
+    field("spares", "Spare nodes", Takes::Number)
+        .default("1")
+        .hint("They cost and add no hours; 5 to 10 % of the nodes is usual."),
+    CURRENCY,
+    field("node_price", "Price of a node", Takes::Number),
+    field("network_price", "Fabric, for each node", Takes::Number)
+        .hint("50,000 is the field’s figure for InfiniBand; 0 where it is in the price of the node."),
+    field("life_months", "Life", Takes::Number)
+        .unit("months")
+        .default("36")
+        .hint("Three years is the field’s habit; five and six are found in annual reports."),
+    field("residual", "Residual value", Takes::Number)
+        .unit("% of the price")
+        .default("0")
+        .hint("0 is cautious; a guide says 30 % after three years (weak source)."),
+    field("pue", "PUE", Takes::Number)
+        .default("1.3")
+        .hint("kWh of the site for each kWh of the machines; a survey’s mean is 1.58 (Uptime, 2023)."),
+    field("price_per_kwh", "Energy", Takes::Number)
+        .unit("per kWh")
+        .default("0.10")
+        .hint("0.08 to 0.15 in the field; US industry paid 0.0826 in 2025. Times of day, demand and colocation come later."),
+    field(
+        "housing",
+        "Where it stands",
+        Takes::OneOf(&[
+            ("own", "In a building of our own: energy by the figures above"),
+            ("colocation", "Colocation, energy apart"),
+            ("colocation-with-energy", "Colocation, energy in the price: none is charged beside it"),
+        ]),
+    )
+    .default("own")
+    .hint("Asked, because to count power twice is the most common mistake."),
+    field("colocation_price", "Colocation", Takes::Number)
+        .unit("per contracted kW and month")
+        .default("200")
+        .hint("100 to 400 USD is found; a contract says. Counted where it stands in colocation, for the rated draw of all nodes."),
+    field("fte", "People", Takes::Number)
+        .unit("full-time equivalents")
+        .default("1.5")
+        .hint("The field: 1.5 up to 64 GPUs, 2.5 up to 128, 3.5 up to 256."),
+    field("loaded_cost", "Cost of one", Takes::Number)
+        .unit("a year, with everything")
+        .default("250000")
+        .hint("The field’s figure for the US."),
+    field("maintenance", "Maintenance and support", Takes::Number)
+        .unit("% of the price a year")
+        .default("5")
+        .hint("3 to 12 in the field."),
+    field("downtime", "Downtime", Takes::Number)
+        .unit("% of the time")
+        .default("5")
+        .hint("Repair and upgrades: 5 to 10."),
+    field("utilization", "Productive share", Takes::Number)
+        .unit("% of available hours")
+        .default("80")
+        .hint("Entered, until usage is known: shared clusters reach 70 to 85."),
+    field("cost_of_capital", "Cost of capital", Takes::Number)
+        .unit("% a year")
+        .default("10")
+        .hint("An assumption, for comparisons alone: no month is charged with it."),
+];

@@ -1,0 +1,118 @@
+//! Everything there is to say of a cluster: what its months are charged, what owning it costs, and what it is against.
+//!
+//! Months are the book view; the economic view is for comparisons, and the two are never added.
+
+mod cloud;
+mod months;
+
+use chrono::NaiveDate;
+use serde::Serialize;
+use sqlx::PgConnection;
+
+pub use cloud::{Cloud, PaidElsewhere};
+pub use months::{HourChain, MonthOfCluster};
+
+use super::{Answers, Error};
+use crate::money::Currency;
+use crate::onprem::{
+    self, AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan, Register,
+    YearEnd, capacity, currencies, economics, racks, schedules, year_ends,
+};
+use crate::scenario::Finding;
+
+/// Months of the chart and the table.
+const MONTHS: usize = 13;
+
+/// A cluster as it stands.
+#[derive(Serialize)]
+pub struct ClusterReport {
+    pub cluster: Cluster,
+    pub revision: i64,
+    /// What most of it is paid in; none where nothing is.
+    pub currency: Option<Currency>,
+    pub other_currencies: Vec<Currency>,
+    pub months: Vec<MonthOfCluster>,
+    pub hours: Option<HourChain>,
+    /// The economic view; none where nothing is paid, or for these reasons.
+    pub economics: Option<Economics>,
+    pub economics_refused: Vec<Finding>,
+    /// What the hours of the last whole month would have cost elsewhere.
+    pub cloud: Option<Cloud>,
+    pub capacity: Option<Capacity>,
+    pub capacity_refused: Vec<Finding>,
+    pub racks: Option<RackPlan>,
+    pub energy: Vec<EnergyOfMonth>,
+    pub schedules: Vec<AssetSchedule>,
+    pub year_ends: Vec<YearEnd>,
+}
+
+impl Answers {
+    /// Of a cluster and its months; `None` where the register has no such cluster.
+    pub async fn cluster(
+        &self,
+        db: &mut PgConnection,
+        (revision, register): (i64, &Register),
+        cluster: &str,
+        months: &[ClusterMonth],
+        today: NaiveDate,
+    ) -> Result<Option<ClusterReport>, Error> {
+        let Some(it) = register.cluster(cluster) else { return Ok(None) };
+        let recent = &months[months.len().saturating_sub(MONTHS)..];
+        let known = currencies(recent.iter().flat_map(|month| &month.lines));
+        let currency = known.first().cloned();
+        let stands = currency.as_ref().and_then(|currency| economics(register, cluster, today, currency));
+        let (economics, economics_refused) = told(stands);
+        let (capacity, capacity_refused) = told(capacity(register, it, today));
+        let cloud = match &economics {
+            Some(economics) => self.cloud(&mut *db, it, economics, recent, today).await?,
+            None => None,
+        };
+        let of_months = currency.as_ref().map_or_else(Vec::new, |currency| {
+            recent.iter().map(|month| MonthOfCluster::of(month, currency)).collect()
+        });
+        Ok(Some(ClusterReport {
+            hours: HourChain::of(it, &of_months, today),
+            cluster: it.clone(),
+            revision,
+            other_currencies: known.get(1..).unwrap_or_default().to_vec(),
+            months: of_months,
+            economics,
+            economics_refused,
+            cloud,
+            capacity,
+            capacity_refused,
+            racks: racks(register, cluster, today),
+            energy: energy(db, revision, register, cluster, recent).await?,
+            schedules: schedules(register, cluster, today),
+            year_ends: currency
+                .as_ref()
+                .map(|currency| year_ends(register, cluster, currency))
+                .unwrap_or_default(),
+            currency,
+        }))
+    }
+}
+
+/// An answer, or why there is none.
+fn told<T>(answer: Option<Result<T, crate::scenario::check::Refused>>) -> (Option<T>, Vec<Finding>) {
+    match answer {
+        Some(Ok(answer)) => (Some(answer), Vec::new()),
+        Some(Err(refused)) => (None, refused.0),
+        None => (None, Vec::new()),
+    }
+}
+
+async fn energy(
+    db: &mut PgConnection,
+    revision: i64,
+    register: &Register,
+    cluster: &str,
+    months: &[ClusterMonth],
+) -> sqlx::Result<Vec<EnergyOfMonth>> {
+    let mut energy = Vec::new();
+    for it in months {
+        let readings = onprem::readings(&mut *db, register, cluster, it.month, revision).await?;
+        energy.extend(EnergyOfMonth::of(register, cluster, it.month, &it.lines, &readings));
+    }
+    Ok(energy)
+}

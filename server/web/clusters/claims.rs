@@ -1,0 +1,25 @@
+//! `/clusters/claims`: figures about owning that people may have read, and what is right.
+
+use askama::Template;
+
+use super::super::error::Result;
+use super::super::layout::Layout;
+use super::super::{paths, respond};
+use super::words;
+use crate::scenario::claim::{Claim, claims};
+use crate::web::respond::As;
+
+#[derive(Template)]
+#[template(path = "clusters/claims.html")]
+struct Page {
+    layout: Layout,
+    claims: Vec<Claim>,
+}
+
+pub async fn index(_: paths::ClusterClaims, layout: Layout) -> Result {
+    respond::html(Page { layout, claims: claims() })
+}
+
+pub async fn json(_: paths::ClusterClaimsJson) -> Result {
+    respond::json(&claims())
+}

@@ -1,0 +1,313 @@
+//! `/clusters/h100-east`: what a cluster costs, by component over time, and per hour; what of it counts.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{Db, Form, cookie};
+use super::super::layout::Layout;
+use super::super::respond::{As, Cell, Format, Record};
+use super::super::{App, filters, paths, respond};
+use super::{chart, to, words};
+use crate::audit::Actor;
+use crate::chart::Stack;
+use crate::clock;
+use crate::config::Settings;
+use crate::jobs::{self, HandedIn};
+use crate::money::{Currency, Decimal, Money};
+use crate::onprem::{self, ClusterMonth, Component, Entry, Kind, Register, State as Stands};
+use crate::period::BillingMonth;
+use crate::report::{Answers, ClusterReport};
+
+#[derive(Template)]
+#[template(path = "clusters/cluster.html")]
+struct Page {
+    layout: Layout,
+    it: ClusterReport,
+    /// Of cost, and of book values, where anything is paid.
+    charts: Option<(Stack, Stack)>,
+    energy: Stack,
+    /// Months that do not count as the register says.
+    due: Vec<(BillingMonth, Stands, Vec<Money>, Vec<Money>)>,
+    handed_in: usize,
+    /// Entries by kind: how many, and what they say.
+    kinds: Vec<(Kind, Vec<(i64, String)>)>,
+    meters: Vec<(i64, String, Option<onprem::Read>)>,
+    gpus: u32,
+}
+
+impl Page {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hold references")]
+    fn month(&self, month: &BillingMonth) -> String {
+        to_month(&self.it.cluster.handle, *month)
+    }
+
+    fn components(&self) -> Vec<Component> {
+        let has = |component: &Component| {
+            self.it.months.iter().any(|it| it.summary.components.contains_key(component))
+        };
+        Component::ALL.into_iter().filter(has).collect()
+    }
+
+    fn are_all_new(&self) -> bool {
+        self.due.iter().all(|(_, state, _, _)| *state == Stands::New)
+    }
+
+    fn publish(&self) -> paths::ClusterPublish {
+        paths::ClusterPublish { cluster: self.it.cluster.handle.clone() }
+    }
+
+    fn readings(&self) -> paths::ClusterReadings {
+        paths::ClusterReadings { cluster: self.it.cluster.handle.clone() }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hold references")]
+    fn new_entry(&self, kind: &Kind) -> String {
+        paths::with_query(paths::RegisterNew { kind: *kind }, &[("cluster", &self.it.cluster.handle)])
+    }
+
+    fn new_meter(&self) -> String {
+        self.new_entry(&Kind::Meters)
+    }
+
+    fn here(&self) -> paths::Cluster {
+        paths::Cluster { cluster: As::page(self.it.cluster.handle.clone()) }
+    }
+}
+
+pub(in crate::web) fn to_month(cluster: &str, month: BillingMonth) -> String {
+    paths::ClusterMonth { cluster: cluster.to_owned(), month: As::page(month) }.to_string()
+}
+
+pub async fn show(
+    path: paths::Cluster,
+    layout: Layout,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: handle, format } = path.cluster;
+    let today = clock::now().date_naive();
+    let (revision, register) = onprem::current(&mut db).await?;
+    let months = onprem::months(&mut db, &handle, today).await?;
+    let it = answers.cluster(&mut db, (revision, &register), &handle, &months, today).await?;
+    let it = it.ok_or(Error::NotFound)?;
+    match format {
+        Format::Json => respond::json(&it),
+        Format::Csv => respond::csv(&handle, &rows(&it)),
+        Format::Html => {
+            let meters = meters(&mut db, &register, &handle).await?;
+            let charts = it
+                .currency
+                .as_ref()
+                .map(|currency| (chart::over_time(&it, currency), chart::book_values(&it, currency)));
+            let is_due = |it: &&ClusterMonth| it.state.is_due();
+            let due = months.iter().filter(is_due);
+            let due = due.map(|it| (it.month, it.state, it.counts.clone(), it.reckoned.clone())).collect();
+            let handed_in = months.iter().filter(|it| it.state == Stands::HandedIn).count();
+            let gpus = months.iter().rfind(|it| !it.lines.is_empty()).map(super::accelerators);
+            let kinds = kinds(&register, &handle);
+            respond::html(Page {
+                layout,
+                energy: chart::energy(&it),
+                it,
+                charts,
+                due,
+                handed_in,
+                kinds,
+                meters,
+                gpus: gpus.unwrap_or_default(),
+            })
+        }
+    }
+}
+
+/// What was entered, kind by kind.
+fn kinds(register: &Register, cluster: &str) -> Vec<(Kind, Vec<(i64, String)>)> {
+    let entries = register.of_cluster(cluster);
+    Kind::ALL
+        .into_iter()
+        .map(|kind| {
+            let of_kind = entries.iter().filter(|(_, entry)| Kind::of(entry) == kind);
+            (kind, of_kind.map(|(id, entry)| (*id, in_short(entry))).collect())
+        })
+        .collect()
+}
+
+/// An entry in a few words.
+pub(super) fn in_short(entry: &Entry) -> String {
+    let span = |span: onprem::Span| match span.last {
+        Some(last) => format!("{} to {last}", span.first),
+        None => format!("from {}", span.first),
+    };
+    match entry {
+        Entry::Cluster(it) => format!("{}, {}, since {}", it.name, it.site, it.since),
+        Entry::Asset(it) => format!(
+            "{}: {} × {} at {} {}, in service from {}, {} months",
+            it.name,
+            it.count,
+            it.what_it_is(),
+            filters::figure(it.price, 2),
+            it.currency,
+            it.in_service,
+            it.life_months
+        ),
+        Entry::Event(it) => entry.title().replacen(&it.asset, &format!("{} {}", it.asset, units(it)), 1),
+        Entry::Pue(it) => format!("{} from {}", it.value, it.first),
+        Entry::Meter(it) => it.name.clone(),
+        Entry::Tariff(it) => format!(
+            "{}: {} {} a kWh{}, {}",
+            it.name,
+            it.price.price_per_kwh,
+            it.price.currency,
+            if it.price.bands.is_empty() { "" } else { ", other prices by time of day" },
+            span(it.months)
+        ),
+        Entry::Colocation(it) => format!(
+            "{}: {} kW at {} {} a month, energy {}, {}",
+            it.name,
+            it.contracted_kw,
+            it.price_per_kw,
+            it.currency,
+            if it.includes_energy { "included" } else { "apart" },
+            span(it.months)
+        ),
+        Entry::Staff(it) => format!(
+            "{}: {} FTE at {} {} a year, {} %, {}",
+            it.role,
+            it.fte,
+            filters::figure(it.loaded_cost, 2),
+            it.currency,
+            it.share.times(100).normalize(),
+            span(it.months)
+        ),
+        Entry::StaffHours(it) => {
+            format!("{}: {} h at {} {} in {}", it.role, it.hours, it.hourly_cost, it.currency, it.month)
+        }
+        Entry::Cost(it) => format!(
+            "{}: {} {}{}, {}",
+            it.name,
+            filters::figure(it.amount, 2),
+            it.currency,
+            match it.every {
+                onprem::Every::Once => " once",
+                onprem::Every::Month => " a month",
+                onprem::Every::Quarter => " a quarter",
+                onprem::Every::Year => " a year",
+            },
+            span(it.months)
+        ),
+    }
+}
+
+fn units(event: &onprem::Event) -> String {
+    match event.units.len() {
+        0 => "(all units)".to_owned(),
+        1 => format!("(unit {})", event.units[0]),
+        count => format!("({count} units)"),
+    }
+}
+
+async fn meters(
+    db: &mut sqlx::PgConnection,
+    register: &Register,
+    cluster: &str,
+) -> Result<Vec<(i64, String, Option<onprem::Read>)>> {
+    let meters: Vec<(i64, String)> = register
+        .entries
+        .iter()
+        .filter_map(|(id, entry)| match entry {
+            Entry::Meter(it) if it.cluster == cluster => Some((*id, it.name.clone())),
+            _ => None,
+        })
+        .collect();
+    let ids: Vec<i64> = meters.iter().map(|(id, _)| *id).collect();
+    let read = onprem::meters_read(db, &ids).await?;
+    Ok(meters
+        .into_iter()
+        .map(|(id, name)| (id, name, read.iter().find(|it| it.meter_id == id).cloned()))
+        .collect())
+}
+
+/// A component of a month, for files.
+struct Row<'a> {
+    month: BillingMonth,
+    component: Component,
+    amount: Decimal,
+    currency: &'a Currency,
+    state: Stands,
+}
+
+fn rows(it: &ClusterReport) -> Vec<Row<'_>> {
+    it.months
+        .iter()
+        .flat_map(|month| {
+            month.summary.components.iter().map(|(component, amount)| Row {
+                month: month.summary.month,
+                component: *component,
+                amount: *amount,
+                currency: &month.summary.currency,
+                state: month.state,
+            })
+        })
+        .collect()
+}
+
+impl Record for Row<'_> {
+    const COLUMNS: &'static [&'static str] = &["month", "component", "effective_cost", "currency", "state"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::text(self.month.to_string()),
+            Cell::text(self.component.name()),
+            Cell::Number(self.amount),
+            Cell::text(self.currency.as_str()),
+            Cell::text(self.state.name()),
+        ]
+    }
+}
+
+#[derive(Deserialize)]
+pub struct PublishForm {
+    /// One month, or all that are due.
+    #[serde(default)]
+    month: Option<BillingMonth>,
+}
+
+/// Hands in months that do not count as the register says.
+pub async fn publish(
+    path: paths::ClusterPublish,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    State(app): State<App>,
+    mut db: Db,
+    Form(form): Form<PublishForm>,
+) -> Result<Response> {
+    let (_, register) = onprem::current(&mut db).await?;
+    register.cluster(&path.cluster).ok_or(Error::NotFound)?;
+    let handed_in =
+        jobs::hand_in_cluster(&mut db, &app.inbox, &path.cluster, form.month, &by, clock::now()).await?;
+    app.bell.ring();
+    let HandedIn { batch, months, gone } = handed_in;
+    let months = match months {
+        1 => "one month is".to_owned(),
+        months => format!("{months} months are"),
+    };
+    let mut sentence = match batch {
+        Some(_) => format!("Handed in: {months} being loaded, each as a delivery of its own."),
+        None if gone == 0 => "Nothing changed: every month counts as the register says.".to_owned(),
+        None => String::new(),
+    };
+    if gone > 0 {
+        sentence = format!("{sentence} {gone} of which nothing is left do not count any more.");
+    }
+    let mut response = match batch {
+        Some(batch) => respond::see_other(paths::Batch { batch: As::page(batch) }),
+        None => respond::see_other(to(&path.cluster)),
+    };
+    cookie::leave_flash(&mut response, sentence.trim(), &settings);
+    Ok(response)
+}

@@ -1,0 +1,234 @@
+//! `/clusters`: our own racks side by side, and what everything of them shares.
+
+pub(super) mod changes;
+mod chart;
+pub(super) mod claims;
+pub(super) mod cluster;
+pub(super) mod month;
+pub(super) mod new;
+pub(super) mod readings;
+pub(super) mod register;
+mod words;
+
+use askama::Template;
+use axum::response::Response;
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::error::Result;
+use super::extract::{Db, cookie};
+use super::layout::Layout;
+use super::respond::{As, Cell, Record};
+use super::{Access, filters, paths, respond};
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+use crate::money::{Currency, Decimal};
+use crate::onprem::{
+    self, About, Cluster, ClusterMonth, Edit, Entry, MonthSummary, Outcome, Problem, Right, currencies,
+};
+use crate::period::BillingMonth;
+
+/// How a cluster stands: its last whole month, and what waits.
+#[derive(Serialize)]
+pub struct Standing {
+    pub cluster: String,
+    pub name: String,
+    pub site: String,
+    /// The last month that is over; without one, the one that goes on.
+    pub month: Option<MonthSummary>,
+    /// Months that do not count as the register says.
+    pub due: usize,
+    pub accelerators: u32,
+    pub other_currencies: Vec<Currency>,
+    pub per_owned_hour: Option<Decimal>,
+    /// By the productive share that was entered.
+    pub per_productive_hour: Option<Decimal>,
+}
+
+impl Standing {
+    fn of(cluster: &Cluster, months: &[ClusterMonth]) -> Self {
+        let this_month = BillingMonth::of(clock::now().date_naive());
+        let has_lines = |it: &&ClusterMonth| !it.lines.is_empty();
+        let mut stated = months.iter().filter(has_lines);
+        let last = stated.clone().rfind(|it| it.month < this_month).or_else(|| stated.next_back());
+        let known = last.map(|it| currencies(&it.lines)).unwrap_or_default();
+        let month =
+            last.zip(known.first()).map(|(it, currency)| MonthSummary::of(it.month, &it.lines, currency));
+        let per_owned_hour = month.as_ref().and_then(MonthSummary::per_owned_hour);
+        Self {
+            cluster: cluster.handle.clone(),
+            name: cluster.name.clone(),
+            site: cluster.site.clone(),
+            due: months.iter().filter(|it| it.state.is_due()).count(),
+            accelerators: last.map(accelerators).unwrap_or_default(),
+            other_currencies: known.get(1..).unwrap_or_default().to_vec(),
+            per_productive_hour: per_owned_hour
+                .and_then(|price| price.divide(cluster.productive_share(), 12)),
+            per_owned_hour,
+            month,
+        }
+    }
+
+    fn href(&self) -> String {
+        to(&self.cluster)
+    }
+}
+
+/// The address of a cluster's page.
+fn to(cluster: &str) -> String {
+    paths::Cluster { cluster: As::page(cluster.to_owned()) }.to_string()
+}
+
+/// The form of an entry.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+fn to_entry(entry: &i64) -> String {
+    paths::RegisterEntry { entry: *entry }.to_string()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+fn to_removal(entry: &i64) -> String {
+    paths::RegisterRemove { entry: *entry }.to_string()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+fn to_delivery(delivery: &i64) -> String {
+    paths::Delivery { delivery: As::page(*delivery) }.to_string()
+}
+
+/// How many accelerators are in service at the end of a month.
+fn accelerators(month: &ClusterMonth) -> u32 {
+    let machines = || month.lines.iter().filter(|line| line.machine.is_some());
+    let last = machines().map(|line| line.days.start).max();
+    machines()
+        .filter(|line| Some(line.days.start) == last)
+        .filter_map(|line| line.machine.as_ref())
+        .map(|machine| machine.accelerators)
+        .sum()
+}
+
+#[derive(Template)]
+#[template(path = "clusters/index.html")]
+struct Page {
+    layout: Layout,
+    clusters: Vec<Standing>,
+    /// Proposals that wait for a decision.
+    waiting: i64,
+}
+
+async fn standings(db: &mut PgConnection) -> Result<Vec<Standing>> {
+    let (_, register) = onprem::current(&mut *db).await?;
+    let today = clock::now().date_naive();
+    let mut standings = Vec::new();
+    for cluster in register.clusters() {
+        let months = onprem::months(&mut *db, &cluster.handle, today).await?;
+        standings.push(Standing::of(cluster, &months));
+    }
+    Ok(standings)
+}
+
+pub async fn index(_: paths::Clusters, layout: Layout, mut db: Db) -> Result {
+    let waiting = onprem::waiting(&mut db).await?;
+    respond::html(Page { layout, clusters: standings(&mut db).await?, waiting })
+}
+
+pub async fn index_json(_: paths::ClustersJson, mut db: Db) -> Result {
+    respond::json(&standings(&mut db).await?)
+}
+
+pub async fn index_csv(_: paths::ClustersCsv, mut db: Db) -> Result {
+    respond::csv("clusters", &standings(&mut db).await?)
+}
+
+impl Record for Standing {
+    const COLUMNS: &'static [&'static str] = &[
+        "cluster",
+        "name",
+        "site",
+        "accelerators",
+        "month",
+        "effective_cost",
+        "currency",
+        "owned_hours",
+        "per_owned_hour",
+        "per_productive_hour",
+        "months_due",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let number = |number: Option<Decimal>| number.map_or(Cell::text(""), Cell::Number);
+        let month = self.month.as_ref();
+        vec![
+            Cell::text(self.cluster.as_str()),
+            Cell::text(self.name.as_str()),
+            Cell::text(self.site.as_str()),
+            Cell::Number(i64::from(self.accelerators).into()),
+            Cell::text(month.map(|it| it.month.to_string()).unwrap_or_default()),
+            number(month.map(|it| it.effective)),
+            Cell::text(month.map(|it| it.currency.to_string()).unwrap_or_default()),
+            number(month.map(|it| it.owned_hours)),
+            number(self.per_owned_hour),
+            number(self.per_productive_hour),
+            Cell::Number((self.due as i64).into()),
+        ]
+    }
+}
+
+/// Whether whoever looks may change the register at once, or only propose to.
+fn right(layout: &Layout) -> Right {
+    if layout.may(Access::Admin) { Right::Apply } else { Right::Propose }
+}
+
+/// What became of edits that somebody sent.
+enum Sent {
+    To(Response),
+    /// Nothing changed, for these reasons.
+    Refused(Vec<Problem>),
+}
+
+/// Makes edits, or proposes them, and goes on to `next`.
+async fn send(
+    db: &mut PgConnection,
+    edits: Vec<Edit>,
+    about: About<'_>,
+    right: Right,
+    next: &str,
+    by: &Actor,
+    settings: &Settings,
+) -> Result<Sent> {
+    let outcome = onprem::change(db, edits, about, right, by, clock::now()).await?;
+    Ok(told(outcome, about.summary, next, settings))
+}
+
+/// Says what became of a wish.
+fn told(outcome: Outcome, summary: &str, next: &str, settings: &Settings) -> Sent {
+    let (sentence, next) = match outcome {
+        Outcome::At { .. } => (
+            format!("Done: {summary}. Months that it changes count once they are published."),
+            next.to_owned(),
+        ),
+        Outcome::Proposed(_) => {
+            (format!("Proposed: {summary}. An administrator decides."), paths::RegisterChanges.to_string())
+        }
+        Outcome::Nothing => ("Nothing changed: it was so before.".to_owned(), next.to_owned()),
+        Outcome::Refused(problems) => return Sent::Refused(problems),
+        Outcome::Overtaken(of) => {
+            let why = "somebody changed it meanwhile, or what follows from it: look at it as it is now";
+            let tell = |what: &String| Problem { id: 0, what: what.clone(), why: why.to_owned() };
+            return Sent::Refused(of.iter().map(tell).collect());
+        }
+    };
+    let mut response = respond::see_other(next);
+    cookie::leave_flash(&mut response, &sentence, settings);
+    Sent::To(response)
+}
+
+/// What is new, with numbers.
+async fn additions(db: &mut PgConnection, entries: Vec<Entry>) -> sqlx::Result<Vec<Edit>> {
+    let ids = onprem::entry_ids(db, entries.len()).await?;
+    Ok(ids
+        .into_iter()
+        .zip(entries)
+        .map(|(id, entry)| Edit { id, before: None, after: Some(entry) })
+        .collect())
+}

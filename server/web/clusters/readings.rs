@@ -1,0 +1,147 @@
+//! Readings of meters from a file: all of it, or nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{Db, Upload, cookie};
+use super::super::layout::Layout;
+use super::super::respond::As;
+use super::super::{paths, respond};
+use super::to;
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+use crate::onprem::power::{self, RefusedReading};
+use crate::onprem::{self, Entry, MeterReadings, Outcome, Problem};
+
+/// A year of quarter hours of forty meters.
+const LARGEST_FILE: usize = 96 << 20;
+/// Of what is wrong at most so much is told.
+const TOLD: usize = 50;
+
+#[derive(Template)]
+#[template(path = "clusters/readings.html")]
+struct RefusedPage {
+    layout: Layout,
+    cluster: String,
+    name: String,
+    rows: usize,
+    refused: Vec<RefusedReading>,
+}
+
+impl RefusedPage {
+    fn back(&self) -> String {
+        to(&self.cluster)
+    }
+}
+
+pub async fn load(
+    path: paths::ClusterReadings,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    mut upload: Upload,
+) -> Result {
+    let (_, register) = onprem::current(&mut db).await?;
+    let cluster = register.cluster(&path.cluster).ok_or(Error::NotFound)?;
+    let (name, content) = upload.one_file(LARGEST_FILE).await?;
+    let mut page =
+        RefusedPage { layout, cluster: cluster.handle.clone(), name, rows: 0, refused: Vec::new() };
+    let read = tokio::task::spawn_blocking(move || power::read(&content))
+        .await
+        .map_err(|error| anyhow::Error::new(error).context("readings were not read"))?;
+    let file = match read {
+        Ok(file) => file,
+        Err(refused) => {
+            page.refused = vec![refused];
+            return respond::refused(page);
+        }
+    };
+    page.rows = file.rows;
+    page.refused = file.refused;
+    let meters: BTreeMap<&str, i64> = register
+        .entries
+        .iter()
+        .filter_map(|(id, entry)| match entry {
+            Entry::Meter(it) if it.cluster == cluster.handle => Some((it.name.as_str(), *id)),
+            _ => None,
+        })
+        .collect();
+    let mut by_meter: BTreeMap<i64, MeterReadings> = BTreeMap::new();
+    for reading in file.readings {
+        // Told once a meter: of the file, not of a row.
+        let mut refuse = |column: &str, found: &str, expected: String| {
+            let column = column.to_owned();
+            let refused = RefusedReading { row: 0, column, found: found.to_owned(), expected };
+            if !page.refused.contains(&refused) {
+                page.refused.push(refused);
+            }
+        };
+        let Some(id) = meters.get(reading.meter.as_str()) else {
+            let known: Vec<&str> = meters.keys().copied().collect();
+            let expected = match known.as_slice() {
+                [] => "a meter of this cluster, which has none: enter it first".to_owned(),
+                known => format!("a meter of this cluster: {}", known.join(", ")),
+            };
+            refuse("meter", &reading.meter, expected);
+            continue;
+        };
+        if reading.from.date_naive() < cluster.since {
+            let expected = format!("{} or later: the cluster did not exist before", cluster.since);
+            refuse("time", &format!("readings of {} before that", reading.meter), expected);
+            continue;
+        }
+        let of_meter =
+            by_meter.entry(*id).or_insert_with(|| MeterReadings { meter_id: *id, readings: Vec::new() });
+        of_meter.readings.push(reading);
+    }
+    if !page.refused.is_empty() || by_meter.is_empty() {
+        page.refused.truncate(TOLD);
+        return respond::refused(page);
+    }
+    let meters: Vec<MeterReadings> = by_meter.into_values().collect();
+    let count: usize = meters.iter().map(|it| it.readings.len()).sum();
+    let summary = format!("{}: {count} readings of {} meters of {}", page.name, meters.len(), cluster.name);
+    let outcome = onprem::take_readings(&mut db, &meters, &summary, &by, clock::now()).await?;
+    if let Outcome::Refused(problems) = outcome {
+        let refused = |it: Problem| RefusedReading {
+            row: 0,
+            column: "time".to_owned(),
+            found: it.what,
+            expected: format!("no part of it: {}", it.why),
+        };
+        page.refused = problems.into_iter().map(refused).collect();
+        return respond::refused(page);
+    }
+    let mut sentence = format!("{summary}. Months that they change count once they are published.");
+    if file.duplicates > 0 {
+        let _ = write!(sentence, " {} stood in the file twice.", file.duplicates);
+    }
+    if let Some(reset) = file.resets.first() {
+        let _ = write!(
+            sentence,
+            " A register began anew {}, first in row {}: what it showed then was counted from zero.",
+            if file.resets.len() == 1 { "once".to_owned() } else { format!("{} times", file.resets.len()) },
+            reset.row
+        );
+    }
+    if let Some(gap) = file.gaps.first() {
+        let _ = write!(
+            sentence,
+            " Nothing was read {}, first from {} to {} ({}): whole days without readings are reckoned by the model.",
+            if file.gaps.len() == 1 { "once".to_owned() } else { format!("{} times", file.gaps.len()) },
+            gap.from.format("%Y-%m-%d %H:%M"),
+            gap.until.format("%Y-%m-%d %H:%M"),
+            gap.meter
+        );
+    }
+    let mut response = respond::see_other(to(&cluster.handle));
+    cookie::leave_flash(&mut response, &sentence, &settings);
+    Ok(response)
+}

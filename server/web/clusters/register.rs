@@ -1,0 +1,426 @@
+//! `/register/assets`: everything of a kind that was entered, as a list, as forms and as a CSV file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{Db, Form, Query, Upload};
+use super::super::layout::Layout;
+use super::super::respond::{self, As, Format};
+use super::super::{filters, paths};
+use super::cluster::in_short;
+use super::{Sent, additions, right, send, to};
+use crate::audit::Actor;
+use crate::config::Settings;
+use crate::onprem::{
+    self, About, Edit, Entry, Field, Kind, Problem, RefusedCell, RefusedRow, Register, Right, System, Takes,
+    cells, identity, read_file, systems, write_file,
+};
+
+/// Some ten thousand rows.
+const LARGEST_FILE: usize = 2 << 20;
+
+/// `?cluster=h100-east`: of one cluster alone.
+#[derive(Clone, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cluster: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "clusters/register.html")]
+struct Page {
+    layout: Layout,
+    kind: Kind,
+    asked: Asked,
+    clusters: Vec<(String, String)>,
+    entries: Vec<(i64, String, String)>,
+    refused: Vec<RefusedRow>,
+    problems: Vec<Problem>,
+}
+
+impl Page {
+    fn new(layout: Layout, kind: Kind, asked: Asked, register: &Register) -> Self {
+        let of_kind = of_kind(register, kind, asked.cluster.as_deref());
+        let entries = of_kind
+            .into_iter()
+            .map(|(id, entry)| (id, entry.cluster().unwrap_or_default().to_owned(), in_short(entry)));
+        Self {
+            layout,
+            kind,
+            clusters: clusters(register),
+            entries: entries.collect(),
+            asked,
+            refused: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    fn kinds(&self) -> Vec<(&'static str, String, bool)> {
+        let at = |kind: Kind| paths::with_query(paths::Register { kind: As::page(kind) }, &self.asked);
+        Kind::ALL
+            .map(|kind| (kind.name(), at(kind).trim_end_matches('?').to_owned(), kind == self.kind))
+            .into()
+    }
+
+    fn here(&self) -> paths::Register {
+        paths::Register { kind: As::page(self.kind) }
+    }
+
+    fn new_one(&self) -> String {
+        if self.kind == Kind::Clusters {
+            return paths::NewCluster.to_string();
+        }
+        paths::with_query(paths::RegisterNew { kind: self.kind }, &self.asked)
+            .trim_end_matches('?')
+            .to_owned()
+    }
+
+    fn columns(&self) -> String {
+        let names: Vec<&str> = self.kind.fields().iter().map(|field| field.name).collect();
+        names.join(", ")
+    }
+
+    fn is_of(&self, cluster: &str) -> bool {
+        self.asked.cluster.as_deref() == Some(cluster)
+    }
+}
+
+fn clusters(register: &Register) -> Vec<(String, String)> {
+    register.clusters().iter().map(|it| (it.handle.clone(), it.name.clone())).collect()
+}
+
+fn of_kind<'a>(register: &'a Register, kind: Kind, cluster: Option<&str>) -> Vec<(i64, &'a Entry)> {
+    let mut entries: Vec<(i64, &Entry)> = match cluster {
+        Some(cluster) => register.of_cluster(cluster),
+        None => register.entries.iter().map(|(id, entry)| (*id, entry)).collect(),
+    };
+    entries.retain(|(_, entry)| Kind::of(entry) == kind);
+    entries.sort_by_key(|(id, entry)| (identity(entry), *id));
+    entries
+}
+
+pub async fn index(path: paths::Register, layout: Layout, Query(asked): Query<Asked>, mut db: Db) -> Result {
+    let As { value: kind, format } = path.kind;
+    let (revision, register) = onprem::current(&mut db).await?;
+    let entries = of_kind(&register, kind, asked.cluster.as_deref());
+    match format {
+        Format::Html => respond::html(Page::new(layout, kind, asked, &register)),
+        Format::Json => {
+            let entries: Vec<_> =
+                entries.iter().map(|(id, entry)| json!({ "id": id, "entry": entry })).collect();
+            respond::json(&json!({ "revision": revision, "entries": entries }))
+        }
+        Format::Csv => {
+            let rows = write_file(kind, entries.iter().map(|(_, entry)| *entry));
+            let columns: Vec<&str> = kind.fields().iter().map(|field| field.name).collect();
+            let cells = rows.iter().skip(1).map(|row| row.iter().map(String::as_str).collect());
+            respond::csv_of_texts(kind.as_str(), &columns, cells)
+        }
+    }
+}
+
+/// All of a file, or nothing: rows that are new are added, others changed.
+pub async fn load(
+    path: paths::RegisterFile,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    mut upload: Upload,
+) -> Result {
+    let (name, content) = upload.one_file(LARGEST_FILE).await?;
+    let (_, register) = onprem::current(&mut db).await?;
+    let mut page = Page::new(layout, path.kind, Asked::default(), &register);
+    let entries = match read_file(path.kind, &content) {
+        Ok(entries) => entries,
+        Err(refused) => {
+            page.refused = refused;
+            return respond::refused(page);
+        }
+    };
+    let mut edits = Vec::new();
+    let mut new = Vec::new();
+    for entry in entries {
+        let same = register
+            .entries
+            .iter()
+            .find(|(_, known)| Kind::of(known) == path.kind && identity(known) == identity(&entry));
+        match same {
+            Some((id, known)) => {
+                edits.push(Edit { id: *id, before: Some(known.clone()), after: Some(entry) });
+            }
+            None => new.push(entry),
+        }
+    }
+    edits.extend(additions(&mut db, new).await?);
+    let rows = if edits.len() == 1 { "one row".to_owned() } else { format!("{} rows", edits.len()) };
+    let summary = format!("{name}: {rows} of {}", path.kind.name().to_lowercase());
+    let next = page.here().to_string();
+    let about = About { summary: &summary, reason: None };
+    match send(&mut db, edits, about, right(&page.layout), &next, &by, &settings).await? {
+        Sent::To(response) => Ok(response),
+        Sent::Refused(problems) => {
+            page.problems = problems;
+            respond::refused(page)
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "clusters/entry.html")]
+struct EntryPage {
+    layout: Layout,
+    kind: Kind,
+    id: Option<i64>,
+    title: String,
+    texts: BTreeMap<String, String>,
+    refused: Vec<RefusedCell>,
+    problems: Vec<Problem>,
+    clusters: Vec<(String, String)>,
+    assets: Vec<String>,
+}
+
+impl EntryPage {
+    fn new(
+        layout: Layout,
+        kind: Kind,
+        id: Option<i64>,
+        title: String,
+        texts: BTreeMap<String, String>,
+        register: &Register,
+    ) -> Self {
+        let assets = register.assets().map(|(_, asset)| asset.name.clone()).collect();
+        let (refused, problems) = (Vec::new(), Vec::new());
+        Self { layout, kind, id, title, texts, refused, problems, clusters: clusters(register), assets }
+    }
+
+    fn value(&self, name: &str) -> &str {
+        self.texts.get(name).map_or("", String::as_str)
+    }
+
+    fn problem(&self, name: &str) -> Option<&str> {
+        self.refused.iter().find(|it| it.column == name).map(|it| it.expected.as_str())
+    }
+
+    fn choices(&self, field: &Field) -> Option<Vec<(String, String)>> {
+        match field.takes {
+            Takes::OneOf(words) => {
+                Some(words.iter().map(|(word, name)| ((*word).to_owned(), (*name).to_owned())).collect())
+            }
+            Takes::Cluster => Some(self.clusters.clone()),
+            Takes::Asset => Some(self.assets.iter().map(|name| (name.clone(), name.clone())).collect()),
+            _ => None,
+        }
+    }
+
+    /// The list it stands on.
+    fn list(&self) -> paths::Register {
+        paths::Register { kind: As::page(self.kind) }
+    }
+
+    fn action(&self) -> String {
+        match self.id {
+            Some(entry) => paths::RegisterEntry { entry }.to_string(),
+            None => paths::RegisterNew { kind: self.kind }.to_string(),
+        }
+    }
+
+    fn is_proposal(&self) -> bool {
+        right(&self.layout) == Right::Propose
+    }
+
+    /// Common systems that a new asset can begin with: name, and the form filled in.
+    fn systems(&self) -> Vec<(&'static str, String)> {
+        if self.kind != Kind::Assets || self.id.is_some() {
+            return Vec::new();
+        }
+        let of = |it: &'static System| {
+            let number = |number: &dyn ToString| number.to_string();
+            let pairs = [
+                ("cluster", self.value("cluster").to_owned()),
+                ("model", it.name.clone()),
+                ("accelerator", it.accelerator.clone()),
+                ("accelerators", number(&it.accelerators)),
+                ("price", number(&it.price)),
+                ("idle_kw", number(&it.idle_kw)),
+                ("load_kw", number(&it.load_kw)),
+                ("rated_kw", number(&it.rated_kw)),
+            ];
+            (it.name.as_str(), paths::with_query(paths::RegisterNew { kind: self.kind }, &pairs))
+        };
+        systems().iter().map(of).collect()
+    }
+
+    /// The system that it began with, which says where its figures come from.
+    fn began_with(&self) -> Option<&'static System> {
+        let is_it = |it: &&System| self.id.is_none() && it.name == self.value("model");
+        systems().iter().find(is_it)
+    }
+
+    /// What removing it means.
+    fn removing(&self) -> &'static str {
+        match self.kind {
+            Kind::Clusters => {
+                "The cluster is taken out of the register with everything that was entered of it, unless months of it \
+                 count. It can be undone among the changes."
+            }
+            _ => {
+                "It is taken out of the register. Months that it changes count as they do until they are published. \
+                 It can be undone among the changes."
+            }
+        }
+    }
+}
+
+pub async fn new(
+    path: paths::RegisterNew,
+    layout: Layout,
+    Query(pairs): Query<Vec<(String, String)>>,
+    mut db: Db,
+) -> Result {
+    let kind = path.kind;
+    let (_, register) = onprem::current(&mut db).await?;
+    let mut texts: BTreeMap<String, String> =
+        kind.fields().iter().map(|field| (field.name.to_owned(), field.default.to_owned())).collect();
+    texts.extend(pairs);
+    respond::html(EntryPage::new(layout, kind, None, format!("New {}", kind.one()), texts, &register))
+}
+
+pub async fn create(
+    path: paths::RegisterNew,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let kind = path.kind;
+    let (_, register) = onprem::current(&mut db).await?;
+    let texts: BTreeMap<String, String> = pairs.into_iter().collect();
+    let title = format!("New {}", kind.one());
+    let mut page = EntryPage::new(layout, kind, None, title, texts, &register);
+    let entry = match onprem::read(kind, &page.texts) {
+        Ok(entry) => entry,
+        Err(refused) => {
+            page.refused = refused;
+            return respond::refused(page);
+        }
+    };
+    let (summary, next) = (format!("New {}", entry.title()), next(&entry, &register, kind));
+    let edits = additions(&mut db, vec![entry]).await?;
+    finish(&mut db, page, edits, &summary, &next, &by, &settings).await
+}
+
+pub async fn edit(path: paths::RegisterEntry, layout: Layout, mut db: Db) -> Result {
+    let (_, register) = onprem::current(&mut db).await?;
+    let entry = register.entries.get(&path.entry).ok_or(Error::NotFound)?;
+    let (kind, title) = (Kind::of(entry), filters::capital(&entry.title()));
+    respond::html(EntryPage::new(layout, kind, Some(path.entry), title, cells(entry), &register))
+}
+
+pub async fn change(
+    path: paths::RegisterEntry,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let (_, register) = onprem::current(&mut db).await?;
+    let before = register.entries.get(&path.entry).ok_or(Error::NotFound)?;
+    let kind = Kind::of(before);
+    let mut texts: BTreeMap<String, String> = pairs.into_iter().collect();
+    if let Entry::Cluster(it) = before {
+        // What bills and addresses call it stays.
+        texts.insert("handle".to_owned(), it.handle.clone());
+    }
+    let mut page =
+        EntryPage::new(layout, kind, Some(path.entry), filters::capital(&before.title()), texts, &register);
+    let after = match onprem::read(kind, &page.texts) {
+        Ok(entry) => entry,
+        Err(refused) => {
+            page.refused = refused;
+            return respond::refused(page);
+        }
+    };
+    let (summary, next) = (format!("Changed {}", before.title()), next(&after, &register, kind));
+    let edits = vec![Edit { id: path.entry, before: Some(before.clone()), after: Some(after) }];
+    finish(&mut db, page, edits, &summary, &next, &by, &settings).await
+}
+
+pub async fn remove(
+    path: paths::RegisterRemove,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+) -> Result {
+    let (_, register) = onprem::current(&mut db).await?;
+    let before = register.entries.get(&path.entry).ok_or(Error::NotFound)?;
+    let kind = Kind::of(before);
+    let page = EntryPage::new(
+        layout,
+        kind,
+        Some(path.entry),
+        filters::capital(&before.title()),
+        cells(before),
+        &register,
+    );
+    let (summary, next) = (format!("Removed {}", before.title()), next(before, &register, kind));
+    let edits = match before {
+        // A cluster goes with everything that is its own, once nothing of it counts any more.
+        Entry::Cluster(it) => {
+            let counting = onprem::counting_months(&mut db, &it.handle).await?;
+            if counting > 0 {
+                let why = format!(
+                    "{counting} of its months count in the ledger, and would be out of reach: take its entries out of \
+                     the register, publish what that changes, and remove it then"
+                );
+                let problems = vec![Problem { id: path.entry, what: before.title(), why }];
+                return respond::refused(EntryPage { problems, ..page });
+            }
+            let is_own = |entry: &Entry| !matches!(entry, Entry::Event(event) if !register.is_of(&event.asset, &it.handle));
+            let own = register.of_cluster(&it.handle).into_iter().filter(|(_, entry)| is_own(entry));
+            own.map(|(id, entry)| Edit { id, before: Some(entry.clone()), after: None }).collect()
+        }
+        _ => vec![Edit { id: path.entry, before: Some(before.clone()), after: None }],
+    };
+    let next = if kind == Kind::Clusters { paths::Clusters.to_string() } else { next };
+    finish(&mut db, page, edits, &summary, &next, &by, &settings).await
+}
+
+async fn finish(
+    db: &mut sqlx::PgConnection,
+    page: EntryPage,
+    edits: Vec<Edit>,
+    summary: &str,
+    next: &str,
+    by: &Actor,
+    settings: &Settings,
+) -> Result {
+    let reason = Some(page.value("reason").trim().to_owned()).filter(|reason| !reason.is_empty());
+    let about = About { summary, reason: reason.as_deref() };
+    match send(db, edits, about, right(&page.layout), next, by, settings).await? {
+        Sent::To(response) => Ok(response),
+        Sent::Refused(problems) => respond::refused(EntryPage { problems, ..page }),
+    }
+}
+
+/// Where one goes on: the page of its cluster.
+fn next(entry: &Entry, register: &Register, kind: Kind) -> String {
+    let of_asset = |name: &str| {
+        register.assets().find(|(_, asset)| asset.name == name).map(|(_, asset)| asset.cluster.clone())
+    };
+    let cluster = match entry {
+        Entry::Event(it) => of_asset(&it.asset),
+        _ => entry.cluster().map(str::to_owned),
+    };
+    cluster.map_or_else(|| paths::Register { kind: As::page(kind) }.to_string(), |cluster| to(&cluster))
+}

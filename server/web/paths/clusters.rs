@@ -1,0 +1,124 @@
+//! On-premises clusters and the register of what they cost.
+
+use axum_extra::routing::TypedPath;
+use serde::Deserialize;
+
+use super::Error;
+use crate::onprem::Kind;
+use crate::period::BillingMonth;
+use crate::web::respond::As;
+
+#[derive(TypedPath)]
+#[typed_path("/clusters", rejection(Error))]
+pub struct Clusters;
+
+#[derive(TypedPath)]
+#[typed_path("/clusters.json", rejection(Error))]
+pub struct ClustersJson;
+
+#[derive(TypedPath)]
+#[typed_path("/clusters.csv", rejection(Error))]
+pub struct ClustersCsv;
+
+/// The form of a new cluster.
+#[derive(TypedPath)]
+#[typed_path("/clusters/new", rejection(Error))]
+pub struct NewCluster;
+
+/// What would come of that form: the figure beside it.
+#[derive(TypedPath)]
+#[typed_path("/clusters/new/figure", rejection(Error))]
+pub struct NewClusterFigure;
+
+/// Figures about owning that people may have read.
+#[derive(TypedPath)]
+#[typed_path("/clusters/claims", rejection(Error))]
+pub struct ClusterClaims;
+
+#[derive(TypedPath)]
+#[typed_path("/clusters/claims.json", rejection(Error))]
+pub struct ClusterClaimsJson;
+
+#[derive(Clone, TypedPath, Deserialize)]
+#[typed_path("/clusters/{cluster}", rejection(Error))]
+pub struct Cluster {
+    pub cluster: As<String>,
+}
+
+/// What a cluster is charged in a month, line by line.
+#[derive(Clone, TypedPath, Deserialize)]
+#[typed_path("/clusters/{cluster}/{month}", rejection(Error))]
+pub struct ClusterMonth {
+    pub cluster: String,
+    pub month: As<BillingMonth>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/clusters/{cluster}/publish", rejection(Error))]
+pub struct ClusterPublish {
+    pub cluster: String,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/clusters/{cluster}/readings", rejection(Error))]
+pub struct ClusterReadings {
+    pub cluster: String,
+}
+
+/// Everything of a kind that was entered.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/register/{kind}", rejection(Error))]
+pub struct Register {
+    pub kind: As<Kind>,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/register/{kind}/file", rejection(Error))]
+pub struct RegisterFile {
+    pub kind: Kind,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/register/{kind}/new", rejection(Error))]
+pub struct RegisterNew {
+    pub kind: Kind,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/register/entries/{entry}", rejection(Error))]
+pub struct RegisterEntry {
+    pub entry: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/register/entries/{entry}/remove", rejection(Error))]
+pub struct RegisterRemove {
+    pub entry: i64,
+}
+
+/// Who changed what, when and why.
+#[derive(TypedPath)]
+#[typed_path("/register/changes", rejection(Error))]
+pub struct RegisterChanges;
+
+#[derive(TypedPath)]
+#[typed_path("/register/changes.json", rejection(Error))]
+pub struct RegisterChangesJson;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/register/changes/{change}/apply", rejection(Error))]
+pub struct RegisterApply {
+    pub change: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/register/changes/{change}/discard", rejection(Error))]
+pub struct RegisterDiscard {
+    pub change: i64,
+}
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/register/changes/{change}/undo", rejection(Error))]
+pub struct RegisterUndo {
+    pub change: i64,
+}

@@ -1,0 +1,215 @@
+//! A cluster's page: what stands on it and in its JSON is the same, and is what the ledger and the register say.
+
+use axum::http::StatusCode;
+use chrono::Months;
+use gpuledger::accounts::Role;
+use gpuledger::clock;
+use gpuledger::money::Decimal;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+/// The first day of the month that was so many months ago.
+fn month(ago: u32) -> String {
+    let day = clock::now().date_naive().checked_sub_months(Months::new(ago)).unwrap();
+    day.format("%Y-%m").to_string()
+}
+
+/// 64 H100 of our own for half a year, beside two months in which H100 were rented.
+async fn site(db: PgPool) -> TestApp {
+    let ledger = TestLedger::new(db);
+    for (ago, cost) in [(2, "40"), (1, "24")] {
+        let at = format!("{}-05T10", month(ago));
+        let file = Focus::new().hour("acme", "s1", &at, cost, "research");
+        ledger.deliver(&format!("{ago}.csv"), &file).await;
+    }
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let since = format!("{}-01", month(6));
+    let fields = [
+        ("name", "H100 East"),
+        ("site", "Berlin"),
+        ("since", since.as_str()),
+        ("nodes", "8"),
+        ("spares", "1"),
+        ("residual", "20"),
+    ];
+    let entered = admin.submit("/clusters/new", "/clusters/new", &fields).await;
+    assert_eq!((entered.status, entered.location()), (StatusCode::SEE_OTHER, "/clusters/h100-east"));
+    admin
+}
+
+async fn json(app: &mut TestApp, address: &str) -> Value {
+    let answer = app.get(address).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn decimal(value: &Value) -> Decimal {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no number")).parse().unwrap()
+}
+
+/// As pages write money.
+fn shown(value: &Value) -> String {
+    let text = decimal(value).round(2).to_string();
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    let groups: Vec<&str> = whole.as_bytes().rchunks(3).rev().map(|it| str::from_utf8(it).unwrap()).collect();
+    format!("{}.{cents}", groups.join(","))
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_owning_costs_stands_on_the_page_and_in_json_and_agrees(db: PgPool) {
+    let mut admin = site(db).await;
+    let page = admin.get("/clusters/h100-east").await.body;
+    let it = json(&mut admin, "/clusters/h100-east.json").await;
+
+    let economics = &it["economics"];
+    let section = html::text(&page, "#economics");
+    let told: Vec<&str> =
+        economics["hours"].as_array().unwrap().iter().map(|link| link["of"].as_str().unwrap()).collect();
+    assert_eq!(told, ["owned", "available", "productive"]);
+    for link in economics["hours"].as_array().unwrap() {
+        assert!(section.contains(&shown(&link["cost_per_hour"])), "{link} {section}");
+    }
+    let components = economics["components"].as_array().unwrap();
+    let sum: Decimal = components.iter().map(|component| decimal(&component["per_year"])).sum();
+    assert_eq!(sum, decimal(&economics["total"]));
+    for component in components {
+        assert!(section.contains(component["name"].as_str().unwrap()), "{component}");
+        assert!(section.contains(component["formula"].as_str().unwrap()), "{component}");
+    }
+    // Capital at 10 % costs more than what the books write off.
+    let books = decimal(&it["hours"]["per_productive"]);
+    assert!(decimal(&economics["hours"][2]["cost_per_hour"]) > books);
+
+    // Sixteen accelerator-hours for 64.
+    let cloud = &it["cloud"];
+    assert_eq!(cloud["month"], month(1));
+    let paid = &cloud["paid"][0];
+    assert_eq!((decimal(&paid["cost_per_hour"]), decimal(&paid["accelerator_hours"])), (4.into(), 16.into()));
+    assert_eq!(paid["months"].as_array().unwrap().len(), 2);
+    assert_eq!(decimal(&paid["comparison"]["of_month"]), decimal(&cloud["hours"][0]["productive"]).times(4));
+    let section = html::text(&page, "#cloud");
+    assert!(section.contains(&shown(&paid["comparison"]["of_month"])), "{section}");
+    let offers = cloud["listed"][0].as_array().unwrap();
+    assert!(!offers.is_empty());
+    for offer in offers {
+        assert_eq!(offer["accelerator"], "nvidia-h100-sxm");
+        assert!(section.contains(offer["supplier"].as_str().unwrap()), "{offer}");
+        assert!(section.contains(&shown(&offer["comparison"]["of_month"])), "{offer} {section}");
+    }
+    let of = |tier: &str| offers.iter().find(|offer| offer["tier"] == tier).unwrap();
+    assert_eq!(of("on-demand")["comparison"]["break_even"]["paid"], "per-use");
+    assert_eq!(of("3-years")["comparison"]["break_even"]["paid"], "committed");
+    assert!(section.contains("from ") && section.contains("never: it would take"), "{section}");
+    assert!(section.contains("at any utilization: owning is "), "{section}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn capacity_racks_power_and_book_values_stand_on_the_page_and_in_json(db: PgPool) {
+    let mut admin = site(db).await;
+    let page = admin.get("/clusters/h100-east").await.body;
+    let it = json(&mut admin, "/clusters/h100-east.json").await;
+
+    // At 80 % of what is available it is as full as it is planned to be, and grows by 2 % a month.
+    assert_eq!(it["capacity"]["full"], serde_json::json!({ "is": "in", "months": 1 }));
+    assert_eq!(it["capacity"]["order"], serde_json::json!({ "is": "now", "months_late": 11 }));
+    let nodes = it["capacity"]["more"]["nodes"].as_u64().unwrap();
+    assert!(html::text(&page, "#capacity").contains(&format!("{nodes} nodes")));
+    assert!(html::text(&page, "#capacity").contains("now, and it comes 11 months late"));
+
+    assert_eq!(
+        (it["racks"]["racks"].as_u64(), it["racks"]["kinds"][0]["units"].as_u64()),
+        (Some(3), Some(9))
+    );
+    assert!(html::text(&page, "#racks").contains("DGX H100"));
+
+    let power = html::text(&page, "#power");
+    let months = it["energy"].as_array().unwrap();
+    assert_eq!(months.len(), 7);
+    for month in months {
+        assert_eq!(decimal(&month["measured_kwh"]), Decimal::ZERO);
+        assert!(decimal(&month["modelled_kwh"]) > Decimal::ZERO);
+        assert_eq!(decimal(&month["pue_entered"]), "1.3".parse().unwrap());
+        assert!(power.contains(&shown(&month["cost"]["amount"])), "{month}");
+        // A flat tariff of 0.10.
+        assert_eq!(decimal(&month["cost_per_kwh"]), "0.1".parse().unwrap());
+    }
+
+    let books = html::text(&page, "#depreciation");
+    let node = &it["schedules"][0];
+    let years = node["years"].as_array().unwrap();
+    assert_eq!(years.len(), 3);
+    assert_eq!(decimal(&years[2]["book_value_after"]), decimal(&node["residual"]));
+    let written_down: Decimal = years.iter().map(|year| decimal(&year["depreciation"])).sum();
+    assert_eq!(written_down, decimal(&node["price"]) - decimal(&node["residual"]));
+    for year in years {
+        assert!(books.contains(&shown(&year["depreciation"])), "{year} {books}");
+    }
+    let last = it["year_ends"].as_array().unwrap().last().unwrap()["values"].as_array().unwrap();
+    let left: Decimal = last.iter().map(|value| decimal(&value[1])).sum();
+    let residuals = it["schedules"].as_array().unwrap().iter().map(|it| decimal(&it["residual"]));
+    assert_eq!(left, residuals.sum::<Decimal>());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_form_shows_both_views_as_one_types(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let figure = |page: &str| html::text(page, "#figure");
+    let ten = figure(&admin.get("/clusters/new/figure?cost_of_capital=10").await.body);
+    assert!(ten.contains("Books") && ten.contains("With capital") && ten.contains("10.0"), "{ten}");
+    assert!(
+        ten.contains("Capital in as-yet-unnamed-node") && ten.contains("capital recovery factor"),
+        "{ten}"
+    );
+    let none = figure(&admin.get("/clusters/new/figure?cost_of_capital=0").await.body);
+    assert_ne!(ten, none);
+    let refused = figure(&admin.get("/clusters/new/figure?life_months=1").await.body);
+    assert!(refused.contains("expected 0.1 to 50 years"), "{refused}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn figures_one_may_have_read_are_put_right(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let claims = json(&mut finance, "/clusters/claims.json").await;
+    let page = finance.get("/clusters/claims").await;
+    assert_eq!(page.status, StatusCode::OK);
+    let text = html::text(&page.body, "main");
+    for claim in claims.as_array().unwrap() {
+        for part in ["says", "printed", "why"] {
+            assert!(text.contains(claim[part].as_str().unwrap()), "{claim}");
+        }
+        for figure in claim["right"].as_array().unwrap() {
+            assert!(text.contains(figure["of"].as_str().unwrap()), "{figure}");
+        }
+    }
+    assert!(text.contains("$18,628") && text.contains("24,906.24 dollars a year"), "{text}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn prices_in_dollars_need_a_rate_where_a_cluster_is_paid_in_euros(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let since = format!("{}-01", month(6));
+    let fields = [("name", "Paris"), ("site", "Paris"), ("since", since.as_str()), ("currency", "EUR")];
+    admin.submit("/clusters/new", "/clusters/new", &fields).await;
+    let before = json(&mut admin, "/clusters/paris.json").await;
+    assert_eq!(
+        (&before["cloud"]["rate"], &before["cloud"]["listed"][0]),
+        (&Value::Null, &serde_json::json!([]))
+    );
+    let page = admin.get("/clusters/paris").await.body;
+    assert!(html::text(&page, "#cloud").contains("has no rate from USD to EUR"));
+
+    let last = month(1);
+    let rate = [
+        ("month", last.as_str()),
+        ("currency", "EUR"),
+        ("quoted_in", "USD"),
+        ("rate", "1.25"),
+        ("source", "x"),
+    ];
+    assert_eq!(admin.submit("/rates", "/rates", &rate).await.status, StatusCode::SEE_OTHER);
+    let after = json(&mut admin, "/clusters/paris.json").await;
+    let offer = &after["cloud"]["listed"][0][0];
+    assert_eq!(decimal(&offer["per_hour"]).times(5), decimal(&offer["usd_per_hour"]).times(4));
+}
