@@ -4,23 +4,25 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use rand::Rng;
 use rand::seq::IndexedRandom as _;
-use sqlx::PgConnection;
+use serde_json::json;
+use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
 use super::Session;
 use crate::accounts::people::{self, Added};
 use crate::accounts::{Email, NewPerson, Password, Role};
 use crate::allocation::{self, Edit, Enacted};
-use crate::audit::Actor;
+use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
 use crate::demonstration::{Holds, Mark};
 use crate::exchange;
-use crate::generate::demo::{Delivery, Demonstration, File, LEADS, What};
+use crate::generate::demo::{CLUSTER, ClusterNews, Delivery, Demonstration, File, Happening, LEADS, What};
 use crate::ledger::{self, Import, LookIn, NewInvoice, Report, Source, Status, WhenUnsure};
 use crate::money::Decimal;
+use crate::onprem::{self, About, MeterReadings, Outcome, Right, State};
 use crate::period::{BillingMonth, Period};
 use crate::report::Answers;
 use crate::store::{Database, private};
@@ -155,7 +157,12 @@ async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Res
     set_exchange_rates(session, &demonstration).await?;
     write_book(session, &demonstration).await?;
     let mut rows = 0;
+    let mut happenings = demonstration.cluster().into_iter().peekable();
     for delivery in deliveries.iter().skip(mark.loaded) {
+        // Not counted by the mark: what has happened already does not happen again.
+        while let Some(happening) = happenings.next_if(|happening| happening.at <= delivery.at) {
+            rows += happen(session, happening).await?;
+        }
         let report = import(session, delivery).await?;
         rows += report.rows_read;
         mark.loaded += 1;
@@ -180,7 +187,9 @@ async fn enter_invoices(session: &Session, demonstration: &Demonstration) -> any
     let closed: Vec<_> = lines.iter().filter(|line| !line.is_provisional).collect();
     let last = closed.iter().map(|line| line.month).max();
     for line in closed {
-        if line.provider == "Microsoft" && Some(line.month) == last {
+        // Nobody sends an invoice for what is one's own.
+        let is_own = line.provider == onprem::PROVIDER;
+        if is_own || line.provider == "Microsoft" && Some(line.month) == last {
             continue;
         }
         let mut total = line.in_ledger.clone();
@@ -195,33 +204,106 @@ async fn enter_invoices(session: &Session, demonstration: &Demonstration) -> any
     Ok(())
 }
 
-/// Uploads a delivery's files, as finance would have done on its day.
-async fn import(session: &Session, delivery: &Delivery) -> anyhow::Result<Report> {
-    let package = delivery.package().context("the demonstration could not be made")?;
+/// Writes down, reads or publishes something of its own cluster, unless that was done; answers rows that were loaded.
+async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> {
+    let mut db = session.pool.acquire().await?;
+    let Happening { at, what } = happening;
+    let (_, register) = onprem::current(&mut db).await?;
+    let outcome = match what {
+        ClusterNews::Written { summary, entries } => {
+            if entries.iter().any(|entry| register.entries.values().any(|known| known == entry)) {
+                return Ok(0);
+            }
+            let ids = onprem::entry_ids(&mut db, entries.len()).await?;
+            let edits = ids.into_iter().zip(entries);
+            let edits = edits.map(|(id, entry)| onprem::Edit { id, before: None, after: Some(entry) });
+            let about = About { summary: &summary, reason: None };
+            onprem::change(&mut db, edits.collect(), about, Right::Apply, &session.by, at).await?
+        }
+        ClusterNews::Read { summary, readings } => {
+            let mut meters = Vec::new();
+            for (id, entry) in &register.entries {
+                let onprem::Entry::Meter(meter) = entry else { continue };
+                let mine = readings.iter().filter(|reading| reading.meter == meter.name);
+                meters.push(MeterReadings { meter_id: *id, readings: mine.cloned().collect() });
+            }
+            let ids: Vec<i64> = meters.iter().map(|meter| meter.meter_id).collect();
+            let last = readings.iter().map(|reading| reading.until).max();
+            if onprem::meters_read(&mut db, &ids).await?.iter().any(|read| Some(read.last) >= last) {
+                return Ok(0);
+            }
+            onprem::take_readings(&mut db, &meters, &summary, &session.by, at).await?
+        }
+        ClusterNews::Published(month) => {
+            drop(db);
+            return publish(session, month, at).await;
+        }
+    };
+    match outcome {
+        Outcome::At { .. } => Ok(0),
+        other => bail!("the register of the demonstration was not taken: {other:?}"),
+    }
+}
+
+/// Hands in a month of its own cluster, as finance would have done on its day.
+async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> anyhow::Result<u64> {
+    let mut db = session.pool.acquire().await?;
+    let found = onprem::month(&mut db, CLUSTER, month, at.date_naive()).await?;
+    let Some(it) = found.filter(|it| it.state != State::Published) else { return Ok(0) };
+    let batch_id = Uuid::new_v4();
+    let mut tx = db.begin().await?;
+    onprem::note_handed_in(&mut tx, CLUSTER, &[&it], batch_id, FINANCE, at).await?;
+    let details = json!({ "cluster": CLUSTER, "months": [month] });
+    audit::record(&mut tx, &session.by, Verb::ClusterPublished, &Object::Batch(batch_id), details, at)
+        .await?;
+    tx.commit().await?;
+    drop(db);
+    let file = File { name: it.file_name(CLUSTER), bytes: it.file };
+    let report = upload(session, vec![file], batch_id, at).await?;
+    if !matches!(report.status, Status::Loaded | Status::Duplicate) {
+        bail!("{} was not loaded: {}", name(&report), report.message.as_deref().unwrap_or_default());
+    }
+    remark!("           {}: {} rows, of its own", name(&report), report.rows_read);
+    Ok(report.rows_read)
+}
+
+/// Uploads files that belong together.
+async fn upload(
+    session: &Session,
+    files: Vec<File>,
+    batch_id: Uuid,
+    at: DateTime<Utc>,
+) -> anyhow::Result<Report> {
     let folder = tempfile::tempdir().context("there is no place for the demonstration's files")?;
-    let mut files = Vec::new();
-    for File { name, bytes } in package.files {
+    let mut sources = Vec::new();
+    for File { name, bytes } in files {
         let path = folder.path().join(&name);
         std::fs::write(&path, bytes).context("the demonstration's files cannot be written")?;
-        files.push(Source { name, path });
+        sources.push(Source { name, path });
     }
     let import = Import {
-        deliveries: ledger::gather(files, LookIn::Given),
+        deliveries: ledger::gather(sources, LookIn::Given),
         as_format: None,
         labels: allocation::label_keys(&mut *session.pool.acquire().await?).await?,
         decision: None,
         when_unsure: WhenUnsure::Wait,
-        batch_id: Uuid::new_v4(),
+        batch_id,
         by: FINANCE,
-        handed_in: delivery.at,
-        now: delivery.at,
+        handed_in: at,
+        now: at,
         progress: ledger::Progress::default(),
     };
     let reports = ledger::import(&session.pool, &session.originals, import)
         .await
         .map_err(|interrupted| interrupted.error)
         .context("the demonstration could not be loaded")?;
-    let report = reports.into_iter().next().context("a delivery without files")?;
+    reports.into_iter().next().context("a delivery without files")
+}
+
+/// Uploads a delivery's files, as finance would have done on its day.
+async fn import(session: &Session, delivery: &Delivery) -> anyhow::Result<Report> {
+    let package = delivery.package().context("the demonstration could not be made")?;
+    let report = upload(session, package.files, Uuid::new_v4(), delivery.at).await?;
     let is_as_told = match delivery.what {
         What::PriceSheet => report.status == Status::Refused,
         What::Partial => matches!(report.status, Status::Waiting | Status::Duplicate),

@@ -15,7 +15,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::store::sandbox::Sandbox;
-use crate::support::{TestApp, TestLedger, html};
+use crate::support::{TestApp, TestLedger, gpuledger, html};
 
 async fn import(ledger: &TestLedger, package: &Package) -> Report {
     let paths: Vec<_> = package.files.iter().map(|file| ledger.file(&file.name, &file.bytes)).collect();
@@ -107,9 +107,13 @@ struct Started {
 
 impl Started {
     fn at(data_dir: &Path) -> Self {
+        Self::with(data_dir, "1")
+    }
+
+    fn with(data_dir: &Path, months: &str) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut process = command(data_dir)
-            .args(["--months", "1", "--today", "2026-11-03", "--listen", &format!("127.0.0.1:{port}")])
+            .args(["--months", months, "--today", "2026-11-03", "--listen", &format!("127.0.0.1:{port}")])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -186,6 +190,55 @@ fn one_command_leads_to_a_page_that_one_can_sign_in_to() {
     let password = second.password("admin@example.org").to_owned();
     assert!(second.sign_in("admin@example.org", &password).starts_with("HTTP/1.1 303"));
     second.stop();
+}
+
+#[test]
+fn its_own_cluster_is_charged_to_teams_and_does_not_happen_twice() {
+    let sandbox = Sandbox::at("demo");
+    let json = |arguments: &[&str]| -> Value {
+        let output = gpuledger(sandbox.data_dir(), None, arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let load = || {
+        let started = Started::with(sandbox.data_dir(), "2");
+        // Only what has answered hears that it should stop.
+        assert!(started.ask("GET /sign-in HTTP/1.1", "").starts_with("HTTP/1.1 200"));
+        started.stop();
+    };
+    load();
+    // Fails where an equation does not hold.
+    let checked = json(&["check", "--json"]);
+    let of = |checked: &Value| -> Vec<String> {
+        let equations = checked.as_array().unwrap().iter().map(|it| it["of"].as_str().unwrap().to_owned());
+        equations.filter(|of| of.starts_with("h100-east ") || of.starts_with("east-")).collect()
+    };
+    let clusters = of(&checked);
+    assert!(clusters.iter().any(|of| of.starts_with("h100-east 2026-10, revision ")), "{clusters:?}");
+    assert!(
+        !clusters.iter().any(|of| of.contains("2026-11")),
+        "the running month is nobody's yet: {clusters:?}"
+    );
+    let asked =
+        ["report", "spend", "--period", "2026-10", "--by", "team", "--provider", "On-premises", "--json"];
+    let spent = json(&asked);
+    assert_eq!(spent["owned_hours"], (64 * 24 * 31).to_string());
+    let teams: BTreeMap<&str, &str> = spent["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|team| (team["key"].as_str().unwrap(), team["owned_hours"].as_str().unwrap()))
+        .collect();
+    assert_eq!(teams, [("language", "23808"), ("robotics", "11904"), ("vision", "11904")].into());
+
+    // As after a stop in the middle: what happened to the cluster is tried again.
+    let mark = sandbox.data_dir().join("demonstration.json");
+    let mut cut_off: Value = serde_json::from_slice(&std::fs::read(&mark).unwrap()).unwrap();
+    cut_off["loaded"] = (cut_off["loaded"].as_u64().unwrap() - 1).into();
+    std::fs::write(&mark, cut_off.to_string()).unwrap();
+    load();
+    assert_eq!(of(&json(&["check", "--json"])), clusters);
+    assert_eq!(json(&asked)["sequence"], spent["sequence"]);
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! Who pays for what in the demonstration: what its administrator wrote into the allocation book.
 //!
 //! Robotics moved from research to the products in the eighth month; what it cost before stays where it was. Most of
-//! what people type is known as another spelling. Some is not, for whoever looks to mend.
+//! what people type is known as another spelling. Some is not, for whoever looks to mend. Machines of the organization's
+//! own are each a team's; what it takes to run them is shared by the teams that have some.
 
+use super::cluster::{CLUSTER, EXPANDED, NODE};
 use crate::allocation::{
     Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Months, Pool, Project, Rule,
     Split, Target, Team, Test,
 };
 use crate::money::{Currency, Decimal};
+use crate::onprem::PROVIDER;
 use crate::period::BillingMonth;
 
 /// The month of the reorganization, of thirteen.
@@ -102,12 +105,33 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
     let tax = without_platform(pool("tax", "Tax", Split::DirectCost));
     let unused = without_platform(pool("unused-commitments", "Unused commitments", Split::WhoUsedIt));
     book.extend([platform, support, tax, unused].map(Entry::Pool));
+    let expanded = first.plus(EXPANDED);
+    for (among, months) in [
+        (&["language", "vision"][..], Months { first: None, last: Some(expanded.previous()) }),
+        (&["language", "vision", "robotics"][..], Months::from(expanded)),
+    ] {
+        book.push(Entry::Pool(Pool {
+            handle: "on-premises".to_owned(),
+            name: "On-premises overhead".to_owned(),
+            split: Split::AcceleratorHours,
+            among: among.iter().map(|&team| team.to_owned()).collect(),
+            without: Vec::new(),
+            pools: Vec::new(),
+            months,
+        }));
+    }
 
     let is = |field: &str, value: &str| condition(field, Test::Is(vec![value.to_owned()]));
     let there =
         |field: &str| condition(field, Test::Missing).map(|missing| Condition { not: true, ..missing });
     let pool = |handle: &str| Target::Pool { pool: handle.to_owned() };
-    let rules: [(&str, Vec<Option<Condition>>, Target); 7] = [
+    let of_machines = |from: u32, to: u32| {
+        let machines = (from..=to).map(|unit| format!("{NODE}-{unit:02}")).collect();
+        vec![is("tag:cluster", CLUSTER), condition("resource", Test::Is(machines))]
+    };
+    let team =
+        |team: &str, project: &str| Target::Team { team: team.to_owned(), project: Some(project.to_owned()) };
+    let rules: [(&str, Vec<Option<Condition>>, Target); 10] = [
         ("Tax", vec![is("category", "Tax")], pool("tax")),
         ("Support", vec![condition("service", Test::Matches("(?i)support".to_owned()))], pool("support")),
         (
@@ -117,7 +141,10 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
         ),
         ("Unused commitments", vec![is("commitment-status", "Unused")], pool("unused-commitments")),
         ("Platform services", vec![is("label:team", "platform")], pool("platform-services")),
+        ("H100 East: language", of_machines(1, 4), team("language", "foundation-model")),
+        ("H100 East: vision", of_machines(5, 6), team("vision", "segmentation")),
         ("Labels", Vec::new(), Target::Labels),
+        ("On-premises overhead", vec![is("provider", PROVIDER)], pool("on-premises")),
         ("Accounts", Vec::new(), Target::Account),
     ];
     for (place, (name, when, to)) in (0..).zip(rules) {
@@ -167,7 +194,7 @@ mod tests {
                 _ => 0,
             })
             .sum();
-        assert_eq!(conditions, 6);
+        assert_eq!(conditions, 11);
         let book = Book { entries: (1..).zip(entries).collect() };
         assert_eq!(problems(&book), []);
     }

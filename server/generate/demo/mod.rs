@@ -3,12 +3,14 @@
 //! Six teams train and serve on AWS (a CUR), Azure and a specialty cloud (FOCUS, the latter in euros). The
 //! months tell a story: growth, a move from A100 to H100 that leaves reservations unused, prices that change,
 //! an idle cluster over a weekend, tags as people write them, a month that was corrected, a file that was
-//! damaged on the way, one that was no bill, and one that somebody must decide about.
+//! damaged on the way, one that was no bill, and one that somebody must decide about. Beside the clouds stands a cluster
+//! of its own, whose months are bills like any others.
 //!
 //! The same seed and day give the same files. [`Sums`] says what a correct reader finds in each.
 
 mod bill;
 mod book;
+mod cluster;
 mod exchange_rates;
 mod file;
 mod organization;
@@ -19,8 +21,10 @@ use std::io;
 
 use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 
+pub use cluster::{CLUSTER, ClusterNews, Happening};
 pub use file::File;
 
+use super::random::Random;
 use crate::allocation::Entry;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -168,6 +172,11 @@ impl Demonstration {
             add(What::PriceSheet, 2, whole);
         }
         add(What::Final, 4, whole);
+    }
+
+    /// What happens to its own cluster, in order.
+    pub fn cluster(&self) -> Vec<Happening> {
+        cluster::happenings(self)
     }
 
     /// US dollars for a euro on the working days of these months, in the form of the European Central Bank's
