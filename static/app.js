@@ -68,6 +68,17 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
   });
 }
 
+// What an upload did, said by the page that it led to.
+if (sessionStorage.getItem("flash")) {
+  const flash = document.createElement("div");
+  flash.className = "flash";
+  flash.setAttribute("role", "status");
+  flash.append(document.createElement("p"));
+  flash.firstChild.textContent = sessionStorage.getItem("flash");
+  sessionStorage.removeItem("flash");
+  if (!document.querySelector(".flash")) document.querySelector("main")?.prepend(flash);
+}
+
 // An upload that shows how far it is, and then the page that it leads to.
 function send(form, event) {
   event.preventDefault();
@@ -90,12 +101,19 @@ function send(form, event) {
   });
   request.addEventListener("error", () => stop("The connection broke off. Nothing was loaded; try again."));
   request.addEventListener("load", () => {
-    if (request.responseURL !== form.action || request.status < 400) return location.assign(request.responseURL);
     const page = new DOMParser().parseFromString(request.responseText, "text/html");
-    // What was refused is said in a list, or beside the field; a page of errors says it in its first sentence.
-    const said = [...page.querySelectorAll("main [role=alert] li, main .problem")];
+    if (request.responseURL !== form.action || request.status < 400) {
+      // The page was asked for already, and said there what was done: it would not say so again.
+      const said = page.querySelector(".flash p");
+      if (said) sessionStorage.setItem("flash", said.textContent);
+      return location.assign(request.responseURL);
+    }
+    // What was refused is said in a list, a table, or beside the field; a page of errors says it in its first sentence.
+    const said = [...page.querySelectorAll("main [role=alert] li, main .notice li, main .notice tbody tr, main .problem")];
     if (!said.length) said.push(page.querySelector("main p:not(.quiet)") || page.body);
-    stop(said.map((it) => it.textContent.trim()).join(" "));
+    const text = (it) => (it.cells ? [...it.cells] : [it]).map((cell) => cell.textContent.trim()).join(" · ");
+    const more = said.length > 5 ? ` And ${said.length - 5} more.` : "";
+    stop(said.slice(0, 5).map((it) => (it.cells ? `Row ${text(it)}.` : text(it))).join(" ") + more);
   });
   request.send(new FormData(form));
 }

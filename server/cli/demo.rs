@@ -252,7 +252,8 @@ async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> a
     let Some(it) = found.filter(|it| it.state != State::Published) else { return Ok(0) };
     let batch_id = Uuid::new_v4();
     let mut tx = db.begin().await?;
-    onprem::note_handed_in(&mut tx, CLUSTER, &[&it], batch_id, FINANCE, at).await?;
+    let revision = onprem::hold(&mut tx, CLUSTER).await?;
+    onprem::note_handed_in(&mut tx, (CLUSTER, revision), &[&it], batch_id, FINANCE, at).await?;
     let details = json!({ "cluster": CLUSTER, "months": [month] });
     audit::record(&mut tx, &session.by, Verb::ClusterPublished, &Object::Batch(batch_id), details, at)
         .await?;

@@ -34,39 +34,40 @@ pub async fn hand_in_cluster(
     by: &Actor,
     now: DateTime<Utc>,
 ) -> anyhow::Result<HandedIn> {
-    let mut due = onprem::months(&mut *db, cluster, now.date_naive()).await?;
+    let mut tx = db.begin().await?;
+    // The register stays as it is, and nobody else hands in months of this cluster, until this is done.
+    let revision = onprem::hold(&mut tx, cluster).await?;
+    let mut due = onprem::months(&mut tx, cluster, now.date_naive()).await?;
     due.retain(|it| match only {
         Some(month) => month == it.month && it.state.may_be_handed_in(),
         None => it.state.is_due(),
     });
     let (gone, files): (Vec<&ClusterMonth>, Vec<&ClusterMonth>) =
         due.iter().partition(|it| it.state == State::Gone);
-    let mut tx = db.begin().await?;
+    let batch_id = Uuid::new_v4();
+    let mut handed_in = HandedIn { batch: None, months: files.len(), gone: gone.len() };
+    if !files.is_empty() {
+        handed_in.batch = Some(batch_id);
+        let mut arriving = inbox.open(batch_id)?;
+        for it in &files {
+            let mut file = arriving.file(&it.file_name(cluster))?;
+            file.write(&it.file).await?;
+            file.finish().await?;
+        }
+        onprem::note_handed_in(&mut tx, (cluster, revision), &files, batch_id, &by.name, now).await?;
+        let months: Vec<BillingMonth> = files.iter().map(|it| it.month).collect();
+        let details = json!({ "cluster": cluster, "months": months, "revision": revision });
+        audit::record(&mut tx, by, Verb::ClusterPublished, &Object::Batch(batch_id), details, now).await?;
+        arriving.decided(Decision::Replace).enqueue(&mut tx, by, now).await?;
+    }
+    // Last, since undoing holds the ledger.
     for it in &gone {
         for delivery in onprem::deliveries_of(&mut tx, cluster, it.month).await? {
-            let sequence = ledger::undo(&mut tx, delivery, &by.name, now).await?;
+            let Some(sequence) = ledger::undo(&mut tx, delivery, &by.name, now).await? else { continue };
             let (object, details) = (Object::Delivery(delivery), json!({ "sequence": sequence }));
             audit::record(&mut tx, by, Verb::DeliveryUndone, &object, details, now).await?;
         }
     }
-    let mut handed_in = HandedIn { batch: None, months: files.len(), gone: gone.len() };
-    if files.is_empty() {
-        tx.commit().await?;
-        return Ok(handed_in);
-    }
-    let batch_id = Uuid::new_v4();
-    handed_in.batch = Some(batch_id);
-    let mut arriving = inbox.open(batch_id)?;
-    for it in &files {
-        let mut file = arriving.file(&it.file_name(cluster))?;
-        file.write(&it.file).await?;
-        file.finish().await?;
-    }
-    onprem::note_handed_in(&mut tx, cluster, &files, batch_id, &by.name, now).await?;
-    let months: Vec<BillingMonth> = files.iter().map(|it| it.month).collect();
-    let details = json!({ "cluster": cluster, "months": months });
-    audit::record(&mut tx, by, Verb::ClusterPublished, &Object::Batch(batch_id), details, now).await?;
-    arriving.decided(Decision::Replace).enqueue(&mut tx, by, now).await?;
     tx.commit().await?;
     Ok(handed_in)
 }

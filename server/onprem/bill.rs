@@ -7,8 +7,10 @@
 
 use serde_json::json;
 
-use super::entry::Cluster;
-use super::month::{Component, Line};
+use super::entry::{Asset, Cluster};
+use super::month::{Component, Line, Machine};
+use crate::accelerator::{Accelerators, recognize};
+use crate::billing::{ChargeCategory, ChargeKey};
 use crate::period::BillingMonth;
 
 /// FOCUS ProviderName of everything that is our own.
@@ -105,7 +107,8 @@ pub fn bill(
             line.component.service_category().to_owned(),
             line.component.name().to_owned(),
             line.name.clone(),
-            line.machine.as_ref().map(instance_type).unwrap_or_default(),
+            // A meter for everything: what describes one row is no part of what many have in common.
+            line.machine.as_ref().map_or_else(|| line.component.name().to_owned(), instance_type),
             details.unwrap_or_default(),
             serde_json::Value::Object(tags).to_string(),
             "Owned".to_owned(),
@@ -117,11 +120,30 @@ pub fn bill(
     file.into_inner().map_err(|error| error.into_error().into())
 }
 
-/// `DGX H100 (8x H100 SXM)`: which accelerator it is must be told by the words.
-fn instance_type(machine: &super::month::Machine) -> String {
-    let super::month::Machine { model, accelerator, accelerators } = machine;
-    let what = format!("{accelerators}x {accelerator}");
-    if model.is_empty() || *model == what { what } else { format!("{model} ({what})") }
+/// `8x H100 SXM`: what the hours are of is told by these words alone, whatever people call the machine.
+fn instance_type(machine: &Machine) -> String {
+    format!("{}x {}", machine.accelerators, machine.accelerator)
+}
+
+/// How many accelerators the ledger counts for an hour of an asset's unit, by what its bill says.
+pub(super) fn counted(asset: &Asset) -> Option<Accelerators> {
+    let machine = Machine {
+        model: asset.model.clone(),
+        accelerator: asset.accelerator.clone(),
+        accelerators: asset.accelerators,
+    };
+    let name = instance_type(&machine);
+    let key = ChargeKey {
+        provider: PROVIDER.to_owned(),
+        service: Component::Depreciation.name().to_owned(),
+        instance_type: name.clone(),
+        meter: name,
+        stated_accelerators: asset.accelerators.to_string(),
+        category: ChargeCategory::Usage,
+        unit: "Hours".to_owned(),
+        ..ChargeKey::default()
+    };
+    recognize(&key).map(|found| found.per_unit)
 }
 
 impl Component {
@@ -146,7 +168,7 @@ impl Component {
     /// FOCUS ServiceCategory.
     fn service_category(self) -> &'static str {
         match self {
-            Self::Purchase | Self::Depreciation | Self::Interest | Self::Lease | Self::Disposal => "Compute",
+            Self::Purchase | Self::Depreciation | Self::Lease | Self::Disposal => "Compute",
             Self::Links => "Networking",
             Self::Licences => "Developer Tools",
             _ => "Other",

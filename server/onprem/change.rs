@@ -1,15 +1,17 @@
 //! Changing the register: proposed by whoever may, applied and undone by whoever may decide. Each makes a revision.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{Connection, PgConnection};
 
+use super::entry::Entry;
 use super::keep::register;
 use super::power::Reading;
 use super::problem::{Problem, problems};
 use super::register::Edit;
+use super::standing::counting_months;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::money::Decimal;
 
@@ -182,6 +184,8 @@ pub async fn undo(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>
 /// Sets a proposal aside. False where it was decided before.
 pub async fn discard(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>) -> sqlx::Result<bool> {
     let mut tx = db.begin().await?;
+    // Who applies it at the same moment is waited for.
+    begin(&mut tx).await?;
     let summary = sqlx::query_scalar!(
         "update register_changes set status = 'discarded', decided_at = $2, decided_by = $3
          where change_id = $1 and status = 'proposed'
@@ -205,8 +209,8 @@ pub struct MeterReadings {
     pub readings: Vec<Reading>,
 }
 
-/// Takes what meters read. From the first to the last of them they stand for what each meter read before; refused where
-/// that would cut a reading in two, since half of it would be lost.
+/// Takes what meters read: in place of what each read before in the same time, whole readings for whole readings. Refused
+/// where one that was taken before would be replaced in part, since the rest of it would be lost.
 pub async fn take_readings(
     db: &mut PgConnection,
     meters: &[MeterReadings],
@@ -222,33 +226,47 @@ pub async fn take_readings(
         else {
             continue;
         };
-        let cut = sqlx::query!(
+        let before = sqlx::query!(
             "select starts_at, ends_at from meter_readings
-             where meter_id = $1 and until_revision is null
-               and ((starts_at < $2 and ends_at > $2) or (starts_at < $3 and ends_at > $3))
-             order by starts_at limit 1",
+             where meter_id = $1 and until_revision is null and ends_at > $2 and starts_at < $3
+             order by starts_at",
             meter_id,
             first,
             last,
         )
-        .fetch_optional(&mut *tx)
+        .fetch_all(&mut *tx)
         .await?;
-        if let Some(cut) = cut {
-            let minute = |time: DateTime<Utc>| time.format("%Y-%m-%d %H:%M").to_string();
-            let what = format!("a reading from {} to {}", minute(cut.starts_at), minute(cut.ends_at));
-            let why = format!(
-                "it was taken before, and these, from {} to {}, would stand for a part of it alone",
-                minute(first),
-                minute(last)
-            );
-            return Ok(Outcome::Refused(vec![Problem { id: *meter_id, what, why }]));
+        let mut new: Vec<(DateTime<Utc>, DateTime<Utc>)> =
+            readings.iter().map(|it| (it.from, it.until)).collect();
+        new.sort_unstable();
+        let mut replaced = Vec::new();
+        let mut at = 0;
+        for known in &before {
+            // Neither those before nor the new ones overlap among themselves.
+            while new.get(at).is_some_and(|(_, until)| *until <= known.starts_at) {
+                at += 1;
+            }
+            let over = new[at..].iter().take_while(|(from, _)| *from < known.ends_at);
+            let covered: TimeDelta =
+                over.map(|(from, until)| *until.min(&known.ends_at) - *from.max(&known.starts_at)).sum();
+            if covered >= known.ends_at - known.starts_at {
+                replaced.push(known.starts_at);
+            } else if covered > TimeDelta::zero() {
+                let minute = |time: DateTime<Utc>| time.format("%Y-%m-%d %H:%M").to_string();
+                let what = format!("a reading from {} to {}", minute(known.starts_at), minute(known.ends_at));
+                let why = format!(
+                    "it was taken before, and these, from {} to {}, would stand for a part of it alone",
+                    minute(first),
+                    minute(last)
+                );
+                return Ok(Outcome::Refused(vec![Problem { id: *meter_id, what, why }]));
+            }
         }
         sqlx::query!(
-            "update meter_readings set until_revision = $4
-             where meter_id = $1 and until_revision is null and ends_at > $2 and starts_at < $3",
+            "update meter_readings set until_revision = $3
+             where meter_id = $1 and until_revision is null and starts_at = any($2)",
             meter_id,
-            first,
-            last,
+            &replaced,
             revision,
         )
         .execute(&mut *tx)
@@ -334,7 +352,18 @@ async fn refusal(db: &mut PgConnection, edits: &[Edit], last: i64) -> sqlx::Resu
     if !overtaken.is_empty() {
         return Ok(Some(Outcome::Overtaken(overtaken)));
     }
-    let found = problems(&now.edited(edits));
+    let mut found = problems(&now.edited(edits));
+    for edit in edits {
+        let (Some(Entry::Cluster(it)), None) = (&edit.before, &edit.after) else { continue };
+        let counting = counting_months(&mut *db, &it.handle).await?;
+        if counting > 0 {
+            let why = format!(
+                "{counting} of its months count in the ledger, and would be out of reach: take its entries out of the \
+                 register, publish what that changes, and remove it then"
+            );
+            found.push(Problem { id: edit.id, what: edit.title(), why });
+        }
+    }
     Ok((!found.is_empty()).then_some(Outcome::Refused(found)))
 }
 

@@ -114,6 +114,8 @@ pub fn offers(economics: &Economics, hours: &HoursOfModel, dollar: Decimal, toda
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::money::Currency;
     use crate::onprem::economics::economics;
@@ -171,7 +173,9 @@ mod tests {
     fn prices_per_use_have_a_break_even_and_committed_ones_a_ratio() {
         let register = register();
         let economics =
-            economics(&register, "east", day("2026-02-01"), &Currency::exactly("USD")).unwrap().unwrap();
+            economics(&register, "east", day("2026-02-01"), &Currency::exactly("USD"), &BTreeMap::new())
+                .unwrap()
+                .unwrap();
         let lines = month::lines(&register, &[], "east", "2026-02".parse().unwrap());
         let hours = &hours_by_model(&lines, number("0.76"))[0];
         let own = economics.per_hour(Hours::Productive).unwrap();
@@ -201,7 +205,9 @@ mod tests {
     fn the_list_is_converted_and_marked_where_it_is_old() {
         let register = register();
         let economics =
-            economics(&register, "east", day("2026-02-01"), &Currency::exactly("USD")).unwrap().unwrap();
+            economics(&register, "east", day("2026-02-01"), &Currency::exactly("USD"), &BTreeMap::new())
+                .unwrap()
+                .unwrap();
         let lines = month::lines(&register, &[], "east", "2026-02".parse().unwrap());
         let hours = &hours_by_model(&lines, number("0.76"))[0];
         let found = offers(&economics, hours, number("0.5"), day("2026-11-22"));

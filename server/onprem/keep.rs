@@ -60,6 +60,8 @@ pub async fn readings(
         r#"select meter_id, starts_at, ends_at, kwh as "kwh: Decimal"
            from meter_readings
            where meter_id = any($1) and ends_at > $2 and starts_at < $3
+             -- No reading is longer than a year and a day.
+             and starts_at > $2::timestamptz - interval '367 days'
              and from_revision <= $4 and (until_revision is null or until_revision > $4)
            order by meter_id, starts_at"#,
         &ids,

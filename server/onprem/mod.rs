@@ -59,7 +59,7 @@ pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };
 pub use standing::{
-    ClusterMonth, State, counting_months, deliveries_of, lines_until, month, months, note_handed_in,
+    ClusterMonth, State, counting_months, deliveries_of, hold, lines_until, month, months, note_handed_in,
 };
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 
-use super::entry::{Asset, Entry, EventKind, Paid, Span, Staff};
+use super::bill::counted;
+use super::entry::{Asset, Entry, EventKind, Paid, Span, Staff, StaffHours};
 use super::register::Register;
+use crate::accelerator::Accelerators;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -38,6 +40,7 @@ pub fn problems(register: &Register) -> Vec<Problem> {
             Entry::Event(_) => found.event(*id, entry),
             Entry::Tariff(_) | Entry::Colocation(_) => found.overlap(*id, entry),
             Entry::Staff(it) => found.share(*id, entry, it),
+            Entry::StaffHours(it) => found.hours(*id, entry, it),
             _ => {}
         }
     }
@@ -103,6 +106,16 @@ impl Found<'_> {
     }
 
     fn asset(&mut self, id: i64, entry: &Entry, it: &Asset) {
+        if it.bears_accelerators() {
+            let expected = Accelerators::fraction(it.accelerators.into(), 1);
+            if counted(it) != expected {
+                let why = format!(
+                    "“{}” is not recognized as an accelerator: write it as the catalog has it, as H100 SXM or MI300X",
+                    it.accelerator
+                );
+                self.say(id, entry, why);
+            }
+        }
         if it.idle_kw > it.load_kw {
             self.say(id, entry, "it draws more at rest than at work");
         }
@@ -164,17 +177,45 @@ impl Found<'_> {
             let both = match (entry, other) {
                 (Entry::Tariff(a), Entry::Tariff(b)) if a.cluster == b.cluster => (a.months, b.months),
                 (Entry::Colocation(a), Entry::Colocation(b))
-                    if a.cluster == b.cluster && a.name == b.name =>
+                    if a.cluster == b.cluster
+                        && (a.name == b.name || a.includes_energy != b.includes_energy) =>
                 {
                     (a.months, b.months)
                 }
                 _ => continue,
             };
+            if let (Entry::Colocation(a), Entry::Colocation(b)) = (entry, other)
+                && a.name != b.name
+                && both.0.overlaps(both.1)
+            {
+                let why = format!(
+                    "energy is in the price of one contract and not of the other ({}), at the same time: energy is \
+                     charged for a cluster or it is not",
+                    other.title()
+                );
+                self.say(id, entry, why);
+                return;
+            }
             if *other_id != id && both.0.overlaps(both.1) {
                 let why = format!("its months overlap with those of {}: end one of them", other.title());
                 self.say(id, entry, why);
                 return;
             }
+        }
+    }
+
+    /// People are charged by their share or by their hours.
+    fn hours(&mut self, id: i64, entry: &Entry, it: &StaffHours) {
+        let is_charged = self.register.entries.values().any(|other| {
+            matches!(other, Entry::Staff(role) if role.cluster == it.cluster
+                && role.role.eq_ignore_ascii_case(&it.role) && role.months.contains(it.month))
+        });
+        if is_charged {
+            self.say(
+                id,
+                entry,
+                "the role is charged by its full-time equivalents in this month: one or the other",
+            );
         }
     }
 
@@ -235,6 +276,25 @@ mod tests {
                 &[(Kind::StaffHours, "hours=1|hourly_cost=1"), (Kind::StaffHours, "hours=2|hourly_cost=1")],
                 &["hours of this role and month already"],
             ),
+            (
+                &[
+                    (Kind::Staff, "role=ops"),
+                    (Kind::StaffHours, "role=Ops|month=2026-02|hours=1|hourly_cost=1"),
+                ],
+                &["by its full-time equivalents in this month"],
+            ),
+            (
+                &[
+                    (Kind::Colocation, "name=a|contracted_kw=1|price_per_kw=1|includes_energy=yes"),
+                    (Kind::Colocation, "name=b|contracted_kw=1|price_per_kw=1|includes_energy=no"),
+                ],
+                &["energy is in the price of one contract and not of the other"],
+            ),
+            (
+                &[(Kind::Assets, "accelerator=Data transfer")],
+                &["“Data transfer” is not recognized as an accelerator"],
+            ),
+            (&[(Kind::Assets, "model=DGX H100, 30 TB SSD storage")], &[]),
             (&[(Kind::Assets, "cluster=c")], &["asset “node”: there is no cluster “c”"]),
             // Before the cluster.
             (&[(Kind::Assets, "in_service=2025-12-31")], &["before the cluster does, on 2026-01-01"]),

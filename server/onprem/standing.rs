@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::bill::{PROVIDER, bill};
 use super::entry::Cluster;
-use super::keep::{current, readings, revision};
+use super::keep::{current, readings};
 use super::month::{Line, lines};
 use super::power::Reading;
 use super::register::Register;
@@ -60,6 +60,8 @@ pub enum State {
     Running,
     /// It was handed in and is being loaded.
     HandedIn,
+    /// A file counts that somebody loaded, and that no register was asked for.
+    Uploaded,
     /// The register says nothing of it, but something counts.
     Gone,
     /// There is nothing, and nothing counts.
@@ -74,7 +76,7 @@ impl State {
 
     /// Whether handing it in would change something.
     pub fn may_be_handed_in(self) -> bool {
-        self.is_due() || self == Self::Running
+        self.is_due() || matches!(self, Self::Running | Self::Uploaded)
     }
 }
 
@@ -153,7 +155,7 @@ fn stand(
     month: BillingMonth,
     lines: Vec<Line>,
     counts: Option<Counting>,
-    waiting: &[Vec<u8>],
+    waiting: &[BillingMonth],
     today: NaiveDate,
 ) -> ClusterMonth {
     let is_over = month.next().first_day() <= today;
@@ -161,10 +163,11 @@ fn stand(
     let file = bill(cluster, month, &lines, is_over).unwrap_or_default();
     let sha256 = Sha256::digest(&file).to_vec();
     let state = match (&counts, lines.is_empty()) {
+        _ if waiting.contains(&month) => State::HandedIn,
         (None, true) => State::Empty,
+        (Some(it), _) if it.revision.is_none() => State::Uploaded,
         (Some(_), true) => State::Gone,
         (Some(it), false) if it.sha256.as_ref() == Some(&sha256) => State::Published,
-        (_, false) if waiting.contains(&sha256) => State::HandedIn,
         (_, false) if !is_over => State::Running,
         (None, false) => State::New,
         (Some(_), false) => State::Differs,
@@ -220,33 +223,42 @@ async fn counting(db: &mut PgConnection, cluster: &str) -> sqlx::Result<BTreeMap
     Ok(months)
 }
 
-/// How many months of a cluster count in the ledger.
+/// How many months of a cluster count in the ledger, or are about to.
 pub async fn counting_months(db: &mut PgConnection, cluster: &str) -> sqlx::Result<usize> {
-    Ok(counting(db, cluster).await?.len())
+    Ok(counting(&mut *db, cluster).await?.len() + waiting(db, cluster).await?.len())
 }
 
-/// Files of a cluster that were handed in and are not loaded yet.
-async fn waiting(db: &mut PgConnection, cluster: &str) -> sqlx::Result<Vec<Vec<u8>>> {
-    sqlx::query_scalar!(
-        "select m.sha256 from cluster_months m
+/// Months of a cluster that were handed in and are not loaded yet.
+async fn waiting(db: &mut PgConnection, cluster: &str) -> sqlx::Result<Vec<BillingMonth>> {
+    let months = sqlx::query_scalar!(
+        "select m.billing_month from cluster_months m
          join jobs j on j.batch_id = m.batch_id
          where m.cluster = $1 and j.status in ('queued', 'running')",
         cluster,
     )
     .fetch_all(db)
-    .await
+    .await?;
+    Ok(months.into_iter().map(BillingMonth::of).collect())
+}
+
+/// Keeps the register as it is until the transaction ends, and others from handing in months of this cluster. Answers the
+/// revision.
+pub async fn hold(db: &mut PgConnection, cluster: &str) -> sqlx::Result<i64> {
+    sqlx::query!("select pg_advisory_xact_lock(hashtextextended('cluster ' || $1, 0))", cluster)
+        .fetch_one(&mut *db)
+        .await?;
+    sqlx::query_scalar!("select revision from register for share").fetch_one(db).await
 }
 
 /// Notes of which revision and with which batch these months are handed in.
 pub async fn note_handed_in(
     db: &mut PgConnection,
-    cluster: &str,
+    (cluster, revision): (&str, i64),
     months: &[&ClusterMonth],
     batch_id: Uuid,
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
-    let revision = revision(&mut *db).await?;
     for it in months {
         let sha256 = it.sha256();
         sqlx::query!(
@@ -267,7 +279,7 @@ pub async fn note_handed_in(
     Ok(())
 }
 
-/// The deliveries of a month that would count if later ones were undone, the latest first.
+/// The deliveries of a month that were made of the register and would count if later ones were undone, the latest first.
 pub async fn deliveries_of(
     db: &mut PgConnection,
     cluster: &str,
@@ -279,6 +291,7 @@ pub async fn deliveries_of(
          join delivery_scopes using (delivery_id)
          join scopes s using (scope_id)
          where s.provider = $1 and s.billing_account = $2 and s.billing_month = $3 and d.status = 'loaded'
+           and d.delivery_id in (select f.delivery_id from delivery_files f join cluster_months using (sha256))
          order by d.published_sequence desc",
         PROVIDER,
         cluster,

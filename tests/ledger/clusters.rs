@@ -416,6 +416,10 @@ async fn a_file_that_no_register_was_asked_for_is_named_and_held_to_what_it_says
     assert_eq!(found.len(), 2, "{told:#?}");
     assert_eq!((found[0].left, found[0].holds), (Decimal::from(40), true));
     assert!(found[0].of.starts_with("east 2026-03, delivery "), "{}", found[0].of);
+    // It is not replaced with the others, but only where somebody asks for that.
+    assert_eq!(racks.publish("east", None).await, 2, "February and April");
+    let of_march = |told: &[Equation]| told.iter().filter(|it| it.name.contains("no register")).count();
+    assert_eq!(of_march(&racks.equations().await), 2);
     racks.execute("update monthly_costs set billed_cost = 41 where billing_month = '2026-03-01'").await;
     assert_eq!(racks.broken().await.len(), 1);
 }

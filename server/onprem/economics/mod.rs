@@ -17,6 +17,8 @@ mod power;
 mod running;
 mod units;
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDate;
 use serde::Serialize;
 
@@ -51,7 +53,8 @@ pub struct Economics {
     pub warnings: Vec<Finding>,
 }
 
-/// Of a cluster in one currency; `None` where there is no such cluster.
+/// Of a cluster in one currency, what is paid in others converted by these rates into it; what has none is left out, and
+/// its currency told. `None` where there is no such cluster.
 ///
 /// # Errors
 /// What cannot be computed with, in words.
@@ -60,6 +63,7 @@ pub fn economics(
     cluster: &str,
     on: NaiveDate,
     currency: &Currency,
+    rates: &BTreeMap<Currency, Decimal>,
 ) -> Option<Result<Economics, Refused>> {
     let here = Here::find(register, cluster, on)?;
     let likeness = owning::likeness(&here, currency);
@@ -78,6 +82,14 @@ pub fn economics(
     let mut components = capital::components(&here);
     components.extend(power::components(&here));
     components.extend(running::components(&here));
+    for (of, component) in &mut components {
+        if let Some(rate) = rates.get(of) {
+            component.name = format!("{}, {of} at {}", component.name, rate.normalize());
+            component.per_year = product(&[component.per_year, *rate]);
+            component.variable = product(&[component.variable, *rate]);
+            of.clone_from(currency);
+        }
+    }
     let mut other_currencies: Vec<Currency> =
         components.iter().map(|(of, _)| of).filter(|of| *of != currency).cloned().collect();
     other_currencies.sort_unstable();

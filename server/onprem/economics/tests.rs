@@ -40,7 +40,7 @@ fn with(mut register: Register, entries: impl IntoIterator<Item = Entry>) -> Reg
 }
 
 fn of(register: &Register, on: &str) -> Economics {
-    economics(register, "east", day(on), &usd()).unwrap().unwrap()
+    economics(register, "east", day(on), &usd(), &std::collections::BTreeMap::new()).unwrap().unwrap()
 }
 
 fn node(register: &Register) -> Asset {
@@ -199,9 +199,13 @@ fn what_is_odd_is_told_and_what_cannot_be_is_refused() {
     dark.entries.retain(|_, entry| !matches!(entry, Entry::Tariff(_)));
     assert!(of(&dark, "2026-04-30").warnings.iter().any(|it| it.field == "tariff"));
     let paying = register(|start| start.price_per_kwh = number("-0.01"));
-    let refused = economics(&paying, "east", day("2026-04-30"), &usd()).unwrap().unwrap_err();
+    let refused = economics(&paying, "east", day("2026-04-30"), &usd(), &std::collections::BTreeMap::new())
+        .unwrap()
+        .unwrap_err();
     assert_eq!(refused.0[0].field, "tariff");
-    assert!(economics(&paying, "west", day("2026-04-30"), &usd()).is_none());
+    assert!(
+        economics(&paying, "west", day("2026-04-30"), &usd(), &std::collections::BTreeMap::new()).is_none()
+    );
     let empty = of(&register(|_| {}), "2025-12-31");
     assert!(empty.hours.iter().all(|link| link.cost_per_hour.is_none()));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, NaiveTime, TimeDelta};
 
 use super::super::entry::{Entry, Tariff};
 use super::super::power::{
@@ -56,24 +56,28 @@ impl Register {
         });
         values.max_by_key(|(first, _)| *first).map(|(_, value)| value)
     }
+}
 
-    /// Which meters tell what a month cost, and where they are. Meters of the site tell all of it, so that those of the
-    /// machines beside them are for the PUE alone.
-    pub fn meters_that_count(&self, readings: &[Reading], cluster: &str) -> (MeterLocation, BTreeSet<&str>) {
-        let at = |place: MeterLocation| -> BTreeSet<&str> {
-            let names = self.entries.values().filter_map(|entry| match entry {
-                Entry::Meter(it) if it.cluster == cluster && it.place == place => Some(it.name.as_str()),
-                _ => None,
-            });
-            names.filter(|name| readings.iter().any(|reading| reading.meter == *name)).collect()
-        };
-        let of_site = at(MeterLocation::Facility);
-        if of_site.is_empty() {
-            (MeterLocation::It, at(MeterLocation::It))
-        } else {
-            (MeterLocation::Facility, of_site)
+/// The days of a month that all meters of a place cover from midnight to midnight, of those that were read in it. A
+/// day of which one of them says a part only is not known: what it lacks is not nothing.
+fn covered_days(readings: &[&Reading], month: BillingMonth) -> BTreeSet<NaiveDate> {
+    let mut by_meter: BTreeMap<&str, BTreeMap<NaiveDate, i64>> = BTreeMap::new();
+    for reading in readings {
+        let seconds = by_meter.entry(&reading.meter).or_default();
+        let last = reading.until.date_naive();
+        let touched = reading.from.date_naive().max(month.first_day())..last.succ_opt().unwrap_or(last);
+        for day in days_of(&touched) {
+            let begins = day.and_time(NaiveTime::MIN).and_utc();
+            let (from, until) = (reading.from.max(begins), reading.until.min(begins + TimeDelta::days(1)));
+            if from < until {
+                *seconds.entry(day).or_default() += (until - from).num_seconds();
+            }
         }
     }
+    let whole = TimeDelta::days(1).num_seconds();
+    let is_covered =
+        |day: &NaiveDate| by_meter.values().all(|days| days.get(day).is_some_and(|it| *it >= whole));
+    if by_meter.is_empty() { BTreeSet::new() } else { days_of(&month.days()).filter(is_covered).collect() }
 }
 
 struct Energy<'a> {
@@ -91,32 +95,47 @@ impl Energy<'_> {
         let entered = self.register.pue(self.cluster, self.month);
         // Entries hold no PUE below 1.
         let Ok(pue) = entered.map_or_else(|| Ok(Pue::one()), Pue::new).map(PueByMonth::from) else { return };
-        let (at, names) = self.register.meters_that_count(self.readings, self.cluster);
-        let read: Vec<Reading> =
-            self.readings.iter().filter(|reading| names.contains(reading.meter.as_str())).cloned().collect();
-        let measured = self.of_month(by_day(&read, at, &pue, &self.prices));
-        let days_read: BTreeSet<NaiveDate> = measured.iter().map(|day| day.day).collect();
+        // Meters of the site tell all of it: those of the machines count on days that they do not.
+        let (site, machines) = (self.read_at(MeterLocation::Facility), self.read_at(MeterLocation::It));
+        let by_site = covered_days(&site, self.month);
+        let by_machines: BTreeSet<NaiveDate> =
+            covered_days(&machines, self.month).difference(&by_site).copied().collect();
         let models = self.models();
-        let drawn: Vec<Reading> = models
-            .iter()
-            .filter_map(|model| model.readings(self.month.days()).ok())
-            .flatten()
-            .filter(|reading| !days_read.contains(&reading.from.date_naive()))
-            .collect();
-        let modelled = self.of_month(by_day(&drawn, MeterLocation::It, &pue, &self.prices));
-        let days = measured.into_iter().map(|day| (day, at, Basis::Measured));
-        let days = days.chain(modelled.into_iter().map(|day| (day, MeterLocation::It, Basis::Modelled)));
-        for (day, at, basis) in days {
-            self.push_day(lines, &day, at, entered, basis);
-        }
-        let highest = if read.is_empty() {
-            let peaks = models.iter().filter_map(|model| model.peak(self.month, &pue).ok().flatten());
-            let kw: Decimal = peaks.map(|peak| peak.kw).sum();
-            (!kw.is_zero()).then_some((kw, Basis::Modelled))
-        } else {
-            let window = self.tariff.price.demand_window;
-            peak(self.month, &read, at, &pue, window).map(|Peak { kw, .. }| (kw, Basis::Measured))
+        let drawn: Vec<Reading> =
+            models.iter().filter_map(|model| model.readings(self.month.days()).ok()).flatten().collect();
+        let drawn: Vec<&Reading> = drawn.iter().collect();
+        let is_read = |day: &NaiveDate| by_site.contains(day) || by_machines.contains(day);
+        let unread: BTreeSet<NaiveDate> = days_of(&self.month.days()).filter(|day| !is_read(day)).collect();
+        let sources = [
+            (&site, MeterLocation::Facility, Basis::Measured, &by_site),
+            (&machines, MeterLocation::It, Basis::Measured, &by_machines),
+            (&drawn, MeterLocation::It, Basis::Modelled, &unread),
+        ];
+        let mut highest: Option<(Decimal, Basis)> = None;
+        let mut raise = |kw: Decimal, basis: Basis| {
+            if highest.is_none_or(|(so_far, _)| so_far < kw) && !kw.is_zero() {
+                highest = Some((kw, basis));
+            }
         };
+        let window = self.tariff.price.demand_window;
+        for (readings, at, basis, days) in sources {
+            for day in by_day(readings.iter().copied(), at, &pue, &self.prices) {
+                if days.contains(&day.day) {
+                    self.push_day(lines, &day, at, entered, basis);
+                }
+            }
+            if basis == Basis::Measured && !days.is_empty() {
+                let read: Vec<Reading> = readings.iter().map(|it| (*it).clone()).collect();
+                let measured = peak(self.month, &read, at, &pue, window);
+                raise(measured.map(|Peak { kw, .. }| kw).unwrap_or_default(), basis);
+            }
+        }
+        // On a day that nobody read, everything that was there may have been at work together.
+        for day in &unread {
+            let at_work = |model: &Model| model.load_kw.times(i64::from(model.nodes_on(*day)));
+            let kw: Decimal = models.iter().map(at_work).sum();
+            raise(MeterLocation::It.facility(kw, *day, &pue).normalize(), Basis::Modelled);
+        }
         if let Some((kw, basis)) = highest {
             let cost = kw.multiply(self.tariff.price.demand_per_kw_month).normalize();
             let mut line = self.line(Component::Demand, self.month.days(), cost, basis);
@@ -131,9 +150,27 @@ impl Energy<'_> {
         }
     }
 
-    fn of_month(&self, mut days: Vec<DayEnergy>) -> Vec<DayEnergy> {
-        days.retain(|day| self.month.contains(day.day));
-        days
+    /// What the meters of a place read.
+    fn read_at(&self, place: MeterLocation) -> Vec<&Reading> {
+        let is_there = |name: &str| {
+            self.register.entries.values().any(|entry| {
+                matches!(entry, Entry::Meter(it)
+                    if it.cluster == self.cluster && it.place == place && it.name == name)
+            })
+        };
+        let meters: BTreeMap<&str, bool> = self
+            .readings
+            .iter()
+            .map(|reading| reading.meter.as_str())
+            .collect::<BTreeSet<&str>>()
+            .into_iter()
+            .map(|name| (name, is_there(name)))
+            .collect();
+        let begins = self.month.first_day().and_time(NaiveTime::MIN).and_utc();
+        let ends = self.month.next().first_day().and_time(NaiveTime::MIN).and_utc();
+        let is_of_month = |reading: &&Reading| reading.from < ends && begins < reading.until;
+        let is_its = |reading: &&Reading| meters.get(reading.meter.as_str()).copied().unwrap_or_default();
+        self.readings.iter().filter(is_of_month).filter(is_its).collect()
     }
 
     fn push_day(

@@ -11,7 +11,7 @@
 //! | sold | less the proceeds | what it was still worth, less the proceeds |
 //! | written off | nothing | what it was still worth |
 //! | energy, demand, colocation, staff | as effective | what belongs to the month |
-//! | costs by month, quarter or year | each payment, in its first month | the payment, spread over its months |
+//! | costs by month, quarter or year | each payment, in its first month; one that the last month cuts off, for those months alone | the payment, spread over its months |
 
 mod energy;
 mod hardware;

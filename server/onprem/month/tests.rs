@@ -249,6 +249,15 @@ fn energy_is_modelled_where_nobody_measured_and_measured_where_somebody_did() {
         energy(&it, &readings("pdu", 10, "5")),
         [as_is("Energy 180 180; Demand charge 75 75", "measured"), as_is("Energy 302.4 302.4", "modelled")]
     );
+    // A day of which a part was read is not what that part was: eleven hours of the eleventh count as its model.
+    let mut broken_off = readings("pdu", 11, "5");
+    broken_off.truncate(10 * 24 + 11);
+    assert_eq!(energy(&it, &broken_off), energy(&it, &readings("pdu", 10, "5")));
+    // Nor is a day of which one of two meters was read.
+    let two = drawing(&[(Kind::Meters, "name=pdu|place=it"), (Kind::Meters, "name=pdu2|place=it")]);
+    let mut of_two = readings("pdu", 31, "2");
+    of_two.extend(readings("pdu2", 10, "3"));
+    assert_eq!(energy(&two, &of_two), energy(&it, &readings("pdu", 10, "5")));
     // What no meter of the cluster read counts nowhere.
     assert_eq!(energy(&it, &readings("another", 31, "5")), energy(&drawing(&[]), &[]));
     // The meter of the site has cooling in it, and stands for those of the machines.
@@ -256,6 +265,10 @@ fn energy_is_modelled_where_nobody_measured_and_measured_where_somebody_did() {
     let mut both = readings("pdu", 31, "5");
     both.extend(readings("hall", 31, "7"));
     assert_eq!(energy(&site, &both), [as_is("Energy 520.8 520.8; Demand charge 70 70", "measured")]);
+    // But on its own days alone: on the others those of the machines stand, times the PUE.
+    let mut some = readings("pdu", 31, "5");
+    some.extend(readings("hall", 10, "7"));
+    assert_eq!(energy(&site, &some), [as_is("Energy 546 546; Demand charge 75 75", "measured")]);
 }
 
 #[test]

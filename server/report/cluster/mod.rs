@@ -5,6 +5,8 @@
 mod cloud;
 mod months;
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::PgConnection;
@@ -13,11 +15,14 @@ pub use cloud::{Cloud, PaidElsewhere};
 pub use months::{HourChain, MonthOfCluster};
 
 use super::{Answers, Error};
-use crate::money::Currency;
+use crate::exchange;
+use crate::ledger;
+use crate::money::{Currency, Decimal};
 use crate::onprem::{
     self, AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan, Register,
     YearEnd, capacity, currencies, economics, racks, schedules, year_ends,
 };
+use crate::period::BillingMonth;
 use crate::scenario::Finding;
 
 /// Months of the chart and the table.
@@ -60,12 +65,20 @@ impl Answers {
         let recent = &months[months.len().saturating_sub(MONTHS)..];
         let known = currencies(recent.iter().flat_map(|month| &month.lines));
         let currency = known.first().cloned();
-        let stands = currency.as_ref().and_then(|currency| economics(register, cluster, today, currency));
+        let others = known.get(1..).unwrap_or_default();
+        let rates = match &currency {
+            Some(currency) => rates_into(&mut *db, currency, others, today).await?,
+            None => BTreeMap::new(),
+        };
+        let stands = currency.as_ref().and_then(|it| economics(register, cluster, today, it, &rates));
         let (economics, economics_refused) = told(stands);
         let (capacity, capacity_refused) = told(capacity(register, it, today));
         let cloud = match &economics {
-            Some(economics) => self.cloud(&mut *db, it, economics, recent, today).await?,
-            None => None,
+            // Where a part of the cost is left out, owning would look cheaper than it is.
+            Some(economics) if economics.other_currencies.is_empty() => {
+                self.cloud(&mut *db, it, economics, recent, today).await?
+            }
+            _ => None,
         };
         let of_months = currency.as_ref().map_or_else(Vec::new, |currency| {
             recent.iter().map(|month| MonthOfCluster::of(month, currency)).collect()
@@ -91,6 +104,27 @@ impl Answers {
             currency,
         }))
     }
+}
+
+/// What the other currencies of a cluster are worth in its own, this month.
+async fn rates_into(
+    db: &mut PgConnection,
+    currency: &Currency,
+    others: &[Currency],
+    today: NaiveDate,
+) -> sqlx::Result<BTreeMap<Currency, Decimal>> {
+    if others.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let month = BillingMonth::of(today);
+    let sequence = ledger::sequence(&mut *db).await?;
+    let last = month.previous();
+    let rates = exchange::rates(db, last, month, sequence).await?;
+    let find = |other: &Currency| {
+        // This month may have none yet.
+        rates.find(month, other, currency).or_else(|| rates.find(last, other, currency))
+    };
+    Ok(others.iter().filter_map(|other| Some((other.clone(), find(other)?.rate))).collect())
 }
 
 /// An answer, or why there is none.

@@ -111,6 +111,7 @@ impl State {
             Self::Differs => "differs from what counts",
             Self::Running => "goes on",
             Self::HandedIn => "being loaded",
+            Self::Uploaded => "a file that somebody loaded",
             Self::Gone => "nothing is left of it",
             Self::Empty => "nothing",
         }
@@ -122,7 +123,7 @@ impl State {
             Self::Published => "good",
             Self::New | Self::HandedIn => "wait",
             Self::Differs | Self::Gone => "bad",
-            Self::Running | Self::Empty => "",
+            Self::Running | Self::Uploaded | Self::Empty => "",
         }
     }
 }
@@ -131,8 +132,11 @@ pub async fn show(path: paths::ClusterMonth, layout: Layout, mut db: Db) -> Resu
     let As { value: month, format } = path.month;
     let (_, register) = onprem::current(&mut db).await?;
     let cluster = register.cluster(&path.cluster).ok_or(Error::NotFound)?;
-    let months = onprem::months(&mut db, &path.cluster, clock::now().date_naive()).await?;
-    let it = months.into_iter().find(|it| it.month == month).ok_or(Error::NotFound)?;
+    let it = onprem::month(&mut db, &path.cluster, month, clock::now().date_naive()).await?;
+    let this_month = BillingMonth::of(clock::now().date_naive());
+    let has_been = BillingMonth::of(cluster.since) <= month && month <= this_month;
+    // What was published of a time before or after is told all the same.
+    let it = it.filter(|it| has_been || it.state != State::Empty).ok_or(Error::NotFound)?;
     let totals: Vec<MonthSummary> =
         currencies(&it.lines).iter().map(|currency| MonthSummary::of(month, &it.lines, currency)).collect();
     match format {

@@ -67,7 +67,13 @@ impl Figure {
         let per_owned_hour = month.per_owned_hour();
         let share = start.utilization.multiply(Decimal::from(1) - start.downtime);
         let per_productive_hour = per_owned_hour.and_then(|price| price.divide(share, 12));
-        let economics = economics(&register, &start.handle(), month.month.first_day(), &start.currency)?;
+        let economics = economics(
+            &register,
+            &start.handle(),
+            month.month.first_day(),
+            &start.currency,
+            &BTreeMap::new(),
+        )?;
         let economics = economics.map_err(|refused| refused.0);
         Some(Self { start, month, per_owned_hour, per_productive_hour, economics })
     }

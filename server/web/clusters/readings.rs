@@ -74,6 +74,7 @@ pub async fn load(
         })
         .collect();
     let mut by_meter: BTreeMap<i64, MeterReadings> = BTreeMap::new();
+    let now = clock::now();
     for reading in file.readings {
         // Told once a meter: of the file, not of a row.
         let mut refuse = |column: &str, found: &str, expected: String| {
@@ -95,6 +96,15 @@ pub async fn load(
         if reading.from.date_naive() < cluster.since {
             let expected = format!("{} or later: the cluster did not exist before", cluster.since);
             refuse("time", &format!("readings of {} before that", reading.meter), expected);
+            continue;
+        }
+        if reading.until > now {
+            let expected = "what was read until now: there is nothing of the future".to_owned();
+            refuse(
+                "time",
+                &format!("readings of {} until {}", reading.meter, reading.until.date_naive()),
+                expected,
+            );
             continue;
         }
         let of_meter =

@@ -289,6 +289,13 @@ pub async fn new(
     let (_, register) = onprem::current(&mut db).await?;
     let mut texts: BTreeMap<String, String> =
         kind.fields().iter().map(|field| (field.name.to_owned(), field.default.to_owned())).collect();
+    let asked = pairs.iter().find(|(name, _)| name == "cluster").map(|(_, cluster)| cluster.as_str());
+    // What a cluster was bought in is what the rest of it is likely paid in.
+    if let Some((_, asset)) = register.assets().find(|(_, asset)| Some(asset.cluster.as_str()) == asked)
+        && let Some(currency) = texts.get_mut("currency")
+    {
+        *currency = asset.currency.to_string();
+    }
     texts.extend(pairs);
     respond::html(EntryPage::new(layout, kind, None, format!("New {}", kind.one()), texts, &register))
 }
@@ -319,10 +326,12 @@ pub async fn create(
 }
 
 pub async fn edit(path: paths::RegisterEntry, layout: Layout, mut db: Db) -> Result {
-    let (_, register) = onprem::current(&mut db).await?;
+    let (revision, register) = onprem::current(&mut db).await?;
     let entry = register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let (kind, title) = (Kind::of(entry), filters::capital(&entry.title()));
-    respond::html(EntryPage::new(layout, kind, Some(path.entry), title, cells(entry), &register))
+    let mut texts = cells(entry);
+    texts.insert("revision".to_owned(), revision.to_string());
+    respond::html(EntryPage::new(layout, kind, Some(path.entry), title, texts, &register))
 }
 
 pub async fn change(
@@ -333,10 +342,13 @@ pub async fn change(
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let (_, register) = onprem::current(&mut db).await?;
+    let mut texts: BTreeMap<String, String> = pairs.into_iter().collect();
+    // As it was when the form was opened: whoever changed it meanwhile is not overwritten.
+    let now = onprem::revision(&mut db).await?;
+    let seen = texts.get("revision").and_then(|text| text.parse().ok()).filter(|seen| *seen <= now);
+    let register = onprem::register(&mut db, seen.unwrap_or(now)).await?;
     let before = register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let kind = Kind::of(before);
-    let mut texts: BTreeMap<String, String> = pairs.into_iter().collect();
     if let Entry::Cluster(it) = before {
         // What bills and addresses call it stays.
         texts.insert("handle".to_owned(), it.handle.clone());
@@ -375,17 +387,8 @@ pub async fn remove(
     );
     let (summary, next) = (format!("Removed {}", before.title()), next(before, &register, kind));
     let edits = match before {
-        // A cluster goes with everything that is its own, once nothing of it counts any more.
+        // A cluster goes with everything that is its own.
         Entry::Cluster(it) => {
-            let counting = onprem::counting_months(&mut db, &it.handle).await?;
-            if counting > 0 {
-                let why = format!(
-                    "{counting} of its months count in the ledger, and would be out of reach: take its entries out of \
-                     the register, publish what that changes, and remove it then"
-                );
-                let problems = vec![Problem { id: path.entry, what: before.title(), why }];
-                return respond::refused(EntryPage { problems, ..page });
-            }
             let is_own = |entry: &Entry| !matches!(entry, Entry::Event(event) if !register.is_of(&event.asset, &it.handle));
             let own = register.of_cluster(&it.handle).into_iter().filter(|(_, entry)| is_own(entry));
             own.map(|(id, entry)| Edit { id, before: Some(entry.clone()), after: None }).collect()

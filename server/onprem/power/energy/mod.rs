@@ -79,7 +79,7 @@ pub fn by_day<'a>(
 
 impl MeterLocation {
     /// What the facility drew, of what a meter here measured on a day.
-    pub(super) fn facility(self, measured: Decimal, day: NaiveDate, pue: &PueByMonth) -> Decimal {
+    pub(in crate::onprem) fn facility(self, measured: Decimal, day: NaiveDate, pue: &PueByMonth) -> Decimal {
         match self {
             Self::It => measured.multiply(pue.of(BillingMonth::of(day)).get()),
             Self::Facility => measured,

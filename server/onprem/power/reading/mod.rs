@@ -96,8 +96,8 @@ const PLACES: u8 = 15;
 const LONGEST: TimeDelta = TimeDelta::days(366);
 /// Some write the last second of an interval as its end.
 const INCLUDED: TimeDelta = TimeDelta::seconds(1);
-/// A register that falls by less than a hundredth of its value did not begin anew.
-const LITTLE: i64 = 100;
+/// A register that begins anew shows less than this part of what it showed; one that falls to more runs backwards.
+const ANEW: i64 = 10;
 
 /// A row that is right by itself.
 struct Row {
@@ -321,13 +321,12 @@ impl Meter<'_> {
                 self.again(before, row);
                 continue;
             }
-            let fell = before.value - row.value;
             if row.from - before.from > LONGEST {
                 self.gap(before.from, row.from);
                 self.file.starts += 1;
             } else if row.value >= before.value {
                 self.take(before.from, row.from, row.value - before.value);
-            } else if fell.times(LITTLE) < before.value {
+            } else if row.value.times(ANEW) >= before.value {
                 let expected = format!(
                     "no less than in row {}, {}: a meter does not run backwards",
                     before.number, before.found

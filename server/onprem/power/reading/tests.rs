@@ -97,6 +97,21 @@ fn a_register_that_falls_far_began_anew_and_one_that_falls_little_is_refused() {
 }
 
 #[test]
+fn a_register_that_falls_by_a_little_or_a_lot_runs_backwards_unless_it_begins_anew() {
+    for (after, is_anew) in [("1029", false), ("900", false), ("103", false), ("102.9", true), ("0", true)] {
+        let file = format!(
+            "meter,at,kwh\na,2026-09-01 00:00,1000\na,2026-09-01 01:00,1030\na,2026-09-01 02:00,{after}\n"
+        );
+        let found = read(file.as_bytes()).unwrap();
+        assert_eq!(
+            (found.resets.len(), found.refused.len()),
+            if is_anew { (1, 0) } else { (0, 1) },
+            "{after}"
+        );
+    }
+}
+
+#[test]
 fn power_holds_until_the_next_sample_but_not_across_a_gap() {
     // 3600 W are a watt-hour a second.
     let file = "time,node,power_w\n\
