@@ -29,6 +29,7 @@ pub struct Problem {
 pub fn problems(register: &Register) -> Vec<Problem> {
     let mut found = Found { register, problems: Vec::new() };
     found.doubles();
+    found.units();
     for (id, entry) in &register.entries {
         found.cluster_of(*id, entry);
         match entry {
@@ -83,6 +84,21 @@ impl Found<'_> {
         }
     }
 
+    /// Bills tell machines apart by the names of units: `node-03` may be the third of one asset, or an asset itself.
+    fn units(&mut self) {
+        let mut known: BTreeMap<String, &str> = BTreeMap::new();
+        for (id, asset) in self.register.assets() {
+            let units = || (1..=asset.count).map(|number| asset.unit(number));
+            let taken = units().find(|unit| known.get(unit).is_some_and(|other| *other != asset.name));
+            known.extend(units().map(|unit| (unit, asset.name.as_str())));
+            if let (Some(unit), Some(entry)) = (taken, self.register.entries.get(&id)) {
+                let why =
+                    format!("another asset has a unit “{unit}” as well: bills tell machines apart by it");
+                self.problems.push(Problem { id, what: entry.title(), why });
+            }
+        }
+    }
+
     /// The cluster must be there, and things begin no earlier than it.
     fn cluster_of(&mut self, id: i64, entry: &Entry) {
         let Some(handle) = entry.cluster() else { return };
@@ -98,6 +114,7 @@ impl Found<'_> {
             Entry::StaffHours(it) => end_of(it.month),
             Entry::Cost(it) => end_of(it.months.first),
             Entry::Tariff(it) => end_of(it.months.first),
+            Entry::Pue(it) => end_of(it.first),
             _ => return,
         };
         if begins < since {
@@ -266,6 +283,11 @@ mod tests {
                 &["cluster “Another”: there is another cluster with this handle"],
             ),
             (&[NODE, NODE], &["asset “node”: there is another asset of this name"]),
+            (
+                &[(Kind::Assets, "name=a|count=3"), (Kind::Assets, "name=a-02|count=1")],
+                &["another asset has a unit “a-02” as well"],
+            ),
+            (&[B, (Kind::Power, "cluster=b|first=2026-02|value=1.2")], &["before the cluster does"]),
             (
                 &[(Kind::Meters, "name=m|place=it"), B, (Kind::Meters, "cluster=b|name=m|place=it")],
                 &["another meter"],

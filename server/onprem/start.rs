@@ -116,7 +116,7 @@ impl Start {
         handle.truncate(40);
         match handle.trim_end_matches('-') {
             // Addresses of other pages.
-            "" | "new" | "claims" => "cluster".to_owned(),
+            "" | "new" | "claims" => format!("cluster-{}", self.since),
             handle => handle.to_owned(),
         }
     }

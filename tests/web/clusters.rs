@@ -245,9 +245,11 @@ async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
         told.contains("asset “h100-east-node”: it begins before the cluster does, on 2026-11-01"),
         "{told}"
     );
-    let (tariff, _) = find(&admin, "tariff “Energy”").await;
-    let tariff = format!("/register/entries/{tariff}");
-    admin.submit(&tariff, &format!("{tariff}/remove"), &[]).await;
+    for title in ["tariff “Energy”", "PUE of h100-east from 2026-09"] {
+        let (entry, _) = find(&admin, title).await;
+        let entry = format!("/register/entries/{entry}");
+        admin.submit(&entry, &format!("{entry}/remove"), &[]).await;
+    }
     let changed = change(&mut admin, "cluster “H100 East”", &[("since", "2026-10-01")]).await;
     assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", html::text(&changed.body, "main"));
     assert_eq!(september(&mut admin).await[0], "gone");

@@ -1,4 +1,4 @@
-//! What power costs: from meters or a model of the draw, by tariff, with PUE, demand and colocation. Pure.
+//! What power costs: from meters or a model of the draw, by tariff, with PUE and demand. Pure.
 //!
 //! A file of a meter becomes [`Reading`]s, each so many kWh between two times; a [`Model`] of idle and load draw makes
 //! the same where nobody measured. Readings are divided by UTC day, as the ledger counts, and by the bands of a
@@ -6,24 +6,20 @@
 //! the parts sum to the whole in the last digit. Only what one interval used in one part of it is rounded, to
 //! [`PLACES`], and the parts are made to sum to the interval.
 
-mod colocation;
 mod columns;
 mod demand;
 mod energy;
 mod interval;
 mod model;
-mod month;
 mod problem;
 mod pue;
 mod reading;
 mod tariff;
 
-pub use colocation::Colocation;
 pub use demand::{Peak, Window, peak};
 pub use energy::{BandEnergy, DayEnergy, MeterLocation, by_day};
 pub use interval::PLACES;
 pub use model::Model;
-pub use month::{MonthOfPower, Source, Supply};
 pub(super) use problem::KILOWATT_PLACES;
 pub use problem::Problem;
 pub use pue::{MeasuredPue, Pue, PueByMonth, measured_pue};

@@ -149,6 +149,11 @@ fn texts(pairs: Vec<(String, String)>) -> BTreeMap<String, String> {
     texts
 }
 
+/// What people call a field.
+fn label(name: &str) -> &str {
+    Start::fields().iter().find(|field| field.name == name).map_or(name, |field| field.label)
+}
+
 /// The fields of each part, under its title.
 fn parts() -> Vec<(&'static str, Vec<&'static Field>)> {
     let find = |name: &&str| Start::fields().iter().find(|field| field.name == *name);

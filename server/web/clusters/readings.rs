@@ -117,7 +117,9 @@ pub async fn load(
     }
     let meters: Vec<MeterReadings> = by_meter.into_values().collect();
     let count: usize = meters.iter().map(|it| it.readings.len()).sum();
-    let summary = format!("{}: {count} readings of {} meters of {}", page.name, meters.len(), cluster.name);
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let (readings, of) = (counted(count, "reading"), counted(meters.len(), "meter"));
+    let summary = format!("{}: {readings} of {of} of {}", page.name, cluster.name);
     let outcome = onprem::take_readings(&mut db, &meters, &summary, &by, clock::now()).await?;
     if let Outcome::Refused(problems) = outcome {
         let refused = |it: Problem| RefusedReading {
