@@ -248,11 +248,11 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
 /// Hands in a month of its own cluster, as finance would have done on its day.
 async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> anyhow::Result<u64> {
     let mut db = session.pool.acquire().await?;
-    let found = onprem::month(&mut db, CLUSTER, month, at.date_naive()).await?;
-    let Some(it) = found.filter(|it| it.state != State::Published) else { return Ok(0) };
-    let batch_id = Uuid::new_v4();
     let mut tx = db.begin().await?;
     let revision = onprem::hold(&mut tx, CLUSTER).await?;
+    let found = onprem::month(&mut tx, CLUSTER, month, at.date_naive()).await?;
+    let Some(it) = found.filter(|it| it.state != State::Published) else { return Ok(0) };
+    let batch_id = Uuid::new_v4();
     onprem::note_handed_in(&mut tx, (CLUSTER, revision), &[&it], batch_id, FINANCE, at).await?;
     let details = json!({ "cluster": CLUSTER, "months": [month] });
     audit::record(&mut tx, &session.by, Verb::ClusterPublished, &Object::Batch(batch_id), details, at)

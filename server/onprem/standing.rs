@@ -30,6 +30,9 @@ pub struct ClusterMonth {
     pub reckoned: Vec<Money>,
     #[serde(skip)]
     pub lines: Vec<Line>,
+    /// What its meters read.
+    #[serde(skip)]
+    pub readings: Vec<Reading>,
     /// The month as it would be handed in.
     #[serde(skip)]
     pub file: Vec<u8>,
@@ -101,13 +104,13 @@ pub async fn months(
         let counts = counting.remove(&month);
         let read = readings(&mut *db, &register, cluster, month, revision).await?;
         let lines = lines_until(&register, &read, cluster, month, today);
-        months.push(stand(it, month, lines, counts, &waiting, today));
+        months.push(stand(it, month, (lines, read), counts, &waiting, today));
     }
     // What was published of months that the cluster is said not to have had.
     months.extend(
         counting
             .into_iter()
-            .map(|(month, counts)| stand(it, month, Vec::new(), Some(counts), &waiting, today)),
+            .map(|(month, counts)| stand(it, month, (Vec::new(), Vec::new()), Some(counts), &waiting, today)),
     );
     months.sort_by_key(|it| it.month);
     Ok(months)
@@ -139,7 +142,7 @@ pub async fn month(
     let waiting = waiting(&mut *db, cluster).await?;
     let read = readings(db, &register, cluster, month, revision).await?;
     let lines = lines_until(&register, &read, cluster, month, today);
-    Ok(Some(stand(it, month, lines, counts, &waiting, today)))
+    Ok(Some(stand(it, month, (lines, read), counts, &waiting, today)))
 }
 
 /// What counts of a month.
@@ -153,7 +156,7 @@ struct Counting {
 fn stand(
     cluster: &Cluster,
     month: BillingMonth,
-    lines: Vec<Line>,
+    (lines, readings): (Vec<Line>, Vec<Reading>),
     counts: Option<Counting>,
     waiting: &[BillingMonth],
     today: NaiveDate,
@@ -186,6 +189,7 @@ fn stand(
         counts: counts.map(|it| it.effective).unwrap_or_default(),
         reckoned,
         lines,
+        readings,
         file,
     }
 }

@@ -132,8 +132,7 @@ impl Energy<'_> {
         }
         // On a day that nobody read, everything that was there may have been at work together.
         for day in &unread {
-            let at_work = |model: &Model| model.load_kw.times(i64::from(model.nodes_on(*day)));
-            let kw: Decimal = models.iter().map(at_work).sum();
+            let kw: Decimal = models.iter().map(|model| model.at_work(*day)).sum();
             raise(MeterLocation::It.facility(kw, *day, &pue).normalize(), Basis::Modelled);
         }
         if let Some((kw, basis)) = highest {

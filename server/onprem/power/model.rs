@@ -6,11 +6,10 @@ use std::ops::Range;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
+use super::Reading;
 use super::interval::start_of;
 use super::problem::{Problem, fits, kilowatts};
-use super::{MeterLocation, Peak, PueByMonth, Reading};
 use crate::money::Decimal;
-use crate::period::BillingMonth;
 
 /// `P = idle + (load − idle) · u` for each node that is on, all day long. It stands for meters at the machines
 /// ([`MeterLocation::It`]).
@@ -84,19 +83,9 @@ impl Model {
         Ok(days.filter(|day| self.nodes_on(*day) > 0).map(reading).collect())
     }
 
-    /// The demand if all nodes that are on at one time of the month are under load together; `None` where none is.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the model.
-    pub fn peak(&self, month: BillingMonth, pue: &PueByMonth) -> Result<Option<Peak>, Vec<Problem>> {
-        self.kilowatts_per_node()?;
-        let days = month.days();
-        let most =
-            days.start.iter_days().take_while(|day| *day < days.end).map(|day| self.nodes_on(day)).max();
-        let Some(nodes) = most.filter(|nodes| *nodes > 0) else { return Ok(None) };
-        let measured = self.load_kw.times(i64::from(nodes));
-        let kw = MeterLocation::It.facility(measured, month.first_day(), pue).normalize();
-        Ok(Some(Peak { kw, from: None, may_be_higher: false }))
+    /// What the nodes that are on that day draw if all of them are under load together, in kW.
+    pub fn at_work(&self, day: NaiveDate) -> Decimal {
+        self.load_kw.times(i64::from(self.nodes_on(day)))
     }
 }
 

@@ -19,8 +19,8 @@ use crate::exchange;
 use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    self, AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan, Register,
-    YearEnd, capacity, currencies, economics, racks, schedules, year_ends,
+    AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan, Register, YearEnd,
+    capacity, currencies, economics, racks, schedules, year_ends,
 };
 use crate::period::BillingMonth;
 use crate::scenario::Finding;
@@ -95,7 +95,10 @@ impl Answers {
             capacity,
             capacity_refused,
             racks: racks(register, cluster, today),
-            energy: energy(db, revision, register, cluster, recent).await?,
+            energy: recent
+                .iter()
+                .filter_map(|it| EnergyOfMonth::of(register, cluster, it.month, &it.lines, &it.readings))
+                .collect(),
             schedules: schedules(register, cluster, today),
             year_ends: currency
                 .as_ref()
@@ -134,19 +137,4 @@ fn told<T>(answer: Option<Result<T, crate::scenario::check::Refused>>) -> (Optio
         Some(Err(refused)) => (None, refused.0),
         None => (None, Vec::new()),
     }
-}
-
-async fn energy(
-    db: &mut PgConnection,
-    revision: i64,
-    register: &Register,
-    cluster: &str,
-    months: &[ClusterMonth],
-) -> sqlx::Result<Vec<EnergyOfMonth>> {
-    let mut energy = Vec::new();
-    for it in months {
-        let readings = onprem::readings(&mut *db, register, cluster, it.month, revision).await?;
-        energy.extend(EnergyOfMonth::of(register, cluster, it.month, &it.lines, &readings));
-    }
-    Ok(energy)
 }
