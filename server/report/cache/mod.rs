@@ -2,7 +2,6 @@
 //! never change, so an answer stays true for as long as someone remembers it; publishing or undoing in the
 //! months that are asked makes it another question.
 
-mod shelf;
 mod weight;
 
 use std::collections::BTreeMap;
@@ -11,7 +10,6 @@ use std::time::Instant;
 
 use sqlx::PgConnection;
 
-use self::shelf::Shelf;
 use super::as_of::{Error, as_of};
 use super::basis::{Allocation, Basis, Names, months, teams};
 use super::gross::{self, GrossOfMonth};
@@ -31,6 +29,7 @@ use crate::exchange::{self, Rates};
 use crate::ledger;
 use crate::ledger::Visible;
 use crate::period::{BillingMonth, Period};
+use crate::shelf::Shelf;
 
 /// The scopes in which somebody sees a charge; `None`: all of them.
 type Scopes = Option<Arc<Vec<i64>>>;

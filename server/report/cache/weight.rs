@@ -14,11 +14,7 @@ use crate::report::standing::Standing;
 use crate::report::sums::{Sum, Sums};
 use crate::report::unallocated::Keys;
 use crate::report::variance::Variance;
-
-/// About how much memory an answer takes.
-pub trait Weigh {
-    fn bytes(&self) -> usize;
-}
+use crate::shelf::Weigh;
 
 impl Weigh for Sums {
     fn bytes(&self) -> usize {

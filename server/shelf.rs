@@ -1,4 +1,4 @@
-//! Bounded memory.
+//! Bounded memory of answers, by what decides them: nothing expires, and what was used longest ago goes first.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,25 +6,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::OnceCell;
 
-use super::weight::Weigh;
-
-/// Answers of one kind that are kept.
+/// Answers of one kind that are kept, unless more are asked for.
 const ENTRIES: usize = 500;
 /// Their size together, about.
 const BYTES: usize = 32 << 20;
 
+/// About how much memory an answer takes.
+pub trait Weigh {
+    fn bytes(&self) -> usize;
+}
+
 /// Bounded memory of answers of one kind; the one that was used longest ago goes first.
-pub struct Shelf<K, V>(Mutex<Slots<K, V>>);
+pub struct Shelf<K, V> {
+    slots: Mutex<Slots<K, V>>,
+    most: usize,
+}
 
 struct Slots<K, V> {
     by_key: HashMap<K, Slot<V>>,
     uses: u64,
+    /// Of all answers together.
+    bytes: usize,
 }
 
 struct Slot<V> {
     answer: Arc<OnceCell<Arc<V>>>,
     last_use: u64,
     bytes: usize,
+}
+
+impl<K, V> Shelf<K, V> {
+    /// With room for so many answers.
+    pub fn of(most: usize) -> Self {
+        Self { slots: Mutex::new(Slots { by_key: HashMap::new(), uses: 0, bytes: 0 }), most }
+    }
 }
 
 impl<K: Eq + Hash + Clone, V: Weigh> Shelf<K, V> {
@@ -60,27 +75,28 @@ impl<K: Eq + Hash + Clone, V: Weigh> Shelf<K, V> {
     }
 
     fn keep(&self, key: &K, bytes: usize) {
-        let mut slots = self.slots();
+        let slots = &mut *self.slots();
         if let Some(slot) = slots.by_key.get_mut(key) {
-            slot.bytes = bytes;
+            // It may have gone meanwhile, and been asked for anew.
+            slots.bytes -= std::mem::replace(&mut slot.bytes, bytes);
+            slots.bytes += bytes;
         }
-        let mut held: usize = slots.by_key.values().map(|slot| slot.bytes).sum();
-        while held > BYTES || slots.by_key.len() > ENTRIES {
+        while slots.bytes > BYTES || slots.by_key.len() > self.most {
             let oldest = slots.by_key.iter().min_by_key(|(_, slot)| slot.last_use);
             let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
-            held -= slots.by_key.remove(&oldest).map_or(0, |slot| slot.bytes);
+            slots.bytes -= slots.by_key.remove(&oldest).map_or(0, |slot| slot.bytes);
         }
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots<K, V>> {
         // Whoever panicked while holding it left at worst an answer that nobody finds.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<K, V> Default for Shelf<K, V> {
     fn default() -> Self {
-        Self(Mutex::new(Slots { by_key: HashMap::new(), uses: 0 }))
+        Self::of(ENTRIES)
     }
 }
 
