@@ -33,6 +33,7 @@ const PURE: &[&str] = &[
     "onprem/power",
     "onprem/problem.rs",
     "onprem/racks.rs",
+    "onprem/reckoned.rs",
     "onprem/register.rs",
     "onprem/sheet",
     "onprem/start.rs",

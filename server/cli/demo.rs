@@ -22,7 +22,7 @@ use crate::exchange;
 use crate::generate::demo::{CLUSTER, ClusterNews, Delivery, Demonstration, File, Happening, LEADS, What};
 use crate::ledger::{self, Import, LookIn, NewInvoice, Report, Source, Status, WhenUnsure};
 use crate::money::Decimal;
-use crate::onprem::{self, About, MeterReadings, Outcome, Right, State};
+use crate::onprem::{self, About, MeterReadings, Months, Outcome, Right, State};
 use crate::period::{BillingMonth, Period};
 use crate::report::Answers;
 use crate::store::{Database, private};
@@ -250,16 +250,19 @@ async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> a
     let mut db = session.pool.acquire().await?;
     let mut tx = db.begin().await?;
     let revision = onprem::hold(&mut tx, CLUSTER).await?;
-    let found = onprem::month(&mut tx, CLUSTER, month, at.date_naive()).await?;
+    let register = onprem::register(&mut tx, revision).await?;
+    let (register, today) = ((revision, &register), at.date_naive());
+    let found = Months::default().one(&mut tx, register, CLUSTER, month, today).await?;
     let Some(it) = found.filter(|it| it.state != State::Published) else { return Ok(0) };
+    let Some(made) = onprem::file_of(&mut tx, register, CLUSTER, month, today).await? else { return Ok(0) };
     let batch_id = Uuid::new_v4();
-    onprem::note_handed_in(&mut tx, (CLUSTER, revision), &[&it], batch_id, FINANCE, at).await?;
+    onprem::note_handed_in(&mut tx, (CLUSTER, revision), (&it, &made), batch_id, FINANCE, at).await?;
     let details = json!({ "cluster": CLUSTER, "months": [month] });
     audit::record(&mut tx, &session.by, Verb::ClusterPublished, &Object::Batch(batch_id), details, at)
         .await?;
     tx.commit().await?;
     drop(db);
-    let file = File { name: it.file_name(CLUSTER), bytes: it.file };
+    let file = File { name: it.file_name(CLUSTER), bytes: made.bytes };
     let report = upload(session, vec![file], batch_id, at).await?;
     if !matches!(report.status, Status::Loaded | Status::Duplicate) {
         bail!("{} was not loaded: {}", name(&report), report.message.as_deref().unwrap_or_default());

@@ -1,5 +1,6 @@
 //! Handing in months of a cluster: files like any other, made of the register.
 
+use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
@@ -8,7 +9,7 @@ use uuid::Uuid;
 use super::Inbox;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::ledger::{self, Decision};
-use crate::onprem::{self, ClusterMonth, State};
+use crate::onprem::{self, ClusterMonth, Months, State};
 use crate::period::BillingMonth;
 
 /// What came of handing in months.
@@ -28,7 +29,7 @@ pub struct HandedIn {
 /// Of the database, or of the disk.
 pub async fn hand_in_cluster(
     db: &mut PgConnection,
-    inbox: &Inbox,
+    (inbox, reckoned): (&Inbox, &Months),
     cluster: &str,
     only: Option<BillingMonth>,
     by: &Actor,
@@ -37,7 +38,9 @@ pub async fn hand_in_cluster(
     let mut tx = db.begin().await?;
     // The register stays as it is, and nobody else hands in months of this cluster, until this is done.
     let revision = onprem::hold(&mut tx, cluster).await?;
-    let mut due = onprem::months(&mut tx, cluster, now.date_naive()).await?;
+    let register = onprem::register(&mut tx, revision).await?;
+    let (at, today) = ((revision, &register), now.date_naive());
+    let mut due = reckoned.of(&mut tx, at, cluster, today).await?;
     due.retain(|it| match only {
         Some(month) => month == it.month && it.state.may_be_handed_in(),
         None => it.state.is_due(),
@@ -49,12 +52,16 @@ pub async fn hand_in_cluster(
     if !files.is_empty() {
         handed_in.batch = Some(batch_id);
         let mut arriving = inbox.open(batch_id)?;
+        // One after another: the file of a month of a large cluster is large.
         for it in &files {
+            let made = onprem::file_of(&mut tx, at, cluster, it.month, today).await?;
+            let made = made.context("the cluster is gone from a register that is held")?;
             let mut file = arriving.file(&it.file_name(cluster))?;
-            file.write(&it.file).await?;
+            file.write(&made.bytes).await?;
             file.finish().await?;
+            onprem::note_handed_in(&mut tx, (cluster, revision), (it, &made), batch_id, &by.name, now)
+                .await?;
         }
-        onprem::note_handed_in(&mut tx, (cluster, revision), &files, batch_id, &by.name, now).await?;
         let months: Vec<BillingMonth> = files.iter().map(|it| it.month).collect();
         let details = json!({ "cluster": cluster, "months": months, "revision": revision });
         audit::record(&mut tx, by, Verb::ClusterPublished, &Object::Batch(batch_id), details, now).await?;

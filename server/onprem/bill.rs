@@ -8,7 +8,7 @@
 use serde_json::json;
 
 use super::entry::{Asset, Cluster};
-use super::month::{Component, Line, Machine};
+use super::month::{Amounts, Component, Line, Machine};
 use crate::accelerator::{Accelerators, recognize};
 use crate::billing::{ChargeCategory, ChargeKey};
 use crate::period::BillingMonth;
@@ -53,71 +53,89 @@ const COLUMNS: [&str; 33] = [
 ];
 
 /// The file of a cluster's month. A month that is not over has no invoice, so that it counts as provisional.
-///
-/// # Errors
-/// None in practice: texts are written to memory.
-pub fn bill(
+pub fn bill(cluster: &Cluster, month: BillingMonth, lines: &[Line], is_over: bool) -> Vec<u8> {
+    let mut file = Vec::new();
+    #[expect(
+        clippy::expect_used,
+        reason = "each row is an array as long as the header, and memory takes them all"
+    )]
+    write(&mut file, cluster, month, lines, is_over).expect("a bill is written to memory");
+    file
+}
+
+fn write(
+    file: &mut Vec<u8>,
     cluster: &Cluster,
     month: BillingMonth,
     lines: &[Line],
     is_over: bool,
-) -> Result<Vec<u8>, csv::Error> {
-    let mut file = csv::Writer::from_writer(Vec::new());
+) -> Result<(), csv::Error> {
+    let mut file = csv::Writer::from_writer(file);
     file.write_record(COLUMNS)?;
     let invoice = if is_over { format!("{}-{month}", cluster.handle) } else { String::new() };
     let at = |day: chrono::NaiveDate| format!("{day}T00:00:00Z");
+    let whole = month.days();
+    let (begins, ends) = (at(whole.start), at(whole.end));
     for line in lines {
-        let (quantity, unit) =
-            line.quantity.map(|(quantity, unit)| (quantity.to_string(), unit)).unwrap_or_default();
-        let details = line.machine.as_ref().map(|machine| {
-            json!({ "InstanceType": instance_type(machine), "GpuCount": machine.accelerators.to_string() })
-                .to_string()
+        let currency = line.currency.to_string();
+        let (from, until) = (at(line.days.start), at(line.days.end));
+        let machine = line.machine.as_ref().map(instance_type);
+        let details = line.machine.as_ref().zip(machine.as_ref()).map(|(it, name)| {
+            json!({ "InstanceType": name, "GpuCount": it.accelerators.to_string() }).to_string()
         });
         let mut tags = serde_json::Map::new();
         for (key, value) in &line.tags {
             tags.insert(key.clone(), value.clone().into());
         }
         tags.insert("cluster".to_owned(), cluster.handle.clone().into());
-        let whole = month.days();
-        let record: [String; 33] = [
-            cluster.handle.clone(),
-            cluster.name.clone(),
-            line.currency.to_string(),
-            at(whole.start),
-            at(whole.end),
-            at(line.days.start),
-            at(line.days.end),
-            line.component.category().to_owned(),
-            line.description.clone(),
-            line.component.frequency().to_owned(),
-            line.billed.to_string(),
-            line.effective.to_string(),
-            line.effective.to_string(),
-            line.effective.to_string(),
-            quantity,
-            unit.to_owned(),
-            "Other".to_owned(),
-            PROVIDER.to_owned(),
-            PROVIDER.to_owned(),
-            PROVIDER.to_owned(),
-            invoice.clone(),
-            cluster.site.clone(),
-            line.resource.clone().unwrap_or_default(),
-            line.resource.clone().unwrap_or_default(),
-            line.component.service_category().to_owned(),
-            line.component.name().to_owned(),
-            line.name.clone(),
-            // A meter for everything: what describes one row is no part of what many have in common.
-            line.machine.as_ref().map_or_else(|| line.component.name().to_owned(), instance_type),
-            details.unwrap_or_default(),
-            serde_json::Value::Object(tags).to_string(),
-            "Owned".to_owned(),
-            line.basis.as_str().to_owned(),
-            line.input.to_string(),
-        ];
-        file.write_record(&record)?;
+        let tags = serde_json::Value::Object(tags).to_string();
+        let input = line.input.to_string();
+        for (resource, Amounts { billed, effective, quantity }) in line.parts() {
+            let resource = resource.unwrap_or_default();
+            let (quantity, unit) =
+                quantity.map(|(quantity, unit)| (quantity.to_string(), unit)).unwrap_or_default();
+            let (billed, effective) = (billed.to_string(), effective.to_string());
+            let record: [&str; COLUMNS.len()] = [
+                &cluster.handle,
+                &cluster.name,
+                &currency,
+                &begins,
+                &ends,
+                &from,
+                &until,
+                line.component.category(),
+                &line.description,
+                line.component.frequency(),
+                &billed,
+                &effective,
+                &effective,
+                &effective,
+                &quantity,
+                unit,
+                "Other",
+                PROVIDER,
+                PROVIDER,
+                PROVIDER,
+                &invoice,
+                &cluster.site,
+                &resource,
+                &resource,
+                line.component.service_category(),
+                line.component.name(),
+                &line.name,
+                // A meter for everything: what describes one row is no part of what many have in common.
+                machine.as_deref().unwrap_or_else(|| line.component.name()),
+                details.as_deref().unwrap_or_default(),
+                &tags,
+                "Owned",
+                line.basis.as_str(),
+                &input,
+            ];
+            file.write_record(record)?;
+        }
     }
-    file.into_inner().map_err(|error| error.into_error().into())
+    file.flush()?;
+    Ok(())
 }
 
 /// `8x H100 SXM`: what the hours are of is told by these words alone, whatever people call the machine.
@@ -180,11 +198,12 @@ impl Component {
 mod tests {
     use std::io::Cursor;
 
+    use super::super::entry::Entry;
     use super::super::month::lines;
     use super::super::register::Register;
     use super::super::sheet::Kind;
     use super::super::summary::{MonthSummary, owned_hours};
-    use super::super::testing::{entry, month, number, of_a};
+    use super::super::testing::{entry, month, number, of_a, register, try_entry};
     use super::*;
     use crate::accelerator::{accelerator_hours, recognize};
     use crate::billing::{self, Charge, PricingCategory, Step};
@@ -211,7 +230,7 @@ mod tests {
     fn file_of(register: &Register, is_over: bool) -> Vec<u8> {
         let january = month("2026-01");
         let lines = lines(register, &[], "a", january);
-        bill(register.cluster("a").unwrap(), january, &lines, is_over).unwrap()
+        bill(register.cluster("a").unwrap(), january, &lines, is_over)
     }
 
     fn read(file: &[u8]) -> Vec<Charge> {
@@ -241,15 +260,18 @@ mod tests {
         let register = small();
         let lines = lines(&register, &[], "a", month("2026-01"));
         let charges = read(&file_of(&register, true));
-        assert_eq!(charges.len(), lines.len());
-        for (charge, line) in charges.iter().zip(&lines) {
+        let rows: Vec<_> =
+            lines.iter().flat_map(|line| line.parts().map(move |(unit, part)| (line, unit, part))).collect();
+        assert_eq!(charges.len(), rows.len());
+        for (charge, (line, unit, part)) in charges.iter().zip(rows) {
             let costs = [charge.effective_cost, charge.list_cost, charge.contracted_cost];
-            assert_eq!((charge.billed_cost, costs), (line.billed, [line.effective; 3]));
+            assert_eq!((charge.billed_cost, costs), (part.billed, [part.effective; 3]));
+            assert_eq!(charge.consumed_quantity, part.quantity.map(|(quantity, _)| quantity));
             assert_eq!(charge.key.service, line.component.name());
             assert_eq!(charge.key.pricing, PricingCategory::Owned);
             assert_eq!((charge.key.provider.as_str(), charge.key.billing_account.as_str()), (PROVIDER, "a"));
             assert_eq!((charge.key.region.as_str(), charge.invoice_id.as_str()), ("fra", "a-2026-01"));
-            assert_eq!(charge.resource_id, line.resource.clone().unwrap_or_default());
+            assert_eq!(charge.resource_id, unit.unwrap_or_default());
             assert_eq!(charge.billing_month(), month("2026-01"));
             assert_eq!(charge.tags.get("cluster"), Some("a"));
         }
@@ -297,16 +319,51 @@ mod tests {
         assert_ne!(file_of(&small(), true), file_of(&small(), false), "a month that goes on is another file");
     }
 
+    /// A kind of entry with a text that a spreadsheet would compute in each field that takes one, as far as the field
+    /// lets it in; else with that text behind a letter.
+    fn tempting(kind: Kind, pairs: &str, names: &[&str], sign: &str) -> Entry {
+        let mut taken = pairs.to_owned();
+        for name in names {
+            let texts = [format!("{sign}1+cmd|' /C calc'!A0"), format!("x{sign}1")];
+            let with = |text: &String| format!("{taken}|{name}={}", text.replace('|', ""));
+            let text = texts.iter().find(|text| try_entry(kind, &with(text)).is_ok());
+            taken = with(text.unwrap_or_else(|| panic!("{name} takes neither")));
+        }
+        entry(kind, taken.trim_start_matches('|'))
+    }
+
     #[test]
     fn no_cell_of_it_is_a_formula() {
-        // Whatever is entered: the fields refuse what begins with these, and ours begin with words and numbers.
-        let file = file_of(&small(), true);
-        let mut reader = csv::Reader::from_reader(file.as_slice());
-        for record in reader.records() {
-            for cell in &record.unwrap() {
-                let is_number = cell.parse::<Decimal>().is_ok();
-                assert!(is_number || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell}");
+        for sign in ["=", "+", "-", "@", "＝", "＋", "－", "＠", " ="] {
+            let register = register([
+                tempting(Kind::Clusters, "", &["name", "site"], sign),
+                tempting(Kind::Assets, "idle_kw=1|load_kw=2", &["name", "model", "accelerator"], sign),
+                tempting(Kind::Assets, "what=fabric|accelerators=|accelerator=", &["name", "model"], sign),
+                entry(Kind::Assets, &format!("name=tagged|tags=k={sign}v")),
+                tempting(Kind::Tariffs, "price_per_kwh=-0.10|demand_per_kw=10", &["name"], sign),
+                tempting(Kind::Staff, "fte=0.5|loaded_cost=120000", &["role"], sign),
+                tempting(Kind::StaffHours, "hours=2|hourly_cost=90", &["role"], sign),
+                tempting(Kind::Costs, "what=insurance|amount=-100|every=year", &["name"], sign),
+                tempting(
+                    Kind::Colocation,
+                    "contracted_kw=10|price_per_kw=150|includes_energy=no",
+                    &["name"],
+                    sign,
+                ),
+            ]);
+            let file = file_of(&register, true);
+            let mut reader = csv::Reader::from_reader(file.as_slice());
+            let mut tempted = 0;
+            for record in reader.records() {
+                for cell in &record.unwrap() {
+                    let is_number = cell.parse::<Decimal>().is_ok();
+                    tempted += usize::from(cell.contains(sign.trim()) && !is_number);
+                    let begins = cell.trim_start_matches(' ').chars().next();
+                    let is_formula = begins.is_some_and(|it| "=+-@＝＋－＠\t\r".contains(it));
+                    assert!(is_number || !is_formula, "{sign:?}: {cell}");
+                }
             }
+            assert!(tempted > 100, "{sign:?}: {tempted} cells have it somewhere");
         }
     }
 }

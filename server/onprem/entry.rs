@@ -304,8 +304,13 @@ impl Asset {
 
     /// What bills call a unit, from 1.
     pub fn unit(&self, number: u32) -> String {
-        if self.count == 1 { self.name.clone() } else { format!("{}-{number:02}", self.name) }
+        unit_name(&self.name, self.count > 1, number)
     }
+}
+
+/// What bills call a unit of an asset: by its number where it is one of several.
+pub(super) fn unit_name(asset: &str, is_one_of_several: bool, number: u32) -> String {
+    if is_one_of_several { format!("{asset}-{number:02}") } else { asset.to_owned() }
 }
 
 impl Entry {

@@ -21,9 +21,11 @@ mod entry;
 mod keep;
 mod loan;
 mod month;
+mod months;
 pub mod power;
 mod problem;
 mod racks;
+mod reckoned;
 mod register;
 mod sheet;
 mod standing;
@@ -51,16 +53,16 @@ pub use entry::{
 };
 pub use keep::{Read, current, entry_ids, meters_read, readings, register, revision};
 pub use loan::{Installment, Loan};
-pub use month::{Basis, Component, Line, Machine, lines};
+pub use month::{Amounts, Basis, Component, Line, Machine, Units, lines};
+pub use months::{MonthFile, Months, file_of, lines_of};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
+pub use reckoned::{Reckoned, lines_until};
 pub use register::{Edit, Leaving, Register, Stay, Whereabouts};
 pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };
-pub use standing::{
-    ClusterMonth, State, counting_months, deliveries_of, hold, lines_until, month, months, note_handed_in,
-};
+pub use standing::{ClusterMonth, State, counting_months, deliveries_of, hold, note_handed_in};
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};
 pub use system::{System, system, systems};

@@ -1,6 +1,7 @@
 //! The register: every entry, and what follows from several of them together. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -23,11 +24,11 @@ pub struct Edit {
     pub after: Option<Entry>,
 }
 
-/// A unit of an asset in one cluster, from a day to a day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Units of an asset in one cluster, from a day to a day: those to which the same has happened all along.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stay<'a> {
-    /// From 1.
-    pub unit: u32,
+    /// From 1, in their order; at least one.
+    pub units: Arc<[u32]>,
     pub cluster: &'a str,
     pub from: NaiveDate,
     /// The day after the last, where that is known.
@@ -129,21 +130,29 @@ impl Register {
     pub fn whereabouts<'a>(&'a self, asset: &'a Asset) -> Whereabouts<'a> {
         let mut found = Whereabouts::default();
         let events = self.events_of(&asset.name);
-        for unit in 1..=asset.count {
-            let mut now = Stay { unit, cluster: &asset.cluster, from: asset.in_service, until: None };
+        for units in alike(asset.count, &events) {
+            // Of a group all are meant or none.
+            let is_meant = |event: &Event| {
+                event.units.is_empty() || units.first().is_some_and(|it| event.units.contains(it))
+            };
+            let (cluster, from) = (asset.cluster.as_str(), asset.in_service);
+            let mut now = Stay { units: Arc::clone(&units), cluster, from, until: None };
             let mut has_left = false;
-            for (event_id, event) in &events {
-                let is_meant = event.units.is_empty() || event.units.contains(&unit);
-                if !is_meant || has_left {
-                    continue;
-                }
-                found.stays.push(Stay { until: Some(event.day), ..now });
+            for (event_id, event) in events.iter().filter(|(_, event)| is_meant(event)) {
+                found.stays.push(Stay { until: Some(event.day), ..now.clone() });
                 match &event.what {
                     EventKind::Move { to } => now = Stay { cluster: to, from: event.day, ..now },
                     what => {
                         has_left = true;
                         let (cluster, day) = (now.cluster, event.day);
-                        found.leavings.push(Leaving { event_id: *event_id, unit, cluster, day, what });
+                        found.leavings.extend(units.iter().map(|unit| Leaving {
+                            event_id: *event_id,
+                            unit: *unit,
+                            cluster,
+                            day,
+                            what,
+                        }));
+                        break;
                     }
                 }
             }
@@ -151,6 +160,7 @@ impl Register {
                 found.stays.push(now);
             }
         }
+        found.leavings.sort_by_key(|leaving| leaving.unit);
         if let Some(day) = asset.given_back() {
             for stay in &mut found.stays {
                 stay.until = Some(stay.until.map_or(day, |until| until.min(day)));
@@ -163,8 +173,7 @@ impl Register {
     /// How many units of an asset are in a cluster on a day.
     pub fn units_in(&self, asset: &Asset, cluster: &str, day: NaiveDate) -> u32 {
         let stays = self.whereabouts(asset).stays;
-        let here = stays.iter().filter(|stay| stay.cluster == cluster && stay.is_on(day));
-        u32::try_from(here.count()).unwrap_or(u32::MAX)
+        stays.iter().filter(|stay| stay.cluster == cluster && stay.is_on(day)).map(Stay::count).sum()
     }
 
     /// From the month in which the first thing of a cluster begins.
@@ -192,9 +201,59 @@ impl Register {
             .map(|(id, entry)| (*id, entry))
             .collect()
     }
+
+    /// The entries that the months of a cluster follow from, and no others: those that are its own, and assets that
+    /// are in it at some time with all that happened to them, wherever.
+    #[must_use]
+    pub fn behind(&self, handle: &str) -> Self {
+        let moved_in: BTreeSet<&str> = self
+            .entries
+            .values()
+            .filter_map(|entry| match entry {
+                Entry::Event(Event { asset, what: EventKind::Move { to }, .. }) if to == handle => {
+                    Some(asset.as_str())
+                }
+                _ => None,
+            })
+            .collect();
+        let is_here = |asset: &Asset| asset.cluster == handle || moved_in.contains(asset.name.as_str());
+        let assets: BTreeSet<&str> =
+            self.assets().filter(|(_, asset)| is_here(asset)).map(|(_, asset)| asset.name.as_str()).collect();
+        let is_behind = |entry: &Entry| match entry {
+            Entry::Asset(it) => is_here(it),
+            Entry::Event(it) => assets.contains(it.asset.as_str()),
+            _ => entry.cluster() == Some(handle),
+        };
+        let behind = self.entries.iter().filter(|(_, entry)| is_behind(entry));
+        Self { entries: behind.map(|(id, entry)| (*id, entry.clone())).collect() }
+    }
+}
+
+/// The units of an asset, those together to which the same has happened.
+fn alike(count: u32, events: &[(i64, &Event)]) -> Vec<Arc<[u32]>> {
+    let mut groups: Vec<Vec<u32>> = vec![(1..=count).collect()];
+    for (_, event) in events {
+        let named: BTreeSet<u32> = event.units.iter().copied().collect();
+        if !named.is_empty() {
+            let parted = groups.into_iter().flat_map(|units| {
+                let (meant, others): (Vec<u32>, Vec<u32>) =
+                    units.into_iter().partition(|unit| named.contains(unit));
+                [meant, others]
+            });
+            groups = parted.filter(|units| !units.is_empty()).collect();
+        }
+    }
+    groups.retain(|units| !units.is_empty());
+    groups.into_iter().map(Arc::from).collect()
 }
 
 impl Stay<'_> {
+    /// How many units.
+    pub fn count(&self) -> u32 {
+        // An asset counts its units by such a number.
+        self.units.len() as u32
+    }
+
     pub fn is_on(&self, day: NaiveDate) -> bool {
         self.from <= day && self.until.is_none_or(|until| day < until)
     }

@@ -1,6 +1,6 @@
 //! Months of a cluster added up: by component, with hours owned and energy. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -23,6 +23,9 @@ pub struct MonthSummary {
     pub kwh: Decimal,
     /// How much of that was measured.
     pub measured_kwh: Decimal,
+    /// Billed and effective cost of each line without its sign: how much of the month is in this currency.
+    #[serde(skip)]
+    pub moved: Decimal,
 }
 
 impl MonthSummary {
@@ -37,6 +40,7 @@ impl MonthSummary {
             owned_hours: owned_hours(lines),
             kwh: Decimal::ZERO,
             measured_kwh: Decimal::ZERO,
+            moved: Decimal::ZERO,
         };
         for line in lines {
             if let (Component::Energy, Some((kwh, _))) = (line.component, line.quantity) {
@@ -48,11 +52,21 @@ impl MonthSummary {
             if line.currency == *currency {
                 it.billed += line.billed;
                 it.effective += line.effective;
+                it.moved += line.effective.abs() + line.billed.abs();
                 *it.components.entry(line.component).or_default() += line.effective;
             }
         }
         it.components.retain(|_, amount| !amount.is_zero());
         it
+    }
+
+    /// In each currency of the lines, the one with the most cost first.
+    pub fn by_currency(month: BillingMonth, lines: &[Line]) -> Vec<Self> {
+        let known: BTreeSet<&Currency> = lines.iter().map(|line| &line.currency).collect();
+        let mut summaries: Vec<Self> =
+            known.into_iter().map(|currency| Self::of(month, lines, currency)).collect();
+        summaries.sort_by(|a, b| b.moved.cmp(&a.moved).then_with(|| a.currency.cmp(&b.currency)));
+        summaries
     }
 
     /// What an accelerator-hour in service costs; `None` without any.
@@ -70,11 +84,11 @@ pub fn owned_hours(lines: &[Line]) -> Decimal {
     hours.sum()
 }
 
-/// The currencies of lines, the one with the most cost first.
-pub fn currencies<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Vec<Currency> {
+/// The currencies of months, the one with the most cost first.
+pub fn currencies<'a>(months: impl IntoIterator<Item = &'a MonthSummary>) -> Vec<Currency> {
     let mut sums: BTreeMap<&Currency, Decimal> = BTreeMap::new();
-    for line in lines {
-        *sums.entry(&line.currency).or_default() += line.effective.abs() + line.billed.abs();
+    for month in months {
+        *sums.entry(&month.currency).or_default() += month.moved;
     }
     let mut sums: Vec<(&Currency, Decimal)> = sums.into_iter().collect();
     sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));

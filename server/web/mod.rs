@@ -64,6 +64,7 @@ use crate::config::Settings;
 use crate::demonstration::Mark;
 use crate::jobs::{Bell, Inbox};
 use crate::ledger::Originals;
+use crate::onprem::Months;
 use crate::report::Answers;
 
 /// What every handler can ask for.
@@ -76,6 +77,7 @@ pub struct App {
     pub bell: Bell,
     pub originals: Originals,
     pub answers: Arc<Answers>,
+    pub months: Arc<Months>,
     pub inbox: Inbox,
     /// Its figures are invented, and every page says so.
     pub is_demonstration: bool,
@@ -91,6 +93,7 @@ impl App {
             jobs,
             bell: Bell::default(),
             answers: Arc::default(),
+            months: Arc::default(),
             originals: Originals::new(&settings.data_dir),
             inbox: Inbox::new(&settings.data_dir),
             is_demonstration: Mark::is_in(&settings.data_dir),
@@ -284,6 +287,12 @@ impl FromRef<App> for Arc<Settings> {
 impl FromRef<App> for Arc<Answers> {
     fn from_ref(app: &App) -> Self {
         Arc::clone(&app.answers)
+    }
+}
+
+impl FromRef<App> for Arc<Months> {
+    fn from_ref(app: &App) -> Self {
+        Arc::clone(&app.months)
     }
 }
 

@@ -7,8 +7,9 @@ use gpuledger::ledger::Equation;
 use gpuledger::money::{Currency, Decimal};
 use gpuledger::onprem::power::{Band, MeterLocation, Reading, Tariff as Price, Weekdays};
 use gpuledger::onprem::{
-    self, About, Asset, AssetKind, Cluster, Cost, CostKind, Edit, Entry, Event, EventKind, Every, Meter,
-    MeterReadings, Method, Outcome, Paid, Pue, Right, Span, Staff, Status, Tariff,
+    self, About, Asset, AssetKind, Cluster, ClusterMonth, Cost, CostKind, Edit, Entry, Event, EventKind,
+    Every, Meter, MeterReadings, Method, Months, Outcome, Paid, Pue, Right, Span, Staff, State, Status,
+    Tariff,
 };
 use gpuledger::period::BillingMonth;
 use rand_chacha::ChaCha8Rng;
@@ -157,6 +158,7 @@ impl Dice {
 struct Racks {
     ledger: TestLedger,
     inbox: Inbox,
+    months: Months,
     by: Actor,
 }
 
@@ -164,7 +166,8 @@ impl Racks {
     async fn new(db: PgPool) -> Self {
         let ledger = TestLedger::new(db);
         let inbox = Inbox::new(ledger.folder.path());
-        let racks = Self { ledger, inbox, by: Actor::person("ada@example.com", "test") };
+        let months = Months::default();
+        let racks = Self { ledger, inbox, months, by: Actor::person("ada@example.com", "test") };
         let outcome = racks.write(beginning()).await;
         assert!(matches!(outcome, Outcome::At { .. }), "{outcome:?}");
         racks
@@ -187,8 +190,8 @@ impl Racks {
 
     async fn publish(&self, cluster: &str, only: Option<BillingMonth>) -> usize {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let handed_in =
-            jobs::hand_in_cluster(&mut db, &self.inbox, cluster, only, &self.by, now()).await.unwrap();
+        let with = (&self.inbox, &self.months);
+        let handed_in = jobs::hand_in_cluster(&mut db, with, cluster, only, &self.by, now()).await.unwrap();
         drop(db);
         jobs::run_pending(&self.ledger.db, &self.ledger.originals).await.unwrap();
         handed_in.months
@@ -321,6 +324,34 @@ impl Racks {
         onprem::check(&mut db, day(TODAY)).await.unwrap()
     }
 
+    async fn months_by(&self, months: &Months, cluster: &str, today: &str) -> Vec<ClusterMonth> {
+        let mut db = self.ledger.db.acquire().await.unwrap();
+        let (revision, register) = onprem::current(&mut db).await.unwrap();
+        months.of(&mut db, (revision, &register), cluster, day(today)).await.unwrap()
+    }
+
+    /// How many months of the first cluster are reckoned for a look at them.
+    async fn reckonings(&self, today: &str) -> u64 {
+        let before = self.months.reckonings();
+        self.months_by(&self.months, "east", today).await;
+        self.months.reckonings() - before
+    }
+
+    /// What is remembered is what somebody would reckon who remembers nothing.
+    async fn assert_remembered_months_are_true(&self, today: &str) {
+        for cluster in ["east", "west"] {
+            let told = |months: Vec<ClusterMonth>| -> Vec<_> {
+                months.into_iter().map(|it| (it.month, it.state, it.sums)).collect()
+            };
+            let anew = self.months_by(&Months::default(), cluster, today).await;
+            assert_eq!(told(self.months_by(&self.months, cluster, today).await), told(anew), "{cluster}");
+        }
+    }
+
+    async fn states(&self) -> Vec<State> {
+        self.months_by(&self.months, "east", TODAY).await.iter().map(|it| it.state).collect()
+    }
+
     async fn broken(&self) -> Vec<Equation> {
         self.equations().await.into_iter().filter(|equation| !equation.holds).collect()
     }
@@ -355,6 +386,7 @@ async fn corrections_to_past_months_in_any_order_leave_every_equation_true(db: P
         }
         let broken = racks.broken().await;
         assert!(broken.is_empty(), "step {step}, {outcome:?}: {broken:#?}");
+        racks.assert_remembered_months_are_true(["2026-05-11", "2026-05-12", "2026-06-01"][step % 3]).await;
     }
     assert!(corrected > 20 && published > 20, "{corrected} corrections, {published} months");
     racks.ledger.assert_balanced().await;
@@ -436,4 +468,80 @@ async fn a_register_with_a_problem_is_told(db: PgPool) {
     let broken: Vec<String> =
         racks.broken().await.iter().map(|it| format!("{} [{}]", it.name, it.of)).collect();
     assert_eq!(broken, ["problems of the register = 0 [east, 9 entries]"]);
+}
+
+fn edit_cluster(change: impl FnOnce(&mut Cluster)) -> impl FnOnce(&mut Entry) {
+    |entry| {
+        let Entry::Cluster(it) = entry else { unreachable!() };
+        change(it);
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_month_is_reckoned_once_for_what_decides_it(db: PgPool) {
+    let racks = Racks::new(db).await;
+    let is = |handle: &'static str| move |entry: &Entry| matches!(entry, Entry::Cluster(it) if it.handle == handle);
+    assert_eq!(racks.reckonings(TODAY).await, 4, "February to May");
+    assert_eq!(racks.reckonings(TODAY).await, 0, "they are remembered");
+    assert_eq!(racks.publish("east", None).await, 3);
+    assert_eq!(racks.reckonings(TODAY).await, 0, "publishing decides nothing of them");
+
+    assert_eq!(racks.reckonings("2026-05-12").await, 1, "the month that goes on has another day");
+    assert_eq!(racks.reckonings(TODAY).await, 0);
+    assert_eq!(racks.reckonings("2026-06-01").await, 2, "May is over, and June has begun");
+
+    racks.edit(is("west"), edit_cluster(|it| it.name = "Farther".to_owned())).await;
+    assert_eq!(racks.reckonings(TODAY).await, 0, "another cluster was changed");
+    racks.edit_asset("fabric", |it| it.price = number("310000")).await;
+    assert_eq!(racks.reckonings(TODAY).await, 4, "what an asset costs decides all of them");
+
+    let mut dice = Dice(ChaCha8Rng::seed_from_u64(7));
+    let before = racks.months_by(&racks.months, "east", TODAY).await;
+    racks.read(day("2026-03-31"), &mut dice).await;
+    assert_eq!(racks.reckonings(TODAY).await, 2, "the readings lie in March and April");
+    let after = racks.months_by(&racks.months, "east", TODAY).await;
+    let changed: Vec<bool> = before.iter().zip(&after).map(|(one, other)| one.sums != other.sums).collect();
+    assert_eq!(changed, [false, true, true, false]);
+    let mut db = racks.ledger.db.acquire().await.unwrap();
+    let last = onprem::changes(&mut db, 1).await.unwrap().remove(0).id;
+    onprem::undo(&mut db, last, &racks.by, now()).await.unwrap();
+    assert_eq!(racks.reckonings(TODAY).await, 2, "they were taken back");
+    let undone = racks.months_by(&racks.months, "east", TODAY).await;
+    assert!(before.iter().zip(&undone).all(|(one, other)| one.sums == other.sums));
+
+    racks.happens("node", 1, day("2026-04-01"), EventKind::Move { to: "west".to_owned() }).await;
+    assert_eq!(racks.reckonings(TODAY).await, 4);
+    let west = racks.months_by(&racks.months, "west", TODAY).await;
+    assert_eq!(west[2].sums.accelerators, 8);
+    racks.edit_asset("node", |it| it.price = number("200000")).await;
+    let west = (west, racks.months_by(&racks.months, "west", TODAY).await);
+    assert_ne!(
+        west.0[2].sums, west.1[2].sums,
+        "what moved here is priced anew, though it was entered elsewhere"
+    );
+    racks.assert_remembered_months_are_true(TODAY).await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_month_of_which_only_words_changed_is_not_due_and_may_be_published(db: PgPool) {
+    use State::{Differs, Published, Reworded, Running};
+    let racks = Racks::new(db).await;
+    racks.publish("east", None).await;
+    assert_eq!(racks.states().await, [Published, Published, Published, Running]);
+    let is_east = |entry: &Entry| matches!(entry, Entry::Cluster(it) if it.handle == "east");
+    racks.edit(is_east, edit_cluster(|it| it.name = "Eastern racks".to_owned())).await;
+    assert_eq!(racks.states().await, [Reworded, Reworded, Reworded, Running]);
+    assert_eq!(racks.publish("east", None).await, 0, "nothing is due");
+    assert_eq!(racks.publish("east", Some("2026-03".parse().unwrap())).await, 1);
+    assert_eq!(racks.states().await, [Reworded, Published, Reworded, Running]);
+    // Back to the name of before: that file counted, and counts as it is.
+    racks.edit(is_east, edit_cluster(|it| it.name = "east".to_owned())).await;
+    assert_eq!(racks.states().await, [Published, Reworded, Published, Running]);
+
+    // Whose it is is no word: rules ask for tags.
+    racks.edit_asset("node", |it| it.tags = [("team".to_owned(), "nlp".to_owned())].into()).await;
+    assert_eq!(racks.states().await, [Differs, Differs, Differs, Running]);
+    assert_eq!(racks.publish("east", None).await, 3);
+    assert_eq!(racks.states().await, [Published, Published, Published, Running]);
+    assert_eq!(racks.broken().await, []);
 }

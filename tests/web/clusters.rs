@@ -217,6 +217,29 @@ async fn a_past_month_is_corrected_and_brought_back_to_the_digit(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_cluster_that_is_renamed_is_charged_as_before(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    entered(&mut admin).await;
+    publish(&mut admin, "h100-east", "2026-09").await;
+    let page = admin.get("/clusters/h100-east/2026-09").await.body;
+    assert!(page.contains("It counts as the register says.") && !page.contains("Publish it"), "{page}");
+    let due = admin.get("/clusters.json").await.body;
+    change(&mut admin, "cluster “H100 East”", &[("name", "Racks in the east")]).await;
+    assert_eq!(september(&mut admin).await, json!(["reworded", ["10619.01"], ["10619.01"], 1]));
+    let months_due = |body: &str| serde_json::from_str::<Value>(body).unwrap()[0]["due"].clone();
+    assert_eq!(months_due(&admin.get("/clusters.json").await.body), months_due(&due), "none more");
+    let page = admin.get("/clusters/h100-east").await.body;
+    assert_eq!(html::text(&page, "details.reworded summary"), "In one month only words changed");
+    assert!(html::text(&page, "details.reworded").contains("September 2026"), "{page}");
+    let page = admin.get("/clusters/h100-east/2026-09").await.body;
+    assert!(html::text(&page, "main section.notice").contains("nobody is charged anything else"), "{page}");
+    publish(&mut admin, "h100-east", "2026-09").await;
+    assert_eq!(september(&mut admin).await, json!(["published", ["10619.01"], ["10619.01"], 2]));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;

@@ -363,7 +363,10 @@ mod tests {
             assert_eq!(is_there, !is_not, "{}", component.name());
         }
         let lost = all.iter().filter(|line| line.component == Component::Disposal);
-        assert_eq!(lost.map(|line| line.resource.clone().unwrap()).collect::<Vec<_>>(), ["east-storage-03"]);
+        assert_eq!(
+            lost.map(|line| line.parts().next().unwrap().0.unwrap()).collect::<Vec<_>>(),
+            ["east-storage-03"]
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::super::entry::{Entry, Tariff};
 use super::super::power::{
     DayEnergy, MeterLocation, Model, Peak, Prices, Pue, PueByMonth, Reading, by_day, peak,
 };
-use super::super::register::Register;
+use super::super::register::{Register, Stay};
 use super::hardware::days_of;
 use super::line::{Basis, Component, Line};
 use crate::money::Decimal;
@@ -207,7 +207,7 @@ impl Energy<'_> {
             component,
             input: self.id,
             name: self.tariff.name.clone(),
-            resource: None,
+            units: None,
             days,
             billed: cost,
             effective: cost,
@@ -228,8 +228,11 @@ impl Energy<'_> {
         let of_asset = |asset: &super::super::entry::Asset| {
             let stays = self.register.whereabouts(asset).stays;
             let on = |day: NaiveDate| {
-                let here = stays.iter().filter(|stay| stay.cluster == self.cluster && stay.is_on(day));
-                u32::try_from(here.count()).unwrap_or(u32::MAX)
+                stays
+                    .iter()
+                    .filter(|stay| stay.cluster == self.cluster && stay.is_on(day))
+                    .map(Stay::count)
+                    .sum()
             };
             let nodes = days_of(&self.month.days()).map(|day| (day, on(day))).collect();
             Model { nodes, idle_kw: asset.idle_kw, load_kw: asset.load_kw, utilization }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use chrono::NaiveDate;
 
 use super::super::depreciation::{Method, Schedule};
 use super::super::entry::{Asset, EventKind, Paid};
 use super::super::loan::Loan;
-use super::super::register::{Register, Whereabouts};
+use super::super::register::{Register, Stay, Whereabouts};
 use super::line::{Basis, Component, Line, Machine};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -67,7 +68,7 @@ impl Hardware<'_> {
             component,
             input: self.id,
             name: self.asset.name.clone(),
-            resource: None,
+            units: None,
             days,
             billed: Decimal::ZERO,
             effective: Decimal::ZERO,
@@ -130,43 +131,41 @@ impl Hardware<'_> {
         }
     }
 
-    /// What belongs to each day: of nodes unit by unit, with their hours; of everything else in all.
+    /// What belongs to each day: of nodes for each unit, with its hours; of everything else in all.
     fn days(&self, lines: &mut Vec<Line>, schedule: &Schedule) {
         let component = if self.asset.is_leased() { Component::Lease } else { Component::Depreciation };
+        let stays: Vec<&Stay<'_>> =
+            self.whereabouts.stays.iter().filter(|stay| stay.cluster == self.cluster).collect();
         for day in days_of(&self.month.days()) {
             let next = day.succ_opt().unwrap_or(day);
             let cost = schedule.between(day..next);
-            let here =
-                self.whereabouts.stays.iter().filter(|stay| stay.cluster == self.cluster && stay.is_on(day));
+            let here: Vec<&Stay<'_>> = stays.iter().copied().filter(|stay| stay.is_on(day)).collect();
+            if here.is_empty() {
+                continue;
+            }
             if self.asset.bears_accelerators() {
-                for stay in here {
-                    let text = self.describe(component, stay.unit);
-                    let mut line = self.line(component, day..next, text);
-                    line.effective = cost;
-                    line.resource = Some(self.asset.unit(stay.unit));
-                    line.quantity = Some((Decimal::from(24), "Hours"));
-                    line.machine = Some(Machine {
-                        model: self.asset.model.clone(),
-                        accelerator: self.asset.accelerator.clone(),
-                        accelerators: self.asset.accelerators,
-                    });
-                    lines.push(line);
-                }
+                let text = format!("{} of one {}", component.name(), self.asset.what_it_is());
+                let mut line = self.line(component, day..next, text);
+                line.effective = cost;
+                line.quantity = Some((Decimal::from(24), "Hours"));
+                line.machine = Some(Machine {
+                    model: self.asset.model.clone(),
+                    accelerator: self.asset.accelerator.clone(),
+                    accelerators: self.asset.accelerators,
+                });
+                line.for_each(together(&here), self.asset.count > 1);
+                lines.push(line);
             } else {
-                let count = here.count();
+                let count: u32 = here.iter().map(|stay| stay.count()).sum();
                 let mut line = self.line(
                     component,
                     day..next,
                     format!("{} of {count} × {}", component.name(), self.asset.what_it_is()),
                 );
-                line.effective = cost.times(count as i64);
+                line.effective = cost.times(i64::from(count));
                 lines.push(line);
             }
         }
-    }
-
-    fn describe(&self, component: Component, unit: u32) -> String {
-        format!("{} of {}, {}", component.name(), self.asset.unit(unit), self.asset.what_it_is())
     }
 
     /// What units that leave in the month were still worth.
@@ -191,13 +190,23 @@ impl Hardware<'_> {
                     format!("{how}: {}, still worth {worth}", self.asset.unit(leaving.unit)),
                 );
                 line.input = event_id;
-                line.resource = Some(self.asset.unit(leaving.unit));
                 line.billed = -proceeds;
                 line.effective = worth - proceeds;
+                line.for_each([leaving.unit].into(), self.asset.count > 1);
                 lines.push(line);
             }
         }
     }
+}
+
+/// The units of several stays, in their order.
+fn together(stays: &[&Stay<'_>]) -> Arc<[u32]> {
+    if let [only] = stays {
+        return Arc::clone(&only.units);
+    }
+    let mut units: Vec<u32> = stays.iter().flat_map(|stay| stay.units.iter().copied()).collect();
+    units.sort_unstable();
+    units.into()
 }
 
 impl Asset {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use chrono::NaiveDate;
 use serde::Serialize;
 
+use super::super::entry::unit_name;
 use crate::money::{Currency, Decimal};
 
 /// Something that a month is charged.
@@ -16,8 +18,9 @@ pub struct Line {
     pub input: i64,
     /// What that is called.
     pub name: String,
-    /// The unit, where it is one's.
-    pub resource: Option<String>,
+    /// The units, where it is for each of some that are alike: amounts and quantity are those of all of them.
+    #[serde(skip)]
+    pub units: Option<Units>,
     /// What it is for: a day, or the month.
     #[serde(skip)]
     pub days: Range<NaiveDate>,
@@ -31,6 +34,25 @@ pub struct Line {
     pub basis: Basis,
     /// How it came about.
     pub description: String,
+}
+
+/// Units of an asset that are charged the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Units {
+    /// In their order.
+    pub numbers: Arc<[u32]>,
+    /// Whether the asset has others.
+    pub are_of_several: bool,
+    pub of_one: Amounts,
+}
+
+/// What is charged, and how much there was of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Amounts {
+    pub billed: Decimal,
+    pub effective: Decimal,
+    /// So many, of this unit: hours in service, kWh.
+    pub quantity: Option<(Decimal, &'static str)>,
 }
 
 /// A node whose accelerators are in service.
@@ -131,6 +153,32 @@ impl Basis {
 }
 
 impl Line {
+    /// What bills call the units that it is for, each with what it is charged; where it is for no unit, all of it at once.
+    pub fn parts(&self) -> impl Iterator<Item = (Option<String>, Amounts)> {
+        let whole = Amounts { billed: self.billed, effective: self.effective, quantity: self.quantity };
+        let of_units = self.units.iter().flat_map(|units| {
+            let name = |number: &u32| unit_name(&self.name, units.are_of_several, *number);
+            units.numbers.iter().map(move |number| (Some(name(number)), units.of_one))
+        });
+        self.units.is_none().then_some((None, whole)).into_iter().chain(of_units)
+    }
+
+    /// How many units it is for; 1 where it is for none.
+    pub fn count(&self) -> u32 {
+        // An asset counts its units by such a number.
+        self.units.as_ref().map_or(1, |units| units.numbers.len() as u32)
+    }
+
+    /// For each of these units, as it is for one.
+    pub(super) fn for_each(&mut self, numbers: Arc<[u32]>, are_of_several: bool) {
+        let of_one = Amounts { billed: self.billed, effective: self.effective, quantity: self.quantity };
+        let count = numbers.len() as i64;
+        self.billed = of_one.billed.times(count);
+        self.effective = of_one.effective.times(count);
+        self.quantity = of_one.quantity.map(|(quantity, unit)| (quantity.times(count), unit));
+        self.units = Some(Units { numbers, are_of_several, of_one });
+    }
+
     pub(super) fn says_nothing(&self) -> bool {
         self.billed.is_zero() && self.effective.is_zero() && self.machine.is_none()
     }

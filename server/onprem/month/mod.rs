@@ -20,7 +20,7 @@ mod running;
 #[cfg(test)]
 mod tests;
 
-pub use line::{Basis, Component, Line, Machine};
+pub use line::{Amounts, Basis, Component, Line, Machine, Units};
 
 use super::entry::{Asset, Entry};
 use super::power::Reading;

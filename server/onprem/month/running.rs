@@ -13,7 +13,7 @@ fn line(component: Component, input: i64, name: &str, currency: &Currency, month
         component,
         input,
         name: name.to_owned(),
-        resource: None,
+        units: None,
         days: month.days(),
         billed: Decimal::ZERO,
         effective: Decimal::ZERO,

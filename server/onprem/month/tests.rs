@@ -114,7 +114,11 @@ fn what_leaves_is_charged_what_it_was_still_worth_less_what_it_brought() {
     );
     let february = lines(&register, &[], "a", month("2026-02"));
     let disposal = february.iter().find(|line| line.component == Component::Disposal).unwrap();
-    assert_eq!((disposal.input, disposal.resource.as_deref()), (3, Some("node-02")), "it comes of the event");
+    assert_eq!(
+        (disposal.input, disposal.parts().next().unwrap().0.as_deref()),
+        (3, Some("node-02")),
+        "it comes of the event"
+    );
     assert_eq!(owned_hours(&february), number("5376"), "one node is left");
 
     let lost = entry(Kind::Events, "asset=node|day=2026-02-01|what=write-off");
@@ -124,6 +128,19 @@ fn what_leaves_is_charged_what_it_was_still_worth_less_what_it_brought() {
     let sold = entry(Kind::Events, "asset=node|day=2027-03-10|what=disposal|proceeds=1500");
     let register = of_a([asset("residual=1000"), sold]);
     assert_months(&register, &[("2027-03", "Depreciation 0 0; Disposal -3000 -1000")]);
+}
+
+#[test]
+fn units_that_are_alike_are_one_line_however_many() {
+    let count_of = |nodes: u32| {
+        let sold = entry(Kind::Events, "asset=node|units=2|day=2026-01-11|what=disposal|proceeds=1");
+        lines(&of_a([asset(&format!("count={nodes}|idle_kw=1|load_kw=2")), sold]), &[], "a", month("2026-01"))
+    };
+    let (few, many) = (count_of(3), count_of(1000));
+    // A purchase, 31 days, and what was sold.
+    assert_eq!((few.len(), many.len()), (33, 33));
+    let rows = |lines: &[Line]| lines.iter().map(|line| line.parts().count()).sum::<usize>();
+    assert_eq!((rows(&few), rows(&many)), (2 + 31 * 3 - 21, 2 + 31 * 1000 - 21));
 }
 
 #[test]
@@ -447,8 +464,8 @@ proptest! {
         prop_assume!(asset.bears_accelerators());
         let mut seen: BTreeMap<(NaiveDate, String), usize> = BTreeMap::new();
         for line in all_months(&register).iter().flat_map(|(.., lines)| lines) {
-            if line.machine.is_some() {
-                *seen.entry((line.days.start, line.resource.clone().unwrap())).or_default() += 1;
+            for (unit, _) in line.parts().filter(|_| line.machine.is_some()) {
+                *seen.entry((line.days.start, unit.unwrap())).or_default() += 1;
             }
         }
         prop_assert!(seen.values().all(|count| *count == 1));
@@ -462,6 +479,29 @@ proptest! {
             })
             .sum();
         prop_assert_eq!(seen.len() as i64, expected);
+    }
+
+    #[test]
+    fn a_line_for_units_is_what_they_are_charged_together((register, _) in registers()) {
+        for line in all_months(&register).iter().flat_map(|(.., lines)| lines) {
+            let parts: Vec<Amounts> = line.parts().map(|(_, part)| part).collect();
+            let sum = |amount: fn(&Amounts) -> Decimal| parts.iter().map(amount).sum::<Decimal>();
+            prop_assert_eq!((sum(|it| it.billed), sum(|it| it.effective)), (line.billed, line.effective));
+            let hours = sum(|it| it.quantity.map_or(Decimal::ZERO, |(quantity, _)| quantity));
+            prop_assert_eq!(hours, line.quantity.map_or(Decimal::ZERO, |(quantity, _)| quantity));
+            let numbers = line.units.as_ref().map(|units| units.numbers.to_vec()).unwrap_or_default();
+            prop_assert!(numbers.is_sorted_by(|a, b| a < b));
+        }
+    }
+
+    #[test]
+    fn a_month_follows_from_the_entries_behind_its_cluster_alone((register, _) in registers()) {
+        for (cluster, month, lines) in all_months(&register) {
+            let behind = register.behind(cluster);
+            prop_assert_eq!(&lines, &super::lines(&behind, &[], cluster, month));
+            let others = behind.clusters().iter().filter(|it| it.handle != cluster).count();
+            prop_assert_eq!(others, 0);
+        }
     }
 
     #[test]

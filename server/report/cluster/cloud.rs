@@ -9,9 +9,7 @@ use crate::accounts::Viewer;
 use crate::exchange::{self, Used};
 use crate::ledger;
 use crate::money::{Currency, Decimal};
-use crate::onprem::{
-    Cluster, ClusterMonth, Comparison, Economics, HoursOfModel, Offer, compare, hours_by_model, offers,
-};
+use crate::onprem::{ClusterMonth, Comparison, Economics, HoursOfModel, Offer, compare, offers};
 use crate::period::{BillingMonth, Period};
 use crate::scenario::price::Paid;
 
@@ -56,14 +54,13 @@ impl Answers {
     pub(super) async fn cloud(
         &self,
         db: &mut PgConnection,
-        cluster: &Cluster,
         economics: &Economics,
         months: &[ClusterMonth],
         today: NaiveDate,
     ) -> Result<Option<Cloud>, Error> {
         let month = BillingMonth::of(today).previous();
         let Some(of_month) = months.iter().find(|it| it.month == month) else { return Ok(None) };
-        let hours = hours_by_model(&of_month.lines, cluster.productive_share());
+        let hours = of_month.sums.hours.clone();
         let Some(paid_period) = Period::new(month.minus(MONTHS - 1), month) else { return Ok(None) };
         if hours.is_empty() {
             return Ok(None);

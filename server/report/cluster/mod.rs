@@ -63,7 +63,7 @@ impl Answers {
     ) -> Result<Option<ClusterReport>, Error> {
         let Some(it) = register.cluster(cluster) else { return Ok(None) };
         let recent = &months[months.len().saturating_sub(MONTHS)..];
-        let known = currencies(recent.iter().flat_map(|month| &month.lines));
+        let known = currencies(recent.iter().flat_map(|month| &month.sums.summaries));
         let currency = known.first().cloned();
         let others = known.get(1..).unwrap_or_default();
         let rates = match &currency {
@@ -76,7 +76,7 @@ impl Answers {
         let cloud = match &economics {
             // Where a part of the cost is left out, owning would look cheaper than it is.
             Some(economics) if economics.other_currencies.is_empty() => {
-                self.cloud(&mut *db, it, economics, recent, today).await?
+                self.cloud(&mut *db, economics, recent, today).await?
             }
             _ => None,
         };
@@ -95,10 +95,7 @@ impl Answers {
             capacity,
             capacity_refused,
             racks: racks(register, cluster, today),
-            energy: recent
-                .iter()
-                .filter_map(|it| EnergyOfMonth::of(register, cluster, it.month, &it.lines, &it.readings))
-                .collect(),
+            energy: recent.iter().filter_map(|it| it.sums.energy.clone()).collect(),
             schedules: schedules(register, cluster, today),
             year_ends: currency
                 .as_ref()

@@ -37,7 +37,7 @@ pub struct HourChain {
 
 impl MonthOfCluster {
     pub(super) fn of(it: &ClusterMonth, currency: &Currency) -> Self {
-        let summary = MonthSummary::of(it.month, &it.lines, currency);
+        let summary = it.sums.summary(currency);
         Self {
             per_owned_hour: summary.per_owned_hour(),
             summary,

@@ -19,7 +19,7 @@ use crate::clock;
 use crate::config::Settings;
 use crate::jobs::{self, HandedIn};
 use crate::money::{Currency, Decimal, Money};
-use crate::onprem::{self, ClusterMonth, Component, Entry, Kind, Register, State as Stands};
+use crate::onprem::{self, ClusterMonth, Component, Entry, Kind, Months, Register, State as Stands};
 use crate::period::BillingMonth;
 use crate::report::{Answers, ClusterReport};
 
@@ -34,6 +34,10 @@ struct Page {
     /// Months that do not count as the register says.
     due: Vec<(BillingMonth, Stands, Vec<Money>, Vec<Money>)>,
     handed_in: usize,
+    /// Months of which only words are told otherwise since.
+    reworded: Vec<BillingMonth>,
+    /// How months of the table stand.
+    states: Vec<Stands>,
     /// Entries by kind: how many, and what they say.
     kinds: Vec<(Kind, Vec<(i64, String)>)>,
     meters: Vec<(i64, String, Option<onprem::Read>)>,
@@ -87,12 +91,13 @@ pub async fn show(
     path: paths::Cluster,
     layout: Layout,
     State(answers): State<Arc<Answers>>,
+    State(reckoned): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
     let As { value: handle, format } = path.cluster;
     let today = clock::now().date_naive();
     let (revision, register) = onprem::current(&mut db).await?;
-    let months = onprem::months(&mut db, &handle, today).await?;
+    let months = reckoned.of(&mut db, (revision, &register), &handle, today).await?;
     let it = answers.cluster(&mut db, (revision, &register), &handle, &months, today).await?;
     let it = it.ok_or(Error::NotFound)?;
     match format {
@@ -108,7 +113,14 @@ pub async fn show(
             let due = months.iter().filter(is_due);
             let due = due.map(|it| (it.month, it.state, it.counts.clone(), it.reckoned.clone())).collect();
             let handed_in = months.iter().filter(|it| it.state == Stands::HandedIn).count();
-            let gpus = months.iter().rfind(|it| !it.lines.is_empty()).map(super::accelerators);
+            let gpus = months.iter().rfind(|it| !it.sums.is_empty()).map(|it| it.sums.accelerators);
+            let reworded = months.iter().filter(|it| it.state == Stands::Reworded).map(|it| it.month);
+            let mut states: Vec<Stands> = Vec::new();
+            for month in it.months.iter().rev() {
+                if !states.contains(&month.state) {
+                    states.push(month.state);
+                }
+            }
             let kinds = kinds(&register, &handle);
             respond::html(Page {
                 layout,
@@ -117,6 +129,8 @@ pub async fn show(
                 charts,
                 due,
                 handed_in,
+                reworded: reworded.collect(),
+                states,
                 kinds,
                 meters,
                 gpus: gpus.unwrap_or_default(),
@@ -288,8 +302,8 @@ pub async fn publish(
 ) -> Result<Response> {
     let (_, register) = onprem::current(&mut db).await?;
     register.cluster(&path.cluster).ok_or(Error::NotFound)?;
-    let handed_in =
-        jobs::hand_in_cluster(&mut db, &app.inbox, &path.cluster, form.month, &by, clock::now()).await?;
+    let (with, now) = ((&app.inbox, &*app.months), clock::now());
+    let handed_in = jobs::hand_in_cluster(&mut db, with, &path.cluster, form.month, &by, now).await?;
     app.bell.ring();
     let HandedIn { batch, months, gone } = handed_in;
     let months = match months {

@@ -10,7 +10,10 @@ pub(super) mod readings;
 pub(super) mod register;
 mod words;
 
+use std::sync::Arc;
+
 use askama::Template;
+use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 use sqlx::PgConnection;
@@ -25,7 +28,8 @@ use crate::clock;
 use crate::config::Settings;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    self, About, Cluster, ClusterMonth, Edit, Entry, MonthSummary, Outcome, Problem, Right, currencies,
+    self, About, Cluster, ClusterMonth, Edit, Entry, MonthSummary, Months, Outcome, Problem, Right,
+    currencies,
 };
 use crate::period::BillingMonth;
 
@@ -49,19 +53,17 @@ pub struct Standing {
 impl Standing {
     fn of(cluster: &Cluster, months: &[ClusterMonth]) -> Self {
         let this_month = BillingMonth::of(clock::now().date_naive());
-        let has_lines = |it: &&ClusterMonth| !it.lines.is_empty();
-        let mut stated = months.iter().filter(has_lines);
+        let mut stated = months.iter().filter(|it| !it.sums.is_empty());
         let last = stated.clone().rfind(|it| it.month < this_month).or_else(|| stated.next_back());
-        let known = last.map(|it| currencies(&it.lines)).unwrap_or_default();
-        let month =
-            last.zip(known.first()).map(|(it, currency)| MonthSummary::of(it.month, &it.lines, currency));
+        let known = last.map(|it| currencies(&it.sums.summaries)).unwrap_or_default();
+        let month = last.and_then(|it| it.sums.summaries.first().cloned());
         let per_owned_hour = month.as_ref().and_then(MonthSummary::per_owned_hour);
         Self {
             cluster: cluster.handle.clone(),
             name: cluster.name.clone(),
             site: cluster.site.clone(),
             due: months.iter().filter(|it| it.state.is_due()).count(),
-            accelerators: last.map(accelerators).unwrap_or_default(),
+            accelerators: last.map(|it| it.sums.accelerators).unwrap_or_default(),
             other_currencies: known.get(1..).unwrap_or_default().to_vec(),
             per_productive_hour: per_owned_hour
                 .and_then(|price| price.divide(cluster.productive_share(), 12)),
@@ -96,17 +98,6 @@ fn to_delivery(delivery: &i64) -> String {
     paths::Delivery { delivery: As::page(*delivery) }.to_string()
 }
 
-/// How many accelerators are in service at the end of a month.
-fn accelerators(month: &ClusterMonth) -> u32 {
-    let machines = || month.lines.iter().filter(|line| line.machine.is_some());
-    let last = machines().map(|line| line.days.start).max();
-    machines()
-        .filter(|line| Some(line.days.start) == last)
-        .filter_map(|line| line.machine.as_ref())
-        .map(|machine| machine.accelerators)
-        .sum()
-}
-
 #[derive(Template)]
 #[template(path = "clusters/index.html")]
 struct Page {
@@ -116,28 +107,33 @@ struct Page {
     waiting: i64,
 }
 
-async fn standings(db: &mut PgConnection) -> Result<Vec<Standing>> {
-    let (_, register) = onprem::current(&mut *db).await?;
+async fn standings(db: &mut PgConnection, reckoned: &Months) -> Result<Vec<Standing>> {
+    let (revision, register) = onprem::current(&mut *db).await?;
     let today = clock::now().date_naive();
     let mut standings = Vec::new();
     for cluster in register.clusters() {
-        let months = onprem::months(&mut *db, &cluster.handle, today).await?;
+        let months = reckoned.of(&mut *db, (revision, &register), &cluster.handle, today).await?;
         standings.push(Standing::of(cluster, &months));
     }
     Ok(standings)
 }
 
-pub async fn index(_: paths::Clusters, layout: Layout, mut db: Db) -> Result {
+pub async fn index(
+    _: paths::Clusters,
+    layout: Layout,
+    State(months): State<Arc<Months>>,
+    mut db: Db,
+) -> Result {
     let waiting = onprem::waiting(&mut db).await?;
-    respond::html(Page { layout, clusters: standings(&mut db).await?, waiting })
+    respond::html(Page { layout, clusters: standings(&mut db, &months).await?, waiting })
 }
 
-pub async fn index_json(_: paths::ClustersJson, mut db: Db) -> Result {
-    respond::json(&standings(&mut db).await?)
+pub async fn index_json(_: paths::ClustersJson, State(months): State<Arc<Months>>, mut db: Db) -> Result {
+    respond::json(&standings(&mut db, &months).await?)
 }
 
-pub async fn index_csv(_: paths::ClustersCsv, mut db: Db) -> Result {
-    respond::csv("clusters", &standings(&mut db).await?)
+pub async fn index_csv(_: paths::ClustersCsv, State(months): State<Arc<Months>>, mut db: Db) -> Result {
+    respond::csv("clusters", &standings(&mut db, &months).await?)
 }
 
 impl Record for Standing {

@@ -1,6 +1,10 @@
 //! `/clusters/h100-east/2026-09`: what a month is charged, line by line, and how each line came about.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use askama::Template;
+use axum::extract::State;
 use serde::Serialize;
 
 use super::super::error::{Error, Result};
@@ -11,7 +15,9 @@ use super::super::{filters, paths, respond};
 use super::cluster::to_month;
 use crate::clock;
 use crate::money::{Currency, Decimal};
-use crate::onprem::{self, Cluster, ClusterMonth, Component, Line, MonthSummary, State, currencies};
+use crate::onprem::{
+    self, Amounts, Cluster, ClusterMonth, Component, Line, MonthSummary, Months, State as Stands,
+};
 use crate::period::BillingMonth;
 
 /// A month, for scripts.
@@ -21,15 +27,17 @@ struct Month<'a> {
     #[serde(flatten)]
     it: &'a ClusterMonth,
     totals: &'a [MonthSummary],
-    lines: Vec<Stated<'a>>,
+    lines: Vec<Stated>,
 }
 
 #[derive(Serialize)]
-struct Stated<'a> {
+struct Stated {
     from: chrono::NaiveDate,
     until: chrono::NaiveDate,
+    /// The unit, where it is one's.
+    resource: Option<String>,
     #[serde(flatten)]
-    line: &'a Line,
+    line: Line,
 }
 
 /// Lines that are alike but for the day and the unit: what people read.
@@ -53,7 +61,6 @@ struct Page<'a> {
     layout: Layout,
     cluster: &'a Cluster,
     it: &'a ClusterMonth,
-    totals: Vec<MonthSummary>,
     sums: Vec<Sum<'a>>,
 }
 
@@ -103,12 +110,13 @@ impl Sum<'_> {
 }
 
 /// What it is called where states are told.
-impl State {
+impl Stands {
     pub fn name(self) -> &'static str {
         match self {
             Self::Published => "published",
             Self::New => "not published",
             Self::Differs => "differs from what counts",
+            Self::Reworded => "only words changed",
             Self::Running => "goes on",
             Self::HandedIn => "being loaded",
             Self::Uploaded => "a file that somebody loaded",
@@ -123,36 +131,74 @@ impl State {
             Self::Published => "good",
             Self::New | Self::HandedIn => "wait",
             Self::Differs | Self::Gone => "bad",
-            Self::Running | Self::Uploaded | Self::Empty => "",
+            Self::Reworded | Self::Running | Self::Uploaded | Self::Empty => "",
+        }
+    }
+
+    /// What it means, as a sentence.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Published => "It counts as the register says.",
+            Self::New => "Nothing of it counts yet: publishing makes it a delivery.",
+            Self::Differs => {
+                "Something was changed since it was published: an amount, or what pages and rules divide costs by \
+                 (tags, site, names of what was entered). What was published counts until it is published again."
+            }
+            Self::Reworded => {
+                "Every amount counts as the register says. What the cluster is called, or how a line came about, is \
+                 told otherwise since; nobody is charged anything else. It can be published again for its words."
+            }
+            Self::Running => "It is not over: what counts of it is what was known when it was published.",
+            Self::HandedIn => "It was published, and its file waits to be loaded.",
+            Self::Uploaded => "A file counts that somebody loaded, and no register was asked for it.",
+            Self::Gone => {
+                "The register says nothing of it any more, and something still counts: publishing undoes that."
+            }
+            Self::Empty => "The register says nothing of it, and nothing counts.",
         }
     }
 }
 
-pub async fn show(path: paths::ClusterMonth, layout: Layout, mut db: Db) -> Result {
+pub async fn show(
+    path: paths::ClusterMonth,
+    layout: Layout,
+    State(reckoned): State<Arc<Months>>,
+    mut db: Db,
+) -> Result {
     let As { value: month, format } = path.month;
-    let (_, register) = onprem::current(&mut db).await?;
+    let (revision, register) = onprem::current(&mut db).await?;
     let cluster = register.cluster(&path.cluster).ok_or(Error::NotFound)?;
-    let it = onprem::month(&mut db, &path.cluster, month, clock::now().date_naive()).await?;
-    let this_month = BillingMonth::of(clock::now().date_naive());
-    let has_been = BillingMonth::of(cluster.since) <= month && month <= this_month;
+    let (at, today) = ((revision, &register), clock::now().date_naive());
+    let it = reckoned.one(&mut db, at, &cluster.handle, month, today).await?;
+    let has_been = BillingMonth::of(cluster.since) <= month && month <= BillingMonth::of(today);
     // What was published of a time before or after is told all the same.
-    let it = it.filter(|it| has_been || it.state != State::Empty).ok_or(Error::NotFound)?;
-    let totals: Vec<MonthSummary> =
-        currencies(&it.lines).iter().map(|currency| MonthSummary::of(month, &it.lines, currency)).collect();
-    match format {
-        Format::Csv => Ok(respond::csv_bytes(&format!("{}-{month}", cluster.handle), it.file)),
-        Format::Json => {
-            let lines = it.lines.iter();
-            let lines = lines.map(|line| Stated { from: line.days.start, until: line.days.end, line });
-            respond::json(&Month {
-                cluster: &cluster.handle,
-                it: &it,
-                totals: &totals,
-                lines: lines.collect(),
-            })
-        }
-        Format::Html => respond::html(Page { layout, cluster, sums: sums(&it.lines), it: &it, totals }),
+    let it = it.filter(|it| has_been || it.state != Stands::Empty).ok_or(Error::NotFound)?;
+    if format == Format::Csv {
+        let file = onprem::file_of(&mut db, at, &cluster.handle, month, today).await?;
+        let file = file.ok_or(Error::NotFound)?;
+        return Ok(respond::csv_bytes(&format!("{}-{month}", cluster.handle), file.bytes));
     }
+    let lines = onprem::lines_of(&mut db, at, &cluster.handle, month, today).await?;
+    if format == Format::Json {
+        let (cluster, totals) = (cluster.handle.as_str(), it.sums.summaries.as_slice());
+        return respond::json(&Month {
+            cluster,
+            it: &it,
+            totals,
+            lines: lines.iter().flat_map(stated).collect(),
+        });
+    }
+    respond::html(Page { layout, cluster, sums: sums(&lines), it: &it })
+}
+
+/// A line for each of its units.
+fn stated(line: &Line) -> impl Iterator<Item = Stated> {
+    line.parts().map(|(resource, Amounts { billed, effective, quantity })| Stated {
+        from: line.days.start,
+        until: line.days.end,
+        resource,
+        line: Line { billed, effective, quantity, ..line.clone() },
+    })
 }
 
 fn sums(lines: &[Line]) -> Vec<Sum<'_>> {
@@ -179,7 +225,7 @@ fn sums(lines: &[Line]) -> Vec<Sum<'_>> {
             sums.len() - 1
         });
         let sum = &mut sums[at];
-        sum.count += 1;
+        sum.count += line.count() as usize;
         sum.billed += line.billed;
         sum.effective += line.effective;
         if let Some((quantity, unit)) = line.quantity {
@@ -192,10 +238,9 @@ fn sums(lines: &[Line]) -> Vec<Sum<'_>> {
     }
     for sum in &mut sums {
         let of_it = lines.iter().filter(|line| line.component == sum.component && line.input == sum.input);
-        let mut resources: Vec<&str> = of_it.filter_map(|line| line.resource.as_deref()).collect();
-        resources.sort_unstable();
-        resources.dedup();
-        sum.resources = resources.len();
+        let units: BTreeSet<u32> =
+            of_it.filter_map(|line| line.units.as_ref()).flat_map(|it| it.numbers.iter().copied()).collect();
+        sum.resources = units.len();
     }
     sums.sort_by_key(|sum| (sum.component, std::cmp::Reverse(sum.effective)));
     sums

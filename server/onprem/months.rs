@@ -1,0 +1,252 @@
+//! Months of clusters, reckoned once and remembered. What decides a month is what it is remembered by: the entries behind
+//! its cluster, the last revision at which readings of its meters in that month were taken or replaced, and of a month
+//! that goes on, the day. So nothing expires, and what is changed of another cluster leaves it remembered.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use chrono::NaiveDate;
+use sha2::{Digest as _, Sha256};
+use sqlx::PgConnection;
+
+use super::bill::bill;
+use super::entry::{Cluster, Entry};
+use super::keep::readings;
+use super::month::Line;
+use super::reckoned::{Reckoned, Sha, feed, is_over, lines_until};
+use super::register::Register;
+use super::standing::{ClusterMonth, Counting, counting, waiting};
+use crate::period::BillingMonth;
+use crate::shelf::{Shelf, Weigh};
+
+/// Of a hundred clusters, ten years.
+const MOST: usize = 12_000;
+
+/// Months that were reckoned, in bounded memory.
+pub struct Months {
+    reckoned: Shelf<Key, Reckoned>,
+    /// By meters and revision.
+    read: Shelf<(Vec<i64>, i64), ReadIn>,
+    reckonings: AtomicU64,
+}
+
+/// What decides a month.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    cluster: String,
+    /// Of the entries behind it.
+    behind: Sha,
+    month: BillingMonth,
+    /// The last revision at which its readings changed; 0 without any.
+    read: i64,
+    /// Of a month that goes on.
+    today: Option<NaiveDate>,
+}
+
+/// The last revision at which readings of a month changed.
+type ReadIn = BTreeMap<BillingMonth, i64>;
+
+/// The file of a month, as it is handed in.
+pub struct MonthFile {
+    pub bytes: Vec<u8>,
+    pub sha256: Sha,
+}
+
+/// A cluster with what its months follow from, as of a revision.
+struct Behind {
+    cluster: Cluster,
+    register: Arc<Register>,
+    revision: i64,
+    sha: Sha,
+}
+
+impl Behind {
+    fn find(&(revision, register): &(i64, &Register), cluster: &str) -> Option<Self> {
+        let cluster = register.cluster(cluster)?.clone();
+        let register = register.behind(&cluster.handle);
+        let mut hash = Sha256::new();
+        feed(&mut hash, &register.entries);
+        Some(Self { cluster, register: Arc::new(register), revision, sha: hash.finalize().into() })
+    }
+
+    fn meters(&self) -> Vec<i64> {
+        let is_meter = |(_, entry): &(&i64, &Entry)| matches!(entry, Entry::Meter(_));
+        self.register.entries.iter().filter(is_meter).map(|(id, _)| *id).collect()
+    }
+}
+
+impl Default for Months {
+    fn default() -> Self {
+        Self { reckoned: Shelf::of(MOST), read: Shelf::of(MOST), reckonings: AtomicU64::new(0) }
+    }
+}
+
+impl Months {
+    /// Each month of a cluster from its first to this one, and those that count without having been.
+    pub async fn of(
+        &self,
+        db: &mut PgConnection,
+        at: (i64, &Register),
+        cluster: &str,
+        today: NaiveDate,
+    ) -> sqlx::Result<Vec<ClusterMonth>> {
+        let (Some(behind), Some(first)) = (Behind::find(&at, cluster), at.1.first_month(cluster)) else {
+            return Ok(Vec::new());
+        };
+        let mut counting = counting(&mut *db, cluster).await?;
+        let waiting = waiting(&mut *db, cluster).await?;
+        let read = self.read_in(&mut *db, &behind).await?;
+        let this_month = BillingMonth::of(today);
+        let has_been: BTreeSet<BillingMonth> =
+            std::iter::successors(Some(first), |month| (*month < this_month).then(|| month.next()))
+                .filter(|month| *month <= this_month)
+                .collect();
+        let all: BTreeSet<BillingMonth> = has_been.iter().chain(counting.keys()).copied().collect();
+        let mut months = Vec::new();
+        for month in all {
+            let reckoned = if has_been.contains(&month) {
+                self.reckoned(&mut *db, &behind, &read, month, today).await?
+            } else {
+                Arc::new(Reckoned::nothing(month))
+            };
+            let counts: Option<Counting> = counting.remove(&month);
+            months.push(ClusterMonth::stands(reckoned, counts, &waiting, today));
+        }
+        Ok(months)
+    }
+
+    /// A month of a cluster as it stands; `None` of a cluster that there is not.
+    pub async fn one(
+        &self,
+        db: &mut PgConnection,
+        at: (i64, &Register),
+        cluster: &str,
+        month: BillingMonth,
+        today: NaiveDate,
+    ) -> sqlx::Result<Option<ClusterMonth>> {
+        let Some(behind) = Behind::find(&at, cluster) else { return Ok(None) };
+        let counts = counting(&mut *db, cluster).await?.remove(&month);
+        let waiting = waiting(&mut *db, cluster).await?;
+        let read = self.read_in(&mut *db, &behind).await?;
+        let reckoned = self.reckoned(db, &behind, &read, month, today).await?;
+        Ok(Some(ClusterMonth::stands(reckoned, counts, &waiting, today)))
+    }
+
+    /// How many months were reckoned, and not remembered.
+    pub fn reckonings(&self) -> u64 {
+        self.reckonings.load(Ordering::Relaxed)
+    }
+
+    async fn reckoned(
+        &self,
+        db: &mut PgConnection,
+        behind: &Behind,
+        read: &ReadIn,
+        month: BillingMonth,
+        today: NaiveDate,
+    ) -> sqlx::Result<Arc<Reckoned>> {
+        let key = Key {
+            cluster: behind.cluster.handle.clone(),
+            behind: behind.sha,
+            month,
+            read: read.get(&month).copied().unwrap_or_default(),
+            today: (!is_over(month, today)).then_some(today),
+        };
+        let reckon = async {
+            self.reckonings.fetch_add(1, Ordering::Relaxed);
+            let Behind { cluster, register, revision, .. } = behind;
+            let read = readings(db, register, &cluster.handle, month, *revision).await?;
+            let (cluster, register) = (cluster.clone(), Arc::clone(register));
+            blocking(move || Reckoned::of(&register, &read, &cluster, month, today)).await
+        };
+        self.reckoned.get(key, reckon).await
+    }
+
+    /// The last revision at which readings of a cluster changed, by the months that they lie in.
+    async fn read_in(&self, db: &mut PgConnection, behind: &Behind) -> sqlx::Result<Arc<ReadIn>> {
+        let meters = behind.meters();
+        if meters.is_empty() {
+            return Ok(Arc::default());
+        }
+        let key = (meters.clone(), behind.revision);
+        self.read.get(key, read_in(db, &meters, behind.revision)).await
+    }
+}
+
+async fn read_in(db: &mut PgConnection, meters: &[i64], revision: i64) -> sqlx::Result<ReadIn> {
+    let rows = sqlx::query!(
+        r#"select date_trunc('month', starts_at at time zone 'UTC')::date as "first!",
+                  date_trunc('month', (ends_at - interval '1 microsecond') at time zone 'UTC')::date as "last!",
+                  max(greatest(from_revision, case when until_revision <= $2 then until_revision end)) as "revision!"
+           from meter_readings
+           where meter_id = any($1) and from_revision <= $2
+           group by 1, 2"#,
+        meters,
+        revision,
+    )
+    .fetch_all(db)
+    .await?;
+    let mut read = ReadIn::new();
+    for row in rows {
+        let last = BillingMonth::of(row.last);
+        let mut month = BillingMonth::of(row.first);
+        while month <= last {
+            let known = read.entry(month).or_default();
+            *known = row.revision.max(*known);
+            month = month.next();
+        }
+    }
+    Ok(read)
+}
+
+/// The lines of a month as far as it has gone; none of a cluster that there is not.
+pub async fn lines_of(
+    db: &mut PgConnection,
+    at: (i64, &Register),
+    cluster: &str,
+    month: BillingMonth,
+    today: NaiveDate,
+) -> sqlx::Result<Vec<Line>> {
+    let Some(Behind { cluster, register, revision, .. }) = Behind::find(&at, cluster) else {
+        return Ok(Vec::new());
+    };
+    let read = readings(db, &register, &cluster.handle, month, revision).await?;
+    blocking(move || lines_until(&register, &read, &cluster.handle, month, today)).await
+}
+
+/// A month as it is handed in; `None` of a cluster that there is not.
+pub async fn file_of(
+    db: &mut PgConnection,
+    at: (i64, &Register),
+    cluster: &str,
+    month: BillingMonth,
+    today: NaiveDate,
+) -> sqlx::Result<Option<MonthFile>> {
+    let Some(it) = at.1.cluster(cluster).cloned() else { return Ok(None) };
+    let lines = lines_of(db, at, cluster, month, today).await?;
+    let file = blocking(move || {
+        let bytes = bill(&it, month, &lines, is_over(month, today));
+        MonthFile { sha256: Sha256::digest(&bytes).into(), bytes }
+    });
+    Ok(Some(file.await?))
+}
+
+/// Away from the threads that answer.
+async fn blocking<T: Send + 'static>(reckon: impl FnOnce() -> T + Send + 'static) -> sqlx::Result<T> {
+    tokio::task::spawn_blocking(reckon).await.map_err(|error| sqlx::Error::Io(std::io::Error::other(error)))
+}
+
+impl Weigh for Reckoned {
+    fn bytes(&self) -> usize {
+        let components: usize = self.summaries.iter().map(|it| it.components.len() * 64).sum();
+        let hours: usize = self.hours.iter().map(|it| size_of_val(it) + it.name.len()).sum();
+        size_of_val(self) + size_of_val(self.summaries.as_slice()) + components + hours
+    }
+}
+
+impl Weigh for ReadIn {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.len() * 32
+    }
+}
