@@ -145,7 +145,8 @@ fn hashes(cluster: &Cluster, month: BillingMonth, lines: &[Line], is_over: bool)
             &(
                 (line.component, &line.name, &line.days, &line.currency, line.basis),
                 (line.billed.normalize(), line.effective.normalize(), quantity, of_one),
-                (&line.machine, &line.tags),
+                // Its model stands in the description alone.
+                (line.machine.as_ref().map(|it| (&it.accelerator, it.accelerators)), &line.tags),
             ),
         );
         // Mostly those of the line before: a day has the units of the day before it.
@@ -202,6 +203,7 @@ mod tests {
         assert_ne!(insurance("every=once").content, insurance("every=month").content);
         for (what, of) in [
             ("another name", register("name=Another", &[NODES, STAFF])),
+            ("another model", register("", &[(Kind::Assets, "tags=team=vision|model=rack"), STAFF])),
             ("how it is written", register("", &[written_otherwise, STAFF])),
         ] {
             let after = january(&of, "2026-03-01");
