@@ -174,13 +174,36 @@ pub enum Split {
     Fixed { shares: Vec<FixedShare> },
     /// In proportion to the effective cost that is a team's own, in the reporting currency.
     DirectCost,
-    /// In proportion to the accelerator-hours that are a team's own, paid for and owned alike.
-    AcceleratorHours,
+    /// In proportion to the accelerator-hours that are a team's own.
+    AcceleratorHours(Hours),
     /// In proportion to a quantity that was entered for the month.
     Quantity { unit: String },
     /// By the policy for commitments and credits "who used it": in proportion to the effective cost of the usage that
     /// the same commitment covers; of what belongs to no commitment, of the same billing account.
     WhoUsedIt,
+}
+
+/// Which accelerator-hours weigh.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hours {
+    #[serde(skip_serializing_if = "HoursOf::is_all")]
+    pub of: HoursOf,
+    /// Only those of this sub-account or billing account, such as a cluster of one's own, whose handle it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HoursOf {
+    /// Paid for and owned alike.
+    #[default]
+    All,
+    /// Of machines that the organization owns.
+    Owned,
+    /// Of what is rented.
+    PaidFor,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -284,9 +307,39 @@ impl Split {
             Self::Evenly => "evenly".to_owned(),
             Self::Fixed { .. } => "by fixed shares".to_owned(),
             Self::DirectCost => "by direct cost".to_owned(),
-            Self::AcceleratorHours => "by accelerator-hours".to_owned(),
+            Self::AcceleratorHours(hours) => match &hours.account {
+                None => format!("by {}", hours.of.in_words()),
+                Some(account) => format!("by {} of {account}", hours.of.in_words()),
+            },
             Self::Quantity { unit } => format!("by {unit}"),
             Self::WhoUsedIt => "by who used it".to_owned(),
+        }
+    }
+}
+
+impl HoursOf {
+    pub const ALL: [Self; 3] = [Self::All, Self::Owned, Self::PaidFor];
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+
+    /// As pages call them.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::All => "accelerator-hours",
+            Self::Owned => "hours owned",
+            Self::PaidFor => "hours paid for",
+        }
+    }
+
+    /// Whether they are among these.
+    pub fn has(self, is_owned: bool) -> bool {
+        match self {
+            Self::All => true,
+            Self::Owned => is_owned,
+            Self::PaidFor => !is_owned,
         }
     }
 }

@@ -37,8 +37,8 @@ pub use book::{Book, Edit, MonthBook};
 pub use change::{About, Drafted, Enacted, Outcome, apply, discard, draft, enact, propose, undo};
 pub use check::check;
 pub use entry::{
-    Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Meaning, Months,
-    Pool, Project, Recipient, Rule, Split, Target, Team, Value,
+    Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Hours, HoursOf,
+    Meaning, Months, Pool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, forecast};
 pub use forget::forget;
@@ -51,5 +51,5 @@ pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantitie
 pub use quantity_file::{QuantityRefused, read_quantities, read_quantity};
 pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};
 pub use sheet::{RefusedCell, RefusedFile, Row, Sheet, identity};
-pub use split::{Divided, PLACES, Portion, TeamShare, Weights, divide};
+pub use split::{Divided, PLACES, Portion, TeamShare, Time, Weights, divide};
 pub use suggest::{How, Neighbours, Suggestion, suggest};

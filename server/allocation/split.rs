@@ -8,12 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::book::MonthBook;
-use super::entry::{Pool, Recipient, Split};
+use super::entry::{Hours, Pool, Recipient, Split};
 use super::label::normalized;
+use crate::accelerator::accelerator_hours;
 use crate::money::Decimal;
 
 /// Digits of a share after the point. Of an amount of a billion, the last is a thousandth of a cent.
 pub const PLACES: u8 = 12;
+
+/// Decimals of the accelerator-hours that weigh.
+const HOURS_PLACES: u8 = 6;
 
 /// What a month's pools are divided by. Keys are handles of teams; what a team has none of is nothing.
 #[derive(Clone, Debug, Default)]
@@ -22,15 +26,24 @@ pub struct Weights {
     pub cost: BTreeMap<String, Decimal>,
     /// The same of a pool.
     pub pool_cost: BTreeMap<String, Decimal>,
-    /// Accelerator-hours, paid for and owned alike.
-    pub hours: BTreeMap<String, Decimal>,
-    pub pool_hours: BTreeMap<String, Decimal>,
+    /// Accelerator time of what is a team's own, or went to a pool.
+    pub time: BTreeMap<Recipient, Vec<Time>>,
     /// By what was used (a commitment, a billing account), then by team.
     pub use_of: BTreeMap<String, BTreeMap<String, Decimal>>,
     /// By unit, then by team.
     pub quantities: BTreeMap<String, BTreeMap<String, Decimal>>,
     /// What the charges of pools that are divided by who used what belong to.
     pub parts: BTreeSet<(String, String)>,
+}
+
+/// Accelerator time of one kind in one account.
+#[derive(Clone, Debug)]
+pub struct Time {
+    /// Of machines of the organization's own; else it was paid for.
+    pub is_owned: bool,
+    pub billing_account: String,
+    pub sub_account: String,
+    pub part_seconds: Decimal,
 }
 
 /// How a pool, or a part of one, was divided.
@@ -160,8 +173,7 @@ fn portions(
         (Split::Evenly, _) => one,
         (Split::DirectCost, Recipient::Team(team)) => of(Some(&weights.cost), team),
         (Split::DirectCost, Recipient::Pool(pool)) => of(Some(&weights.pool_cost), pool),
-        (Split::AcceleratorHours, Recipient::Team(team)) => of(Some(&weights.hours), team),
-        (Split::AcceleratorHours, Recipient::Pool(pool)) => of(Some(&weights.pool_hours), pool),
+        (Split::AcceleratorHours(hours), to) => hours_of(hours, weights.time.get(to)),
         (Split::Quantity { unit }, Recipient::Team(team)) => {
             of(weights.quantities.get(&normalized(unit)), team)
         }
@@ -179,18 +191,34 @@ fn portions(
         .collect();
     taking.sort();
     let amounts: Vec<Decimal> = taking.iter().map(|(_, weight)| *weight).collect();
-    let shares = one.apportion(&amounts, PLACES).ok_or_else(|| nobody(&pool.split).to_owned())?;
+    let shares = one.apportion(&amounts, PLACES).ok_or_else(|| nobody(&pool.split))?;
     Ok(taking.into_iter().zip(shares).map(|((to, weight), share)| Portion { to, weight, share }).collect())
 }
 
+/// Of somebody's accelerator time the hours that weigh.
+fn hours_of(hours: &Hours, time: Option<&Vec<Time>>) -> Decimal {
+    let account = hours.account.as_deref().map(normalized);
+    let weighs = |time: &&Time| {
+        let is_in = |account: &String| {
+            [&time.sub_account, &time.billing_account].iter().any(|it| normalized(it) == *account)
+        };
+        hours.of.has(time.is_owned) && account.as_ref().is_none_or(is_in)
+    };
+    let part_seconds = time.into_iter().flatten().filter(weighs).map(|time| time.part_seconds).sum();
+    accelerator_hours(part_seconds, HOURS_PLACES)
+}
+
 /// Why a pool could not be divided.
-fn nobody(split: &Split) -> &'static str {
+fn nobody(split: &Split) -> String {
     match split {
-        Split::Evenly | Split::Fixed { .. } => "no team takes part",
-        Split::DirectCost => "no team that takes part has a cost of its own",
-        Split::AcceleratorHours => "no team that takes part has accelerator-hours",
-        Split::Quantity { .. } => "no quantity was entered for a team that takes part",
-        Split::WhoUsedIt => "no team that takes part used it",
+        Split::Evenly | Split::Fixed { .. } => "no team takes part".to_owned(),
+        Split::DirectCost => "no team that takes part has a cost of its own".to_owned(),
+        Split::AcceleratorHours(hours) => {
+            let account = hours.account.as_ref().map(|account| format!(" of {account}")).unwrap_or_default();
+            format!("no team that takes part has {}{account}", hours.of.in_words())
+        }
+        Split::Quantity { .. } => "no quantity was entered for a team that takes part".to_owned(),
+        Split::WhoUsedIt => "no team that takes part used it".to_owned(),
     }
 }
 
@@ -199,8 +227,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::accelerator::PARTS;
     use crate::allocation::book::Book;
-    use crate::allocation::entry::{Entry, FixedShare, Months, Team};
+    use crate::allocation::entry::{Entry, FixedShare, HoursOf, Months, Team};
 
     fn pool(handle: &str, split: Split) -> Pool {
         Pool {
@@ -282,6 +311,64 @@ mod tests {
         let book = book(&["a", "b", "c"], vec![pool("node-7", split)]);
         let divided = divide(&book.of_month("2026-09".parse().unwrap()), &Weights::default());
         assert_eq!(shares(&divided, "node-7"), strings(&[("a", "0.35"), ("b", "0.65")]));
+    }
+
+    /// So many hours of whole accelerators.
+    fn time(is_owned: bool, account: &str, hours: i64) -> Time {
+        Time {
+            is_owned,
+            billing_account: account.into(),
+            sub_account: String::new(),
+            part_seconds: Decimal::from(hours * 3600 * PARTS),
+        }
+    }
+
+    #[test]
+    fn hours_weigh_by_whether_they_are_owned_and_whose_account_they_are_in() {
+        let weights = Weights {
+            time: [
+                (Recipient::Team("a".into()), vec![time(true, "east", 60), time(false, "acme", 20)]),
+                (Recipient::Team("b".into()), vec![time(true, "west", 20)]),
+                (Recipient::Team("c".into()), vec![time(false, "acme", 100)]),
+            ]
+            .into(),
+            ..Weights::default()
+        };
+        for (of, account, expected) in [
+            (HoursOf::All, None, Ok(&[("a", "0.4"), ("b", "0.1"), ("c", "0.5")][..])),
+            (HoursOf::Owned, None, Ok(&[("a", "0.75"), ("b", "0.25")])),
+            (HoursOf::PaidFor, None, Ok(&[("a", "0.166666666667"), ("c", "0.833333333333")])),
+            (HoursOf::Owned, Some("West "), Ok(&[("b", "1")])),
+            (HoursOf::All, Some("acme"), Ok(&[("a", "0.166666666667"), ("c", "0.833333333333")])),
+            (HoursOf::Owned, Some("acme"), Err("no team that takes part has hours owned of acme")),
+        ] {
+            let hours = Hours { of, account: account.map(str::to_owned) };
+            let book = book(&["a", "b", "c"], vec![pool("racks", Split::AcceleratorHours(hours))]);
+            let divided = divide(&book.of_month("2026-09".parse().unwrap()), &weights);
+            match expected {
+                Ok(expected) => {
+                    assert_eq!(shares(&divided, "racks"), strings(expected), "{of:?} {account:?}");
+                }
+                Err(why) => assert_eq!(divided[0].undivided.as_deref(), Some(why)),
+            }
+        }
+    }
+
+    #[test]
+    fn a_pool_takes_part_by_hours_too() {
+        let racks = pool("racks", Split::AcceleratorHours(Hours { of: HoursOf::Owned, account: None }));
+        let racks = Pool { pools: vec!["platform".into()], ..racks };
+        let book = book(&["a", "b"], vec![racks, pool("platform", Split::Evenly)]);
+        let weights = Weights {
+            time: [
+                (Recipient::Team("a".into()), vec![time(true, "east", 30), time(false, "acme", 70)]),
+                (Recipient::Pool("platform".into()), vec![time(true, "east", 10), time(false, "acme", 5)]),
+            ]
+            .into(),
+            ..Weights::default()
+        };
+        let divided = divide(&book.of_month("2026-09".parse().unwrap()), &weights);
+        assert_eq!(shares(&divided, "racks"), strings(&[("a", "0.875"), ("b", "0.125")]));
     }
 
     proptest! {

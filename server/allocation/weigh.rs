@@ -1,19 +1,15 @@
-//! What the pools of a month are divided by: what the month cost whom, who used what, and what was entered. Accelerator-hours
-//! weigh alike whether they were paid for or are owned: a team on the organization's own machines takes part, too.
+//! What the pools of a month are divided by: what the month cost whom, whose accelerator time it was, who used what, and what
+//! was entered.
 
 use std::collections::BTreeMap;
 
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{MonthBook, Split, Weights};
-use crate::accelerator::accelerator_hours;
+use super::{MonthBook, Recipient, Split, Time, Weights};
 use crate::exchange::{self, Rates};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
-
-/// Decimals of the accelerator-hours that weigh.
-const HOURS_PLACES: u8 = 6;
 
 /// What costs were weighed in.
 #[derive(Default)]
@@ -35,7 +31,7 @@ pub(super) async fn weigh(
     let asks = |wanted: fn(&Split) -> bool| book.pools.iter().any(|pool| wanted(&pool.split));
     let (mut weights, mut weighed_in) = (Weights::default(), WeighedIn::default());
     let asks_use = asks(|split| *split == Split::WhoUsedIt);
-    if asks_use || asks(|split| matches!(split, Split::DirectCost | Split::AcceleratorHours)) {
+    if asks_use || asks(|split| matches!(split, Split::DirectCost | Split::AcceleratorHours(_))) {
         let spent = spent(&mut *db, parts).await?;
         weighed_in.currency = match exchange::reporting_currency_as_of(&mut *db, sequence).await? {
             Some(chosen) => Some(chosen),
@@ -49,6 +45,9 @@ pub(super) async fn weigh(
         for used in used(&mut *db, parts).await? {
             weights.add_use(&used, book.month, rates, &mut weighed_in);
         }
+    }
+    if asks(|split| matches!(split, Split::AcceleratorHours(_))) {
+        weights.time = time(&mut *db, parts).await?;
     }
     if asks(|split| matches!(split, Split::Quantity { .. })) {
         weights.quantities = quantities(db, book.month, sequence).await?;
@@ -75,14 +74,13 @@ struct Spent {
     part: String,
     currency: Currency,
     cost: Decimal,
-    part_seconds: Decimal,
     charges: i64,
 }
 
 async fn spent(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<Vec<Spent>> {
     let rows = sqlx::query!(
         r#"select team, pool, pool_part, currency, sum(effective_cost) as "cost!: Decimal",
-               sum(part_seconds) as "part_seconds!: Decimal", sum(charges)::bigint as "charges!"
+               sum(charges)::bigint as "charges!"
            from charged_items
            where part_id = any($1)
            group by 1, 2, 3, 4
@@ -97,7 +95,6 @@ async fn spent(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<Vec<Spent>
         part: row.pool_part,
         currency: Currency::exactly(&row.currency),
         cost: row.cost,
-        part_seconds: row.part_seconds,
         charges: row.charges,
     });
     Ok(spent.collect())
@@ -110,6 +107,32 @@ fn most_used(spent: &[Spent]) -> Option<Currency> {
     }
     let most = charges.into_iter().max_by_key(|(currency, count)| (*count, std::cmp::Reverse(*currency)));
     most.map(|(currency, _)| currency.clone())
+}
+
+/// Accelerator time of teams and pools. Asked only where a pool is divided by it.
+async fn time(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<BTreeMap<Recipient, Vec<Time>>> {
+    let rows = sqlx::query!(
+        r#"select team, pool, billing_account, sub_account, pricing = 'Owned' as "is_owned!",
+               sum(part_seconds) as "part_seconds!: Decimal"
+           from charged_items
+           where part_id = any($1) and (team <> '' or pool <> '')
+           group by 1, 2, 3, 4, 5
+           having sum(part_seconds) <> 0"#,
+        parts,
+    )
+    .fetch_all(db)
+    .await?;
+    let mut found: BTreeMap<Recipient, Vec<Time>> = BTreeMap::new();
+    for row in rows {
+        let of = if row.pool.is_empty() { Recipient::Team(row.team) } else { Recipient::Pool(row.pool) };
+        found.entry(of).or_default().push(Time {
+            is_owned: row.is_owned,
+            billing_account: row.billing_account,
+            sub_account: row.sub_account,
+            part_seconds: row.part_seconds,
+        });
+    }
+    Ok(found)
 }
 
 /// What a team used of a commitment or an account.
@@ -146,19 +169,16 @@ async fn used(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<Vec<Used>> 
 
 impl Weights {
     fn add(&mut self, spent: Spent, month: BillingMonth, rates: &Rates, weighed_in: &mut WeighedIn) {
-        let hours = accelerator_hours(spent.part_seconds, HOURS_PLACES);
         if spent.team.is_empty() && spent.pool.is_empty() {
             // What is nobody's weighs nothing, in whatever currency.
             return;
         }
         let cost = weighed_in.convert(spent.cost, &spent.currency, month, rates);
         if spent.pool.is_empty() {
-            *self.cost.entry(spent.team.clone()).or_default() += cost;
-            *self.hours.entry(spent.team).or_default() += hours;
+            *self.cost.entry(spent.team).or_default() += cost;
             return;
         }
         *self.pool_cost.entry(spent.pool.clone()).or_default() += cost;
-        *self.pool_hours.entry(spent.pool.clone()).or_default() += hours;
         if !spent.part.is_empty() {
             self.parts.insert((spent.pool, spent.part));
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{
-    self, Book, Edit, Entry, FixedShare, Months, Pool, Quantity, QuantityKind, Recipient, Split, Target,
-    Team, normalized, problems,
+    self, Book, Edit, Entry, FixedShare, Hours, HoursOf, Months, Pool, Quantity, QuantityKind, Recipient,
+    Split, Target, Team, normalized, problems,
 };
 use gpuledger::audit::Actor;
 use gpuledger::clock;
@@ -70,7 +70,11 @@ fn split(chance: &mut ChaCha8Rng, teams: &[&str]) -> Split {
     match chance.random_range(0..6) {
         0 => Split::Evenly,
         1 => Split::DirectCost,
-        2 => Split::AcceleratorHours,
+        2 => {
+            let of = *HoursOf::ALL.choose(chance).unwrap();
+            let account = ["acme", "s1"].choose(chance).filter(|_| chance.random_bool(0.3));
+            Split::AcceleratorHours(Hours { of, account: account.map(|it| (*it).to_owned()) })
+        }
         3 => Split::WhoUsedIt,
         4 => Split::Quantity { unit: UNIT.to_owned() },
         _ => {
@@ -143,7 +147,7 @@ fn written(chance: &mut ChaCha8Rng) -> Vec<Entry> {
     let network = pool("network", if chance.random_bool(0.5) { Split::Evenly } else { Split::DirectCost });
     entries.push(Entry::Pool(network));
     let support = pool("support", split(chance, &teams));
-    let weighs = matches!(support.split, Split::Evenly | Split::DirectCost | Split::AcceleratorHours);
+    let weighs = matches!(support.split, Split::Evenly | Split::DirectCost | Split::AcceleratorHours(_));
     let hands_on = weighs && chance.random_bool(0.7);
     let excludes = chance.random_bool(0.5) && !matches!(support.split, Split::Fixed { .. });
     let without = if excludes { vec![teams[0].to_owned()] } else { Vec::new() };

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
-use gpuledger::allocation::{self, Entry, Split, Target};
+use gpuledger::allocation::{self, Entry, Hours, Split, Target};
 use gpuledger::money::Decimal;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
@@ -54,7 +54,7 @@ async fn ledger(db: PgPool) -> TestLedger {
 
 /// Who has machines shares what they cost by accelerator-hours.
 async fn allocate(ledger: &TestLedger) {
-    let mut entries = vec![team("vision"), team("nlp"), Entry::Pool(pool("racks", Split::AcceleratorHours))];
+    let mut entries = vec![team("vision"), team("nlp"), Entry::Pool(pool("racks", Split::AcceleratorHours(Hours::default())))];
     for (place, service) in [(1, "Depreciation"), (2, "Energy"), (3, "Staff")] {
         entries.push(rule(place, "service", service, to_pool("racks")));
     }

@@ -2,12 +2,12 @@
 //!
 //! Robotics moved from research to the products in the eighth month; what it cost before stays where it was. Most of
 //! what people type is known as another spelling. Some is not, for whoever looks to mend. Machines of the organization's
-//! own are each a team's; what it takes to run them is shared by the teams that have some.
+//! own are each a team's; what it takes to run them is shared by the hours of these, so that who only rents pays none of it.
 
-use super::cluster::{CLUSTER, EXPANDED, NODE};
+use super::cluster::{CLUSTER, NODE};
 use crate::allocation::{
-    Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Months, Pool, Project, Rule,
-    Split, Target, Team, Test,
+    Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Hours, HoursOf, Months, Pool,
+    Project, Rule, Split, Target, Team, Test,
 };
 use crate::money::{Currency, Decimal};
 use crate::onprem::PROVIDER;
@@ -97,29 +97,16 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
         pools: Vec::new(),
         months: Months::default(),
     };
+    let by_hours = |of: HoursOf| Split::AcceleratorHours(Hours { of, account: None });
     let without_platform = |pool: Pool| Pool { without: vec!["platform".to_owned()], ..pool };
     // The platform serves whoever computes, and has support of its own to pay.
-    let platform = without_platform(pool("platform-services", "Platform services", Split::AcceleratorHours));
+    let platform = without_platform(pool("platform-services", "Platform services", by_hours(HoursOf::All)));
     let support = pool("support", "Support", Split::DirectCost);
     let support = without_platform(Pool { pools: vec!["platform-services".to_owned()], ..support });
     let tax = without_platform(pool("tax", "Tax", Split::DirectCost));
     let unused = without_platform(pool("unused-commitments", "Unused commitments", Split::WhoUsedIt));
-    book.extend([platform, support, tax, unused].map(Entry::Pool));
-    let expanded = first.plus(EXPANDED);
-    for (among, months) in [
-        (&["language", "vision"][..], Months { first: None, last: Some(expanded.previous()) }),
-        (&["language", "vision", "robotics"][..], Months::from(expanded)),
-    ] {
-        book.push(Entry::Pool(Pool {
-            handle: "on-premises".to_owned(),
-            name: "On-premises overhead".to_owned(),
-            split: Split::AcceleratorHours,
-            among: among.iter().map(|&team| team.to_owned()).collect(),
-            without: Vec::new(),
-            pools: Vec::new(),
-            months,
-        }));
-    }
+    let own = pool("on-premises", "On-premises overhead", by_hours(HoursOf::Owned));
+    book.extend([platform, support, tax, unused, own].map(Entry::Pool));
 
     let is = |field: &str, value: &str| condition(field, Test::Is(vec![value.to_owned()]));
     let there =

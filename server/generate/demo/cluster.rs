@@ -23,7 +23,7 @@ pub const CLUSTER: &str = "h100-east";
 /// What its bills call the machines that were bought first, from 1 to 6.
 pub(super) const NODE: &str = "east-a";
 /// Months from the first, and the day of the month.
-pub(super) const EXPANDED: u32 = 6;
+const EXPANDED: u32 = 6;
 const EXPANDED_DAY: u32 = 15;
 const METERED: u32 = 7;
 const BROKEN: u32 = 9;

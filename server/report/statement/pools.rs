@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::weight::{Scales, Weighed};
 use super::{Item, Line, StatedPart, Way};
-use crate::allocation::{Division, MonthBook, Portion, Recipient, Split, division_of};
+use crate::allocation::{Division, HoursOf, MonthBook, Portion, Recipient, Split, division_of};
 use crate::money::{Currency, Decimal};
 use crate::report::as_of::Error;
 use crate::report::{Answers, Grouping, Question};
@@ -124,7 +124,10 @@ async fn by_part(
 fn unit(split: &Split, currency: Option<&Currency>) -> String {
     match split {
         Split::Evenly | Split::Fixed { .. } => String::new(),
-        Split::AcceleratorHours => "hours".to_owned(),
+        Split::AcceleratorHours(hours) => match hours.of {
+            HoursOf::All => "hours".to_owned(),
+            one => one.in_words().to_owned(),
+        },
         Split::Quantity { unit } => unit.clone(),
         Split::DirectCost | Split::WhoUsedIt => currency.map(ToString::to_string).unwrap_or_default(),
     }

@@ -3,14 +3,11 @@
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use crate::allocation::{Division, Split};
+use crate::allocation::{Division, Hours, HoursOf, Split};
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal, Money};
 use crate::report::as_of::Error;
 use crate::report::{Answers, CostBasis, Grouping, Question};
-
-/// What of accelerators weighs: a team on the organization's own machines takes part, too.
-const HOURS: &str = "accelerator-hours, paid for and owned alike";
 
 /// What a team was charged directly in one currency, and what of its weight that is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,7 +70,7 @@ impl Scales {
         match split {
             Split::DirectCost => cost("effective direct cost"),
             Split::WhoUsedIt => cost("effective cost of what used it"),
-            Split::AcceleratorHours if !is_one => format!("{HOURS}, of charges in all currencies"),
+            Split::AcceleratorHours(it) if !is_one => format!("{}, of charges in all currencies", hours(it)),
             _ => plain(split),
         }
     }
@@ -115,7 +112,20 @@ fn plain(split: &Split) -> String {
         Split::Fixed { .. } => "the share that was written down".to_owned(),
         Split::DirectCost => "effective direct cost".to_owned(),
         Split::WhoUsedIt => "effective cost of what used it".to_owned(),
-        Split::AcceleratorHours => HOURS.to_owned(),
+        Split::AcceleratorHours(it) => hours(it),
         Split::Quantity { unit } => format!("{unit}, as entered"),
+    }
+}
+
+/// What of accelerators weighs.
+fn hours(hours: &Hours) -> String {
+    let which = match hours.of {
+        HoursOf::All => "accelerator-hours, paid for and owned alike",
+        HoursOf::Owned => "hours of the organization’s own accelerators",
+        HoursOf::PaidFor => "accelerator-hours that were paid for, without those owned",
+    };
+    match &hours.account {
+        None => which.to_owned(),
+        Some(account) => format!("{which}, of the account {account} alone"),
     }
 }

@@ -1,12 +1,14 @@
 //! The form of a pool: what was typed, who can take part, and what it says.
 
 use super::{month, problem};
-use crate::allocation::{Book, Entry, FixedShare, Months, Pool, Problem, Recipient, Split, handle_of};
+use crate::allocation::{
+    Book, Entry, FixedShare, Hours, HoursOf, Months, Pool, Problem, Recipient, Split, handle_of,
+};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
 /// Ways to divide a pool: a word of the form, its name, and what it means.
-pub const SPLITS: [(&str, &str, &str); 6] = [
+pub const SPLITS: [(&str, &str, &str); 8] = [
     (
         "direct-cost",
         "In proportion to direct cost",
@@ -20,6 +22,16 @@ pub const SPLITS: [(&str, &str, &str); 6] = [
         "by the accelerator-hours that are a team’s own, paid for and owned alike",
     ),
     (
+        "owned-hours",
+        "In proportion to hours owned",
+        "by the hours of the organization’s own accelerators that are a team’s: who only rents gets nothing of it",
+    ),
+    (
+        "paid-hours",
+        "In proportion to hours paid for",
+        "by the accelerator-hours that a team rents: who only has machines of the organization’s own gets nothing of it",
+    ),
+    (
         "quantity",
         "In proportion to a quantity",
         "by what was entered for the month on the page of quantities",
@@ -30,6 +42,15 @@ pub const SPLITS: [(&str, &str, &str); 6] = [
         "commitments and credits: by the usage that the same commitment covers, or of the same account",
     ),
 ];
+
+/// The words of hours among them.
+fn word(of: HoursOf) -> &'static str {
+    match of {
+        HoursOf::All => "accelerator-hours",
+        HoursOf::Owned => "owned-hours",
+        HoursOf::PaidFor => "paid-hours",
+    }
+}
 
 /// What was typed: pairs as they came.
 pub struct PoolForm {
@@ -87,7 +108,10 @@ impl PoolForm {
         let by = match &pool.split {
             Split::Evenly => "evenly",
             Split::DirectCost => "direct-cost",
-            Split::AcceleratorHours => "accelerator-hours",
+            Split::AcceleratorHours(hours) => {
+                pairs.extend(hours.account.iter().map(|account| ("account".to_owned(), account.clone())));
+                word(hours.of)
+            }
             Split::WhoUsedIt => "who-used-it",
             Split::Quantity { unit } => {
                 pairs.push(("unit".to_owned(), unit.clone()));
@@ -150,10 +174,13 @@ impl PoolForm {
         let split = match self.value("by") {
             "evenly" => Split::Evenly,
             "direct-cost" => Split::DirectCost,
-            "accelerator-hours" => Split::AcceleratorHours,
             "who-used-it" => Split::WhoUsedIt,
             "quantity" => Split::Quantity { unit: self.value("unit").to_owned() },
             "fixed" => Split::Fixed { shares: self.shares(&mut problems) },
+            other if let Some(of) = HoursOf::ALL.into_iter().find(|of| word(*of) == other) => {
+                let account = Some(self.value("account").to_owned()).filter(|account| !account.is_empty());
+                Split::AcceleratorHours(Hours { of, account })
+            }
             other => {
                 problems.push(problem("Divided", &format!("“{other}” is no way to divide it")));
                 Split::Evenly

@@ -14,14 +14,15 @@ use super::rules::sent;
 use super::{Sent, book_now, reason, rewrite, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, About, Book, Divided, Edit, Entry, Months, Pool, Problem, Recipient, Split, Target,
+    self, About, Book, Divided, Edit, Entry, Hours, HoursOf, Months, Pool, Problem, Recipient, Split, Target,
 };
 use crate::audit::Actor;
+use crate::billing::PricingCategory;
 use crate::config::Settings;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
-use crate::report::{Answers, Grouping, Question};
+use crate::report::{Answers, Filter, Group, Grouping, Question};
 
 /// A pool with what it held in a month and how that was divided.
 struct Shown {
@@ -31,6 +32,8 @@ struct Shown {
     is_reached: bool,
     cost: Decimal,
     divided: Vec<Divided>,
+    /// Teams that pay a part of it and have no hours owned, where all of it is owned and hours owned do not divide it.
+    only_rent: Vec<String>,
 }
 
 #[derive(Template)]
@@ -65,9 +68,11 @@ pub async fn index(
     };
     let mut divided = Vec::new();
     let mut held = Vec::new();
+    let mut owners = Vec::new();
     if let Some(month) = month {
         let question = Question {
             by: Grouping::Pool,
+            then: Some(Grouping::Pricing),
             convert_into: exchange::reporting_currency(&mut db).await?,
             ..Question::of(month.into(), Viewer::Everything)
         };
@@ -79,20 +84,55 @@ pub async fn index(
         }
         page.currency.clone_from(&spend.currency);
         held = spend.groups;
+        if held.iter().any(is_owned) {
+            let direct = Filter::keep(Grouping::Pool, vec![String::new()]);
+            let by_team = Question { by: Grouping::Team, then: None, filters: vec![direct], ..question };
+            let of_teams = answers.spend(&mut db, &by_team).await?.groups;
+            let of_teams = of_teams.into_iter().filter(|group| !group.owned_hours.is_zero());
+            owners.extend(of_teams.filter_map(|group| group.key));
+        }
     }
     for (id, pool) in book.pools() {
         let holds = month.is_none_or(|month| pool.months.contain(month));
         let group = held.iter().find(|group| holds && group.key.as_deref() == Some(pool.handle.as_str()));
+        let divided: Vec<Divided> =
+            divided.iter().filter(|it| holds && it.pool == pool.handle).cloned().collect();
+        let only_rent = if group.is_some_and(is_owned) && is_by_all(&pool.split) {
+            only_rent(&divided, &owners, &book)
+        } else {
+            Vec::new()
+        };
         page.pools.push(Shown {
             id,
             pool: pool.clone(),
             is_reached: is_reached(&book, &pool.handle),
             cost: group.map(|group| group.cost.amount).unwrap_or_default(),
-            divided: divided.iter().filter(|it| holds && it.pool == pool.handle).cloned().collect(),
+            divided,
+            only_rent,
         });
     }
     page.pools.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| a.pool.name.cmp(&b.pool.name)));
     respond::html(Page { book, ..page })
+}
+
+/// Whether everything in a pool, by pricing, is owned.
+fn is_owned(pool: &Group) -> bool {
+    let owned = PricingCategory::Owned.as_str();
+    pool.key.is_some() && pool.groups.iter().all(|group| group.key.as_deref() == Some(owned))
+}
+
+/// Whether a pool is divided by what teams rent as well as by what they own.
+fn is_by_all(split: &Split) -> bool {
+    matches!(split, Split::DirectCost | Split::AcceleratorHours(Hours { of: HoursOf::All, .. }))
+}
+
+/// The names of teams that get a part without having anything of one's own.
+fn only_rent(divided: &[Divided], owners: &[String], book: &Book) -> Vec<String> {
+    let teams = divided.iter().flat_map(|it| &it.first).filter_map(|portion| match &portion.to {
+        Recipient::Team(team) if !owners.contains(team) => Some(book.team_name(team)),
+        _ => None,
+    });
+    teams.collect()
 }
 
 impl Page {
@@ -117,6 +157,20 @@ impl Page {
 impl Shown {
     fn edit(&self) -> paths::Pool {
         paths::Pool { pool: self.id }
+    }
+
+    /// Which accelerator-hours it is divided by.
+    fn hours(&self) -> Option<&'static str> {
+        let Split::AcceleratorHours(hours) = &self.pool.split else { return None };
+        Some(match hours.of {
+            HoursOf::All => "Hours paid for and hours of the organization’s own machines weigh alike.",
+            HoursOf::Owned => {
+                "Only hours of the organization’s own machines weigh: who only rents gets nothing of it."
+            }
+            HoursOf::PaidFor => {
+                "Only hours that are paid for weigh, none of the organization’s own machines."
+            }
+        })
     }
 
     /// The form of a rule that sends costs to it.
