@@ -66,6 +66,9 @@ pub struct Group {
     pub cost: Money,
     pub accelerator_hours: Decimal,
     pub owned_hours: Decimal,
+    /// Of the cost, what everything that is owned cost.
+    #[serde(skip)]
+    pub owned_cost: Decimal,
     /// As of the whole answer. Of hours owned a group has none: what they cost stands in other groups, depreciation as a
     /// purchase without accelerator, and power by itself.
     pub cost_per_accelerator_hour: Option<Decimal>,
@@ -279,6 +282,7 @@ impl Level<'_> {
             label: self.label(sum),
             accelerator_hours: hours(sum.figures.part_seconds),
             owned_hours: hours(sum.figures.owned_seconds),
+            owned_cost: sum.figures.owned_cost,
             cost_per_accelerator_hour: price(&sum.figures, self.cost),
             is_folded: sum.stands_for.is_some(),
             share: sum.figures.cost.divide(total, PLACES),

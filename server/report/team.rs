@@ -9,6 +9,7 @@ use super::as_of::Error;
 use super::basis::{months, teams};
 use super::footing::Footing;
 use super::over_time::{Series, Step};
+use super::owned_price::{OwnedPrice, owned_price};
 use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
 use super::statement::{Cents, Finality, Restated, months_in_cents, restated_months};
 use super::unit_costs::{TeamUnit, units};
@@ -77,6 +78,8 @@ pub struct TeamReport {
     /// The same of everything that the organization pays for.
     pub organization_cost_per_accelerator_hour: Option<Decimal>,
     pub organization_cost_per_owned_hour: Option<Decimal>,
+    /// Why the one is not the other.
+    pub owned_price: Option<OwnedPrice>,
     /// Why it changed since the period before.
     pub parts: TeamParts,
     /// Its part of each pool.
@@ -278,8 +281,8 @@ pub async fn team_report(
     } else {
         answers.spend(db, &question.by(Grouping::Team)).await?.groups
     };
-    let everyone = question.of_organization().by(Grouping::Team);
-    let everyone = answers.spend(db, &everyone).await?;
+    let everyone = answers.spend(db, &question.of_organization().by(Grouping::Pool)).await?;
+    let owned_price = owned_price(db, answers, &question, &by_pool, &everyone).await?;
     let book = answers.book(db, by_pool.sequence).await?;
     let direct = Part::of(&own, total);
     let who_stayed = match who_stayed(&question, &book) {
@@ -335,6 +338,7 @@ pub async fn team_report(
         cost_per_owned_hour: by_pool.cost_per_owned_hour,
         organization_cost_per_accelerator_hour: everyone.cost_per_accelerator_hour,
         organization_cost_per_owned_hour: everyone.cost_per_owned_hour,
+        owned_price,
         stated,
         stated_by_team,
         stated_shared_costs,

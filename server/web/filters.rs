@@ -78,6 +78,12 @@ pub fn change(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
     Ok(format!("{sign}{}", figure(amount, 2)))
 }
 
+/// A price to six decimals, in which its parts sum to it.
+#[askama::filter_fn]
+pub fn millionths(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    Ok(figure(amount.bare(), 6))
+}
+
 /// The names and values of tags, which are shown as they were written: spaces at their ends are marks.
 pub fn tags(tags: &serde_json::Value) -> Vec<(String, String)> {
     let tags = tags.as_object().into_iter().flatten();

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
-use gpuledger::allocation::{self, Entry, Hours, Split, Target};
+use gpuledger::allocation::{self, Entry, Hours, HoursOf, Split, Target};
 use gpuledger::money::Decimal;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
@@ -52,14 +52,15 @@ async fn ledger(db: PgPool) -> TestLedger {
     ledger
 }
 
-/// Who has machines shares what they cost by accelerator-hours.
-async fn allocate(ledger: &TestLedger) {
-    let mut entries = vec![team("vision"), team("nlp"), Entry::Pool(pool("racks", Split::AcceleratorHours(Hours::default())))];
+/// Teams share what it costs to have machines by accelerator-hours. Answers the number of the pool.
+async fn allocate(ledger: &TestLedger) -> i64 {
+    let racks = pool("racks", Split::AcceleratorHours(Hours::default()));
+    let mut entries = vec![team("vision"), team("nlp"), Entry::Pool(racks)];
     for (place, service) in [(1, "Depreciation"), (2, "Energy"), (3, "Staff")] {
         entries.push(rule(place, "service", service, to_pool("racks")));
     }
     entries.push(rule(4, "", "", Target::Labels));
-    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await[2]
 }
 
 async fn ask(app: &mut TestApp, address: &str) -> Value {
@@ -239,6 +240,162 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     }
     let equations = allocation::check(&mut ledger.db.acquire().await.unwrap()).await.unwrap();
     assert!(equations.iter().all(|equation| equation.holds), "{equations:#?}");
+}
+
+/// What an hour owned costs a team by each part, and everyone by the same.
+fn parts(price: &Value) -> Vec<Value> {
+    let part = |part: &Value| {
+        let cost = part["cost"].as_str().unwrap().parse::<Decimal>().unwrap().normalize();
+        json!([part["pool"], part["label"], cost, part["per_hour"], part["organization_per_hour"]])
+    };
+    price["parts"].as_array().unwrap().iter().map(part).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: PgPool) {
+    let ledger = ledger(db).await;
+    let racks = allocate(&ledger).await;
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let hint = "All of it is what the organization’s own machines cost, and Nlp pays a part and has no hours of them.";
+    let pools = admin.get("/pools").await.body;
+    assert!(html::text(&pools, "main").contains(hint), "{}", html::text(&pools, "main"));
+    let vision = ask(&mut admin, "/teams/vision/2026-09.json").await;
+    let part = json!(["racks", "racks", "500", "2.604167", "5.208333"]);
+    assert_eq!(parts(&vision["owned_price"]), [part], "half of what it costs everyone");
+
+    let form = format!("/pools/{racks}");
+    for (by, account) in [("owned-hours", ""), ("paid-hours", "s2"), ("owned-hours", "west")] {
+        let fields = [("name", "racks"), ("by", by), ("account", account), ("reason", "whose they are")];
+        let preview = admin.submit(&form, &form, &fields).await;
+        assert_eq!(preview.status, StatusCode::SEE_OTHER, "{}", html::text(&preview.body, "main"));
+        let preview = admin.get(preview.location()).await.body;
+        let apply = html::attributes(&preview, "form[action$='/apply']", "action")[0].clone();
+        let applied = admin.submit("/pools", &apply, &[("reason", "whose they are")]).await;
+        assert_eq!(applied.status, StatusCode::SEE_OTHER, "{}", html::text(&applied.body, "main"));
+        let page = admin.get(&form).await.body;
+        assert_eq!(html::attributes(&page, "[name=by][checked]", "value"), [by]);
+        assert_eq!(html::attributes(&page, "#account", "value"), [account]);
+        let teams = ask(&mut admin, "/chargeback/2026-09.json").await;
+        let told = html::text(&admin.get("/pools").await.body, "main");
+        assert!(!told.contains("All of it is"), "{told}");
+        let expected = match (by, account) {
+            (_, "west") => {
+                assert!(told.contains("no team that takes part has hours owned of west"), "{told}");
+                [("Unallocated", "1000"), ("Nlp", "330"), ("Vision", "30")]
+            }
+            ("paid-hours", _) => {
+                assert!(told.contains("Divided by hours paid for of s2."), "{told}");
+                [("Nlp", "1330"), ("Vision", "30"), ("Unallocated", "0")]
+            }
+            _ => {
+                assert!(told.contains("Only hours of the organization’s own machines weigh"), "{told}");
+                by_hours_owned(&mut admin).await;
+                [("Vision", "1030"), ("Nlp", "330"), ("Unallocated", "0")]
+            }
+        };
+        let costs: Vec<Value> =
+            figures(&teams["teams"]).iter().map(|team| json!([team[0], team[1]])).collect();
+        assert_eq!(costs, expected.map(|(name, cost)| json!([name, cost])), "{by} {account}");
+        let equations = allocation::check(&mut ledger.db.acquire().await.unwrap()).await.unwrap();
+        assert!(equations.iter().all(|equation| equation.holds), "{equations:#?}");
+    }
+}
+
+/// All of the racks is vision's.
+async fn by_hours_owned(app: &mut TestApp) {
+    let vision = ask(app, "/teams/vision/2026-09.json").await;
+    assert_eq!(vision["cost_per_owned_hour"], vision["organization_cost_per_owned_hour"]);
+    assert_eq!(
+        parts(&vision["owned_price"]),
+        [json!(["racks", "racks", "1000", "5.208333", "5.208333"])],
+        "the node itself costs nothing"
+    );
+    let page = app.get("/teams/vision/2026-09").await.body;
+    assert_eq!(html::text(&page, "#owned summary"), "Why an hour owned costs Vision 5.21 and everyone 5.21");
+    assert_eq!(
+        html::texts(&page, "#owned tfoot tr > *"),
+        ["By 192.0 hours owned", "1,000.00", "5.208333", "5.208333", "–"]
+    );
+    let nlp = ask(app, "/teams/nlp/2026-09.json").await;
+    assert_eq!((&nlp["owned_price"], &nlp["shared_costs"]), (&Value::Null, &json!([])));
+    assert!(!app.get("/teams/nlp/2026-09").await.body.contains("hour owned"));
+    let billed = ask(app, "/teams/vision/2026-09.json?cost=billed").await;
+    assert_eq!(billed["owned_price"], Value::Null);
+
+    let statement = ask(app, "/teams/vision/2026-09/statement.json").await;
+    let racks = &statement["teams"][0]["shared"][0];
+    assert_eq!((&racks["weight"], &racks["sum_of_weights"]), (&json!("192.000000"), &json!("192.000000")));
+    assert_eq!((&racks["split"], &racks["unit"]), (&json!("by hours owned"), &json!("hours owned")));
+    assert_eq!(racks["weighs"], "hours of the organization’s own accelerators");
+    let page = app.get("/teams/vision/2026-09/statement").await.body;
+    assert!(page.contains("192 of 192 hours owned"), "{}", html::text(&page, "main"));
+    let csv = app.get("/teams/vision/2026-09/statement.csv").await.body;
+    assert!(
+        csv.contains("by hours owned,hours of the organization’s own accelerators,,192.000000,192.000000,"),
+        "{csv}"
+    );
+}
+
+/// Two teams with machines of their own that cost differently, and a part of one of them is nobody's.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_an_hour_owned_costs_is_told_part_by_part(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let node = |service: &str, hours: &str, cost: &str, team: &str| {
+        let tags = format!(r#"{{"team":"{team}"}}"#);
+        line("Usage", service, MACHINE, hours, ["0", cost], &tags)
+    };
+    let owned = Focus::new()
+        .line(&node("Depreciation", "3", "100", "vision"))
+        .line(&line("Usage", "Depreciation", "", "", ["0", "7"], r#"{"team":"vision"}"#))
+        .line(&node("Depreciation", "1", "20", "nlp"))
+        .line(&node("Lease", "1", "9", "nlp"))
+        .line(&line("Usage", "Energy", "", "", ["60", "60"], "{}"));
+    ledger.deliver("owned.csv", owned.owned()).await;
+    let racks = pool("racks", Split::AcceleratorHours(Hours { of: HoursOf::Owned, account: None }));
+    let entries = vec![
+        team("vision"),
+        team("nlp"),
+        Entry::Pool(racks),
+        rule(1, "service", "Energy", to_pool("racks")),
+        rule(2, "", "", Target::Labels),
+    ];
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+    let mut app = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let vision = ask(&mut app, "/teams/vision/2026-09.json").await;
+    let price = &vision["owned_price"];
+    // 24 of 40 hours; everyone 196 for 40.
+    assert_eq!(
+        parts(price),
+        [
+            json!([null, "Depreciation, H100", "100", "4.166667", "3.000000"]),
+            json!([null, "Depreciation", "7", "0.291666", "0.175000"]),
+            json!(["racks", "racks", "36", "1.500000", "1.500000"]),
+            json!([null, "What others have and it has not", "0", "0.000000", "0.225000"]),
+        ]
+    );
+    assert_eq!(
+        (&price["per_hour"], &price["organization_per_hour"]),
+        (&json!("5.958333"), &json!("4.900000"))
+    );
+    assert_eq!(price["per_hour"], vision["cost_per_owned_hour"]);
+    let sum = |name: &str| -> Decimal {
+        let parts = price["parts"].as_array().unwrap().iter();
+        parts.map(|part| part[name].as_str().unwrap().parse::<Decimal>().unwrap()).sum()
+    };
+    for (part, whole) in [
+        ("per_hour", "per_hour"),
+        ("organization_per_hour", "organization_per_hour"),
+        ("cost", "cost"),
+        ("stated", "cost"),
+    ] {
+        assert_eq!(sum(part), price[whole].as_str().unwrap().parse().unwrap(), "{part}");
+    }
+    let page = app.get("/teams/vision/2026-09").await.body;
+    assert_eq!(
+        html::texts(&page, "#owned tbody tr:first-child > *"),
+        ["Depreciation, H100", "100.00", "4.166667", "3.000000", "1.166667"]
+    );
+    ledger.assert_balanced().await;
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

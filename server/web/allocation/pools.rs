@@ -31,6 +31,8 @@ struct Shown {
     /// Whether anything sends costs to it.
     is_reached: bool,
     cost: Decimal,
+    /// Whether anything is in it, in whatever currency.
+    holds_some: bool,
     divided: Vec<Divided>,
     /// Teams that pay a part of it and have no hours owned, where all of it is owned and hours owned do not divide it.
     only_rent: Vec<String>,
@@ -69,6 +71,7 @@ pub async fn index(
     let mut divided = Vec::new();
     let mut held = Vec::new();
     let mut owners = Vec::new();
+    let mut are_untold = false;
     if let Some(month) = month {
         let question = Question {
             by: Grouping::Pool,
@@ -83,6 +86,7 @@ pub async fn index(
             divided = division.pools;
         }
         page.currency.clone_from(&spend.currency);
+        are_untold = !spend.other_currencies.is_empty() || !spend.unconverted.is_empty();
         held = spend.groups;
         if held.iter().any(is_owned) {
             let direct = Filter::keep(Grouping::Pool, vec![String::new()]);
@@ -107,6 +111,7 @@ pub async fn index(
             pool: pool.clone(),
             is_reached: is_reached(&book, &pool.handle),
             cost: group.map(|group| group.cost.amount).unwrap_or_default(),
+            holds_some: group.is_some() || are_untold,
             divided,
             only_rent,
         });
