@@ -11,6 +11,7 @@ use super::basis::Allocation;
 use super::sql::{Source, push_from, push_where};
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal, Money};
+use crate::onprem;
 use crate::period::{BillingMonth, Period};
 
 /// An invoice of `12` says `12.00`; one may state more decimals, as some marketplaces do.
@@ -43,7 +44,7 @@ pub struct ReconciledLine {
     /// The files name no invoice for some charges yet.
     pub is_provisional: bool,
     pub invoices: Vec<Invoice>,
-    /// Null while no invoice was entered.
+    /// Null while no invoice was entered; one may be for what is our own, too.
     pub invoiced: Option<Money>,
     /// What the invoices say beyond the ledger, which is rounded to the digits that they state.
     pub difference: Option<Money>,
@@ -65,6 +66,8 @@ pub struct Invoice {
 pub enum Agreement {
     /// Nothing to compare with.
     NoInvoice,
+    /// Nor will there be: it is our own, and nobody sends an invoice for it.
+    Own,
     /// To the digits that the invoices state.
     Agrees,
     /// It does when the ledger's tax is left out: the invoices are without it.
@@ -82,6 +85,8 @@ pub struct ReconciledTotal {
     pub difference: Money,
     pub lines: usize,
     pub lines_with_invoice: usize,
+    /// Lines of our own without one, for which none is expected.
+    pub lines_own: usize,
 }
 
 /// Billed cost and tax of the charges that count, by scope and currency.
@@ -165,6 +170,7 @@ fn totals(lines: &[ReconciledLine]) -> Vec<ReconciledTotal> {
             },
             lines: lines.len(),
             lines_with_invoice: lines.iter().filter(|line| line.invoiced.is_some()).count(),
+            lines_own: lines.iter().filter(|line| line.agreement == Agreement::Own).count(),
         }
     };
     by_currency.into_iter().map(total).collect()
@@ -205,6 +211,7 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
     let lines = rows.into_iter().map(|row| {
         let currency = Currency::exactly(&row.currency);
         let nothing = Money { amount: Decimal::default(), currency: currency.clone() };
+        let is_own = row.provider == onprem::PROVIDER;
         ReconciledLine {
             scope_id: row.scope_id,
             month: BillingMonth::of(row.billing_month),
@@ -218,7 +225,7 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
             invoices: Vec::new(),
             invoiced: None,
             difference: None,
-            agreement: Agreement::NoInvoice,
+            agreement: if is_own { Agreement::Own } else { Agreement::NoInvoice },
         }
     });
     Ok(lines.collect())

@@ -181,10 +181,10 @@ impl Page {
         self.it.lines.iter().filter(move |line| line.in_ledger.currency == *currency)
     }
 
-    /// What an invoice can be entered for; those that have none first.
+    /// What an invoice can be entered for; those that lack one first.
     fn choices(&self) -> Vec<(String, String)> {
         let mut lines: Vec<&ReconciledLine> = self.it.lines.iter().collect();
-        lines.sort_by_key(|line| !line.invoices.is_empty());
+        lines.sort_by_key(|line| line.agreement != Agreement::NoInvoice);
         let name = |line: &ReconciledLine| {
             let ReconciledLine { month, provider, billing_account, in_ledger, .. } = line;
             format!("{}, {provider} {billing_account}, {}", month.name(), in_ledger.currency)
@@ -211,6 +211,13 @@ fn at(period: Period) -> String {
     paths::Invoices { period: As::page(period) }.to_string()
 }
 
+impl ReconciledTotal {
+    /// Lines that have an invoice or should have one.
+    pub fn lines_to_invoice(&self) -> usize {
+        self.lines - self.lines_own
+    }
+}
+
 impl ReconciledLine {
     /// What the ledger's figure is made of.
     pub fn charges(&self) -> String {
@@ -232,6 +239,7 @@ impl ReconciledLine {
             Agreement::AgreesWithoutTax => ("Agrees without tax", "good"),
             Agreement::Differs => ("Differs", "bad"),
             Agreement::NoInvoice => ("No invoice entered", ""),
+            Agreement::Own => ("Own, none expected", ""),
         }
     }
 
@@ -241,8 +249,10 @@ impl ReconciledLine {
         if self.rejected_rows > 0 {
             remarks.push(format!("{} rows of its deliveries could not be read", self.rejected_rows));
         }
-        if self.is_provisional {
-            remarks.push("its file names no invoice yet".to_owned());
+        match (self.is_provisional, self.agreement) {
+            (false, _) => {}
+            (true, Agreement::Own) => remarks.push("published before it was over".to_owned()),
+            (true, _) => remarks.push("its file names no invoice yet".to_owned()),
         }
         remarks
     }
