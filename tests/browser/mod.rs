@@ -9,6 +9,7 @@ mod bills;
 mod clusters;
 mod every_page;
 mod first_visit;
+mod organization;
 mod team_lead;
 mod without_javascript;
 
