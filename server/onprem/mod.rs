@@ -22,12 +22,14 @@ mod keep;
 mod loan;
 mod month;
 mod months;
+mod moved;
 pub mod power;
 mod problem;
 mod racks;
 mod reckoned;
 mod register;
 mod sheet;
+mod sides;
 mod standing;
 mod start;
 mod summary;
@@ -55,6 +57,7 @@ pub use keep::{Read, current, entry_ids, meters_read, readings, register, revisi
 pub use loan::{Installment, Loan};
 pub use month::{Amounts, Basis, Component, Line, Machine, Units, lines};
 pub use months::{MonthFile, Months, file_of, lines_of};
+pub use moved::{Moved, MovedAmount, MovedTotal, Moves, Sides};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
 pub use reckoned::{Reckoned, lines_until};
@@ -63,6 +66,7 @@ pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };
 pub use standing::{ClusterMonth, State, counting_months, deliveries_of, hold, note_handed_in};
+pub use sides::{sides, sides_of_undoing};
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};
 pub use system::{System, system, systems};

@@ -93,7 +93,7 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
-        what: "On-premises clusters: what they cost, to read, to publish, to load readings of meters, and to propose changes of what was entered",
+        what: "On-premises clusters: what they cost, to read, to publish, to load readings of meters and undo them, and to propose changes of what was entered",
         below: &["/clusters", "/clusters.json", "/clusters.csv", "/register"],
         writes: None,
         lead: "yes",

@@ -81,6 +81,9 @@ const PAGES: &[(&str, &str)] = &[
     ("/register/{kind}/new", "/register/tariffs/new?cluster=h100-east"),
     ("/register/entries/{entry}", "/register/entries/2"),
     ("/register/changes", "/register/changes"),
+    ("/register/changes/{change}", "/register/changes/2"),
+    ("/register/changes/{change}", "/register/changes/3"),
+    ("/register/changes/{change}", "/register/changes/4"),
 ];
 
 /// Pages for who is not signed in.

@@ -158,6 +158,8 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/register/entries/{entry}/remove", "/register/entries/1/remove", FINANCE),
     ("GET", "/register/changes", "/register/changes", FINANCE),
     ("GET", "/register/changes.json", "/register/changes.json", FINANCE),
+    ("GET", "/register/changes/{change}", "/register/changes/1", FINANCE),
+    ("POST", "/register/changes/{change}/take-back", "/register/changes/1/take-back", FINANCE),
     ("POST", "/register/changes/{change}/discard", "/register/changes/1/discard", FINANCE),
     ("POST", "/register/changes/{change}/apply", "/register/changes/1/apply", ADMINS),
     ("POST", "/register/changes/{change}/undo", "/register/changes/1/undo", ADMINS),

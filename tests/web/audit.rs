@@ -193,6 +193,11 @@ const WRITING: &[(&str, &str, Use)] = &[
         Use::Register("meter,from,until,kwh\npdu,2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,5\n"),
     ),
     (
+        "/register/changes/{change}/take-back",
+        "/register/changes/HELD/take-back",
+        Use::Form("/clusters/new", &[]),
+    ),
+    (
         "/register/entries/{entry}",
         "/register/entries/METER",
         Use::Form("/clusters/new", &[("cluster", "east"), ("name", "pdu"), ("place", "facility")]),

@@ -59,6 +59,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/rates.json",
     "/register/changes",
     "/register/changes.json",
+    "/register/changes/{change}",
     "/register/{kind}",
     "/rules",
     "/rules.csv",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
-use super::super::error::Result;
+use super::super::error::{Error, Result};
 use super::super::extract::{Db, cookie};
 use super::super::layout::Layout;
 use super::super::respond::As;
@@ -38,8 +38,12 @@ impl Page {
         self.layout.may(Access::Admin)
     }
 
-    fn undo(&self, change: &i64) -> paths::RegisterUndo {
-        paths::RegisterUndo { change: *change }
+    fn page(&self, change: &i64) -> paths::RegisterChange {
+        paths::RegisterChange { change: As::page(*change) }
+    }
+
+    fn undo(&self, change: &Change) -> Option<String> {
+        undo_of(&self.layout, change)
     }
 
     fn apply(&self, change: &i64) -> paths::RegisterApply {
@@ -50,25 +54,34 @@ impl Page {
         paths::RegisterDiscard { change: *change }
     }
 
-    fn look(&self, status: &Status) -> &'static str {
-        match status {
-            Status::Applied => "good",
-            Status::Proposed => "wait",
-            Status::Undone | Status::Discarded => "",
-        }
-    }
-
-    fn may_undo(&self, change: &Change) -> bool {
-        change.status == Status::Applied && self.may_decide()
-    }
-
     fn waits(&self, change: &Change) -> bool {
         change.status == Status::Proposed
     }
 }
 
+/// The look of a state's badge.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+pub(super) fn look(status: &Status) -> &'static str {
+    match status {
+        Status::Applied => "good",
+        Status::Proposed => "wait",
+        Status::Undone | Status::Discarded => "",
+    }
+}
+
+/// Where whoever looks undoes a change, if they may: readings whoever loads them, anything else who applies it.
+pub(super) fn undo_of(layout: &Layout, it: &Change) -> Option<String> {
+    let is_of_readings = it.edits.is_empty();
+    let access = if is_of_readings { Access::Finance } else { Access::Admin };
+    let may_undo = it.status == Status::Applied && layout.may(access);
+    may_undo.then(|| match is_of_readings {
+        true => paths::RegisterTakeBack { change: it.id }.to_string(),
+        false => paths::RegisterUndo { change: it.id }.to_string(),
+    })
+}
+
 /// What an edit changes, field by field: its name, before, after.
-fn differences(edit: &Edit) -> Vec<(String, String, String)> {
+pub(super) fn differences(edit: &Edit) -> Vec<(String, String, String)> {
     let of = |entry: &Option<onprem::Entry>| entry.as_ref().map(cells).unwrap_or_default();
     let (before, after): (BTreeMap<String, String>, BTreeMap<String, String>) =
         (of(&edit.before), of(&edit.after));
@@ -109,6 +122,22 @@ pub async fn undo(
     State(settings): State<Arc<Settings>>,
     mut db: Db,
 ) -> Result {
+    let outcome = onprem::undo(&mut db, path.change, &by, clock::now()).await?;
+    decided(outcome, "undone", layout, db, &settings).await
+}
+
+/// Undoes the loading of readings, and nothing else.
+pub async fn take_back(
+    path: paths::RegisterTakeBack,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+) -> Result {
+    let change = onprem::find(&mut db, path.change).await?.ok_or(Error::NotFound)?;
+    if !change.edits.is_empty() {
+        return Err(Error::MayNotWrite);
+    }
     let outcome = onprem::undo(&mut db, path.change, &by, clock::now()).await?;
     decided(outcome, "undone", layout, db, &settings).await
 }

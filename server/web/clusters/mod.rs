@@ -1,5 +1,6 @@
 //! `/clusters`: our own racks side by side, and what everything of them shares.
 
+pub(super) mod change;
 pub(super) mod changes;
 mod chart;
 pub(super) mod claims;
@@ -203,9 +204,10 @@ fn told(outcome: Outcome, summary: &str, next: &str, settings: &Settings) -> Sen
             format!("Done: {summary}. Months that it changes count once they are published."),
             next.to_owned(),
         ),
-        Outcome::Proposed(_) => {
-            (format!("Proposed: {summary}. An administrator decides."), paths::RegisterChanges.to_string())
-        }
+        Outcome::Proposed(change) => (
+            format!("Proposed: {summary}. An administrator decides."),
+            paths::RegisterChange { change: As::page(change) }.to_string(),
+        ),
         Outcome::Nothing => ("Nothing changed: it was so before.".to_owned(), next.to_owned()),
         Outcome::Refused(problems) => return Sent::Refused(problems),
         Outcome::Overtaken(of) => {

@@ -105,6 +105,13 @@ pub struct RegisterChanges;
 #[typed_path("/register/changes.json", rejection(Error))]
 pub struct RegisterChangesJson;
 
+/// A change with what it moves.
+#[derive(Clone, TypedPath, Deserialize)]
+#[typed_path("/register/changes/{change}", rejection(Error))]
+pub struct RegisterChange {
+    pub change: As<i64>,
+}
+
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/register/changes/{change}/apply", rejection(Error))]
 pub struct RegisterApply {
@@ -120,5 +127,12 @@ pub struct RegisterDiscard {
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/register/changes/{change}/undo", rejection(Error))]
 pub struct RegisterUndo {
+    pub change: i64,
+}
+
+/// Undoes what meters were said to read.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/register/changes/{change}/take-back", rejection(Error))]
+pub struct RegisterTakeBack {
     pub change: i64,
 }

@@ -1,0 +1,346 @@
+//! What a change of the register moves: the months of clusters as they are without it, and as they are with it. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{NaiveDate, NaiveTime};
+use serde::Serialize;
+
+use super::entry::Entry;
+use super::month::Line;
+use super::power::Reading;
+use super::reckoned::lines_until;
+use super::register::Register;
+use super::summary::{MonthSummary, currencies};
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
+
+/// A register, and what the meters of its clusters read, by cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    pub register: Register,
+    pub readings: BTreeMap<String, Vec<Reading>>,
+}
+
+/// Both sides of a change, and the months of clusters of which something counts in the ledger.
+#[derive(Clone, Debug, Default)]
+pub struct Sides {
+    pub before: Side,
+    pub after: Side,
+    pub counting: BTreeSet<(String, BillingMonth)>,
+}
+
+/// What moves, up to this month, in the order of clusters and months.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Moves {
+    pub amounts: Vec<MovedAmount>,
+    /// By currency.
+    pub totals: Vec<MovedTotal>,
+    /// Months whose amounts stay, but not what is said of them: hours, names, tags.
+    pub words_alone: usize,
+}
+
+/// A month of a cluster in a currency.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MovedAmount {
+    pub cluster: String,
+    pub name: String,
+    pub month: BillingMonth,
+    pub currency: Currency,
+    pub effective: Moved,
+    pub billed: Moved,
+    /// Something of the month counts: as it was published, until it is published again.
+    pub counts: bool,
+}
+
+/// Those of a currency added up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MovedTotal {
+    pub currency: Currency,
+    pub months: usize,
+    pub effective: Moved,
+    pub billed: Moved,
+    /// Of it, months that count.
+    pub counting_months: usize,
+    pub counting_effective: Moved,
+}
+
+/// An amount without the change and with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    pub before: Decimal,
+    pub after: Decimal,
+    pub difference: Decimal,
+}
+
+impl Moved {
+    fn between(before: Decimal, after: Decimal) -> Self {
+        Self { before, after, difference: after - before }
+    }
+
+    fn add(&mut self, other: Self) {
+        *self = Self::between(self.before + other.before, self.after + other.after);
+    }
+}
+
+impl Sides {
+    /// What differs in the months that have begun.
+    pub fn moves(&self, today: NaiveDate) -> Moves {
+        let mut moves = Moves::default();
+        let mut clusters = touched(&self.before.register, &self.after.register);
+        clusters.extend(self.read_otherwise());
+        for cluster in &clusters {
+            let known = [&self.before, &self.after].map(|side| side.register.first_month(cluster));
+            let Some(first) = known.into_iter().flatten().min() else { continue };
+            let months = std::iter::successors(Some(first), |month| Some(month.next()));
+            for month in months.take_while(|month| month.first_day() <= today) {
+                let before = self.before.lines(cluster, month, today);
+                let after = self.after.lines(cluster, month, today);
+                if before != after {
+                    self.push(&mut moves, cluster, month, [&before, &after]);
+                }
+            }
+        }
+        moves.totals = totals(&moves.amounts);
+        moves
+    }
+
+    /// Clusters whose meters read something else.
+    fn read_otherwise(&self) -> Vec<String> {
+        let (before, after) = (&self.before.readings, &self.after.readings);
+        let clusters: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let differs = |cluster: &&&String| before.get(**cluster) != after.get(**cluster);
+        clusters.iter().filter(differs).map(|cluster| (*cluster).clone()).collect()
+    }
+
+    fn push(&self, moves: &mut Moves, cluster: &str, month: BillingMonth, [before, after]: [&[Line]; 2]) {
+        let named = [&self.after, &self.before].map(|side| side.register.cluster(cluster));
+        let name = named.into_iter().flatten().next().map_or(cluster, |it| it.name.as_str());
+        let mut has_moved = false;
+        for currency in currencies(before.iter().chain(after)) {
+            let [was, is] = [before, after].map(|lines| MonthSummary::of(month, lines, &currency));
+            let effective = Moved::between(was.effective, is.effective);
+            let billed = Moved::between(was.billed, is.billed);
+            if effective.difference.is_zero() && billed.difference.is_zero() {
+                continue;
+            }
+            has_moved = true;
+            moves.amounts.push(MovedAmount {
+                cluster: cluster.to_owned(),
+                name: name.to_owned(),
+                month,
+                currency,
+                effective,
+                billed,
+                counts: self.counting.contains(&(cluster.to_owned(), month)),
+            });
+        }
+        moves.words_alone += usize::from(!has_moved);
+    }
+}
+
+impl Side {
+    /// As far as the month has gone.
+    fn lines(&self, cluster: &str, month: BillingMonth, today: NaiveDate) -> Vec<Line> {
+        if self.register.cluster(cluster).is_none() {
+            return Vec::new();
+        }
+        let days = month.days();
+        let [from, until] = [days.start, days.end].map(|day| day.and_time(NaiveTime::MIN).and_utc());
+        let of_month = self.readings.get(cluster).into_iter().flatten();
+        let of_month: Vec<Reading> =
+            of_month.filter(|it| it.until > from && it.from < until).cloned().collect();
+        lines_until(&self.register, &of_month, cluster, month, today)
+    }
+}
+
+/// The clusters whose months can differ: those of entries that do, and wherever such an asset has been.
+pub fn touched(before: &Register, after: &Register) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (side, other) in [(before, after), (after, before)] {
+        for (id, entry) in &side.entries {
+            if other.entries.get(id) == Some(entry) {
+                continue;
+            }
+            found.extend(entry.cluster().map(str::to_owned));
+            let asset = match entry {
+                Entry::Asset(it) => &it.name,
+                Entry::Event(it) => &it.asset,
+                _ => continue,
+            };
+            for (_, asset) in side.assets().filter(|(_, it)| it.name == *asset) {
+                let stays = side.whereabouts(asset).stays;
+                found.extend(stays.iter().map(|stay| stay.cluster.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+fn totals(amounts: &[MovedAmount]) -> Vec<MovedTotal> {
+    let mut by_currency: BTreeMap<&Currency, MovedTotal> = BTreeMap::new();
+    for it in amounts {
+        let total = by_currency.entry(&it.currency).or_insert_with(|| MovedTotal {
+            currency: it.currency.clone(),
+            months: 0,
+            effective: Moved::default(),
+            billed: Moved::default(),
+            counting_months: 0,
+            counting_effective: Moved::default(),
+        });
+        total.months += 1;
+        total.effective.add(it.effective);
+        total.billed.add(it.billed);
+        if it.counts {
+            total.counting_months += 1;
+            total.counting_effective.add(it.effective);
+        }
+    }
+    by_currency.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sheet::Kind;
+    use super::super::testing::{entry, month, number, of_a, register};
+    use super::*;
+
+    fn sides(before: &Register, after: &Register) -> Sides {
+        let side = |register: &Register| Side { register: register.clone(), ..Side::default() };
+        Sides { before: side(before), after: side(after), counting: BTreeSet::new() }
+    }
+
+    fn day(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    fn asset(pairs: &str) -> Entry {
+        entry(Kind::Assets, pairs)
+    }
+
+    /// Cluster, month, currency, effective and billed difference.
+    fn told(moves: &Moves) -> Vec<(String, String, String, String, String)> {
+        let amounts = moves.amounts.iter();
+        amounts
+            .map(|it| {
+                let text = |moved: Moved| moved.difference.normalize().to_string();
+                let (effective, billed) = (text(it.effective), text(it.billed));
+                (it.cluster.clone(), it.month.to_string(), it.currency.to_string(), effective, billed)
+            })
+            .collect()
+    }
+
+    fn line(
+        cluster: &str,
+        month: &str,
+        currency: &str,
+        effective: &str,
+        billed: &str,
+    ) -> (String, String, String, String, String) {
+        let [cluster, month, currency, effective, billed] =
+            [cluster, month, currency, effective, billed].map(str::to_owned);
+        (cluster, month, currency, effective, billed)
+    }
+
+    #[test]
+    fn a_price_moves_what_was_billed_once_and_what_belongs_to_each_month() {
+        // Two units for 100 a day more each, over a year.
+        let (before, after) = (of_a([asset("price=36500")]), of_a([asset("price=73000")]));
+        let mut sides = sides(&before, &after);
+        sides.counting.insert(("a".to_owned(), month("2026-02")));
+        let moves = sides.moves(day("2026-03-03"));
+        let expected = [
+            line("a", "2026-01", "USD", "6200", "73000"),
+            line("a", "2026-02", "USD", "5600", "0"),
+            // Two days of the month that goes on.
+            line("a", "2026-03", "USD", "400", "0"),
+        ];
+        assert_eq!(told(&moves), expected);
+        let counts: Vec<bool> = moves.amounts.iter().map(|it| it.counts).collect();
+        assert_eq!(counts, [false, true, false]);
+        let total = &moves.totals[0];
+        assert_eq!((moves.totals.len(), total.months, total.counting_months), (1, 3, 1));
+        assert_eq!(total.effective.difference, number("12200"));
+        assert_eq!(total.effective.after - total.effective.before, number("12200"));
+        assert_eq!(total.counting_effective.difference, number("5600"));
+        assert_eq!(total.billed.difference, number("73000"));
+        assert_eq!(moves.words_alone, 0);
+        // Backwards it is the opposite.
+        std::mem::swap(&mut sides.before, &mut sides.after);
+        let back = sides.moves(day("2026-03-03"));
+        assert_eq!(back.totals[0].effective.difference, number("-12200"));
+    }
+
+    #[test]
+    fn another_currency_takes_from_one_and_gives_to_the_other() {
+        let (before, after) = (of_a([asset("")]), of_a([asset("currency=EUR")]));
+        let moves = sides(&before, &after).moves(day("2026-01-31"));
+        let expected =
+            [line("a", "2026-01", "EUR", "6000", "73000"), line("a", "2026-01", "USD", "-6000", "-73000")];
+        let mut found = told(&moves);
+        found.sort();
+        assert_eq!(found, expected);
+        assert_eq!(moves.totals.len(), 2);
+    }
+
+    #[test]
+    fn words_move_no_amounts_and_what_is_the_same_is_not_told() {
+        let before = of_a([asset("")]);
+        let tagged = of_a([asset("tags=team=vision")]);
+        let moves = sides(&before, &tagged).moves(day("2026-02-10"));
+        assert_eq!((moves.amounts.len(), moves.totals.len(), moves.words_alone), (0, 0, 2));
+        assert_eq!(sides(&before, &before).moves(day("2026-02-10")), Moves::default());
+    }
+
+    #[test]
+    fn an_asset_that_has_moved_on_moves_amounts_where_it_is() {
+        let of = |price: &str| {
+            register([
+                entry(Kind::Clusters, ""),
+                entry(Kind::Clusters, "handle=b|name=B"),
+                entry(Kind::Clusters, "handle=c|name=C"),
+                asset(&format!("price={price}")),
+                entry(Kind::Events, "asset=node|units=|day=2026-02-01|what=move|to=b"),
+            ])
+        };
+        let (before, after) = (of("36500"), of("73000"));
+        assert_eq!(touched(&before, &after), ["a", "b"].map(str::to_owned).into());
+        let moves = sides(&before, &after).moves(day("2026-02-28"));
+        let where_: Vec<(&str, String)> =
+            moves.amounts.iter().map(|it| (it.cluster.as_str(), it.month.to_string())).collect();
+        assert_eq!(where_, [("a", "2026-01".to_owned()), ("b", "2026-02".to_owned())]);
+        // The move itself, too: what one loses the other gets.
+        let mut stays = before.clone();
+        stays.entries.remove(&5);
+        let moves = sides(&stays, &before).moves(day("2026-03-01"));
+        assert_eq!(moves.totals[0].effective.difference, Decimal::ZERO);
+        assert_eq!(moves.totals[0].months, 2);
+    }
+
+    #[test]
+    fn a_cluster_that_is_new_or_gone_moves_all_it_has() {
+        let (none, one) = (Register::default(), of_a([asset("")]));
+        let moves = sides(&none, &one).moves(day("2026-02-01"));
+        assert_eq!(told(&moves), [line("a", "2026-01", "USD", "6200", "73000")]);
+        let moves = sides(&one, &none).moves(day("2026-02-01"));
+        assert_eq!(told(&moves), [line("a", "2026-01", "USD", "-6200", "-73000")]);
+        assert_eq!(moves.amounts[0].name, "A");
+    }
+
+    #[test]
+    fn readings_move_the_months_that_they_are_of() {
+        let metered = of_a([
+            asset("idle_kw=1|load_kw=1"),
+            entry(Kind::Tariffs, "price_per_kwh=1"),
+            entry(Kind::Power, "value=1"),
+            entry(Kind::Meters, "name=pdu|place=it"),
+        ]);
+        let from = day("2026-01-05").and_time(NaiveTime::MIN).and_utc();
+        let until = from + chrono::TimeDelta::days(1);
+        let reading = Reading { meter: "pdu".to_owned(), from, until, kwh: number("100") };
+        let mut sides = sides(&metered, &metered);
+        sides.after.readings.insert("a".to_owned(), vec![reading]);
+        let moves = sides.moves(day("2026-03-01"));
+        // Two machines at 1 kW draw 48 kWh a day by the model.
+        assert_eq!(told(&moves), [line("a", "2026-01", "USD", "52", "52")]);
+    }
+}

@@ -1,0 +1,153 @@
+//! The two sides of a change: the register and its readings without it, and with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sqlx::PgConnection;
+
+use super::bill::PROVIDER;
+use super::change::{Change, Status};
+use super::entry::Entry;
+use super::keep::{current, register};
+use super::moved::{Side, Sides, touched};
+use super::power::Reading;
+use super::register::{Edit, Register};
+use crate::money::Decimal;
+use crate::period::BillingMonth;
+
+/// What a proposal would change in the register as it is, or what a change changed when it was applied; `None` of one
+/// that never held.
+pub async fn sides(db: &mut PgConnection, change: &Change) -> sqlx::Result<Option<Sides>> {
+    match (change.status, change.applied_revision) {
+        (Status::Proposed, _) => {
+            let (revision, now) = current(&mut *db).await?;
+            let then = now.edited(&change.edits);
+            Ok(Some(of(db, change, (now, AsOf::at(revision)), (then, AsOf::at(revision))).await?))
+        }
+        (_, Some(applied)) => {
+            let before = register(&mut *db, applied - 1).await?;
+            let after = register(&mut *db, applied).await?;
+            Ok(Some(of(db, change, (before, AsOf::at(applied - 1)), (after, AsOf::at(applied))).await?))
+        }
+        (_, None) => Ok(None),
+    }
+}
+
+/// What undoing a change would change in the register as it is; `None` of one that does not hold.
+pub async fn sides_of_undoing(db: &mut PgConnection, change: &Change) -> sqlx::Result<Option<Sides>> {
+    let (Status::Applied, Some(applied)) = (change.status, change.applied_revision) else { return Ok(None) };
+    let (revision, now) = current(&mut *db).await?;
+    let back: Vec<Edit> = change.edits.iter().cloned().map(Edit::undone).collect();
+    let then = now.edited(&back);
+    let without = AsOf { revision, without: Some(applied) };
+    Ok(Some(of(db, change, (now, AsOf::at(revision)), (then, without)).await?))
+}
+
+/// Which readings hold.
+#[derive(Clone, Copy)]
+struct AsOf {
+    revision: i64,
+    /// As if what was read at this revision were taken back.
+    without: Option<i64>,
+}
+
+impl AsOf {
+    fn at(revision: i64) -> Self {
+        Self { revision, without: None }
+    }
+}
+
+async fn of(
+    db: &mut PgConnection,
+    change: &Change,
+    (before, at): (Register, AsOf),
+    (after, then): (Register, AsOf),
+) -> sqlx::Result<Sides> {
+    let mut clusters = touched(&before, &after);
+    if let Some(applied) = change.applied_revision {
+        let read = meters_of(&mut *db, applied).await?;
+        let of_meter = |id: &i64| after.entries.get(id).and_then(Entry::cluster).map(str::to_owned);
+        clusters.extend(read.iter().filter_map(of_meter));
+    }
+    Ok(Sides {
+        counting: counting(&mut *db, &clusters).await?,
+        before: Side { readings: readings(&mut *db, &before, &clusters, at).await?, register: before },
+        after: Side { readings: readings(&mut *db, &after, &clusters, then).await?, register: after },
+    })
+}
+
+/// The meters that were read at a revision.
+async fn meters_of(db: &mut PgConnection, revision: i64) -> sqlx::Result<Vec<i64>> {
+    sqlx::query_scalar!("select distinct meter_id from meter_readings where from_revision = $1", revision)
+        .fetch_all(db)
+        .await
+}
+
+/// What the meters of these clusters read, by cluster. Their names are those of the register.
+async fn readings(
+    db: &mut PgConnection,
+    register: &Register,
+    clusters: &BTreeSet<String>,
+    AsOf { revision, without }: AsOf,
+) -> sqlx::Result<BTreeMap<String, Vec<Reading>>> {
+    let meters: BTreeMap<i64, (&str, &str)> = register
+        .entries
+        .iter()
+        .filter_map(|(id, entry)| match entry {
+            Entry::Meter(it) if clusters.contains(&it.cluster) => {
+                Some((*id, (it.cluster.as_str(), it.name.as_str())))
+            }
+            _ => None,
+        })
+        .collect();
+    if meters.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let ids: Vec<i64> = meters.keys().copied().collect();
+    let rows = sqlx::query!(
+        r#"select meter_id, starts_at, ends_at, kwh as "kwh: Decimal"
+           from meter_readings it
+           where meter_id = any($1)
+             and (from_revision <= $2 and (until_revision is null or until_revision > $2)
+                  and not exists (
+                      select from meter_readings was
+                      where was.from_revision = $3 and was.meter_id = it.meter_id and was.starts_at = it.starts_at)
+                  -- What it stood for is there again.
+                  or until_revision = $3)
+           order by meter_id, starts_at"#,
+        &ids,
+        revision,
+        without,
+    )
+    .fetch_all(db)
+    .await?;
+    let mut found: BTreeMap<String, Vec<Reading>> = BTreeMap::new();
+    for row in rows {
+        let Some((cluster, meter)) = meters.get(&row.meter_id) else { continue };
+        found.entry((*cluster).to_owned()).or_default().push(Reading {
+            meter: (*meter).to_owned(),
+            from: row.starts_at,
+            until: row.ends_at,
+            kwh: row.kwh,
+        });
+    }
+    Ok(found)
+}
+
+/// Months of these clusters of which something counts.
+async fn counting(
+    db: &mut PgConnection,
+    clusters: &BTreeSet<String>,
+) -> sqlx::Result<BTreeSet<(String, BillingMonth)>> {
+    let clusters: Vec<String> = clusters.iter().cloned().collect();
+    let rows = sqlx::query!(
+        "select distinct s.billing_account, s.billing_month
+         from scopes s
+         join visible_deliveries using (scope_id)
+         where s.provider = $1 and s.billing_account = any($2)",
+        PROVIDER,
+        &clusters,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.billing_account, BillingMonth::of(row.billing_month))).collect())
+}

@@ -1,0 +1,131 @@
+//! `/register/changes/7`: a change of the register with what it would move, or moved, by cluster and month; undo.
+
+use askama::Template;
+use serde_json::json;
+use sqlx::PgConnection;
+
+use super::super::error::{Error, Result};
+use super::super::extract::Db;
+use super::super::layout::Layout;
+use super::super::respond::{As, Cell, Format, Record};
+use super::super::{Access, filters, paths, respond};
+use super::changes::{differences, look, undo_of};
+use super::cluster::to_month;
+use crate::clock;
+use crate::onprem::{self, Change, MovedAmount, Moves, Sides, Status};
+
+#[derive(Template)]
+#[template(path = "clusters/change.html")]
+struct Page {
+    layout: Layout,
+    change: Change,
+    /// What it would move, or moved; none of one that was set aside.
+    moves: Option<Moves>,
+    /// What undoing it would move, where that is not the same backwards.
+    undoing: Option<Moves>,
+    /// Entries of a proposal that are not as they were when it was made.
+    overtaken: Vec<String>,
+}
+
+impl Page {
+    async fn find(layout: Layout, db: &mut PgConnection, id: i64) -> Result<Self> {
+        let change = onprem::find(&mut *db, id).await?.ok_or(Error::NotFound)?;
+        let moves = reckoned(onprem::sides(&mut *db, &change).await?).await?;
+        let (revision, register) = onprem::current(&mut *db).await?;
+        let undoing = match change.applied_revision {
+            Some(applied) if applied < revision => {
+                reckoned(onprem::sides_of_undoing(&mut *db, &change).await?).await?
+            }
+            _ => None,
+        };
+        let overtaken = match change.status {
+            Status::Proposed => register.overtaken(&change.edits),
+            _ => Vec::new(),
+        };
+        Ok(Self { layout, change, moves, undoing, overtaken })
+    }
+
+    fn may_decide(&self) -> bool {
+        self.layout.may(Access::Admin)
+    }
+
+    fn is_proposed(&self) -> bool {
+        self.change.status == Status::Proposed
+    }
+
+    fn undo(&self) -> Option<String> {
+        undo_of(&self.layout, &self.change)
+    }
+
+    fn apply(&self) -> paths::RegisterApply {
+        paths::RegisterApply { change: self.change.id }
+    }
+
+    fn discard(&self) -> paths::RegisterDiscard {
+        paths::RegisterDiscard { change: self.change.id }
+    }
+
+    fn here(&self) -> paths::RegisterChange {
+        paths::RegisterChange { change: As::page(self.change.id) }
+    }
+
+    fn month(&self, it: &MovedAmount) -> String {
+        to_month(&it.cluster, it.month)
+    }
+}
+
+/// Every line of every month is made twice, which takes long of many machines.
+async fn reckoned(sides: Option<Sides>) -> Result<Option<Moves>> {
+    let Some(sides) = sides else { return Ok(None) };
+    let today = clock::now().date_naive();
+    let moves = tokio::task::spawn_blocking(move || sides.moves(today)).await;
+    Ok(Some(moves.map_err(|error| anyhow::Error::new(error).context("what it moves was not reckoned"))?))
+}
+
+pub async fn show(path: paths::RegisterChange, layout: Layout, mut db: Db) -> Result {
+    let As { value: id, format } = path.change;
+    let page = Page::find(layout, &mut db, id).await?;
+    match format {
+        Format::Html => respond::html(page),
+        Format::Json => respond::json(&json!({
+            "change": page.change,
+            "overtaken": page.overtaken,
+            "moves": page.moves,
+            "undoing": page.undoing,
+        })),
+        Format::Csv => {
+            let amounts = page.moves.map(|moves| moves.amounts).unwrap_or_default();
+            respond::csv(&format!("register-change-{id}"), &amounts)
+        }
+    }
+}
+
+impl Record for MovedAmount {
+    const COLUMNS: &'static [&'static str] = &[
+        "cluster",
+        "month",
+        "currency",
+        "effective_before",
+        "effective_after",
+        "effective_difference",
+        "billed_before",
+        "billed_after",
+        "billed_difference",
+        "counts",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::text(self.cluster.as_str()),
+            Cell::text(self.month.to_string()),
+            Cell::text(self.currency.as_str()),
+            Cell::Number(self.effective.before),
+            Cell::Number(self.effective.after),
+            Cell::Number(self.effective.difference),
+            Cell::Number(self.billed.before),
+            Cell::Number(self.billed.after),
+            Cell::Number(self.billed.difference),
+            Cell::text(if self.counts { "yes" } else { "no" }),
+        ]
+    }
+}
