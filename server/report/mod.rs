@@ -62,7 +62,9 @@ pub use cache::Answers;
 pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
 pub use chargeback::{Chargeback, TeamLine, chargeback};
 pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
-pub use cluster::{Cloud, ClusterReport, HourChain, MonthOfCluster, PaidElsewhere};
+pub use cluster::{
+    Cloud, ClusterReport, HourChain, InCurrency, MonthOfCluster, PaidElsewhere, rates_of_months,
+};
 pub use denomination::Unconverted;
 pub use effects::{Effect, effects};
 pub use events::{Event, EventOf, events};

@@ -12,10 +12,10 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 pub use cloud::{Cloud, PaidElsewhere};
-pub use months::{HourChain, MonthOfCluster};
+pub use months::{HourChain, InCurrency, MonthOfCluster};
 
 use super::{Answers, Error};
-use crate::exchange;
+use crate::exchange::{self, Missing, Rates};
 use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
@@ -25,7 +25,7 @@ use crate::onprem::{
 use crate::period::BillingMonth;
 use crate::scenario::Finding;
 
-/// Months of the chart and the table.
+/// Months of the charts and tables, and of what is said of all of them together.
 const MONTHS: usize = 13;
 
 /// A cluster as it stands.
@@ -36,7 +36,10 @@ pub struct ClusterReport {
     /// What most of it is paid in; none where nothing is.
     pub currency: Option<Currency>,
     pub other_currencies: Vec<Currency>,
+    /// Every month that there was.
     pub months: Vec<MonthOfCluster>,
+    /// Of the last months, what no rate converts, and no price per hour has in it.
+    pub without_rate: Vec<Missing>,
     pub hours: Option<HourChain>,
     /// The economic view; none where nothing is paid, or for these reasons.
     pub economics: Option<Economics>,
@@ -62,7 +65,7 @@ impl Answers {
         today: NaiveDate,
     ) -> Result<Option<ClusterReport>, Error> {
         let Some(it) = register.cluster(cluster) else { return Ok(None) };
-        let recent = &months[months.len().saturating_sub(MONTHS)..];
+        let recent = recent_of(months);
         let known = currencies(recent.iter().flat_map(|month| &month.sums.summaries));
         let currency = known.first().cloned();
         let others = known.get(1..).unwrap_or_default();
@@ -80,11 +83,17 @@ impl Answers {
             }
             _ => None,
         };
-        let of_months = currency.as_ref().map_or_else(Vec::new, |currency| {
-            recent.iter().map(|month| MonthOfCluster::of(month, currency)).collect()
-        });
+        let of_months: Vec<MonthOfCluster> = match &currency {
+            Some(currency) => {
+                let by_month = rates_of_months(&mut *db, months).await?;
+                months.iter().map(|month| MonthOfCluster::of(month, currency, &by_month)).collect()
+            }
+            None => Vec::new(),
+        };
+        let of_recent = recent_of(&of_months);
         Ok(Some(ClusterReport {
-            hours: HourChain::of(it, &of_months, today),
+            hours: HourChain::of(it, of_recent, today),
+            without_rate: of_recent.iter().flat_map(MonthOfCluster::without_rate).collect(),
             cluster: it.clone(),
             revision,
             other_currencies: known.get(1..).unwrap_or_default().to_vec(),
@@ -104,6 +113,27 @@ impl Answers {
             currency,
         }))
     }
+}
+
+impl ClusterReport {
+    /// The months of the chart and the table.
+    pub fn recent(&self) -> &[MonthOfCluster] {
+        recent_of(&self.months)
+    }
+}
+
+fn recent_of<T>(months: &[T]) -> &[T] {
+    &months[months.len().saturating_sub(MONTHS)..]
+}
+
+/// The rates of these months, where any of them is charged in several currencies.
+pub async fn rates_of_months(db: &mut PgConnection, months: &[ClusterMonth]) -> sqlx::Result<Rates> {
+    let (Some(first), Some(last)) = (months.first(), months.last()) else { return Ok(Rates::default()) };
+    if currencies(months.iter().flat_map(|month| &month.sums.summaries)).len() < 2 {
+        return Ok(Rates::default());
+    }
+    let sequence = ledger::sequence(&mut *db).await?;
+    exchange::rates(db, first.month, last.month, sequence).await
 }
 
 /// What the other currencies of a cluster are worth in its own, this month.

@@ -1,8 +1,11 @@
 //! What the months of a cluster are charged, and what an hour of it costs by them.
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDate;
 use serde::Serialize;
 
+use crate::exchange::{Missing, Rates};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{Cluster, ClusterMonth, Component, MonthSummary, State};
 use crate::period::BillingMonth;
@@ -14,6 +17,9 @@ const PLACES: u8 = 12;
 pub struct MonthOfCluster {
     #[serde(flatten)]
     pub summary: MonthSummary,
+    /// What it is charged in other currencies than the cluster's.
+    pub others: Vec<InCurrency>,
+    /// With what is charged in other currencies, where the month has a rate.
     pub per_owned_hour: Option<Decimal>,
     pub state: State,
     pub delivery: Option<i64>,
@@ -21,10 +27,22 @@ pub struct MonthOfCluster {
     pub reckoned: Vec<Money>,
 }
 
+/// What a month is charged in one of several currencies.
+#[derive(Serialize)]
+pub struct InCurrency {
+    pub currency: Currency,
+    pub billed: Decimal,
+    pub effective: Decimal,
+    pub components: BTreeMap<Component, Decimal>,
+    /// What one of it is worth in the cluster's currency in that month; null where no rate says so.
+    pub rate: Option<Decimal>,
+}
+
 /// What an hour costs, by what is meant with an hour: over the months of the table that are over.
 #[derive(Serialize)]
 pub struct HourChain {
     pub months: usize,
+    /// With what is charged in other currencies, where its month has a rate.
     pub effective: Decimal,
     pub owned: Decimal,
     pub available: Decimal,
@@ -36,16 +54,37 @@ pub struct HourChain {
 }
 
 impl MonthOfCluster {
-    pub(super) fn of(it: &ClusterMonth, currency: &Currency) -> Self {
-        let summary = it.sums.summary(currency);
-        Self {
-            per_owned_hour: summary.per_owned_hour(),
-            summary,
+    pub fn of(it: &ClusterMonth, currency: &Currency, rates: &Rates) -> Self {
+        let other = |other: &MonthSummary| {
+            let MonthSummary { currency: other, billed, effective, components, .. } = other.clone();
+            let rate = rates.find(it.month, &other, currency).map(|used| used.rate);
+            InCurrency { currency: other, billed, effective, components, rate }
+        };
+        let others = it.sums.summaries.iter().filter(|known| known.currency != *currency);
+        let mut month = Self {
+            summary: it.sums.summary(currency),
+            others: others.map(other).collect(),
+            per_owned_hour: None,
             state: it.state,
             delivery: it.delivery,
             counts: it.counts.clone(),
             reckoned: it.reckoned.clone(),
-        }
+        };
+        month.per_owned_hour = month.effective().divide(month.summary.owned_hours, PLACES);
+        month
+    }
+
+    /// In the cluster's currency, with what others were worth in it where the month has a rate.
+    pub fn effective(&self) -> Decimal {
+        let converted = self.others.iter().filter_map(|it| Some(it.effective.multiply(it.rate?)));
+        self.summary.effective + converted.sum::<Decimal>()
+    }
+
+    /// What that leaves out.
+    pub(super) fn without_rate(&self) -> impl Iterator<Item = Missing> {
+        let month = self.summary.month;
+        let missing = self.others.iter().filter(|it| it.rate.is_none() && !it.effective.is_zero());
+        missing.map(move |it| Missing { month, currency: it.currency.clone() })
     }
 }
 
@@ -63,7 +102,7 @@ impl HourChain {
             .iter()
             .filter(|it| it.summary.month < this_month && !it.summary.owned_hours.is_zero())
             .collect();
-        let effective: Decimal = whole.iter().map(|it| it.summary.effective).sum();
+        let effective: Decimal = whole.iter().map(|it| it.effective()).sum();
         let owned: Decimal = whole.iter().map(|it| it.summary.owned_hours).sum();
         let available = owned.multiply(Decimal::from(1) - cluster.downtime).normalize();
         let productive = owned.multiply(cluster.productive_share()).normalize();

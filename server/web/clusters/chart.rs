@@ -15,7 +15,7 @@ pub(super) fn over_time(it: &ClusterReport, currency: &Currency) -> Stack {
     let mut totals: Vec<(Component, Decimal)> = Component::ALL
         .into_iter()
         .map(|component| {
-            let of_month = it.months.iter().filter_map(|month| month.summary.components.get(&component));
+            let of_month = it.recent().iter().filter_map(|month| month.summary.components.get(&component));
             (component, of_month.copied().sum::<Decimal>())
         })
         .filter(|(_, sum)| !sum.is_zero())
@@ -25,13 +25,13 @@ pub(super) fn over_time(it: &ClusterReport, currency: &Currency) -> Stack {
         title: "Effective cost by month and component".to_owned(),
         description: "Stacked columns; the same figures stand in the table below.".to_owned(),
         unit: currency.to_string(),
-        buckets: it.months.iter().map(|it| month(it.summary.month)).collect(),
+        buckets: it.recent().iter().map(|it| month(it.summary.month)).collect(),
         series: totals
             .into_iter()
             .map(|(component, _)| Series {
                 label: component.name().to_owned(),
                 values: it
-                    .months
+                    .recent()
                     .iter()
                     .map(|month| month.summary.components.get(&component).copied().unwrap_or_default())
                     .collect(),

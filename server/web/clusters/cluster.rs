@@ -52,7 +52,7 @@ impl Page {
 
     fn components(&self) -> Vec<Component> {
         let has = |component: &Component| {
-            self.it.months.iter().any(|it| it.summary.components.contains_key(component))
+            self.it.recent().iter().any(|it| it.summary.components.contains_key(component))
         };
         Component::ALL.into_iter().filter(has).collect()
     }
@@ -255,16 +255,21 @@ struct Row<'a> {
     state: Stands,
 }
 
+/// Of every month, in each of its currencies.
 fn rows(it: &ClusterReport) -> Vec<Row<'_>> {
     it.months
         .iter()
         .flat_map(|month| {
-            month.summary.components.iter().map(|(component, amount)| Row {
-                month: month.summary.month,
-                component: *component,
-                amount: *amount,
-                currency: &month.summary.currency,
-                state: month.state,
+            let own = std::iter::once((&month.summary.currency, &month.summary.components));
+            let others = month.others.iter().map(|it| (&it.currency, &it.components));
+            own.chain(others).flat_map(|(currency, components)| {
+                components.iter().map(|(component, amount)| Row {
+                    month: month.summary.month,
+                    component: *component,
+                    amount: *amount,
+                    currency,
+                    state: month.state,
+                })
             })
         })
         .collect()

@@ -27,12 +27,14 @@ use super::{Access, filters, paths, respond};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
+use crate::exchange::Rates;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
     self, About, Cluster, ClusterMonth, Edit, Entry, MonthSummary, Months, Outcome, Problem, Right,
     currencies,
 };
 use crate::period::BillingMonth;
+use crate::report::{self, MonthOfCluster};
 
 /// How a cluster stands: its last whole month, and what waits.
 #[derive(Serialize)]
@@ -46,19 +48,21 @@ pub struct Standing {
     pub due: usize,
     pub accelerators: u32,
     pub other_currencies: Vec<Currency>,
+    /// With what is charged in other currencies, where the month has a rate.
     pub per_owned_hour: Option<Decimal>,
     /// By the productive share that was entered.
     pub per_productive_hour: Option<Decimal>,
 }
 
 impl Standing {
-    fn of(cluster: &Cluster, months: &[ClusterMonth]) -> Self {
+    fn of(cluster: &Cluster, months: &[ClusterMonth], rates: &Rates) -> Self {
         let this_month = BillingMonth::of(clock::now().date_naive());
         let mut stated = months.iter().filter(|it| !it.sums.is_empty());
         let last = stated.clone().rfind(|it| it.month < this_month).or_else(|| stated.next_back());
         let known = last.map(|it| currencies(&it.sums.summaries)).unwrap_or_default();
         let month = last.and_then(|it| it.sums.summaries.first().cloned());
-        let per_owned_hour = month.as_ref().and_then(MonthSummary::per_owned_hour);
+        let with_others = last.zip(known.first()).map(|(it, own)| MonthOfCluster::of(it, own, rates));
+        let per_owned_hour = with_others.and_then(|it| it.per_owned_hour);
         Self {
             cluster: cluster.handle.clone(),
             name: cluster.name.clone(),
@@ -114,7 +118,8 @@ async fn standings(db: &mut PgConnection, reckoned: &Months) -> Result<Vec<Stand
     let mut standings = Vec::new();
     for cluster in register.clusters() {
         let months = reckoned.of(&mut *db, (revision, &register), &cluster.handle, today).await?;
-        standings.push(Standing::of(cluster, &months));
+        let rates = report::rates_of_months(&mut *db, &months).await?;
+        standings.push(Standing::of(cluster, &months, &rates));
     }
     Ok(standings)
 }
