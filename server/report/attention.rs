@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -13,6 +13,7 @@ use crate::accounts::Viewer;
 use crate::allocation;
 use crate::exchange::{self, Missing};
 use crate::money::{Currency, Decimal, Money};
+use crate::onprem::{self, State};
 use crate::period::{BillingMonth, Period};
 
 /// Thresholds below, in percent, only tell how far one is.
@@ -28,10 +29,15 @@ pub enum Attention {
     Failed { batch: Uuid, files: Vec<String>, since: DateTime<Utc> },
     /// Changes of the allocation that somebody proposed and nobody decided.
     Proposed { changes: i64 },
+    /// The same of the register of our own clusters.
+    RegisterProposed { changes: i64 },
     /// Rows of a delivery that counts that could not be read, and that nobody mended.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
     /// An account that was billed last month, and of which this month has nothing.
     Absent { provider: String, billing_account: String, month: BillingMonth },
+    /// Months of a cluster of our own that are over and do not count as the register says, all for one reason, in their
+    /// order.
+    Cluster { cluster: String, name: String, state: State, months: Vec<BillingMonth> },
     /// Months in which a currency was billed that no rate converts, in their order.
     WithoutRate { currency: Currency, months: Vec<BillingMonth> },
     /// Invoices that were entered say more or less than what was billed.
@@ -52,25 +58,89 @@ pub enum Attention {
 }
 
 /// What needs attention, the most urgent kind first. `standing` is that of everything in the period, whose last
-/// month is compared with the one before it.
+/// month is compared with the one before it; months of our own clusters are those up to `today`.
 pub(super) async fn attention(
     db: &mut PgConnection,
     answers: &Answers,
     period: Period,
     standing: &[Standing],
     reporting_currency: &Currency,
+    today: NaiveDate,
 ) -> Result<Vec<Attention>, Error> {
     let mut found = waiting(db).await?;
     found.extend(failed(db).await?);
     let changes = allocation::proposals(db).await?;
     found.extend((changes > 0).then_some(Attention::Proposed { changes }));
+    let changes = onprem::waiting(db).await?;
+    found.extend((changes > 0).then_some(Attention::RegisterProposed { changes }));
     found.extend(rejected(db, period).await?);
-    found.extend(absent(period.last(), standing));
+    let of_clusters = months_of_clusters(db, today).await?;
+    found.extend(absent(period.last(), standing).filter(|item| !is_told(item, &of_clusters)));
+    found.extend(due_months(&of_clusters));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
     found.extend(differing(db, answers, period).await?);
     found.extend(budgets(db, answers).await?);
-    found.extend(provisional(period.last().previous(), standing));
+    let of_others: Vec<Standing> =
+        standing.iter().filter(|scope| !is_due(scope, &of_clusters)).cloned().collect();
+    found.extend(provisional(period.last().previous(), &of_others));
     Ok(found)
+}
+
+/// A cluster of our own, and how each of its months stands.
+struct MonthsOfCluster {
+    cluster: String,
+    name: String,
+    months: Vec<(BillingMonth, State)>,
+}
+
+async fn months_of_clusters(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<MonthsOfCluster>> {
+    let (_, register) = onprem::current(&mut *db).await?;
+    let mut found = Vec::new();
+    for it in register.clusters() {
+        let months = onprem::months(&mut *db, &it.handle, today).await?;
+        found.push(MonthsOfCluster {
+            cluster: it.handle.clone(),
+            name: it.name.clone(),
+            months: months.iter().map(|it| (it.month, it.state)).collect(),
+        });
+    }
+    Ok(found)
+}
+
+/// What is to be published, a line a cluster and reason.
+fn due_months(clusters: &[MonthsOfCluster]) -> Vec<Attention> {
+    let mut found = Vec::new();
+    for it in clusters {
+        for state in [State::Differs, State::Gone, State::New] {
+            let of_state = it.months.iter().filter(|(_, stands)| *stands == state);
+            let months: Vec<BillingMonth> = of_state.map(|(month, _)| *month).collect();
+            if !months.is_empty() {
+                let (cluster, name) = (it.cluster.clone(), it.name.clone());
+                found.push(Attention::Cluster { cluster, name, state, months });
+            }
+        }
+    }
+    found
+}
+
+/// Of a cluster that the register knows only a month that goes on is absent: one that is over is to be published, is
+/// being loaded, or has nothing.
+fn is_told(item: &Attention, clusters: &[MonthsOfCluster]) -> bool {
+    let Attention::Absent { provider, billing_account, month } = item else { return false };
+    provider == onprem::PROVIDER
+        && clusters
+            .iter()
+            .filter(|it| it.cluster == *billing_account)
+            .any(|it| !it.months.contains(&(*month, State::Running)))
+}
+
+/// Whether this is a month of our own that is to be published again, after which it is final.
+fn is_due(scope: &Standing, clusters: &[MonthsOfCluster]) -> bool {
+    scope.provider == onprem::PROVIDER
+        && clusters
+            .iter()
+            .filter(|it| it.cluster == scope.billing_account)
+            .any(|it| it.months.iter().any(|(month, state)| *month == scope.month && state.is_due()))
 }
 
 /// Which months to compare is told by the deliveries' totals, which are few; how, by the charges of those months.
@@ -294,6 +364,50 @@ mod tests {
             months: months.iter().map(|month| month.parse().unwrap()).collect(),
         };
         assert_eq!(found, [item("CHF", &["2026-09"]), item("EUR", &["2026-07", "2026-09"])]);
+    }
+
+    #[test]
+    fn months_of_our_own_are_told_by_what_is_to_be_done_and_once() {
+        let month = |text: &str| text.parse::<BillingMonth>().unwrap();
+        let months = [
+            ("2026-05", State::Published),
+            ("2026-06", State::Differs),
+            ("2026-07", State::New),
+            ("2026-08", State::Differs),
+            ("2026-09", State::Running),
+        ];
+        let months = months.map(|(text, state)| (month(text), state)).to_vec();
+        let clusters = [MonthsOfCluster { cluster: "east".to_owned(), name: "East".to_owned(), months }];
+        let told = |state: State, months: &[&str]| Attention::Cluster {
+            cluster: "east".to_owned(),
+            name: "East".to_owned(),
+            state,
+            months: months.iter().map(|text| month(text)).collect(),
+        };
+        let expected = [told(State::Differs, &["2026-06", "2026-08"]), told(State::New, &["2026-07"])];
+        assert_eq!(due_months(&clusters), expected);
+
+        let absent = |account: &str, text: &str| Attention::Absent {
+            provider: onprem::PROVIDER.to_owned(),
+            billing_account: account.to_owned(),
+            month: month(text),
+        };
+        for (account, text, expected) in
+            [("east", "2026-07", true), ("east", "2026-09", false), ("loaded", "2026-07", false)]
+        {
+            assert_eq!(is_told(&absent(account, text), &clusters), expected, "{account} {text}");
+        }
+        for (provider, text, expected) in [
+            (onprem::PROVIDER, "2026-08", true),
+            (onprem::PROVIDER, "2026-05", false),
+            ("AWS", "2026-08", false),
+        ] {
+            assert_eq!(
+                is_due(&scope(provider, "east", text, true), &clusters),
+                expected,
+                "{provider} {text}"
+            );
+        }
     }
 
     #[test]

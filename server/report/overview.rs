@@ -79,13 +79,14 @@ pub struct MonthOfProvider {
 }
 
 /// The overview as of now; `None` while the viewer has no month. The chart names `top` providers and adds up the
-/// others.
+/// others. Months of our own clusters are those up to `today`.
 pub async fn overview(
     db: &mut PgConnection,
     answers: &Answers,
     viewer: &Viewer,
     cost: CostBasis,
     top: usize,
+    today: NaiveDate,
 ) -> Result<Option<Overview>, Error> {
     let (Some(month), Some(currency)) =
         (answers.latest_month(db, viewer).await?, exchange::reporting_currency(db).await?)
@@ -130,8 +131,11 @@ pub async fn overview(
     } else {
         None
     };
-    let attention =
-        if sees_everything { attention(db, answers, year, &standing, &currency).await? } else { Vec::new() };
+    let attention = if sees_everything {
+        attention(db, answers, year, &standing, &currency, today).await?
+    } else {
+        Vec::new()
+    };
     Ok(Some(Overview {
         month,
         previous,

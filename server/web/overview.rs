@@ -16,9 +16,10 @@ use super::spend::chart;
 use super::{Access, clusters, filters, paths, respond};
 use crate::accounts::Person;
 use crate::chart::Stack;
+use crate::clock;
 use crate::exchange::Used;
 use crate::money::{Decimal, Money};
-use crate::onprem;
+use crate::onprem::{self, State as Stands};
 use crate::period::BillingMonth;
 use crate::report::{
     self, Answers, Attention, CostBasis, Group, Grouping, MonthOfProvider, Overview, ProviderDays, SHARED,
@@ -109,7 +110,8 @@ async fn find(
     person: &Person,
     cost: CostBasis,
 ) -> Result<Option<Overview>> {
-    Ok(report::overview(db, answers, &person.viewer(), cost, COLORED).await?)
+    let today = clock::now().date_naive();
+    Ok(report::overview(db, answers, &person.viewer(), cost, COLORED, today).await?)
 }
 
 /// `?cost=billed` is all there is to ask.
@@ -149,18 +151,12 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: paths::Batch { batch: As::page(*batch) }.to_string(),
             act: "Try again or cancel",
         },
-        Attention::Proposed { changes } => Item {
-            state: "Proposed",
-            kind: "wait",
-            sentence: format!(
-                "{} of the allocation {} for {}.",
-                counted(*changes, "proposed change"),
-                if *changes == 1 { "waits" } else { "wait" },
-                if may_decide { "you" } else { "an administrator" },
-            ),
-            href: super::allocation::changes::proposed(),
-            act: if may_decide { "Look and decide" } else { "See which" },
-        },
+        Attention::Proposed { changes } => {
+            proposed(*changes, "the allocation", super::allocation::changes::proposed(), may_decide)
+        }
+        Attention::RegisterProposed { changes } => {
+            proposed(*changes, "our own clusters", paths::RegisterChanges.to_string(), may_decide)
+        }
         Attention::Rejected { delivery: id, rows, months } => Item {
             state: "Incomplete",
             kind: "bad",
@@ -194,6 +190,37 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: paths::Imports.to_string(),
             act: "Load its bill",
         },
+        Attention::Cluster { cluster, name, state, months } => {
+            let (months_are, it) = (listed(months), if months.len() == 1 { "it" } else { "them" });
+            let (state, kind, sentence, act) = match state {
+                Stands::New => (
+                    "Not published",
+                    "wait",
+                    format!(
+                        "{months_are} of our own cluster {name} {} over, and nothing of {it} counts yet.",
+                        are(months)
+                    ),
+                    "See and publish",
+                ),
+                Stands::Gone => (
+                    "Differs",
+                    "bad",
+                    format!(
+                        "The register says nothing any more of {months_are} of our own cluster {name}, and what was published of {it} still counts."
+                    ),
+                    "See and publish",
+                ),
+                _ => (
+                    "Differs",
+                    "bad",
+                    format!(
+                        "What counts of {months_are} of our own cluster {name} is not what the register says now."
+                    ),
+                    "Compare and publish",
+                ),
+            };
+            Item { state, kind, sentence, href: clusters::to(cluster), act }
+        }
         Attention::WithoutRate { currency, months } => Item {
             state: "No rate",
             kind: "bad",
@@ -251,6 +278,21 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
     }
 }
 
+fn proposed(changes: i64, of: &str, href: String, may_decide: bool) -> Item {
+    Item {
+        state: "Proposed",
+        kind: "wait",
+        sentence: format!(
+            "{} of {of} {} for {}.",
+            counted(changes, "proposed change"),
+            if changes == 1 { "waits" } else { "wait" },
+            if may_decide { "you" } else { "an administrator" },
+        ),
+        href,
+        act: if may_decide { "Look and decide" } else { "See which" },
+    }
+}
+
 fn counted(n: i64, what: &str) -> String {
     let number = filters::figure(Decimal::from(n), 0);
     if n == 1 { format!("{number} {what}") } else { format!("{number} {what}s") }
@@ -268,6 +310,10 @@ fn named(files: &[String]) -> String {
         }
         _ => files.join(", "),
     }
+}
+
+fn are(months: &[BillingMonth]) -> &'static str {
+    if months.len() == 1 { "is" } else { "are" }
 }
 
 fn listed(months: &[BillingMonth]) -> String {

@@ -16,6 +16,7 @@ mod lead_scope;
 mod load;
 mod nul;
 mod overview;
+mod own_months;
 mod people;
 mod preview;
 mod quantities;

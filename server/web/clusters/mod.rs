@@ -83,7 +83,7 @@ impl Standing {
 }
 
 /// The address of a cluster's page.
-fn to(cluster: &str) -> String {
+pub(super) fn to(cluster: &str) -> String {
     paths::Cluster { cluster: As::page(cluster.to_owned()) }.to_string()
 }
 

@@ -1,0 +1,343 @@
+//! Months of our own clusters on pages that are not theirs: what is to be published, what needs no invoice, what a change
+//! would move.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::clock;
+use gpuledger::money::Decimal;
+use gpuledger::period::BillingMonth;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use super::clusters::{ask, change, entered, load, newest_change, publish, september};
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+/// The months from October to the last that is over.
+fn later_months() -> Vec<String> {
+    let this_month = BillingMonth::of(clock::now().date_naive());
+    let october: BillingMonth = "2026-10".parse().unwrap();
+    let months = std::iter::successors(Some(october), |month| Some(month.next()));
+    months.take_while(|month| *month < this_month).map(|month| month.to_string()).collect()
+}
+
+/// What the overview tells of our own clusters and their accounts: kind, state, months.
+async fn told(app: &mut TestApp) -> Value {
+    let items = ask(app, "/overview.json").await["attention"].take();
+    let of_ours = items.as_array().unwrap().iter().filter(|item| {
+        ["cluster", "register-proposed"].contains(&item["kind"].as_str().unwrap())
+            || item["provider"] == "On-premises"
+    });
+    of_ours.map(|item| json!([item["kind"], item["state"], item["months"], item["month"]])).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let mut finance = admin.signed_in(Role::Finance).await;
+    entered(&mut admin).await;
+    publish(&mut admin, "h100-east", "2026-09").await;
+    // That October is absent is told once, as what one can do about it.
+    ledger.deliver("october.csv", Focus::new().hour("acme", "s1", "2026-10-05T10", "40", "research")).await;
+    let later = json!(["cluster", "new", later_months(), null]);
+    assert_eq!(told(&mut finance).await, json!([later]));
+    let page = finance.get("/overview").await.body;
+    let said = html::text(&page, "#attention");
+    assert!(said.contains("of our own cluster H100 East") && said.contains("over, and nothing of"), "{said}");
+    assert!(html::attributes(&page, "#attention a", "href").contains(&"/clusters/h100-east".to_owned()));
+
+    change(&mut admin, "asset “h100-east-node”", &[("price", "365000")]).await;
+    let differs = json!(["cluster", "differs", ["2026-09"], null]);
+    assert_eq!(told(&mut finance).await, json!([differs, later]));
+    let page = finance.get("/overview").await.body;
+    let said = html::text(&page, "#attention");
+    let differs =
+        "What counts of September 2026 of our own cluster H100 East is not what the register says now.";
+    assert!(said.contains(differs), "{said}");
+
+    let mut lead = admin.signed_in(Role::Lead).await;
+    let page = lead.get("/overview").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(!page.body.contains("H100 East"), "{}", page.body);
+    let of_lead = ask(&mut lead, "/overview.json").await;
+    assert!(of_lead.is_null() || of_lead["attention"] == json!([]), "{of_lead}");
+
+    // A wish is told until it is decided.
+    change(&mut finance, "asset “h100-east-node”", &[("price", "1")]).await;
+    assert_eq!(told(&mut finance).await[0][0], "register-proposed");
+    let page = finance.get("/overview").await.body;
+    let said = html::text(&page, "#attention");
+    assert!(said.contains("1 proposed change of our own clusters waits for an administrator."), "{said}");
+    assert!(html::text(&admin.get("/overview").await.body, "#attention").contains("waits for you."));
+    let id = newest_change(&admin).await;
+    admin.submit("/register/changes", &format!("/register/changes/{id}/discard"), &[]).await;
+
+    publish(&mut admin, "h100-east", "2026-09").await;
+    assert_eq!(told(&mut finance).await, json!([later]));
+    admin.submit("/clusters/new", "/clusters/h100-east/publish", &[]).await;
+    admin.run_jobs().await;
+    assert_eq!(told(&mut finance).await, json!([]));
+}
+
+/// A line of what a change moves: before, after, difference, whether the month counts.
+fn of_september(moves: &Value) -> Value {
+    let amounts = moves["amounts"].as_array().unwrap();
+    let it = amounts.iter().find(|it| it["month"] == "2026-09").unwrap();
+    json!([it["effective"]["before"], it["effective"]["after"], it["effective"]["difference"], it["counts"]])
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_proposal_says_what_it_would_move_and_a_change_what_it_moved(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let mut finance = admin.signed_in(Role::Finance).await;
+    entered(&mut admin).await;
+    publish(&mut admin, "h100-east", "2026-09").await;
+    let proposed = change(&mut finance, "asset “h100-east-node”", &[("price", "365000")]).await;
+    let address = proposed.location().to_owned();
+    let it = ask(&mut finance, &format!("{address}.json")).await;
+    let moved = json!(["10619.01", "10756.00", "136.99", true]);
+    assert_eq!(of_september(&it["moves"]), moved);
+    let counting = &it["moves"]["totals"][0];
+    assert_eq!(
+        (&counting["counting_months"], &counting["counting_effective"]["difference"]),
+        (&json!(1), &json!("136.99"))
+    );
+    assert_eq!(counting["billed"]["difference"], "5000.0");
+    let page = finance.get(&address).await;
+    let section = html::text(&page.body, "#moves");
+    for text in ["What it would move", "September 2026", "published", "10,619.01", "10,756.00", "+136.99"] {
+        assert!(section.contains(text), "{text}: {section}");
+    }
+    assert!(html::text(&page.body, "main").contains("an administrator decides"));
+    assert!(
+        !page.body.contains("Apply this change")
+            && admin.get(&address).await.body.contains("Apply this change")
+    );
+    let csv = finance.get(&format!("{address}.csv")).await.body;
+    assert!(csv.contains("\nh100-east,2026-09,USD,10619.01,10756.00,136.99,"), "{csv}");
+
+    // A wish that somebody was faster than says so.
+    let other = change(&mut finance, "asset “h100-east-node”", &[("price", "370000")]).await;
+    admin.submit(&address, &format!("{address}/apply"), &[]).await;
+    let late = admin.get(other.location()).await.body;
+    assert!(
+        late.contains("Somebody changed this meanwhile") && !late.contains("Apply this change"),
+        "{late}"
+    );
+
+    // Applied, it says what it moved; published meanwhile or not, undoing it moves the same back.
+    let it = ask(&mut finance, &format!("{address}.json")).await;
+    assert_eq!((of_september(&it["moves"]), &it["undoing"]), (moved.clone(), &Value::Null));
+    let page = admin.get(&address).await.body;
+    assert!(html::text(&page, "#moves").contains("What it moved") && page.contains("Undo this change"));
+    assert!(!finance.get(&address).await.body.contains("Undo this change"));
+    // What followed stands between: the price is undone of a node that is there twice by now.
+    change(&mut admin, "tariff “Energy”", &[("price_per_kwh", "0.20")]).await;
+    let it = ask(&mut finance, &format!("{address}.json")).await;
+    assert_eq!(of_september(&it["moves"]), moved);
+    assert_eq!(of_september(&it["undoing"]), json!(["11512.00", "11375.01", "-136.99", true]));
+
+    // Words move no amounts.
+    let named = change(&mut finance, "tariff “Energy”", &[("name", "Energy, 2026")]).await;
+    let page = finance.get(named.location()).await;
+    assert_eq!(page.status, StatusCode::OK);
+    let section = html::text(&page.body, "#moves");
+    assert!(section.contains("No amounts of any month up to now."), "{section}");
+    let discard = format!("{}/discard", named.location());
+    finance.submit(named.location(), &discard, &[]).await;
+    let page = finance.get(named.location()).await;
+    assert!(html::texts(&page.body, "#moves").is_empty() && page.body.contains("Set aside"));
+    assert_eq!(finance.get("/register/changes/999").await.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn finance_takes_readings_back_and_no_other_change(db: PgPool) {
+    let app = TestApp::new(db);
+    let (mut admin, mut finance) = (app.signed_in(Role::Admin).await, app.signed_in(Role::Finance).await);
+    entered(&mut admin).await;
+    let meter = [("cluster", "h100-east"), ("name", "pdu"), ("place", "it")];
+    admin.submit("/register/meters/new", "/register/meters/new", &meter).await;
+    let entered = newest_change(&app).await;
+    let before = september(&mut finance).await;
+    let readings =
+        |kwh: u32| format!("meter,from,until,kwh\npdu,2026-09-01T00:00:00Z,2026-09-02T00:00:00Z,{kwh}\n");
+    let mut changes = Vec::new();
+    for kwh in [200, 100] {
+        load(&mut admin, "/clusters/h100-east/readings", readings(kwh).as_bytes()).await;
+        changes.push(newest_change(&app).await);
+    }
+    // 100 instead of 200 kWh, × 1.25 × 0.10; without them it is 200 again, as it was before.
+    let second = format!("/register/changes/{}", changes[1]);
+    let moves = ask(&mut finance, &format!("{second}.json")).await;
+    assert_eq!(of_september(&moves["moves"])[2], "-12.50");
+    assert_eq!(moves["undoing"], Value::Null);
+    let first = format!("/register/changes/{}", changes[0]);
+    assert_eq!(of_september(&ask(&mut finance, &format!("{first}.json")).await["moves"])[2], "-0.20");
+    assert!(finance.get(&second).await.body.contains("Undo this change"));
+
+    let undone = finance.submit("/clusters", &format!("{first}/take-back"), &[]).await;
+    assert_eq!(undone.status, StatusCode::UNPROCESSABLE_ENTITY, "others stand for them");
+    for address in [&second, &first] {
+        let undone = finance.submit("/clusters", &format!("{address}/take-back"), &[]).await;
+        assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", html::text(&undone.body, "main"));
+    }
+    assert_eq!(september(&mut finance).await, before);
+    let page = finance.get(&second).await.body;
+    assert!(page.contains("Undone") && !page.contains("Undo this change"), "{page}");
+
+    // What was entered is not theirs to undo, by neither way.
+    for what in ["take-back", "undo"] {
+        let address = format!("/register/changes/{entered}/{what}");
+        let refused = finance.submit("/clusters", &address, &[]).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{what}");
+    }
+    let count: i64 = sqlx::query_scalar("select count(*) from register_changes where status = 'applied'")
+        .fetch_one(&app.db)
+        .await
+        .unwrap();
+    assert_eq!(count, 2, "the cluster and its meter");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_undoing_readings_would_move_is_what_it_moves(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    entered(&mut admin).await;
+    let meter = [("cluster", "h100-east"), ("name", "pdu"), ("place", "it")];
+    admin.submit("/register/meters/new", "/register/meters/new", &meter).await;
+    let mut addresses = Vec::new();
+    for (day, kwh) in [(1, 200), (2, 300), (1, 150)] {
+        let rows = format!("pdu,2026-09-{day:02}T00:00:00Z,2026-09-{:02}T00:00:00Z,{kwh}\n", day + 1);
+        load(&mut admin, "/clusters/h100-east/readings", format!("meter,from,until,kwh\n{rows}").as_bytes())
+            .await;
+        addresses.push(format!("/register/changes/{}", newest_change(&app).await));
+    }
+    change(&mut admin, "tariff “Energy”", &[("price_per_kwh", "0.20")]).await;
+    // Of the second day, and of the first, where what it stood for is there again; each from what there is then.
+    for address in [&addresses[1], &addresses[2]] {
+        let told = of_september(&ask(&mut admin, &format!("{address}.json")).await["undoing"]);
+        assert_eq!(told[0], september(&mut admin).await[2][0], "{address}");
+        admin.submit("/clusters", &format!("{address}/take-back"), &[]).await;
+        assert_eq!(told[1], september(&mut admin).await[2][0], "{address}");
+    }
+    // 200 kWh on the first day is there again: 1.60 kWh less than the model says, × 1.25 × 0.20.
+    assert_eq!(september(&mut admin).await[2][0], "11374.61");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    ledger.deliver("cloud.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "40", "vision")).await;
+    entered(&mut admin).await;
+    publish(&mut admin, "h100-east", "2026-09").await;
+    let mut finance = admin.signed_in(Role::Finance).await;
+    let page = "/invoices/2026-09";
+    let told = |body: &str| html::text(body, "tfoot td[colspan]");
+    let body = finance.get(page).await.body;
+    assert_eq!(told(&body), "0 of 1 has an invoice; 1 of our own needs none");
+    assert!(html::text(&body, "tbody").contains("Own, none expected"), "{body}");
+    let first = html::texts(&body, "select[name=line] option");
+    assert!(
+        first.iter().position(|it| it.contains("NeoCloud"))
+            < first.iter().position(|it| it.contains("On-premises"))
+    );
+    let it = ask(&mut finance, "/invoices/2026-09.json").await;
+    let lines = it["lines"].as_array().unwrap();
+    let own = lines.iter().find(|line| line["provider"] == "On-premises").unwrap();
+    assert_eq!((&own["agreement"], &own["invoiced"]), (&json!("own"), &Value::Null));
+    assert_eq!((&it["totals"][0]["lines"], &it["totals"][0]["lines_own"]), (&json!(2), &json!(1)));
+
+    // One may be entered all the same, and is compared.
+    let name = format!("{}-USD", own["scope_id"]);
+    finance.submit(page, page, &[("line", &name), ("number", "internal-1"), ("amount", "360756.00")]).await;
+    let it = ask(&mut finance, "/invoices/2026-09.json").await;
+    let lines = it["lines"].as_array().unwrap();
+    let own = lines.iter().find(|line| line["provider"] == "On-premises").unwrap();
+    assert_eq!(own["invoices"][0]["number"], "internal-1");
+    assert_eq!(own["agreement"], "agrees");
+    assert_eq!(told(&finance.get(page).await.body), "1 of 2 have an invoice");
+}
+
+/// The month that was so many months ago.
+fn month(ago: u32) -> String {
+    BillingMonth::of(clock::now().date_naive()).minus(ago).to_string()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let since = format!("{}-01", month(16));
+    let fields = [("name", "Old"), ("site", "Berlin"), ("since", since.as_str()), ("price_per_kwh", "0.10")];
+    admin.submit("/clusters/new", "/clusters/new", &fields).await;
+    let plain = ask(&mut admin, "/clusters/old.json").await;
+    let number = |value: &Value| value.as_str().unwrap().parse::<Decimal>().unwrap();
+    let months = plain["months"].as_array().unwrap();
+    assert_eq!((months.len(), &months[0]["month"]), (17, &json!(month(16))));
+    assert_eq!(plain["hours"]["months"], 12, "of the thirteen that the page shows, those that are over");
+    let page = admin.get("/clusters/old").await.body;
+    assert!(html::text(&page, "main").contains("The last 13 of 17 months."), "{}", html::text(&page, "main"));
+    assert_eq!(html::texts(&page, ".scroll[aria-label='Cost by month and component'] tbody tr").len(), 13);
+
+    // In euros, of a month that the page shows and of one that it does not.
+    let [late, early] = [month(2), month(15)];
+    for of in [&late, &early] {
+        let cost = [
+            ("cluster", "old"),
+            ("name", "insurance"),
+            ("what", "other"),
+            ("amount", "1000"),
+            ("currency", "EUR"),
+            ("every", "month"),
+            ("first", of.as_str()),
+            ("last", of.as_str()),
+        ];
+        let entered = admin.submit("/register/costs/new", "/register/costs/new", &cost).await;
+        assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", html::text(&entered.body, "main"));
+    }
+    let csv = admin.get("/clusters/old.csv").await.body;
+    let euros: Vec<Vec<&str>> =
+        csv.lines().map(|line| line.split(',').collect()).filter(|it: &Vec<&str>| it[3] == "EUR").collect();
+    let told: Vec<(&str, Decimal)> = euros.iter().map(|it| (it[0], it[2].parse().unwrap())).collect();
+    assert_eq!(told, [(early.as_str(), 1000.into()), (late.as_str(), 1000.into())]);
+    let it = ask(&mut admin, "/clusters/old.json").await;
+    // Every amount of the file is one of the JSON's.
+    let mut sum = Decimal::ZERO;
+    for month in it["months"].as_array().unwrap() {
+        sum += number(&month["effective"]);
+        sum += month["others"].as_array().unwrap().iter().map(|it| number(&it["effective"])).sum::<Decimal>();
+    }
+    let of_csv = csv.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse::<Decimal>().unwrap());
+    assert_eq!(sum, of_csv.sum());
+
+    // Without a rate it is named and in no price; with one it is in them.
+    assert_eq!(it["without_rate"], json!([{ "month": late, "currency": "EUR" }]));
+    assert_eq!(number(&it["hours"]["effective"]), number(&plain["hours"]["effective"]));
+    let page = admin.get("/clusters/old").await.body;
+    let said = html::text(&page, "main");
+    let name = late.parse::<BillingMonth>().unwrap().name();
+    assert!(
+        said.contains(&format!("For want of a rate these are in no figure here: EUR of {name}.")),
+        "{said}"
+    );
+    let rate = [
+        ("month", late.as_str()),
+        ("currency", "EUR"),
+        ("quoted_in", "USD"),
+        ("rate", "1.25"),
+        ("source", "x"),
+    ];
+    assert_eq!(admin.submit("/rates", "/rates", &rate).await.status, StatusCode::SEE_OTHER);
+    let it = ask(&mut admin, "/clusters/old.json").await;
+    assert_eq!(it["without_rate"], json!([]));
+    assert_eq!(number(&it["hours"]["effective"]) - number(&plain["hours"]["effective"]), 1250.into());
+    let of_late = |it: &Value| {
+        let months = it["months"].as_array().unwrap();
+        let month = months.iter().find(|it| it["month"] == late.as_str()).unwrap();
+        (number(&month["per_owned_hour"]), number(&month["effective"]), number(&month["owned_hours"]))
+    };
+    let (price, effective, hours) = of_late(&it);
+    assert_eq!(price, (effective + Decimal::from(1250)).divide(hours, 12).unwrap());
+    assert!(!html::text(&admin.get("/clusters/old").await.body, "main").contains("For want of a rate"));
+}
