@@ -68,10 +68,10 @@ impl Page {
     fn here(&self) -> paths::RegisterChange {
         paths::RegisterChange { change: As::page(self.change.id) }
     }
+}
 
-    fn month(&self, it: &MovedAmount) -> String {
-        to_month(&it.cluster, it.month)
-    }
+fn to_moved(it: &MovedAmount) -> String {
+    to_month(&it.cluster, it.month)
 }
 
 /// Every line of every month is made twice, which takes long of many machines.

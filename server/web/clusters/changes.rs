@@ -74,10 +74,12 @@ pub(super) fn undo_of(layout: &Layout, it: &Change) -> Option<String> {
     let is_of_readings = it.edits.is_empty();
     let access = if is_of_readings { Access::Finance } else { Access::Admin };
     let may_undo = it.status == Status::Applied && layout.may(access);
-    may_undo.then(|| match is_of_readings {
-        true => paths::RegisterTakeBack { change: it.id }.to_string(),
-        false => paths::RegisterUndo { change: it.id }.to_string(),
-    })
+    let way = if is_of_readings {
+        paths::RegisterTakeBack { change: it.id }.to_string()
+    } else {
+        paths::RegisterUndo { change: it.id }.to_string()
+    };
+    may_undo.then_some(way)
 }
 
 /// What an edit changes, field by field: its name, before, after.
