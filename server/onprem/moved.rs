@@ -116,7 +116,8 @@ impl Sides {
         let named = [&self.after, &self.before].map(|side| side.register.cluster(cluster));
         let name = named.into_iter().flatten().next().map_or(cluster, |it| it.name.as_str());
         let mut has_moved = false;
-        for currency in currencies(before.iter().chain(after)) {
+        let summaries = [before, after].map(|lines| MonthSummary::by_currency(month, lines));
+        for currency in currencies(summaries.iter().flatten()) {
             let [was, is] = [before, after].map(|lines| MonthSummary::of(month, lines, &currency));
             let effective = Moved::between(was.effective, is.effective);
             let billed = Moved::between(was.billed, is.billed);

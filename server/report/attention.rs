@@ -13,7 +13,7 @@ use crate::accounts::Viewer;
 use crate::allocation;
 use crate::exchange::{self, Missing};
 use crate::money::{Currency, Decimal, Money};
-use crate::onprem::{self, State};
+use crate::onprem::{self, Months, State};
 use crate::period::{BillingMonth, Period};
 
 /// Thresholds below, in percent, only tell how far one is.
@@ -65,7 +65,7 @@ pub(super) async fn attention(
     period: Period,
     standing: &[Standing],
     reporting_currency: &Currency,
-    today: NaiveDate,
+    (months, today): (&Months, NaiveDate),
 ) -> Result<Vec<Attention>, Error> {
     let mut found = waiting(db).await?;
     found.extend(failed(db).await?);
@@ -74,7 +74,7 @@ pub(super) async fn attention(
     let changes = onprem::waiting(db).await?;
     found.extend((changes > 0).then_some(Attention::RegisterProposed { changes }));
     found.extend(rejected(db, period).await?);
-    let of_clusters = months_of_clusters(db, today).await?;
+    let of_clusters = months_of_clusters(db, months, today).await?;
     found.extend(absent(period.last(), standing).filter(|item| !is_told(item, &of_clusters)));
     found.extend(due_months(&of_clusters));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
@@ -93,11 +93,15 @@ struct MonthsOfCluster {
     months: Vec<(BillingMonth, State)>,
 }
 
-async fn months_of_clusters(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<MonthsOfCluster>> {
-    let (_, register) = onprem::current(&mut *db).await?;
+async fn months_of_clusters(
+    db: &mut PgConnection,
+    known: &Months,
+    today: NaiveDate,
+) -> sqlx::Result<Vec<MonthsOfCluster>> {
+    let (revision, register) = onprem::current(&mut *db).await?;
     let mut found = Vec::new();
     for it in register.clusters() {
-        let months = onprem::months(&mut *db, &it.handle, today).await?;
+        let months = known.of(&mut *db, (revision, &register), &it.handle, today).await?;
         found.push(MonthsOfCluster {
             cluster: it.handle.clone(),
             name: it.name.clone(),

@@ -12,6 +12,7 @@ use super::{Answers, CostBasis, Error, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange;
 use crate::money::{Currency, Decimal, Money};
+use crate::onprem::Months;
 use crate::period::{BillingMonth, Period};
 
 /// Months of the chart: one sees the same month of the year before.
@@ -86,7 +87,7 @@ pub async fn overview(
     viewer: &Viewer,
     cost: CostBasis,
     top: usize,
-    today: NaiveDate,
+    (clusters, today): (&Months, NaiveDate),
 ) -> Result<Option<Overview>, Error> {
     let (Some(month), Some(currency)) =
         (answers.latest_month(db, viewer).await?, exchange::reporting_currency(db).await?)
@@ -132,7 +133,7 @@ pub async fn overview(
         None
     };
     let attention = if sees_everything {
-        attention(db, answers, year, &standing, &currency, today).await?
+        attention(db, answers, year, &standing, &currency, (clusters, today)).await?
     } else {
         Vec::new()
     };

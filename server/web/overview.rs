@@ -19,7 +19,7 @@ use crate::chart::Stack;
 use crate::clock;
 use crate::exchange::Used;
 use crate::money::{Decimal, Money};
-use crate::onprem::{self, State as Stands};
+use crate::onprem::{self, Months, State as Stands};
 use crate::period::BillingMonth;
 use crate::report::{
     self, Answers, Attention, CostBasis, Group, Grouping, MonthOfProvider, Overview, ProviderDays, SHARED,
@@ -69,10 +69,11 @@ pub async fn show(
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
+    State(clusters): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
     let cost = cost(&pairs)?;
-    let overview = find(&mut db, &answers, &person, cost).await?;
+    let overview = find(&mut db, &answers, &clusters, &person, cost).await?;
     let shown = overview.map(|overview| Shown {
         chart: chart::stack(&overview.year, Step::Month, overview.series.clone()),
         items: overview.attention.iter().map(|it| item(it, layout.may(Access::Admin))).collect(),
@@ -87,9 +88,10 @@ pub async fn json(
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
+    State(clusters): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
-    respond::json(&find(&mut db, &answers, &person, cost(&pairs)?).await?)
+    respond::json(&find(&mut db, &answers, &clusters, &person, cost(&pairs)?).await?)
 }
 
 /// The months of the chart, a line a month and provider.
@@ -98,20 +100,22 @@ pub async fn csv(
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
+    State(clusters): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
-    let overview = find(&mut db, &answers, &person, cost(&pairs)?).await?;
+    let overview = find(&mut db, &answers, &clusters, &person, cost(&pairs)?).await?;
     respond::csv("overview", overview.iter().flat_map(|overview| &overview.months))
 }
 
 async fn find(
     db: &mut PgConnection,
     answers: &Answers,
+    months: &Months,
     person: &Person,
     cost: CostBasis,
 ) -> Result<Option<Overview>> {
     let today = clock::now().date_naive();
-    Ok(report::overview(db, answers, &person.viewer(), cost, COLORED, today).await?)
+    Ok(report::overview(db, answers, &person.viewer(), cost, COLORED, (months, today)).await?)
 }
 
 /// `?cost=billed` is all there is to ask.
