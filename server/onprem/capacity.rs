@@ -72,16 +72,17 @@ pub fn capacity(
     if stands.gpus == 0 {
         return None;
     }
-    let hours = [count(stands.gpus), HOURS_PER_MONTH.into(), one() - cluster.downtime, cluster.utilization];
+    let hours =
+        [count(stands.gpus), HOURS_PER_MONTH.into(), one() - stands.unavailability, stands.utilization];
     let demand = Demand {
         hours_per_month: product(&hours),
         monthly_growth: cluster.growth,
-        unavailability: cluster.downtime,
+        unavailability: stands.unavailability,
         gpus_per_node: stands.gpus_per_node,
         lead_months: cluster.lead_months,
         ..Demand::default()
     };
-    Some(plan(&demand, stands.gpus, cluster.utilization, BillingMonth::of(today)))
+    Some(plan(&demand, stands.gpus, stands.utilization, BillingMonth::of(today)))
 }
 
 fn plan(demand: &Demand, gpus: u32, utilization: Decimal, month: BillingMonth) -> Result<Capacity, Refused> {

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::entry::Entry;
-use super::month::{Basis, Component, Line};
+use super::month::{Basis, Component, Line, UnpricedEnergy, unpriced_energy};
 use super::power::{MeasuredPue, MeterLocation, Reading, measured_pue};
 use super::register::Register;
 use crate::money::{Decimal, Money};
@@ -30,31 +30,40 @@ pub struct EnergyOfMonth {
     /// Energy and demand charge.
     pub cost: Option<Money>,
     pub cost_per_kwh: Option<Decimal>,
+    /// What of it no tariff has a price for.
+    pub unpriced: Option<UnpricedEnergy>,
 }
 
 impl EnergyOfMonth {
-    /// From the month's lines and what its meters read; `None` where nothing is known.
+    /// From the month's lines and what its meters read, both of the days before `until`; `None` where nothing is known.
     pub fn of(
         register: &Register,
         cluster: &str,
         month: BillingMonth,
         lines: &[Line],
         readings: &[Reading],
+        until: NaiveDate,
     ) -> Option<Self> {
+        let unpriced = unpriced_energy(register, readings, cluster, month, until);
         let energy = || lines.iter().filter(|line| line.component == Component::Energy);
         let kwh = |is_measured: bool| -> Decimal {
             let lines = energy().filter(|line| (line.basis == Basis::Measured) == is_measured);
             lines.filter_map(|line| line.quantity).map(|(kwh, _)| kwh).sum::<Decimal>().normalize()
         };
-        let (measured_kwh, modelled_kwh) = (kwh(true), kwh(false));
+        let of_unpriced =
+            |kwh: fn(&UnpricedEnergy) -> Decimal| unpriced.as_ref().map(kwh).unwrap_or_default();
+        // A month has one tariff or none.
+        let measured_kwh = kwh(true) + of_unpriced(|it| it.measured_kwh);
+        let modelled_kwh = kwh(false) + of_unpriced(|it| it.modelled_kwh);
         let days: BTreeSet<NaiveDate> = energy().map(|line| line.days.start).collect();
-        let hours = Decimal::from(days.len() as i64 * 24);
+        let days = days.len() + unpriced.as_ref().map_or(0, |it| it.days);
+        let hours = Decimal::from(days as i64 * 24);
         let is_cost = |line: &&Line| matches!(line.component, Component::Energy | Component::Demand);
         // A month has one tariff, and so one currency.
         let currency = lines.iter().find(is_cost).map(|line| line.currency.clone());
         let amount: Decimal = lines.iter().filter(is_cost).map(|line| line.effective).sum();
         let pue_measured = pue_of(register, cluster, month, readings);
-        if days.is_empty() && pue_measured.is_none() {
+        if days == 0 && pue_measured.is_none() {
             return None;
         }
         Some(Self {
@@ -64,7 +73,11 @@ impl EnergyOfMonth {
             mean_kw: (measured_kwh + modelled_kwh).divide(hours, PLACES).map(Decimal::normalize),
             pue_entered: register.pue(cluster, month),
             pue_measured,
-            cost_per_kwh: amount.divide(measured_kwh + modelled_kwh, PLACES).map(Decimal::normalize),
+            cost_per_kwh: amount
+                .divide(measured_kwh + modelled_kwh, PLACES)
+                .map(Decimal::normalize)
+                .filter(|_| unpriced.is_none()),
+            unpriced,
             cost: currency.map(|currency| Money { amount: amount.normalize(), currency }),
         })
     }
@@ -102,7 +115,7 @@ fn pue_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::onprem::entry::Meter;
+    use crate::onprem::entry::{Colocation, Meter, Span};
     use crate::onprem::month;
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
@@ -122,6 +135,10 @@ mod tests {
         register
     }
 
+    fn after() -> NaiveDate {
+        "2026-03-01".parse().unwrap()
+    }
+
     fn reading(meter: &str, day: &str, kwh: i64) -> Reading {
         let from: chrono::DateTime<chrono::Utc> = format!("{day}T00:00:00Z").parse().unwrap();
         Reading { meter: meter.into(), from, until: from + chrono::TimeDelta::days(1), kwh: kwh.into() }
@@ -136,7 +153,7 @@ mod tests {
             reading("site", "2026-02-02", 150),
         ];
         let lines = month::lines(&register, &readings, "east", of_month);
-        let it = EnergyOfMonth::of(&register, "east", of_month, &lines, &readings).unwrap();
+        let it = EnergyOfMonth::of(&register, "east", of_month, &lines, &readings, after()).unwrap();
         assert_eq!(it.measured_kwh, 290.into());
         // 26 days of a node that draws 2.1 kW and 6.3 more for 0.95 × its utilization.
         let cluster = register.cluster("east").unwrap();
@@ -154,6 +171,51 @@ mod tests {
             .map(|line| line.effective)
             .sum();
         assert_eq!(it.cost.unwrap().amount, total.normalize());
-        assert_eq!(EnergyOfMonth::of(&register, "east", of_month, &[], &[]), None);
+        let mut nothing = register;
+        nothing.entries.retain(|_, entry| matches!(entry, Entry::Cluster(_)));
+        assert_eq!(EnergyOfMonth::of(&nothing, "east", of_month, &[], &[], after()), None);
+    }
+
+    #[test]
+    fn energy_without_a_price_is_told_with_its_days() {
+        let (mut register, of_month) = (register(), "2026-02".parse().unwrap());
+        let readings = [reading("site", "2026-02-01", 140), reading("site", "2026-02-02", 150)];
+        let of = |register: &Register, until: &str| {
+            let lines = month::lines(register, &readings, "east", of_month);
+            EnergyOfMonth::of(register, "east", of_month, &lines, &readings, until.parse().unwrap()).unwrap()
+        };
+        let priced = of(&register, "2026-03-01");
+        assert_eq!(priced.unpriced, None);
+        // The tariff begins a month later.
+        for entry in register.entries.values_mut() {
+            if let Entry::Tariff(it) = entry {
+                it.months.first = "2026-03".parse().unwrap();
+            }
+        }
+        let gap = of(&register, "2026-03-01");
+        let unpriced = gap.unpriced.clone().unwrap();
+        let day = |text: &str| text.parse::<NaiveDate>().unwrap();
+        assert_eq!(
+            (unpriced.first, unpriced.last, unpriced.days),
+            (day("2026-02-01"), day("2026-02-28"), 28)
+        );
+        assert_eq!((unpriced.measured_kwh, unpriced.kwh()), (290.into(), priced.kwh()));
+        assert_eq!((gap.kwh(), gap.mean_kw), (priced.kwh(), priced.mean_kw));
+        assert_eq!((gap.cost, gap.cost_per_kwh), (None, None));
+        // Of a month that goes on, as far as it has gone.
+        let begun = of(&register, "2026-02-02").unpriced.unwrap();
+        assert_eq!((begun.days, begun.measured_kwh, begun.modelled_kwh), (1, 140.into(), Decimal::ZERO));
+        // Where energy is in the price of the place, none is paid for.
+        let place = Colocation {
+            cluster: "east".into(),
+            name: "hall".into(),
+            months: Span { first: of_month, last: None },
+            contracted_kw: 10.into(),
+            price_per_kw: 100.into(),
+            currency: crate::money::Currency::exactly("USD"),
+            includes_energy: true,
+        };
+        register.entries.insert(95, Entry::Colocation(place));
+        assert_eq!(unpriced_energy(&register, &readings, "east", of_month, after()), None);
     }
 }

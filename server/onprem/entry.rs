@@ -21,9 +21,10 @@ pub struct Cluster {
     pub site: String,
     /// Nothing of it costs anything before.
     pub since: NaiveDate,
-    /// The share of time in which its accelerators cannot be used: repair, upgrades.
+    /// The share of time in which its accelerators cannot be used: repair, upgrades. From its beginning, until an entry
+    /// of [`Utilization`] says otherwise.
     pub downtime: Decimal,
-    /// The share of available hours in which they do work; entered, until usage is known.
+    /// The share of available hours in which they do work, likewise; entered, until usage is known.
     pub utilization: Decimal,
     /// What a rack can feed and cool, in kW.
     pub rack_kw: Decimal,
@@ -145,6 +146,23 @@ pub struct Pue {
     pub value: Decimal,
 }
 
+/// How a cluster's hours are used from a month on: in place of what its own entry says, and of those before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Utilization {
+    pub cluster: String,
+    pub first: BillingMonth,
+    pub downtime: Decimal,
+    pub utilization: Decimal,
+}
+
+/// What holds of a month: how much of a cluster's time is lost, and in how much of the rest it works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Shares {
+    pub downtime: Decimal,
+    pub utilization: Decimal,
+}
+
 /// What energy costs, for some months.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -251,6 +269,7 @@ pub enum Entry {
     Cluster(Cluster),
     Asset(Asset),
     Event(Event),
+    Utilization(Utilization),
     Meter(Meter),
     Pue(Pue),
     Tariff(Tariff),
@@ -260,10 +279,15 @@ pub enum Entry {
     Cost(Cost),
 }
 
-impl Cluster {
-    /// The share of the hours owned that is productive, as entered.
-    pub fn productive_share(&self) -> Decimal {
-        self.utilization.multiply(Decimal::from(1) - self.downtime)
+impl Shares {
+    /// Of the hours owned.
+    pub fn available(self) -> Decimal {
+        Decimal::from(1) - self.downtime
+    }
+
+    /// Of the hours owned, too.
+    pub fn productive(self) -> Decimal {
+        self.utilization.multiply(self.available())
     }
 }
 
@@ -320,6 +344,7 @@ impl Entry {
             Self::Cluster(it) => &it.handle,
             Self::Asset(it) => &it.cluster,
             Self::Event(_) => return None,
+            Self::Utilization(it) => &it.cluster,
             Self::Meter(it) => &it.cluster,
             Self::Pue(it) => &it.cluster,
             Self::Tariff(it) => &it.cluster,
@@ -336,6 +361,7 @@ impl Entry {
             Self::Cluster(it) => format!("cluster “{}”", it.name),
             Self::Asset(it) => format!("asset “{}”", it.name),
             Self::Event(it) => format!("{} of “{}” on {}", it.what.name(), it.asset, it.day),
+            Self::Utilization(it) => format!("utilization of {} from {}", it.cluster, it.first),
             Self::Meter(it) => format!("meter “{}”", it.name),
             Self::Pue(it) => format!("PUE of {} from {}", it.cluster, it.first),
             Self::Tariff(it) => format!("tariff “{}”", it.name),

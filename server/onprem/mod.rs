@@ -51,11 +51,11 @@ pub use elsewhere::{Comparison, HoursOfModel, Offer, compare, hours_by_model, of
 pub use energy_use::EnergyOfMonth;
 pub use entry::{
     Asset, AssetKind, Cluster, Colocation, Cost, CostKind, Entry, Event, EventKind, Every, Meter, Paid, Pue,
-    Span, Staff, StaffHours, Tariff,
+    Shares, Span, Staff, StaffHours, Tariff, Utilization,
 };
 pub use keep::{Read, current, entry_ids, meters_read, readings, register, revision};
 pub use loan::{Installment, Loan};
-pub use month::{Amounts, Basis, Component, Line, Machine, Units, lines};
+pub use month::{Amounts, Basis, Component, Line, Machine, Units, UnpricedEnergy, lines, unpriced_energy};
 pub use months::{MonthFile, Months, file_of, lines_of};
 pub use moved::{Moved, MovedAmount, MovedTotal, Moves, Sides};
 pub use problem::{Problem, problems};
@@ -65,8 +65,8 @@ pub use register::{Edit, Leaving, Register, Stay, Whereabouts};
 pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };
-pub use standing::{ClusterMonth, State, counting_months, deliveries_of, hold, note_handed_in};
 pub use sides::{sides, sides_of_undoing};
+pub use standing::{ClusterMonth, State, counting_months, deliveries_of, hold, note_handed_in};
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};
 pub use system::{System, system, systems};

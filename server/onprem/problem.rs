@@ -66,6 +66,7 @@ impl Found<'_> {
                 Entry::Cluster(it) => format!("cluster {}", it.handle),
                 Entry::Asset(it) => format!("asset {}", it.name),
                 Entry::Meter(it) => format!("meter {}", it.name),
+                Entry::Utilization(it) => format!("utilization {} {}", it.cluster, it.first),
                 Entry::Pue(it) => format!("PUE {} {}", it.cluster, it.first),
                 Entry::StaffHours(it) => format!("hours {} {} {}", it.cluster, it.role, it.month),
                 _ => continue,
@@ -75,6 +76,7 @@ impl Found<'_> {
                     Entry::Cluster(_) => "there is another cluster with this handle",
                     Entry::Asset(_) => "there is another asset of this name: bills tell units apart by it",
                     Entry::Meter(_) => "there is another meter of this name: readings are told apart by it",
+                    Entry::Utilization(_) => "there is another utilization from this month on",
                     Entry::Pue(_) => "there is another PUE from this month on",
                     _ => "there are hours of this role and month already",
                 };
@@ -114,6 +116,7 @@ impl Found<'_> {
             Entry::StaffHours(it) => end_of(it.month),
             Entry::Cost(it) => end_of(it.months.first),
             Entry::Tariff(it) => end_of(it.months.first),
+            Entry::Utilization(it) => end_of(it.first),
             Entry::Pue(it) => end_of(it.first),
             _ => return,
         };
@@ -294,6 +297,13 @@ mod tests {
             ),
             (&[(Kind::Power, "value=1.2"), (Kind::Power, "value=1.3")], &["another PUE from this month on"]),
             (&[(Kind::Power, "value=1.2"), (Kind::Power, "first=2026-02|value=1.3")], &[]),
+            (
+                &[(Kind::Utilization, ""), (Kind::Utilization, "utilization=70")],
+                &["another utilization from this month on"],
+            ),
+            (&[(Kind::Utilization, ""), (Kind::Utilization, "first=2026-02")], &[]),
+            (&[B, (Kind::Utilization, "cluster=b|first=2026-02")], &["before the cluster does"]),
+            (&[B, (Kind::Utilization, "cluster=b|first=2026-03")], &[]),
             (
                 &[(Kind::StaffHours, "hours=1|hourly_cost=1"), (Kind::StaffHours, "hours=2|hourly_cost=1")],
                 &["hours of this role and month already"],

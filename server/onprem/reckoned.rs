@@ -69,9 +69,9 @@ impl Reckoned {
         Self {
             month,
             summaries: MonthSummary::by_currency(month, &lines),
-            hours: hours_by_model(&lines, cluster.productive_share()),
+            hours: hours_by_model(&lines, register.shares(cluster, month).productive()),
             accelerators: accelerators(&lines),
-            energy: EnergyOfMonth::of(register, &cluster.handle, month, &lines, readings),
+            energy: EnergyOfMonth::of(register, &cluster.handle, month, &lines, readings, today),
             content,
             amounts,
         }

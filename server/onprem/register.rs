@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Asset, Cluster, Entry, Event, EventKind};
+use super::entry::{Asset, Cluster, Entry, Event, EventKind, Shares};
 use crate::period::BillingMonth;
 
 /// Everything that was written down, by its number.
@@ -102,6 +102,19 @@ impl Register {
 
     pub fn cluster(&self, handle: &str) -> Option<&Cluster> {
         self.clusters().into_iter().find(|cluster| cluster.handle == handle)
+    }
+
+    /// How a cluster's hours are used in a month: as the last entry for it or for a month before says, or else as the
+    /// cluster's own.
+    pub fn shares(&self, cluster: &Cluster, month: BillingMonth) -> Shares {
+        let said = self.entries.values().filter_map(|entry| match entry {
+            Entry::Utilization(it) if it.cluster == cluster.handle && it.first <= month => Some(it),
+            _ => None,
+        });
+        match said.max_by_key(|it| it.first) {
+            Some(it) => Shares { downtime: it.downtime, utilization: it.utilization },
+            None => Shares { downtime: cluster.downtime, utilization: cluster.utilization },
+        }
     }
 
     /// With their numbers, in the order they were entered.

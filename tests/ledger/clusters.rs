@@ -9,7 +9,7 @@ use gpuledger::onprem::power::{Band, MeterLocation, Reading, Tariff as Price, We
 use gpuledger::onprem::{
     self, About, Asset, AssetKind, Cluster, ClusterMonth, Cost, CostKind, Edit, Entry, Event, EventKind,
     Every, Meter, MeterReadings, Method, Months, Outcome, Paid, Pue, Right, Span, Staff, State, Status,
-    Tariff,
+    Tariff, Utilization,
 };
 use gpuledger::period::BillingMonth;
 use rand_chacha::ChaCha8Rng;
@@ -267,7 +267,14 @@ impl Racks {
         let name = ["node", "fabric", "shelf"][dice.below(3) as usize];
         let unit = dice.below(3) + 1;
         let (amount, on) = (dice.cents(400_000), dice.day());
-        match dice.below(10) {
+        match dice.below(11) {
+            10 => {
+                let first = BillingMonth::of(dice.day());
+                let utilization = Decimal::new(i128::from(dice.below(101)), 2);
+                let used =
+                    Utilization { cluster: "east".to_owned(), first, downtime: number("0.05"), utilization };
+                self.write(vec![Entry::Utilization(used)]).await
+            }
             0 => {
                 self.edit_asset(name, |it| {
                     it.price = amount;

@@ -153,6 +153,89 @@ async fn capacity_racks_power_and_book_values_stand_on_the_page_and_in_json(db: 
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn hours_are_counted_by_how_each_month_was_used(db: PgPool) {
+    let mut admin = site(db).await;
+    let from = month(2);
+    let form = admin.get("/register/utilization/new?cluster=h100-east").await.body;
+    assert!(form.contains("value=\"80\"") && form.contains("value=\"5\""), "it begins with what holds");
+    let fields =
+        [("cluster", "h100-east"), ("first", from.as_str()), ("downtime", "10"), ("utilization", "50")];
+    let entered = admin.submit("/register/utilization/new", "/register/utilization/new", &fields).await;
+    assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", entered.body);
+    let it = json(&mut admin, "/clusters/h100-east.json").await;
+    let owned = |ago: u32| -> Decimal {
+        let months = it["months"].as_array().unwrap();
+        decimal(&months.iter().find(|it| it["month"] == month(ago)).unwrap()["owned_hours"])
+    };
+    let sum = |ago: std::ops::RangeInclusive<u32>| -> Decimal { ago.map(owned).sum() };
+    let (before, after) = (sum(3..=6), sum(1..=2));
+    let number = |text: &str| text.parse::<Decimal>().unwrap();
+    let available = before.multiply(number("0.95")) + after.multiply(number("0.9"));
+    let productive = before.multiply(number("0.76")) + after.multiply(number("0.45"));
+    assert_eq!(decimal(&it["hours"]["available"]), available);
+    assert_eq!(decimal(&it["hours"]["productive"]), productive);
+    assert_eq!(it["hours"]["are_shares_mean"], true);
+    // What the last month would have cost elsewhere, and what stands today.
+    assert_eq!(decimal(&it["cloud"]["hours"][0]["productive"]), owned(1).multiply(number("0.45")));
+    assert_eq!(decimal(&it["capacity"]["utilization"]), number("0.5"));
+    let page = admin.get("/clusters/h100-east").await.body;
+    let text = html::text(&page, "main");
+    assert!(text.contains("the mean of these months"), "{text}");
+    assert!(html::text(&page, "#register").contains("50 % of available hours productive, 10 % downtime"));
+    let csv = admin.get("/register/utilization.csv").await.body;
+    assert_eq!(csv.lines().nth(1), Some(format!("h100-east,{from},10,50").as_str()), "{csv}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: PgPool) {
+    let mut admin = site(db).await;
+    let tariffs = json(&mut admin, "/register/tariffs.json").await;
+    let entry = format!("/register/entries/{}", tariffs["entries"][0]["id"]);
+    let page = admin.get("/clusters/h100-east").await.body;
+    assert!(!page.contains("Energy without a price"), "every month has its tariff");
+    let first = month(4);
+    let fields = [
+        ("cluster", "h100-east"),
+        ("name", "Energy"),
+        ("first", first.as_str()),
+        ("last", ""),
+        ("currency", "USD"),
+        ("price_per_kwh", "0.10"),
+        ("bands", ""),
+        ("demand_per_kw", "0"),
+        ("demand_window", "15"),
+        ("time_zone", "UTC"),
+    ];
+    let changed = admin.submit(&entry, &entry, &fields).await;
+    assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.body);
+
+    let it = json(&mut admin, "/clusters/h100-east.json").await;
+    let page = admin.get("/clusters/h100-east").await.body;
+    let told = html::text(&page, "#unpriced");
+    for (at, ago) in [(0, 6), (1, 5)] {
+        let energy = &it["energy"][at];
+        assert_eq!(energy["month"], month(ago));
+        assert_eq!((&energy["cost"], &energy["cost_per_kwh"]), (&Value::Null, &Value::Null));
+        let unpriced = &energy["unpriced"];
+        assert_eq!(unpriced["modelled_kwh"], energy["modelled_kwh"]);
+        assert_eq!(unpriced["first"], format!("{}-01", month(ago)));
+        let days = format!("{} days from", unpriced["days"]);
+        assert!(decimal(&unpriced["modelled_kwh"]) > Decimal::ZERO && told.contains(&days), "{told}");
+        let of_month = admin.get(&format!("/clusters/h100-east/{}", month(ago))).await.body;
+        assert!(html::text(&of_month, "#unpriced").contains(&days), "{days}");
+        assert!(
+            of_month.contains(&format!("/register/tariffs/new?cluster=h100-east&#38;first={}", month(ago)))
+        );
+        let of_month = json(&mut admin, &format!("/clusters/h100-east/{}.json", month(ago))).await;
+        assert_eq!(of_month["unpriced_energy"], *unpriced);
+    }
+    assert_eq!(it["energy"][2]["unpriced"], Value::Null);
+    assert!(html::text(&page, "#power").contains("no tariff"));
+    let priced = admin.get(&format!("/clusters/h100-east/{}", month(4))).await.body;
+    assert!(!priced.contains("Energy without a price"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn the_form_shows_both_views_as_one_types(db: PgPool) {
     let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
     let figure = |page: &str| html::text(page, "#figure");

@@ -47,6 +47,7 @@ pub struct Economics {
     pub total: Decimal,
     /// From owned to productive hours, each with what one costs.
     pub hours: Vec<Link>,
+    pub downtime: Decimal,
     pub utilization: Decimal,
     pub by_utilization: YearlyCost,
     /// What is odd about what was entered.
@@ -118,6 +119,7 @@ pub fn economics(
         accelerators: likeness.gpus,
         total,
         hours: chain.collect(),
+        downtime: likeness.unavailability,
         utilization: likeness.utilization,
         by_utilization,
         components,

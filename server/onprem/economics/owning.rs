@@ -25,8 +25,8 @@ pub fn owning(register: &Register, cluster: &str, on: NaiveDate, currency: &Curr
 pub(super) fn likeness(here: &Here<'_>, currency: &Currency) -> Owning {
     let mut owning = Owning {
         gpus: here.accelerators(),
-        unavailability: here.cluster.downtime,
-        utilization: here.cluster.utilization,
+        unavailability: here.shares.downtime,
+        utilization: here.shares.utilization,
         cost_of_capital: here.cluster.cost_of_capital,
         lead_months: here.cluster.lead_months,
         rack_kw: here.cluster.rack_kw,

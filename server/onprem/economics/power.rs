@@ -4,7 +4,7 @@ use super::super::entry::{Asset, Entry};
 use super::units::Here;
 use super::{InCurrency, month_of, term};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, one, product};
+use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, product};
 use crate::scenario::owning::{Component, Part, Unit};
 
 pub(super) fn components(here: &Here<'_>) -> Vec<InCurrency> {
@@ -52,8 +52,8 @@ pub(super) fn peak(here: &Here<'_>) -> Decimal {
 }
 
 fn energy(here: &Here<'_>, asset: &Asset, units: u32, tariff: Decimal) -> Component {
-    let available = one() - here.cluster.downtime;
-    let busy = product(&[here.cluster.utilization, available]);
+    let available = here.shares.available();
+    let busy = product(&[here.shares.utilization, available]);
     let more = asset.load_kw - asset.idle_kw;
     // What a kW that is drawn all year costs, of all units.
     let kw_year = product(&[count(units), here.pue(), HOURS_PER_YEAR.into(), tariff]);

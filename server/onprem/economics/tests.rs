@@ -1,6 +1,6 @@
 use super::*;
 use crate::onprem::entry::{
-    Asset, AssetKind, Colocation, Cost, CostKind, Entry, Every, Paid, Span, StaffHours,
+    Asset, AssetKind, Colocation, Cost, CostKind, Entry, Every, Paid, Span, StaffHours, Utilization,
 };
 use crate::onprem::start::Start;
 use crate::onprem::system::systems;
@@ -177,6 +177,31 @@ fn hours_of_people_and_payments_are_those_of_a_year() {
     assert_eq!(named("2026-04-30", "Line"), Some(6000.into()));
     assert!(named("2026-04-30", "Gone").is_some_and(|amount| amount > Decimal::ZERO));
     assert_eq!(named("2030-04-30", "Gone"), None, "the machines it was paid for are paid back");
+}
+
+#[test]
+fn a_year_and_its_capacity_are_reckoned_with_how_it_is_used_in_the_month() {
+    let used = Entry::Utilization(Utilization {
+        cluster: "east".into(),
+        first: month("2026-03"),
+        downtime: number("0.1"),
+        utilization: number("0.5"),
+    });
+    let (plain, register) = (register(|_| {}), with(register(|_| {}), [used]));
+    assert_eq!(of(&register, "2026-02-28"), of(&plain, "2026-02-28"));
+    let march = of(&register, "2026-03-01");
+    assert_eq!((march.downtime, march.utilization), (number("0.1"), number("0.5")));
+    let said = self::register(|start| {
+        start.downtime = number("0.1");
+        start.utilization = number("0.5");
+    });
+    assert_eq!(march, of(&said, "2026-03-01"));
+    let capacity = |register: &Register| {
+        let cluster = register.cluster("east").unwrap();
+        crate::onprem::capacity(register, cluster, day("2026-03-01")).unwrap().unwrap()
+    };
+    assert_eq!(capacity(&register), capacity(&said));
+    assert_ne!(capacity(&register), capacity(&plain));
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use chrono::NaiveDate;
 
-use super::super::entry::{Asset, AssetKind, Cluster, Entry, Tariff};
+use super::super::entry::{Asset, AssetKind, Cluster, Entry, Shares, Tariff};
 use super::super::power::Prices;
 use super::super::register::Register;
 use super::month_of;
 use crate::money::Decimal;
+use crate::period::BillingMonth;
 use crate::scenario::arithmetic::one;
 
 /// A cluster on a day, with the assets that have units in it.
@@ -14,6 +15,8 @@ pub(super) struct Here<'a> {
     pub register: &'a Register,
     pub cluster: &'a Cluster,
     pub on: NaiveDate,
+    /// How its hours are used in the month of that day.
+    pub shares: Shares,
     /// Each with how many of its units are here.
     pub assets: Vec<(&'a Asset, u32)>,
 }
@@ -26,7 +29,8 @@ impl<'a> Here<'a> {
             .map(|(_, asset)| (asset, register.units_in(asset, &cluster.handle, on)))
             .filter(|(_, units)| *units > 0)
             .collect();
-        Some(Self { register, cluster, on, assets })
+        let shares = register.shares(cluster, BillingMonth::of(on));
+        Some(Self { register, cluster, on, shares, assets })
     }
 
     pub fn of_kind(&self, kind: AssetKind) -> impl Iterator<Item = (&'a Asset, u32)> {

@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{NaiveDate, NaiveTime, TimeDelta};
+use serde::Serialize;
 
 use super::super::entry::{Entry, Tariff};
 use super::super::power::{
-    DayEnergy, MeterLocation, Model, Peak, Prices, Pue, PueByMonth, Reading, by_day, peak,
+    self, DayEnergy, MeterLocation, Model, Peak, Prices, Pue, PueByMonth, Reading, by_day, peak,
 };
 use super::super::register::{Register, Stay};
 use super::hardware::days_of;
 use super::line::{Basis, Component, Line};
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
 pub(super) fn push(
@@ -27,8 +28,54 @@ pub(super) fn push(
     let Some((id, tariff)) = register.tariff(cluster, month) else { return };
     // An entry of the register has been through `read`, which refuses a tariff without prices.
     let Ok(prices) = tariff.price.prices() else { return };
-    let it = Energy { register, readings, cluster, month, id, tariff, prices };
-    it.push(lines);
+    let drawn = Drawn { register, readings, cluster, month };
+    Charged { drawn: &drawn, id, tariff, prices }.push(lines);
+}
+
+/// Energy that no tariff has a price for: it costs nothing until one is entered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnpricedEnergy {
+    /// The days on which something was drawn.
+    pub first: NaiveDate,
+    pub last: NaiveDate,
+    pub days: usize,
+    pub measured_kwh: Decimal,
+    pub modelled_kwh: Decimal,
+}
+
+impl UnpricedEnergy {
+    pub fn kwh(&self) -> Decimal {
+        self.measured_kwh + self.modelled_kwh
+    }
+}
+
+/// The energy of a month without a price, of the days before `until`; `None` where there is a price or nothing to pay.
+pub fn unpriced_energy(
+    register: &Register,
+    readings: &[Reading],
+    cluster: &str,
+    month: BillingMonth,
+    until: NaiveDate,
+) -> Option<UnpricedEnergy> {
+    if register.has_energy_included(cluster, month) || register.tariff(cluster, month).is_some() {
+        return None;
+    }
+    // Of no matter which price: it is the kWh that are asked for.
+    let prices = power::Tariff::flat(Currency::exactly("USD"), Decimal::ZERO).prices().ok()?;
+    let days = Drawn { register, readings, cluster, month }.known()?.days(&prices);
+    let mut days: Vec<(NaiveDate, Decimal, Basis)> =
+        days.into_iter().map(|(day, _, basis)| (day.day, day.facility_kwh, basis)).collect();
+    days.retain(|(day, kwh, _)| *day < until && !kwh.is_zero());
+    let kwh = |of: Basis| -> Decimal {
+        days.iter().filter(|(.., basis)| *basis == of).map(|(_, kwh, _)| *kwh).sum::<Decimal>().normalize()
+    };
+    Some(UnpricedEnergy {
+        first: days.iter().map(|(day, ..)| *day).min()?,
+        last: days.iter().map(|(day, ..)| *day).max()?,
+        days: days.len(),
+        measured_kwh: kwh(Basis::Measured),
+        modelled_kwh: kwh(Basis::Modelled),
+    })
 }
 
 impl Register {
@@ -80,77 +127,72 @@ fn covered_days(readings: &[&Reading], month: BillingMonth) -> BTreeSet<NaiveDat
     if by_meter.is_empty() { BTreeSet::new() } else { days_of(&month.days()).filter(is_covered).collect() }
 }
 
-struct Energy<'a> {
+/// What a cluster draws in a month.
+struct Drawn<'a> {
     register: &'a Register,
     readings: &'a [Reading],
     cluster: &'a str,
     month: BillingMonth,
-    id: i64,
-    tariff: &'a Tariff,
-    prices: Prices,
 }
 
-impl Energy<'_> {
-    fn push(&self, lines: &mut Vec<Line>) {
-        let entered = self.register.pue(self.cluster, self.month);
+/// What is known of it: each day by the site, by the machines, or by the model.
+struct Known<'a> {
+    /// What was entered.
+    pue: Option<Decimal>,
+    by_month: PueByMonth,
+    site: Vec<&'a Reading>,
+    machines: Vec<&'a Reading>,
+    models: Vec<Model>,
+    modelled: Vec<Reading>,
+    by_site: BTreeSet<NaiveDate>,
+    by_machines: BTreeSet<NaiveDate>,
+    unread: BTreeSet<NaiveDate>,
+}
+
+/// Readings with where and how they were made, and the days on which they count.
+type Source<'a> = (Vec<&'a Reading>, MeterLocation, Basis, &'a BTreeSet<NaiveDate>);
+
+impl Known<'_> {
+    fn sources(&self) -> [Source<'_>; 3] {
+        [
+            (self.site.clone(), MeterLocation::Facility, Basis::Measured, &self.by_site),
+            (self.machines.clone(), MeterLocation::It, Basis::Measured, &self.by_machines),
+            (self.modelled.iter().collect(), MeterLocation::It, Basis::Modelled, &self.unread),
+        ]
+    }
+
+    /// The days that something is known of, by these prices.
+    fn days(&self, prices: &Prices) -> Vec<(DayEnergy, MeterLocation, Basis)> {
+        let mut days = Vec::new();
+        for (readings, at, basis, counting) in self.sources() {
+            let of_source = by_day(readings, at, &self.by_month, prices);
+            let of_source = of_source.into_iter().filter(|day| counting.contains(&day.day));
+            days.extend(of_source.map(|day| (day, at, basis)));
+        }
+        days
+    }
+}
+
+impl<'a> Drawn<'a> {
+    fn known(&self) -> Option<Known<'a>> {
+        let pue = self.register.pue(self.cluster, self.month);
         // Entries hold no PUE below 1.
-        let Ok(pue) = entered.map_or_else(|| Ok(Pue::one()), Pue::new).map(PueByMonth::from) else { return };
+        let by_month = pue.map_or_else(|| Ok(Pue::one()), Pue::new).map(PueByMonth::from).ok()?;
         // Meters of the site tell all of it: those of the machines count on days that they do not.
         let (site, machines) = (self.read_at(MeterLocation::Facility), self.read_at(MeterLocation::It));
         let by_site = covered_days(&site, self.month);
         let by_machines: BTreeSet<NaiveDate> =
             covered_days(&machines, self.month).difference(&by_site).copied().collect();
         let models = self.models();
-        let drawn: Vec<Reading> =
+        let modelled =
             models.iter().filter_map(|model| model.readings(self.month.days()).ok()).flatten().collect();
-        let drawn: Vec<&Reading> = drawn.iter().collect();
         let is_read = |day: &NaiveDate| by_site.contains(day) || by_machines.contains(day);
-        let unread: BTreeSet<NaiveDate> = days_of(&self.month.days()).filter(|day| !is_read(day)).collect();
-        let sources = [
-            (&site, MeterLocation::Facility, Basis::Measured, &by_site),
-            (&machines, MeterLocation::It, Basis::Measured, &by_machines),
-            (&drawn, MeterLocation::It, Basis::Modelled, &unread),
-        ];
-        let mut highest: Option<(Decimal, Basis)> = None;
-        let mut raise = |kw: Decimal, basis: Basis| {
-            if highest.is_none_or(|(so_far, _)| so_far < kw) && !kw.is_zero() {
-                highest = Some((kw, basis));
-            }
-        };
-        let window = self.tariff.price.demand_window;
-        for (readings, at, basis, days) in sources {
-            for day in by_day(readings.iter().copied(), at, &pue, &self.prices) {
-                if days.contains(&day.day) {
-                    self.push_day(lines, &day, at, entered, basis);
-                }
-            }
-            if basis == Basis::Measured && !days.is_empty() {
-                let read: Vec<Reading> = readings.iter().map(|it| (*it).clone()).collect();
-                let measured = peak(self.month, &read, at, &pue, window);
-                raise(measured.map(|Peak { kw, .. }| kw).unwrap_or_default(), basis);
-            }
-        }
-        // On a day that nobody read, everything that was there may have been at work together.
-        for day in &unread {
-            let kw: Decimal = models.iter().map(|model| model.at_work(*day)).sum();
-            raise(MeterLocation::It.facility(kw, *day, &pue).normalize(), Basis::Modelled);
-        }
-        if let Some((kw, basis)) = highest {
-            let cost = kw.multiply(self.tariff.price.demand_per_kw_month).normalize();
-            let mut line = self.line(Component::Demand, self.month.days(), cost, basis);
-            line.quantity = Some((kw, "kW"));
-            line.description = format!(
-                "Peak of {} kW, {}, at {} a kW",
-                kw.round(3),
-                basis.as_str(),
-                self.tariff.price.demand_per_kw_month
-            );
-            lines.push(line);
-        }
+        let unread = days_of(&self.month.days()).filter(|day| !is_read(day)).collect();
+        Some(Known { pue, by_month, site, machines, models, modelled, by_site, by_machines, unread })
     }
 
     /// What the meters of a place read.
-    fn read_at(&self, place: MeterLocation) -> Vec<&Reading> {
+    fn read_at(&self, place: MeterLocation) -> Vec<&'a Reading> {
         let is_there = |name: &str| {
             self.register.entries.values().any(|entry| {
                 matches!(entry, Entry::Meter(it)
@@ -170,6 +212,76 @@ impl Energy<'_> {
         let is_of_month = |reading: &&Reading| reading.from < ends && begins < reading.until;
         let is_its = |reading: &&Reading| meters.get(reading.meter.as_str()).copied().unwrap_or_default();
         self.readings.iter().filter(is_of_month).filter(is_its).collect()
+    }
+
+    /// What the units that are in the cluster draw, each asset by itself: at work for the productive share of available
+    /// hours.
+    fn models(&self) -> Vec<Model> {
+        let Some(cluster) = self.register.cluster(self.cluster) else { return Vec::new() };
+        let utilization = self.register.shares(cluster, self.month).productive().round(6);
+        let of_asset = |asset: &super::super::entry::Asset| {
+            let stays = self.register.whereabouts(asset).stays;
+            let on = |day: NaiveDate| {
+                stays
+                    .iter()
+                    .filter(|stay| stay.cluster == self.cluster && stay.is_on(day))
+                    .map(Stay::count)
+                    .sum()
+            };
+            let nodes = days_of(&self.month.days()).map(|day| (day, on(day))).collect();
+            Model { nodes, idle_kw: asset.idle_kw, load_kw: asset.load_kw, utilization }
+        };
+        let assets = self.register.assets().filter(|(_, asset)| !asset.load_kw.is_zero());
+        assets.map(|(_, asset)| of_asset(asset)).collect()
+    }
+}
+
+/// What is drawn, with what it costs.
+struct Charged<'a> {
+    drawn: &'a Drawn<'a>,
+    id: i64,
+    tariff: &'a Tariff,
+    prices: Prices,
+}
+
+impl Charged<'_> {
+    fn push(&self, lines: &mut Vec<Line>) {
+        let Some(known) = self.drawn.known() else { return };
+        let month = self.drawn.month;
+        for (day, at, basis) in known.days(&self.prices) {
+            self.push_day(lines, &day, at, known.pue, basis);
+        }
+        let mut highest: Option<(Decimal, Basis)> = None;
+        let mut raise = |kw: Decimal, basis: Basis| {
+            if highest.is_none_or(|(so_far, _)| so_far < kw) && !kw.is_zero() {
+                highest = Some((kw, basis));
+            }
+        };
+        let window = self.tariff.price.demand_window;
+        for (readings, at, basis, days) in known.sources() {
+            if basis == Basis::Measured && !days.is_empty() {
+                let read: Vec<Reading> = readings.into_iter().cloned().collect();
+                let measured = peak(month, &read, at, &known.by_month, window);
+                raise(measured.map(|Peak { kw, .. }| kw).unwrap_or_default(), basis);
+            }
+        }
+        // On a day that nobody read, everything that was there may have been at work together.
+        for day in &known.unread {
+            let kw: Decimal = known.models.iter().map(|model| model.at_work(*day)).sum();
+            raise(MeterLocation::It.facility(kw, *day, &known.by_month).normalize(), Basis::Modelled);
+        }
+        if let Some((kw, basis)) = highest {
+            let cost = kw.multiply(self.tariff.price.demand_per_kw_month).normalize();
+            let mut line = self.line(Component::Demand, month.days(), cost, basis);
+            line.quantity = Some((kw, "kW"));
+            line.description = format!(
+                "Peak of {} kW, {}, at {} a kW",
+                kw.round(3),
+                basis.as_str(),
+                self.tariff.price.demand_per_kw_month
+            );
+            lines.push(line);
+        }
     }
 
     fn push_day(
@@ -218,26 +330,5 @@ impl Energy<'_> {
             basis,
             description: String::new(),
         }
-    }
-
-    /// What the units that are in the cluster draw, each asset by itself: at work for the productive share of available
-    /// hours.
-    fn models(&self) -> Vec<Model> {
-        let Some(cluster) = self.register.cluster(self.cluster) else { return Vec::new() };
-        let utilization = cluster.utilization.multiply(Decimal::from(1) - cluster.downtime).round(6);
-        let of_asset = |asset: &super::super::entry::Asset| {
-            let stays = self.register.whereabouts(asset).stays;
-            let on = |day: NaiveDate| {
-                stays
-                    .iter()
-                    .filter(|stay| stay.cluster == self.cluster && stay.is_on(day))
-                    .map(Stay::count)
-                    .sum()
-            };
-            let nodes = days_of(&self.month.days()).map(|day| (day, on(day))).collect();
-            Model { nodes, idle_kw: asset.idle_kw, load_kw: asset.load_kw, utilization }
-        };
-        let assets = self.register.assets().filter(|(_, asset)| !asset.load_kw.is_zero());
-        assets.map(|(_, asset)| of_asset(asset)).collect()
     }
 }

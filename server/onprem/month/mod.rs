@@ -20,6 +20,7 @@ mod running;
 #[cfg(test)]
 mod tests;
 
+pub use energy::{UnpricedEnergy, unpriced_energy};
 pub use line::{Amounts, Basis, Component, Line, Machine, Units};
 
 use super::entry::{Asset, Entry};

@@ -321,6 +321,36 @@ fn a_pue_holds_until_the_next_and_a_tariff_for_its_months() {
     assert_eq!(of_month("2026-03"), "Energy 1190.4 1190.4");
 }
 
+#[test]
+fn a_utilization_holds_from_its_month_on_and_leaves_those_before_byte_for_byte() {
+    let file = |register: &Register, text: &str| {
+        let month = month(text);
+        let lines = lines(register, &[], "a", month);
+        let file = super::super::bill(register.cluster("a").unwrap(), month, &lines, true);
+        String::from_utf8(file).unwrap()
+    };
+    let before = drawing(&[]);
+    let mut after = before.clone();
+    after.entries.extend([
+        (90, entry(Kind::Utilization, "first=2026-05|downtime=0|utilization=0")),
+        (91, entry(Kind::Utilization, "first=2026-03|downtime=20|utilization=50")),
+    ]);
+    for text in ["2026-01", "2026-02"] {
+        assert_eq!(file(&after, text), file(&before, text), "{text}");
+    }
+    assert_ne!(file(&after, "2026-03"), file(&before, "2026-03"));
+    let kwh = |text: &str| {
+        let lines = lines(&after, &[], "a", month(text));
+        let of_day = lines.iter().find(|line| line.component == Component::Energy).unwrap();
+        of_day.quantity.unwrap().0.normalize().to_string()
+    };
+    // Two nodes × 24 h × 1.5 × (1 kW at rest, and 1 kW more for the share in which they work: 1; 0.5 × 0.8; 0).
+    assert_eq!(
+        ["2026-02", "2026-03", "2026-04", "2026-05", "2026-12"].map(kwh),
+        ["144", "100.8", "100.8", "72", "72"]
+    );
+}
+
 // What must hold of any register.
 
 const FIRST: &str = "2026-01";

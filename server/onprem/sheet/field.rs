@@ -61,6 +61,15 @@ const CURRENCY: Field = field("currency", "Currency", Takes::Currency).default("
 const FIRST: Field = field("first", "First month", Takes::Month).hint("As 2026-09.");
 const LAST: Field = field("last", "Last month", Takes::Month).optional().hint("Empty: it goes on.");
 
+const DOWNTIME: Field = field("downtime", "Downtime", Takes::Number)
+    .unit("% of the time")
+    .default("5")
+    .hint("Repair and upgrades. 5 to 10 is usual in the field; once usage is known, it is measured.");
+const UTILIZATION_SHARE: Field = field("utilization", "Productive share", Takes::Number)
+    .unit("% of available hours")
+    .default("80")
+    .hint("Entered, until usage is known: shared clusters reach 70 to 85.");
+
 pub(super) const CLUSTER: &[Field] = &[
     field("handle", "Handle", Takes::Text).hint(
         "What addresses, rules and bills call it: it is the billing account of its charges, and stays.",
@@ -68,14 +77,13 @@ pub(super) const CLUSTER: &[Field] = &[
     field("name", "Name", Takes::Text),
     field("site", "Site", Takes::Text).hint("Where it stands; the region of its charges."),
     field("since", "Since", Takes::Day).hint("Nothing of it costs anything before this day."),
-    field("downtime", "Downtime", Takes::Number)
-        .unit("% of the time")
-        .default("5")
-        .hint("Repair and upgrades. 5 to 10 is usual in the field; once usage is known, it is measured."),
-    field("utilization", "Productive share", Takes::Number)
-        .unit("% of available hours")
-        .default("80")
-        .hint("Entered, until usage is known: shared clusters reach 70 to 85."),
+    DOWNTIME.hint(
+        "From its beginning; 5 to 10 is usual. To change it from a month on, leave it as it was and add an entry under \
+         “Utilization and downtime”: a change here changes the modelled energy of every month since the beginning.",
+    ),
+    UTILIZATION_SHARE.hint(
+        "From its beginning; shared clusters reach 70 to 85. From a month on: an entry under “Utilization and downtime”.",
+    ),
     field("rack_kw", "Rack limit", Takes::Number)
         .unit("kW")
         .default("40")
@@ -166,6 +174,14 @@ pub(super) const EVENT: &[Field] = &[
     .default("disposal"),
     field("proceeds", "Proceeds of one unit", Takes::Number).unit("in its currency").optional(),
     field("to", "To cluster", Takes::Cluster).optional(),
+];
+
+pub(super) const UTILIZATION: &[Field] = &[
+    THE_CLUSTER,
+    field("first", "From month", Takes::Month)
+        .hint("Until the next one; before the first, what the cluster’s own entry says."),
+    DOWNTIME,
+    UTILIZATION_SHARE,
 ];
 
 pub(super) const METER: &[Field] = &[

@@ -12,6 +12,7 @@ pub fn identity(entry: &Entry) -> Vec<String> {
             vec![it.asset.clone(), it.day.to_string(), it.what.name().to_owned(), units]
         }
         Entry::Meter(it) => vec![it.name.clone()],
+        Entry::Utilization(it) => vec![it.cluster.clone(), it.first.to_string()],
         Entry::Pue(it) => vec![it.cluster.clone(), it.first.to_string()],
         Entry::Tariff(it) => vec![it.cluster.clone(), it.name.clone(), it.months.first.to_string()],
         Entry::Colocation(it) => vec![it.cluster.clone(), it.name.clone(), it.months.first.to_string()],

@@ -14,6 +14,7 @@ pub enum Kind {
     Clusters,
     Assets,
     Events,
+    Utilization,
     #[serde(rename = "pue")]
     Power,
     Meters,
@@ -25,10 +26,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Clusters,
         Self::Assets,
         Self::Events,
+        Self::Utilization,
         Self::Power,
         Self::Meters,
         Self::Tariffs,
@@ -43,6 +45,7 @@ impl Kind {
             Entry::Cluster(_) => Self::Clusters,
             Entry::Asset(_) => Self::Assets,
             Entry::Event(_) => Self::Events,
+            Entry::Utilization(_) => Self::Utilization,
             Entry::Pue(_) => Self::Power,
             Entry::Meter(_) => Self::Meters,
             Entry::Tariff(_) => Self::Tariffs,
@@ -59,6 +62,7 @@ impl Kind {
             Self::Clusters => "clusters",
             Self::Assets => "assets",
             Self::Events => "events",
+            Self::Utilization => "utilization",
             Self::Power => "pue",
             Self::Meters => "meters",
             Self::Tariffs => "tariffs",
@@ -75,6 +79,7 @@ impl Kind {
             Self::Clusters => "Clusters",
             Self::Assets => "Hardware",
             Self::Events => "Disposals, write-offs, moves",
+            Self::Utilization => "Utilization and downtime",
             Self::Power => "Power usage effectiveness",
             Self::Meters => "Meters",
             Self::Tariffs => "Energy tariffs",
@@ -91,6 +96,7 @@ impl Kind {
             Self::Clusters => "cluster",
             Self::Assets => "asset",
             Self::Events => "event",
+            Self::Utilization => "utilization",
             Self::Power => "PUE",
             Self::Meters => "meter",
             Self::Tariffs => "tariff",
@@ -107,6 +113,7 @@ impl Kind {
             Self::Clusters => field::CLUSTER,
             Self::Assets => field::ASSET,
             Self::Events => field::EVENT,
+            Self::Utilization => field::UTILIZATION,
             Self::Power => field::PUE,
             Self::Meters => field::METER,
             Self::Tariffs => field::TARIFF,
@@ -126,7 +133,9 @@ impl fmt::Display for Kind {
 
 /// A text that names no kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected clusters, assets, events, pue, meters, tariffs, colocation, staff, staff-hours or costs")]
+#[error(
+    "expected clusters, assets, events, utilization, pue, meters, tariffs, colocation, staff, staff-hours or costs"
+)]
 pub struct ParseKindError;
 
 impl FromStr for Kind {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::depreciation::Method;
 use super::super::entry::{
     Asset, AssetKind, Cluster, Colocation, Cost, CostKind, Entry, Event, EventKind, Every, Meter, Paid, Pue,
-    Span, Staff, StaffHours, Tariff,
+    Span, Staff, StaffHours, Tariff, Utilization,
 };
 use super::super::power::{self, MeterLocation, Window};
 use super::bands::parse_bands;
@@ -23,6 +23,12 @@ pub fn read(kind: Kind, texts: &impl Texts) -> Result<Entry, Vec<RefusedCell>> {
         Kind::Clusters => Entry::Cluster(cluster(&mut cells)),
         Kind::Assets => Entry::Asset(asset(&mut cells)),
         Kind::Events => Entry::Event(event(&mut cells)),
+        Kind::Utilization => Entry::Utilization(Utilization {
+            cluster: cells.text("cluster"),
+            first: cells.month("first"),
+            downtime: cells.percent("downtime", DOWNTIME),
+            utilization: cells.percent("utilization", UTILIZATION),
+        }),
         Kind::Power => Entry::Pue(Pue {
             cluster: cells.text("cluster"),
             first: cells.month("first"),
@@ -77,14 +83,18 @@ pub fn read(kind: Kind, texts: &impl Texts) -> Result<Entry, Vec<RefusedCell>> {
     cells.finish(entry)
 }
 
+/// In percent. What is down all the time is no cluster.
+const DOWNTIME: (i64, i64) = (0, 99);
+const UTILIZATION: (i64, i64) = (0, 100);
+
 fn cluster<T: Texts>(cells: &mut Cells<'_, T>) -> Cluster {
     Cluster {
         handle: handle(cells),
         name: cells.text("name"),
         site: cells.text("site"),
         since: cells.day("since"),
-        downtime: cells.percent("downtime", (0, 99)),
-        utilization: cells.percent("utilization", (0, 100)),
+        downtime: cells.percent("downtime", DOWNTIME),
+        utilization: cells.percent("utilization", UTILIZATION),
         rack_kw: cells.amount("rack_kw"),
         cost_of_capital: cells.percent("cost_of_capital", (0, 100)),
         growth: cells.percent("growth", (-100, 1000)),

@@ -16,7 +16,7 @@ fn file_of(kind: Kind, entries: &[Entry]) -> Vec<u8> {
 }
 
 /// One entry of each kind and of each of its shapes.
-const SHAPES: [(Kind, &str); 22] = [
+const SHAPES: [(Kind, &str); 24] = [
     (Kind::Clusters, "handle=h100-east|name=H100 East, “new”|site=Frankfurt 2|growth=-2.5|downtime=7.25"),
     (Kind::Assets, "model=DGX H100|tags=team=vision; env=prod|idle_kw=2.1|load_kw=8.4|rated_kw=10.2"),
     (Kind::Assets, "depreciation=declining-balance|factor=1.5|residual=3650.005"),
@@ -27,6 +27,8 @@ const SHAPES: [(Kind, &str); 22] = [
     (Kind::Events, "asset=node|units=1-4, 7|day=2026-05-01|what=disposal|proceeds=12.5"),
     (Kind::Events, "asset=node|day=2026-05-01|what=write-off"),
     (Kind::Events, "asset=node|units=3|day=2026-05-01|what=move|to=b"),
+    (Kind::Utilization, "downtime=7.25|utilization=66.6"),
+    (Kind::Utilization, "first=2026-03|downtime=0|utilization=0"),
     (Kind::Power, "value=1.3"),
     (Kind::Meters, "name=PDU 7|place=it"),
     (Kind::Meters, "name=hall|place=facility"),
@@ -96,7 +98,7 @@ fn what_a_form_begins_with_is_no_mistake() {
 fn bad_input_is_refused_with_what_was_found_and_expected() {
     let long = "x".repeat(201);
     let long = format!("name={long}");
-    let table: [(Kind, &str, &str, &str); 55] = [
+    let table: [(Kind, &str, &str, &str); 58] = [
         (Kind::Assets, "price=", "price", "a number from 0"),
         (Kind::Assets, "price=0", "price", "what one costs"),
         (Kind::Assets, "price=-1", "price", "a number from 0"),
@@ -138,6 +140,9 @@ fn bad_input_is_refused_with_what_was_found_and_expected() {
         (Kind::Clusters, "site=-x", "site", "spreadsheets compute"),
         (Kind::Clusters, "downtime=100", "downtime", "0 to 99 %"),
         (Kind::Clusters, "growth=-101", "growth", "-100 to 1,000 %"),
+        (Kind::Utilization, "downtime=100", "downtime", "0 to 99 %"),
+        (Kind::Utilization, "utilization=100.1", "utilization", "0 to 100 %"),
+        (Kind::Utilization, "first=March", "first", "a month"),
         (Kind::Power, "value=0.99", "value", "from 1 to 10"),
         (Kind::Power, "value=11", "value", "from 1 to 10"),
         (Kind::Power, "value=1.3000001", "value", "at most 6 digits"),
@@ -247,7 +252,7 @@ proptest! {
     fn whatever_stands_in_a_file_it_is_read_or_refused(
         bytes in proptest::collection::vec(any::<u8>(), 0..200),
         text in "[a-z0-9=+'\",;\n\r.:% -]{0,120}",
-        (kind, cut) in (0usize..10, 0usize..400),
+        (kind, cut) in (0usize..Kind::ALL.len(), 0usize..400),
     ) {
         let kind = Kind::ALL[kind];
         let own: Vec<Entry> =

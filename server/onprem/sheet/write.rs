@@ -28,6 +28,11 @@ pub fn cells(entry: &Entry) -> BTreeMap<String, String> {
         }
         Entry::Asset(it) => asset(it, &mut row),
         Entry::Event(it) => event(it, &mut row),
+        Entry::Utilization(it) => {
+            row.set("first", it.first);
+            row.percent("downtime", it.downtime);
+            row.percent("utilization", it.utilization);
+        }
         Entry::Pue(it) => {
             row.set("first", it.first);
             row.set("value", it.value);

@@ -19,8 +19,8 @@ use crate::exchange::{self, Missing, Rates};
 use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan, Register, YearEnd,
-    capacity, currencies, economics, racks, schedules, year_ends,
+    AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan, Register,
+    UnpricedEnergy, YearEnd, capacity, currencies, economics, racks, schedules, year_ends,
 };
 use crate::period::BillingMonth;
 use crate::scenario::Finding;
@@ -92,7 +92,7 @@ impl Answers {
         };
         let of_recent = recent_of(&of_months);
         Ok(Some(ClusterReport {
-            hours: HourChain::of(it, of_recent, today),
+            hours: HourChain::of((register, it), of_recent, today),
             without_rate: of_recent.iter().flat_map(MonthOfCluster::without_rate).collect(),
             cluster: it.clone(),
             revision,
@@ -119,6 +119,11 @@ impl ClusterReport {
     /// The months of the chart and the table.
     pub fn recent(&self) -> &[MonthOfCluster] {
         recent_of(&self.months)
+    }
+
+    /// Months with energy that no tariff has a price for.
+    pub fn unpriced(&self) -> Vec<(BillingMonth, &UnpricedEnergy)> {
+        self.energy.iter().filter_map(|it| Some((it.month, it.unpriced.as_ref()?))).collect()
     }
 }
 

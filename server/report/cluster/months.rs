@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::exchange::{Missing, Rates};
 use crate::money::{Currency, Decimal, Money};
-use crate::onprem::{Cluster, ClusterMonth, Component, MonthSummary, State};
+use crate::onprem::{Cluster, ClusterMonth, Component, MonthSummary, Register, Shares, State};
 use crate::period::BillingMonth;
 
 /// Decimals of a price.
@@ -46,8 +46,12 @@ pub struct HourChain {
     pub effective: Decimal,
     pub owned: Decimal,
     pub available: Decimal,
-    /// By the share that was entered.
+    /// By the shares that were entered, each month by its own.
     pub productive: Decimal,
+    /// Of all of them together: those of each month, weighed by its hours.
+    pub shares: Shares,
+    /// Whether they changed from month to month.
+    pub are_shares_mean: bool,
     pub per_owned: Option<Decimal>,
     pub per_available: Option<Decimal>,
     pub per_productive: Option<Decimal>,
@@ -96,7 +100,11 @@ impl MonthOfCluster {
 }
 
 impl HourChain {
-    pub(super) fn of(cluster: &Cluster, months: &[MonthOfCluster], today: NaiveDate) -> Option<Self> {
+    pub(super) fn of(
+        (register, cluster): (&Register, &Cluster),
+        months: &[MonthOfCluster],
+        today: NaiveDate,
+    ) -> Option<Self> {
         let this_month = BillingMonth::of(today);
         let whole: Vec<&MonthOfCluster> = months
             .iter()
@@ -104,9 +112,24 @@ impl HourChain {
             .collect();
         let effective: Decimal = whole.iter().map(|it| it.effective()).sum();
         let owned: Decimal = whole.iter().map(|it| it.summary.owned_hours).sum();
-        let available = owned.multiply(Decimal::from(1) - cluster.downtime).normalize();
-        let productive = owned.multiply(cluster.productive_share()).normalize();
-        (!whole.is_empty()).then(|| Self {
+        let by_month: Vec<(Decimal, Shares)> = whole
+            .iter()
+            .map(|it| (it.summary.owned_hours, register.shares(cluster, it.summary.month)))
+            .collect();
+        let sum = |share: fn(Shares) -> Decimal| -> Decimal {
+            by_month.iter().map(|(owned, shares)| owned.multiply(share(*shares))).sum::<Decimal>().normalize()
+        };
+        let (available, productive) = (sum(Shares::available), sum(Shares::productive));
+        let share = |part: Decimal, of: Decimal| part.divide(of, PLACES).unwrap_or_default().normalize();
+        let first = by_month.first().map(|(_, shares)| *shares)?;
+        let are_shares_mean = by_month.iter().any(|(_, shares)| *shares != first);
+        let mean = Shares {
+            downtime: Decimal::from(1) - share(available, owned),
+            utilization: share(productive, available),
+        };
+        Some(Self {
+            shares: if are_shares_mean { mean } else { first },
+            are_shares_mean,
             months: whole.len(),
             effective,
             owned,

@@ -74,6 +74,12 @@ impl Page {
         paths::with_query(paths::RegisterNew { kind: *kind }, &[("cluster", &self.it.cluster.handle)])
     }
 
+    /// Of the first month that has none.
+    fn new_tariff(&self) -> Option<String> {
+        let (first, _) = self.it.unpriced().first().copied()?;
+        Some(super::new_tariff(&self.it.cluster.handle, first))
+    }
+
     fn new_meter(&self) -> String {
         self.new_entry(&Kind::Meters)
     }
@@ -170,6 +176,12 @@ pub(super) fn in_short(entry: &Entry) -> String {
             it.life_months
         ),
         Entry::Event(it) => entry.title().replacen(&it.asset, &format!("{} {}", it.asset, units(it)), 1),
+        Entry::Utilization(it) => format!(
+            "{} % of available hours productive, {} % downtime, from {}",
+            it.utilization.times(100).normalize(),
+            it.downtime.times(100).normalize(),
+            it.first
+        ),
         Entry::Pue(it) => format!("{} from {}", it.value, it.first),
         Entry::Meter(it) => it.name.clone(),
         Entry::Tariff(it) => format!(

@@ -30,8 +30,8 @@ use crate::config::Settings;
 use crate::exchange::Rates;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    self, About, Cluster, ClusterMonth, Edit, Entry, MonthSummary, Months, Outcome, Problem, Right,
-    currencies,
+    self, About, Cluster, ClusterMonth, Edit, Entry, Kind, MonthSummary, Months, Outcome, Problem, Register,
+    Right, currencies,
 };
 use crate::period::BillingMonth;
 use crate::report::{self, MonthOfCluster};
@@ -55,7 +55,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    fn of(cluster: &Cluster, months: &[ClusterMonth], rates: &Rates) -> Self {
+    fn of(register: &Register, cluster: &Cluster, months: &[ClusterMonth], rates: &Rates) -> Self {
         let this_month = BillingMonth::of(clock::now().date_naive());
         let mut stated = months.iter().filter(|it| !it.sums.is_empty());
         let last = stated.clone().rfind(|it| it.month < this_month).or_else(|| stated.next_back());
@@ -71,7 +71,8 @@ impl Standing {
             accelerators: last.map(|it| it.sums.accelerators).unwrap_or_default(),
             other_currencies: known.get(1..).unwrap_or_default().to_vec(),
             per_productive_hour: per_owned_hour
-                .and_then(|price| price.divide(cluster.productive_share(), 12)),
+                .zip(month.as_ref())
+                .and_then(|(price, it)| price.divide(register.shares(cluster, it.month).productive(), 12)),
             per_owned_hour,
             month,
         }
@@ -85,6 +86,12 @@ impl Standing {
 /// The address of a cluster's page.
 pub(super) fn to(cluster: &str) -> String {
     paths::Cluster { cluster: As::page(cluster.to_owned()) }.to_string()
+}
+
+/// The form of a tariff that begins in a month.
+fn new_tariff(cluster: &str, first: BillingMonth) -> String {
+    let pairs = [("cluster", cluster), ("first", &first.to_string())];
+    paths::with_query(paths::RegisterNew { kind: Kind::Tariffs }, &pairs)
 }
 
 /// The form of an entry.
@@ -119,7 +126,7 @@ async fn standings(db: &mut PgConnection, reckoned: &Months) -> Result<Vec<Stand
     for cluster in register.clusters() {
         let months = reckoned.of(&mut *db, (revision, &register), &cluster.handle, today).await?;
         let rates = report::rates_of_months(&mut *db, &months).await?;
-        standings.push(Standing::of(cluster, &months, &rates));
+        standings.push(Standing::of(&register, cluster, &months, &rates));
     }
     Ok(standings)
 }

@@ -17,6 +17,7 @@ use crate::clock;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
     self, Amounts, Cluster, ClusterMonth, Component, Line, MonthSummary, Months, State as Stands,
+    UnpricedEnergy,
 };
 use crate::period::BillingMonth;
 
@@ -27,6 +28,7 @@ struct Month<'a> {
     #[serde(flatten)]
     it: &'a ClusterMonth,
     totals: &'a [MonthSummary],
+    unpriced_energy: Option<&'a UnpricedEnergy>,
     lines: Vec<Stated>,
 }
 
@@ -65,6 +67,10 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
+    fn unpriced(&self) -> Option<&UnpricedEnergy> {
+        unpriced(self.it)
+    }
+
     fn to(&self, month: BillingMonth) -> String {
         to_month(&self.cluster.handle, month)
     }
@@ -80,6 +86,10 @@ impl Page<'_> {
 
     fn sums_in<'a>(&'a self, currency: &'a Currency) -> impl Iterator<Item = &'a Sum<'a>> {
         self.sums.iter().filter(move |sum| sum.currency == currency)
+    }
+
+    fn new_tariff(&self) -> String {
+        super::new_tariff(&self.cluster.handle, self.it.month)
     }
 
     fn publish(&self) -> paths::ClusterPublish {
@@ -185,10 +195,16 @@ pub async fn show(
             cluster,
             it: &it,
             totals,
+            unpriced_energy: unpriced(&it),
             lines: lines.iter().flat_map(stated).collect(),
         });
     }
     respond::html(Page { layout, cluster, sums: sums(&lines), it: &it })
+}
+
+/// What of a month's energy no tariff has a price for.
+fn unpriced(it: &ClusterMonth) -> Option<&UnpricedEnergy> {
+    it.sums.energy.as_ref()?.unpriced.as_ref()
 }
 
 /// A line for each of its units.

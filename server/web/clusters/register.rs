@@ -16,11 +16,13 @@ use super::super::{filters, paths};
 use super::cluster::in_short;
 use super::{Sent, additions, right, send, to};
 use crate::audit::Actor;
+use crate::clock;
 use crate::config::Settings;
 use crate::onprem::{
     self, About, Edit, Entry, Field, Kind, Problem, RefusedCell, RefusedRow, Register, Right, System, Takes,
     cells, identity, read_file, systems, write_file,
 };
+use crate::period::BillingMonth;
 
 /// Some ten thousand rows.
 const LARGEST_FILE: usize = 2 << 20;
@@ -295,6 +297,15 @@ pub async fn new(
         && let Some(currency) = texts.get_mut("currency")
     {
         *currency = asset.currency.to_string();
+    }
+    // What holds now is what is changed.
+    if let Some(cluster) =
+        asked.and_then(|asked| register.cluster(asked)).filter(|_| kind == Kind::Utilization)
+    {
+        let shares = register.shares(cluster, BillingMonth::of(clock::now().date_naive()));
+        for (name, share) in [("downtime", shares.downtime), ("utilization", shares.utilization)] {
+            texts.insert(name.to_owned(), share.times(100).normalize().to_string());
+        }
     }
     texts.extend(pairs);
     respond::html(EntryPage::new(layout, kind, None, format!("New {}", kind.one()), texts, &register))
