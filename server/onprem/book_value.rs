@@ -3,7 +3,7 @@
 use chrono::{Datelike, NaiveDate};
 use serde::Serialize;
 
-use super::depreciation::YearOfLife;
+use super::depreciation::{Method, YearOfLife};
 use super::entry::{Asset, Paid};
 use super::register::Register;
 use crate::money::{Currency, Decimal};
@@ -17,6 +17,7 @@ pub struct AssetSchedule {
     pub currency: Currency,
     pub price: Decimal,
     pub residual: Decimal,
+    pub depreciation: Method,
     /// Before the day it is looked at, and what is left then.
     pub charged: Decimal,
     pub book_value: Decimal,
@@ -46,9 +47,10 @@ fn owned(register: &Register) -> impl Iterator<Item = (i64, &Asset)> {
 
 /// Of a cluster's assets as they stand on a day: the units that are there, or will be.
 pub fn schedules(register: &Register, cluster: &str, today: NaiveDate) -> Vec<AssetSchedule> {
+    let events = register.events();
     owned(register)
         .filter_map(|(id, asset)| {
-            let units = register.units_in(asset, cluster, today.max(asset.in_service));
+            let units = events.units_in(asset, cluster, today.max(asset.in_service));
             let schedule = asset.schedule().ok().filter(|_| units > 0)?;
             let of_all = |each: Decimal| each.times(i64::from(units));
             let of_year = |year: YearOfLife| YearOfLife {
@@ -63,6 +65,7 @@ pub fn schedules(register: &Register, cluster: &str, today: NaiveDate) -> Vec<As
                 currency: asset.currency.clone(),
                 price: of_all(asset.price),
                 residual: of_all(asset.residual),
+                depreciation: asset.depreciation,
                 charged: of_all(schedule.until(today)),
                 book_value: of_all(schedule.book_value(today)),
                 ends: schedule.ends(),
@@ -75,9 +78,10 @@ pub fn schedules(register: &Register, cluster: &str, today: NaiveDate) -> Vec<As
 /// Of a cluster's assets in one currency, from the year of the first to the one after which nothing is written down:
 /// of units that were or will be there then.
 pub fn year_ends(register: &Register, cluster: &str, currency: &Currency) -> Vec<YearEnd> {
+    let events = register.events();
     let assets: Vec<(i64, &Asset)> = owned(register)
         .filter(|(_, asset)| asset.currency == *currency)
-        .filter(|(_, asset)| register.whereabouts(asset).stays.iter().any(|stay| stay.cluster == cluster))
+        .filter(|(_, asset)| events.whereabouts(asset).stays.iter().any(|stay| stay.cluster == cluster))
         .collect();
     let ends = assets.iter().filter_map(|(_, asset)| asset.schedule().ok()).map(|schedule| schedule.ends());
     let first = assets.iter().map(|(_, asset)| asset.in_service.year()).min();
@@ -85,7 +89,7 @@ pub fn year_ends(register: &Register, cluster: &str, currency: &Currency) -> Vec
     let at = |year: i32| {
         let after = NaiveDate::from_ymd_opt(year + 1, 1, 1)?;
         let values = assets.iter().filter_map(|(id, asset)| {
-            let units = register.units_in(asset, cluster, after.pred_opt()?);
+            let units = events.units_in(asset, cluster, after.pred_opt()?);
             let each = asset.schedule().ok()?.book_value(after);
             Some((*id, each.times(i64::from(units))))
         });

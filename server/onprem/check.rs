@@ -6,13 +6,14 @@ use chrono::NaiveDate;
 use sqlx::{Connection, PgConnection};
 
 use super::bill::PROVIDER;
-use super::entry::{Asset, Entry, Paid};
+use super::entry::{Asset, Entry, EventKind, Paid};
 use super::keep::{current, readings, register};
 use super::month::{Component, Line, lines_of_asset};
 use super::problem::problems;
 use super::reckoned::lines_until;
 use super::register::Register;
 use super::summary::owned_hours;
+use super::whereabouts::Events;
 use crate::accelerator::accelerator_hours;
 use crate::ledger::Equation;
 use crate::money::Decimal;
@@ -32,8 +33,9 @@ pub async fn check(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<
         }
     }
     let (_, now) = current(&mut tx).await?;
+    let events = now.events();
     for (id, asset) in now.assets() {
-        written_off(&now, id, asset, today, &mut equations);
+        written_off(&events, (id, asset), today, &mut equations);
     }
     sound(&now, &mut equations);
     Ok(equations)
@@ -189,17 +191,25 @@ async fn handed_in_by_hand(
     Ok(())
 }
 
-/// An asset's price becomes expense: over its life, and until today.
-fn written_off(register: &Register, id: i64, asset: &Asset, today: NaiveDate, equations: &mut Vec<Equation>) {
+/// An asset's price becomes expense: over its life, and until today. What is expected of its life is what was entered
+/// alone: price, residual value and how many units left, by whichever method it is written down. What it is worth today
+/// is what pages say of it.
+fn written_off(
+    events: &Events<'_>,
+    (id, asset): (i64, &Asset),
+    today: NaiveDate,
+    equations: &mut Vec<Equation>,
+) {
     // Told as a problem of the register.
     let Ok(schedule) = asset.schedule() else { return };
-    let leavings = register.whereabouts(asset).leavings;
+    let whereabouts = events.whereabouts(asset);
+    let leavings = &whereabouts.leavings;
     let last_day = leavings.iter().map(|leaving| leaving.day).chain([schedule.ends(), today]).max();
     let last_month = BillingMonth::of(last_day.unwrap_or(today));
     let (mut in_all, mut until_today) = (Decimal::ZERO, Decimal::ZERO);
     let mut month = BillingMonth::of(asset.in_service);
     while month <= last_month {
-        for line in lines_of_asset(register, id, asset, month) {
+        for line in lines_of_asset((id, asset), &whereabouts, month) {
             let expense = expense(&line);
             in_all += expense;
             if line.days.start < today {
@@ -208,15 +218,17 @@ fn written_off(register: &Register, id: i64, asset: &Asset, today: NaiveDate, eq
         }
         month = month.next();
     }
-    let (name, whole) = match &asset.paid {
+    let (name, whole, residual) = match &asset.paid {
         Paid::Leased { monthly, months } => {
-            ("days of the lease = its payments", monthly.times(i64::from(*months)))
+            ("days of the lease = its payments", monthly.times(i64::from(*months)), Decimal::ZERO)
         }
-        _ => ("depreciation = price less residual value, or all of it where it left", asset.price),
+        Paid::Bought | Paid::Financed { .. } => {
+            let name = "depreciation = price less residual value, or all of it where it left";
+            (name, asset.price, asset.residual)
+        }
     };
     let units = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-    let (all, gone) = (i64::from(asset.count), units(leavings.len()));
-    let residual = schedule.book_value(schedule.ends());
+    let (all, gone) = (i64::from(asset.count), i64::from(units_gone(events, asset)));
     let of = format!("{}, {} × {whole} {}", asset.name, asset.count, asset.currency);
     equations.push(Equation::new(name, of.clone(), in_all, whole.times(all) - residual.times(all - gone)));
     let gone = units(leavings.iter().filter(|leaving| leaving.day < today).count());
@@ -227,6 +239,22 @@ fn written_off(register: &Register, id: i64, asset: &Asset, today: NaiveDate, eq
         until_today + worth,
         whole.times(all),
     ));
+}
+
+/// Units that were sold or written off, by the entries that say so.
+fn units_gone(events: &Events<'_>, asset: &Asset) -> u32 {
+    let gone = events.of(&asset.name).iter().filter(|(_, event)| match event.what {
+        EventKind::Disposal { .. } | EventKind::WriteOff => true,
+        EventKind::Move { .. } => false,
+    });
+    let mut units: BTreeSet<u32> = BTreeSet::new();
+    for (_, event) in gone {
+        if event.units.is_empty() {
+            return asset.count;
+        }
+        units.extend(&event.units);
+    }
+    u32::try_from(units.len()).unwrap_or(u32::MAX)
 }
 
 /// How much of the price a line takes. What a unit was worth when it left is all of it, whatever was paid for it.

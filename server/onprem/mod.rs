@@ -36,6 +36,7 @@ mod summary;
 mod system;
 #[cfg(test)]
 mod testing;
+mod whereabouts;
 
 pub use bill::{PROVIDER, bill};
 pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
@@ -61,7 +62,7 @@ pub use moved::{Moved, MovedAmount, MovedTotal, Moves, Sides};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
 pub use reckoned::{Reckoned, lines_until};
-pub use register::{Edit, Leaving, Register, Stay, Whereabouts};
+pub use register::{Edit, Register};
 pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };
@@ -70,3 +71,4 @@ pub use standing::{ClusterMonth, State, counting_months, deliveries_of, hold, no
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};
 pub use system::{System, system, systems};
+pub use whereabouts::{Events, Leaving, Stay, Whereabouts};

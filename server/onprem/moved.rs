@@ -169,7 +169,7 @@ pub fn touched(before: &Register, after: &Register) -> BTreeSet<String> {
                 _ => continue,
             };
             for (_, asset) in side.assets().filter(|(_, it)| it.name == *asset) {
-                let stays = side.whereabouts(asset).stays;
+                let stays = side.events().whereabouts(asset).stays;
                 found.extend(stays.iter().map(|stay| stay.cluster.to_owned()));
             }
         }

@@ -1,12 +1,14 @@
 //! What is wrong with a register: what its entries say of each other. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use chrono::NaiveDate;
 
 use super::bill::counted;
-use super::entry::{Asset, Entry, EventKind, Paid, Span, Staff, StaffHours};
+use super::entry::{Asset, Cluster, Entry, Event, EventKind, Paid, Span, Staff, StaffHours};
 use super::register::Register;
+use super::whereabouts::Leaving;
 use crate::accelerator::Accelerators;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -27,9 +29,9 @@ pub struct Problem {
 
 /// Everything that is wrong with a register; a sound one has none.
 pub fn problems(register: &Register) -> Vec<Problem> {
-    let mut found = Found { register, problems: Vec::new() };
-    found.doubles();
-    found.units();
+    let mut found = Found { known: Known::new(register), problems: Vec::new() };
+    found.doubles(register);
+    found.units(register);
     for (id, entry) in &register.entries {
         found.cluster_of(*id, entry);
         match entry {
@@ -38,8 +40,9 @@ pub fn problems(register: &Register) -> Vec<Problem> {
                 found.say(*id, entry, why);
             }
             Entry::Asset(it) => found.asset(*id, entry, it),
-            Entry::Event(_) => found.event(*id, entry),
-            Entry::Tariff(_) | Entry::Colocation(_) => found.overlap(*id, entry),
+            Entry::Event(it) => found.event(*id, entry, it),
+            Entry::Tariff(it) => found.overlap(*id, entry, &it.cluster),
+            Entry::Colocation(it) => found.overlap(*id, entry, &it.cluster),
             Entry::Staff(it) => found.share(*id, entry, it),
             Entry::StaffHours(it) => found.hours(*id, entry, it),
             _ => {}
@@ -48,20 +51,98 @@ pub fn problems(register: &Register) -> Vec<Problem> {
     found.problems
 }
 
+/// What entries are held against, looked up once: a register may have thousands.
+struct Known<'a> {
+    clusters: BTreeMap<&'a str, &'a Cluster>,
+    assets: BTreeMap<&'a str, (i64, &'a Asset)>,
+    /// How units left, by asset.
+    leavings: BTreeMap<&'a str, BTreeMap<u32, Leaving<'a>>>,
+    /// The shares of a role in all clusters together.
+    shares: BTreeMap<String, SumByMonth>,
+    /// How many entries charge a role of a cluster by its share.
+    charged: BTreeMap<(&'a str, String), SumByMonth>,
+    /// Tariffs and contracts of colocation of a cluster, as far as they were looked at.
+    prices: BTreeMap<&'a str, Vec<&'a Entry>>,
+}
+
+impl<'a> Known<'a> {
+    fn new(register: &'a Register) -> Self {
+        let mut known = Self {
+            clusters: BTreeMap::new(),
+            assets: BTreeMap::new(),
+            leavings: BTreeMap::new(),
+            shares: BTreeMap::new(),
+            charged: BTreeMap::new(),
+            prices: BTreeMap::new(),
+        };
+        for (id, entry) in &register.entries {
+            match entry {
+                Entry::Cluster(it) => {
+                    known.clusters.entry(&it.handle).or_insert(it);
+                }
+                Entry::Asset(it) => {
+                    known.assets.entry(&it.name).or_insert((*id, it));
+                }
+                Entry::Staff(it) => {
+                    let role = it.role.to_ascii_lowercase();
+                    known.shares.entry(role.clone()).or_default().add(it.months, it.share);
+                    known.charged.entry((&it.cluster, role)).or_default().add(it.months, Decimal::from(1));
+                }
+                _ => {}
+            }
+        }
+        let events = register.events();
+        for (_, asset) in known.assets.values() {
+            if !events.of(&asset.name).is_empty() {
+                let leavings = events.whereabouts(asset).leavings;
+                let by_unit = leavings.into_iter().map(|leaving| (leaving.unit, leaving)).collect();
+                known.leavings.insert(&asset.name, by_unit);
+            }
+        }
+        known
+    }
+}
+
+/// What is added up over months, each from the first to the last.
+#[derive(Default)]
+struct SumByMonth(BTreeMap<BillingMonth, Decimal>);
+
+impl SumByMonth {
+    fn add(&mut self, months: Span, amount: Decimal) {
+        let ends = months.last.map(BillingMonth::next);
+        if ends.is_some_and(|ends| ends <= months.first) {
+            return;
+        }
+        // From each of its months on holds what is written there.
+        for month in [Some(months.first), ends].into_iter().flatten() {
+            let so_far = self.at(month);
+            self.0.entry(month).or_insert(so_far);
+        }
+        let until = ends.map_or(Bound::Unbounded, Bound::Excluded);
+        for (_, sum) in self.0.range_mut((Bound::Included(months.first), until)) {
+            *sum += amount;
+        }
+    }
+
+    fn at(&self, month: BillingMonth) -> Decimal {
+        self.0.range(..=month).next_back().map_or(Decimal::ZERO, |(_, sum)| *sum)
+    }
+}
+
 struct Found<'a> {
-    register: &'a Register,
+    known: Known<'a>,
     problems: Vec<Problem>,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
     fn say(&mut self, id: i64, entry: &Entry, why: impl Into<String>) {
         self.problems.push(Problem { id, what: entry.title(), why: why.into() });
     }
 
     /// Names that must be one thing's alone.
-    fn doubles(&mut self) {
+    fn doubles(&mut self, register: &Register) {
         let mut known: BTreeMap<String, i64> = BTreeMap::new();
-        for (id, entry) in &self.register.entries {
+        for (id, entry) in &register.entries {
             let name = match entry {
                 Entry::Cluster(it) => format!("cluster {}", it.handle),
                 Entry::Asset(it) => format!("asset {}", it.name),
@@ -80,23 +161,31 @@ impl Found<'_> {
                     Entry::Pue(_) => "there is another PUE from this month on",
                     _ => "there are hours of this role and month already",
                 };
-                let entry = entry.clone();
-                self.say((*id).max(other), &entry, why);
+                self.say((*id).max(other), entry, why);
             }
         }
     }
 
-    /// Bills tell machines apart by the names of units: `node-03` may be the third of one asset, or an asset itself.
-    fn units(&mut self) {
-        let mut known: BTreeMap<String, &str> = BTreeMap::new();
-        for (id, asset) in self.register.assets() {
-            let units = || (1..=asset.count).map(|number| asset.unit(number));
-            let taken = units().find(|unit| known.get(unit).is_some_and(|other| *other != asset.name));
-            known.extend(units().map(|unit| (unit, asset.name.as_str())));
-            if let (Some(unit), Some(entry)) = (taken, self.register.entries.get(&id)) {
-                let why =
-                    format!("another asset has a unit “{unit}” as well: bills tell machines apart by it");
-                self.problems.push(Problem { id, what: entry.title(), why });
+    /// Bills tell machines apart by the names of units: `node-03` may be the third of one asset, or an asset itself. Two
+    /// assets of several units each have no unit in common, since their names differ.
+    fn units(&mut self, register: &Register) {
+        let mut told: BTreeSet<i64> = BTreeSet::new();
+        for (id, alone) in register.assets().filter(|(_, asset)| asset.count == 1) {
+            let Some((name, number)) = alone.name.rsplit_once('-') else { continue };
+            let Some((other, several)) = self.known.assets.get(name).filter(|(_, it)| it.count > 1) else {
+                continue;
+            };
+            let is_unit = number.parse().is_ok_and(|number: u32| {
+                (1..=several.count).contains(&number) && several.unit(number) == alone.name
+            });
+            // Of the two the one that came later is told, and once.
+            let later = id.max(*other);
+            if let Some(entry) = register.entries.get(&later).filter(|_| is_unit && told.insert(later)) {
+                let why = format!(
+                    "another asset has a unit “{}” as well: bills tell machines apart by it",
+                    alone.name
+                );
+                self.say(later, entry, why);
             }
         }
     }
@@ -104,7 +193,7 @@ impl Found<'_> {
     /// The cluster must be there, and things begin no earlier than it.
     fn cluster_of(&mut self, id: i64, entry: &Entry) {
         let Some(handle) = entry.cluster() else { return };
-        let Some(cluster) = self.register.cluster(handle) else {
+        let Some(cluster) = self.known.clusters.get(handle) else {
             self.say(id, entry, format!("there is no cluster “{handle}”"));
             return;
         };
@@ -142,7 +231,8 @@ impl Found<'_> {
         if !it.rated_kw.is_zero() && it.load_kw > it.rated_kw {
             self.say(id, entry, "it draws more at work than it is rated for");
         }
-        let rack = self.register.cluster(&it.cluster).map(|cluster| cluster.rack_kw).unwrap_or_default();
+        let cluster = self.known.clusters.get(it.cluster.as_str());
+        let rack = cluster.map(|cluster| cluster.rack_kw).unwrap_or_default();
         if it.bears_accelerators() && !rack.is_zero() && it.rated_kw > rack {
             let why =
                 format!("one unit is rated for {} kW, and a rack of the cluster bears {rack}", it.rated_kw);
@@ -150,9 +240,8 @@ impl Found<'_> {
         }
     }
 
-    fn event(&mut self, id: i64, entry: &Entry) {
-        let Entry::Event(it) = entry else { return };
-        let Some((_, asset)) = self.register.assets().find(|(_, asset)| asset.name == it.asset) else {
+    fn event(&mut self, id: i64, entry: &Entry, it: &Event) {
+        let Some((_, asset)) = self.known.assets.get(it.asset.as_str()).copied() else {
             self.say(id, entry, format!("there is no asset “{}”", it.asset));
             return;
         };
@@ -163,7 +252,7 @@ impl Found<'_> {
             self.say(id, entry, format!("there is no unit {unit}: the asset has {}", asset.count));
         }
         match &it.what {
-            EventKind::Move { to } => match self.register.cluster(to) {
+            EventKind::Move { to } => match self.known.clusters.get(to.as_str()) {
                 None => self.say(id, entry, format!("there is no cluster “{to}”")),
                 Some(cluster) if it.day < cluster.since => {
                     self.say(id, entry, format!("that cluster begins later, on {}", cluster.since));
@@ -179,58 +268,33 @@ impl Found<'_> {
             }
             _ => {}
         }
-        let whereabouts = self.register.whereabouts(asset);
-        let left_before = whereabouts.leavings.iter().find(|leaving| {
-            let is_meant = it.units.is_empty() || it.units.contains(&leaving.unit);
-            is_meant && leaving.event_id != id && (leaving.day, leaving.event_id) < (it.day, id)
-        });
         // An event of “all that are there” is of the others.
-        if let Some(leaving) = left_before.filter(|_| !it.units.is_empty()) {
+        let leavings = self.known.leavings.get(it.asset.as_str());
+        let left_before = it
+            .units
+            .iter()
+            .filter_map(|unit| leavings?.get(unit))
+            .find(|leaving| leaving.event_id != id && (leaving.day, leaving.event_id) < (it.day, id));
+        if let Some(leaving) = left_before {
             let why = format!("unit {} left on {} already", leaving.unit, leaving.day);
             self.say(id, entry, why);
         }
     }
 
-    /// One tariff and one contract of colocation of a name at a time.
-    fn overlap(&mut self, id: i64, entry: &Entry) {
-        for (other_id, other) in self.register.entries.range(..id) {
-            let both = match (entry, other) {
-                (Entry::Tariff(a), Entry::Tariff(b)) if a.cluster == b.cluster => (a.months, b.months),
-                (Entry::Colocation(a), Entry::Colocation(b))
-                    if a.cluster == b.cluster
-                        && (a.name == b.name || a.includes_energy != b.includes_energy) =>
-                {
-                    (a.months, b.months)
-                }
-                _ => continue,
-            };
-            if let (Entry::Colocation(a), Entry::Colocation(b)) = (entry, other)
-                && a.name != b.name
-                && both.0.overlaps(both.1)
-            {
-                let why = format!(
-                    "energy is in the price of one contract and not of the other ({}), at the same time: energy is \
-                     charged for a cluster or it is not",
-                    other.title()
-                );
-                self.say(id, entry, why);
-                return;
-            }
-            if *other_id != id && both.0.overlaps(both.1) {
-                let why = format!("its months overlap with those of {}: end one of them", other.title());
-                self.say(id, entry, why);
-                return;
-            }
+    /// One tariff and one contract of colocation of a name at a time. A cluster has a handful of them.
+    fn overlap(&mut self, id: i64, entry: &'a Entry, cluster: &'a str) {
+        let before = self.known.prices.entry(cluster).or_default();
+        let why = before.iter().find_map(|other| why_not_both(entry, other));
+        before.push(entry);
+        if let Some(why) = why {
+            self.say(id, entry, why);
         }
     }
 
     /// People are charged by their share or by their hours.
     fn hours(&mut self, id: i64, entry: &Entry, it: &StaffHours) {
-        let is_charged = self.register.entries.values().any(|other| {
-            matches!(other, Entry::Staff(role) if role.cluster == it.cluster
-                && role.role.eq_ignore_ascii_case(&it.role) && role.months.contains(it.month))
-        });
-        if is_charged {
+        let charged = self.known.charged.get(&(it.cluster.as_str(), it.role.to_ascii_lowercase()));
+        if charged.is_some_and(|charged| !charged.at(it.month).is_zero()) {
             self.say(
                 id,
                 entry,
@@ -241,17 +305,10 @@ impl Found<'_> {
 
     /// The shares of a role in all clusters.
     fn share(&mut self, id: i64, entry: &Entry, it: &Staff) {
-        let of_role = |entry: &Entry| match entry {
-            Entry::Staff(other) if other.role.eq_ignore_ascii_case(&it.role) => {
-                Some((other.months, other.share))
-            }
-            _ => None,
-        };
-        let shares: Vec<(Span, Decimal)> = self.register.entries.values().filter_map(of_role).collect();
         // The sum can be largest only where something begins.
         let month = it.months.first;
-        let sum: Decimal =
-            shares.iter().filter(|(months, _)| months.contains(month)).map(|(_, share)| *share).sum();
+        let shares = self.known.shares.get(&it.role.to_ascii_lowercase());
+        let sum = shares.map(|shares| shares.at(month)).unwrap_or_default();
         if sum > Decimal::from(1) {
             let why = format!(
                 "in {month} the shares of this role come to {} %, and there is no more than 100",
@@ -259,6 +316,27 @@ impl Found<'_> {
             );
             self.say(id, entry, why);
         }
+    }
+}
+
+/// Why two prices of one cluster cannot hold both.
+fn why_not_both(entry: &Entry, other: &Entry) -> Option<String> {
+    let overlap = |a: Span, b: Span| {
+        a.overlaps(b).then(|| format!("its months overlap with those of {}: end one of them", other.title()))
+    };
+    match (entry, other) {
+        (Entry::Tariff(a), Entry::Tariff(b)) => overlap(a.months, b.months),
+        (Entry::Colocation(a), Entry::Colocation(b)) if a.name == b.name => overlap(a.months, b.months),
+        (Entry::Colocation(a), Entry::Colocation(b))
+            if a.includes_energy != b.includes_energy && a.months.overlaps(b.months) =>
+        {
+            Some(format!(
+                "energy is in the price of one contract and not of the other ({}), at the same time: energy is charged \
+                 for a cluster or it is not",
+                other.title()
+            ))
+        }
+        _ => None,
     }
 }
 
@@ -288,7 +366,24 @@ mod tests {
             (&[NODE, NODE], &["asset “node”: there is another asset of this name"]),
             (
                 &[(Kind::Assets, "name=a|count=3"), (Kind::Assets, "name=a-02|count=1")],
-                &["another asset has a unit “a-02” as well"],
+                &["asset “a-02”: another asset has a unit “a-02” as well"],
+            ),
+            (
+                &[
+                    (Kind::Assets, "name=a-01|count=1"),
+                    (Kind::Assets, "name=a-03|count=1"),
+                    (Kind::Assets, "name=a|count=3"),
+                ],
+                &["asset “a”: another asset has a unit “a-01” as well"],
+            ),
+            (
+                &[
+                    (Kind::Assets, "name=a|count=3"),
+                    (Kind::Assets, "name=a-3|count=1"),
+                    (Kind::Assets, "name=a-04|count=1"),
+                    (Kind::Assets, "name=a-02|count=2"),
+                ],
+                &[],
             ),
             (&[B, (Kind::Power, "cluster=b|first=2026-02|value=1.2")], &["before the cluster does"]),
             (

@@ -34,8 +34,9 @@ pub struct RacksOfKind {
 pub fn racks(register: &Register, cluster: &str, on: NaiveDate) -> Option<RackPlan> {
     let rack_kw = register.cluster(cluster)?.rack_kw;
     let mut kinds: Vec<(&str, Decimal, u32)> = Vec::new();
+    let events = register.events();
     for (_, asset) in register.assets() {
-        let units = register.units_in(asset, cluster, on);
+        let units = events.units_in(asset, cluster, on);
         let is_node = matches!(asset.what, AssetKind::Node | AssetKind::SpareNode);
         if units == 0 || !is_node || asset.rated_kw.is_zero() {
             continue;

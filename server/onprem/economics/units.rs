@@ -24,9 +24,10 @@ pub(super) struct Here<'a> {
 impl<'a> Here<'a> {
     pub fn find(register: &'a Register, cluster: &str, on: NaiveDate) -> Option<Self> {
         let cluster = register.cluster(cluster)?;
+        let events = register.events();
         let assets = register
             .assets()
-            .map(|(_, asset)| (asset, register.units_in(asset, &cluster.handle, on)))
+            .map(|(_, asset)| (asset, events.units_in(asset, &cluster.handle, on)))
             .filter(|(_, units)| *units > 0)
             .collect();
         let shares = register.shares(cluster, BillingMonth::of(on));

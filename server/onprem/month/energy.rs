@@ -9,7 +9,8 @@ use super::super::entry::{Entry, Tariff};
 use super::super::power::{
     self, DayEnergy, MeterLocation, Model, Peak, Prices, Pue, PueByMonth, Reading, by_day, peak,
 };
-use super::super::register::{Register, Stay};
+use super::super::register::Register;
+use super::super::whereabouts::Stay;
 use super::hardware::days_of;
 use super::line::{Basis, Component, Line};
 use crate::money::{Currency, Decimal};
@@ -219,8 +220,9 @@ impl<'a> Drawn<'a> {
     fn models(&self) -> Vec<Model> {
         let Some(cluster) = self.register.cluster(self.cluster) else { return Vec::new() };
         let utilization = self.register.shares(cluster, self.month).productive().round(6);
+        let events = self.register.events();
         let of_asset = |asset: &super::super::entry::Asset| {
-            let stays = self.register.whereabouts(asset).stays;
+            let stays = events.whereabouts(asset).stays;
             let on = |day: NaiveDate| {
                 stays
                     .iter()

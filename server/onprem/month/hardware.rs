@@ -9,20 +9,18 @@ use chrono::NaiveDate;
 use super::super::depreciation::{Method, Schedule};
 use super::super::entry::{Asset, EventKind, Paid};
 use super::super::loan::Loan;
-use super::super::register::{Register, Stay, Whereabouts};
+use super::super::whereabouts::{Stay, Whereabouts};
 use super::line::{Basis, Component, Line, Machine};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
 pub(super) fn push(
     lines: &mut Vec<Line>,
-    register: &Register,
-    id: i64,
-    asset: &Asset,
+    (id, asset): (i64, &Asset),
+    whereabouts: &Whereabouts<'_>,
     cluster: &str,
     month: BillingMonth,
 ) {
-    let whereabouts = register.whereabouts(asset);
     let it = Hardware { id, asset, cluster, month, whereabouts };
     it.paid(lines);
     // An entry of the register has been through `read`, which refuses what has no schedule.
@@ -59,7 +57,7 @@ struct Hardware<'a> {
     asset: &'a Asset,
     cluster: &'a str,
     month: BillingMonth,
-    whereabouts: Whereabouts<'a>,
+    whereabouts: &'a Whereabouts<'a>,
 }
 
 impl Hardware<'_> {

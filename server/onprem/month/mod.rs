@@ -26,13 +26,15 @@ pub use line::{Amounts, Basis, Component, Line, Machine, Units};
 use super::entry::{Asset, Entry};
 use super::power::Reading;
 use super::register::Register;
+use super::whereabouts::Whereabouts;
 use crate::period::BillingMonth;
 
 /// The lines of a cluster's month. `readings` are those of its meters in the month, and may be more.
 pub fn lines(register: &Register, readings: &[Reading], cluster: &str, month: BillingMonth) -> Vec<Line> {
     let mut lines = Vec::new();
+    let events = register.events();
     for (id, asset) in register.assets() {
-        hardware::push(&mut lines, register, id, asset, cluster, month);
+        hardware::push(&mut lines, (id, asset), &events.whereabouts(asset), cluster, month);
     }
     for (id, entry) in &register.entries {
         if entry.cluster() != Some(cluster) {
@@ -52,10 +54,14 @@ pub fn lines(register: &Register, readings: &[Reading], cluster: &str, month: Bi
 }
 
 /// What an asset is charged in a month, in whichever clusters its units are.
-pub fn lines_of_asset(register: &Register, id: i64, asset: &Asset, month: BillingMonth) -> Vec<Line> {
+pub fn lines_of_asset(
+    (id, asset): (i64, &Asset),
+    whereabouts: &Whereabouts<'_>,
+    month: BillingMonth,
+) -> Vec<Line> {
     let mut lines = Vec::new();
-    for cluster in register.clusters() {
-        hardware::push(&mut lines, register, id, asset, &cluster.handle, month);
+    for cluster in whereabouts.clusters(asset) {
+        hardware::push(&mut lines, (id, asset), whereabouts, cluster, month);
     }
     lines
 }

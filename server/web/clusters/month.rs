@@ -1,6 +1,6 @@
 //! `/clusters/h100-east/2026-09`: what a month is charged, line by line, and how each line came about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use askama::Template;
@@ -219,12 +219,11 @@ fn stated(line: &Line) -> impl Iterator<Item = Stated> {
 
 fn sums(lines: &[Line]) -> Vec<Sum<'_>> {
     let mut sums: Vec<Sum<'_>> = Vec::new();
+    // Each once, however many assets there are: where its sum stands, and which units it is of.
+    let mut places: BTreeMap<(Component, i64, &Currency), usize> = BTreeMap::new();
+    let mut resources: BTreeSet<(usize, u32)> = BTreeSet::new();
     for line in lines {
-        let is_it = |sum: &Sum<'_>| {
-            sum.component == line.component && sum.input == line.input && *sum.currency == line.currency
-        };
-        let at = sums.iter().position(is_it);
-        let at = at.unwrap_or_else(|| {
+        let at = *places.entry((line.component, line.input, &line.currency)).or_insert_with(|| {
             sums.push(Sum {
                 component: line.component,
                 name: &line.name,
@@ -251,12 +250,11 @@ fn sums(lines: &[Line]) -> Vec<Sum<'_>> {
         if !sum.basis.contains(&line.basis.as_str()) {
             sum.basis.push(line.basis.as_str());
         }
+        let units = line.units.iter().flat_map(|it| it.numbers.iter().copied());
+        resources.extend(units.map(|unit| (at, unit)));
     }
-    for sum in &mut sums {
-        let of_it = lines.iter().filter(|line| line.component == sum.component && line.input == sum.input);
-        let units: BTreeSet<u32> =
-            of_it.filter_map(|line| line.units.as_ref()).flat_map(|it| it.numbers.iter().copied()).collect();
-        sum.resources = units.len();
+    for (at, _) in resources {
+        sums[at].resources += 1;
     }
     sums.sort_by_key(|sum| (sum.component, std::cmp::Reverse(sum.effective)));
     sums

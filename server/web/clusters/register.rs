@@ -1,6 +1,6 @@
 //! `/register/assets`: everything of a kind that was entered, as a list, as forms and as a CSV file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use askama::Template;
@@ -104,7 +104,7 @@ fn of_kind<'a>(register: &'a Register, kind: Kind, cluster: Option<&str>) -> Vec
         None => register.entries.iter().map(|(id, entry)| (*id, entry)).collect(),
     };
     entries.retain(|(_, entry)| Kind::of(entry) == kind);
-    entries.sort_by_key(|(id, entry)| (identity(entry), *id));
+    entries.sort_by_cached_key(|(id, entry)| (identity(entry), *id));
     entries
 }
 
@@ -147,16 +147,16 @@ pub async fn load(
             return respond::refused(page);
         }
     };
+    let of_kind = register.entries.iter().filter(|(_, known)| Kind::of(known) == path.kind);
+    // Of several that cannot be told apart the first.
+    let known: BTreeMap<Vec<String>, (i64, &Entry)> =
+        of_kind.rev().map(|(id, known)| (identity(known), (*id, known))).collect();
     let mut edits = Vec::new();
     let mut new = Vec::new();
     for entry in entries {
-        let same = register
-            .entries
-            .iter()
-            .find(|(_, known)| Kind::of(known) == path.kind && identity(known) == identity(&entry));
-        match same {
+        match known.get(&identity(&entry)) {
             Some((id, known)) => {
-                edits.push(Edit { id: *id, before: Some(known.clone()), after: Some(entry) });
+                edits.push(Edit { id: *id, before: Some((*known).clone()), after: Some(entry) });
             }
             None => new.push(entry),
         }
@@ -400,7 +400,15 @@ pub async fn remove(
     let edits = match before {
         // A cluster goes with everything that is its own.
         Entry::Cluster(it) => {
-            let is_own = |entry: &Entry| !matches!(entry, Entry::Event(event) if !register.is_of(&event.asset, &it.handle));
+            let assets: BTreeSet<&str> = register
+                .assets()
+                .filter(|(_, asset)| asset.cluster == it.handle)
+                .map(|(_, asset)| asset.name.as_str())
+                .collect();
+            let is_own = |entry: &Entry| match entry {
+                Entry::Event(event) => assets.contains(event.asset.as_str()),
+                _ => true,
+            };
             let own = register.of_cluster(&it.handle).into_iter().filter(|(_, entry)| is_own(entry));
             own.map(|(id, entry)| Edit { id, before: Some(entry.clone()), after: None }).collect()
         }
