@@ -25,6 +25,22 @@ pub fn grouped(text: &str, is_plain: bool) -> Option<Decimal> {
     Decimal::parse(text.replace(',', "").as_bytes()).ok()
 }
 
+/// Both ways to read `300.000`, each written so that it has one: `300000`, where the point stands between thousands, and
+/// `300.00`, where it stands before decimals. `None` of what can be read in one way alone, as `0.125`, `300.00` and
+/// `3000.000` can.
+pub fn two_readings(text: &str) -> Option<(String, String)> {
+    let (whole, fraction) = text.split_once('.')?;
+    let are_digits = [whole, fraction].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    if !are_digits || !(1..=3).contains(&whole.len()) || whole.starts_with('0') || fraction.len() != 3 {
+        return None;
+    }
+    let decimals = match fraction.strip_suffix('0') {
+        Some(fraction) => format!("{whole}.{fraction}"),
+        None => format!("{whole}.{fraction}0"),
+    };
+    Some((format!("{whole}{fraction}"), decimals))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +64,33 @@ mod tests {
             assert_eq!(grouped(text, false), expected.map(|text| text.parse().unwrap()), "{text:?}");
         }
         assert_eq!(grouped("1,200", true), Some(Decimal::from(1200)));
+    }
+
+    #[test]
+    fn a_point_before_three_digits_can_be_read_in_two_ways() {
+        for (text, expected) in [
+            ("300.000", Some(("300000", "300.00"))),
+            ("1.234", Some(("1234", "1.2340"))),
+            ("12.500", Some(("12500", "12.50"))),
+            ("0.125", None),
+            ("3000.000", None),
+            ("300.00", None),
+            ("300.0000", None),
+            ("300.", None),
+            (".300", None),
+            ("1.234.567", None),
+            ("1,234.567", None),
+            ("300.00e", None),
+            ("300000", None),
+        ] {
+            let expected = expected.map(|(thousands, decimals)| (thousands.to_owned(), decimals.to_owned()));
+            assert_eq!(two_readings(text), expected, "{text:?}");
+            for reading in expected.iter().flat_map(|(thousands, decimals)| [thousands, decimals]) {
+                assert_eq!(two_readings(reading), None, "{reading:?}");
+            }
+            if let Some((_, decimals)) = expected {
+                assert_eq!(grouped(&decimals, false), grouped(text, false));
+            }
+        }
     }
 }

@@ -10,7 +10,7 @@ mod iso_4217;
 mod postgres;
 
 pub use decimal::{Decimal, ParseDecimalError};
-pub use grouped::grouped;
+pub use grouped::{grouped, two_readings};
 
 use std::fmt;
 

@@ -14,6 +14,7 @@
 //! Both are those of IAS 16, paragraph 62, with the switch to the straight line that tax tables make (IRS Publication
 //! 946). Within a year of life every day bears the same.
 
+use std::fmt;
 use std::ops::Range;
 
 use chrono::{Months, NaiveDate};
@@ -36,6 +37,16 @@ pub enum Method {
     DecliningBalance {
         factor: Decimal,
     },
+}
+
+/// `straight line`, `declining balance × 2`.
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StraightLine => f.write_str("straight line"),
+            Self::DecliningBalance { factor } => write!(f, "declining balance × {}", factor.normalize()),
+        }
+    }
 }
 
 /// Why there is no schedule, for whoever entered it.

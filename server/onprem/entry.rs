@@ -313,6 +313,14 @@ impl Every {
     }
 }
 
+impl Cost {
+    /// How many months the last payment is for, where the last month cuts it off.
+    pub fn cut_off(&self) -> Option<u32> {
+        let months = self.months.last?.months_after(self.months.first)? + 1;
+        Some(months % self.every.months()).filter(|left| *left > 0)
+    }
+}
+
 impl Asset {
     pub fn bears_accelerators(&self) -> bool {
         self.what == AssetKind::Node && self.accelerators > 0

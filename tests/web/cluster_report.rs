@@ -138,6 +138,8 @@ async fn capacity_racks_power_and_book_values_stand_on_the_page_and_in_json(db: 
 
     let books = html::text(&page, "#depreciation");
     let node = &it["schedules"][0];
+    assert_eq!(node["depreciation"]["method"], "straight-line");
+    assert!(books.contains("straight line"), "{books}");
     let years = node["years"].as_array().unwrap();
     assert_eq!(years.len(), 3);
     assert_eq!(decimal(&years[2]["book_value_after"]), decimal(&node["residual"]));
@@ -233,6 +235,36 @@ async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: P
     assert!(html::text(&page, "#power").contains("no tariff"));
     let priced = admin.get(&format!("/clusters/h100-east/{}", month(4))).await.body;
     assert!(!priced.contains("Energy without a price"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_cost_says_what_its_end_cuts_off_and_which_amounts_are_read_in_two_ways(db: PgPool) {
+    let mut admin = site(db).await;
+    let (first, last) = (month(6), month(1));
+    let cost = |amount: &'static str| {
+        [
+            ("cluster", "h100-east"),
+            ("name", "Support desk"),
+            ("what", "maintenance"),
+            ("amount", amount),
+            ("currency", "USD"),
+            ("every", "year"),
+            ("first", first.as_str()),
+            ("last", last.as_str()),
+        ]
+    };
+    let refused = admin.submit("/register/costs/new", "/register/costs/new", &cost("12.000")).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        refused.body.contains("Expected 12000 or 12.00: a point before three digits"),
+        "{}",
+        refused.body
+    );
+    let taken = admin.submit("/register/costs/new", "/register/costs/new", &cost("12000")).await;
+    assert_eq!(taken.status, StatusCode::SEE_OTHER, "{}", taken.body);
+    let entered = html::text(&admin.get("/clusters/h100-east").await.body, "#register");
+    assert!(entered.contains("its last payment is billed for 6 of 12 months"), "{entered}");
+    assert!(entered.contains("36 months, straight line"), "{entered}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -98,6 +98,15 @@ pub fn economics(
     components.retain(|(of, _)| of == currency);
     let components: Vec<Component> = components.into_iter().map(|(_, component)| component).collect();
     let total: Decimal = components.iter().map(|it| it.per_year).sum();
+    if total.is_negative() {
+        warnings.push(Finding {
+            severity: Severity::Warning,
+            field: "total".to_owned(),
+            found: total.round(2).to_string(),
+            message: "more comes back than is paid; is a rebate entered twice, or as what it is for?"
+                .to_owned(),
+        });
+    }
     let variable: Decimal = components.iter().map(|it| it.variable).sum();
     let hours = likeness.hours();
     let of =

@@ -4,7 +4,7 @@ use super::super::entry::{Cost, CostKind, Entry, Every, Staff};
 use super::units::Here;
 use super::{InCurrency, capital, month_of, term};
 use crate::money::{Currency, Decimal};
-use crate::period::Period;
+use crate::period::{BillingMonth, Period};
 use crate::scenario::arithmetic::{count, product, quotient};
 use crate::scenario::owning::capital::capital_recovery_factor;
 use crate::scenario::owning::{Component, Part, Unit};
@@ -86,11 +86,22 @@ fn once(here: &Here<'_>, it: &Cost) -> Option<Component> {
     Some(component(Part::OneOff, &it.name, per_year, "amount × capital recovery factor", terms))
 }
 
-/// Hours that were worked in the last twelve months, or in as many as there are, as of a year.
+/// The months whose hours stand for a year: the last twelve that are over, or as many as there are. Of one that goes on
+/// not all hours are written down yet, so it counts only where nothing is over; one that the cluster began in the middle
+/// of, where nothing else is.
+fn months_of_hours(here: &Here<'_>) -> Option<(Period, &'static str)> {
+    let (this, since) = (month_of(here), here.cluster.since);
+    let (begun, last) = (BillingMonth::of(since), this.previous());
+    let first_whole = if since == begun.first_day() { begun } else { begun.next() };
+    let whole = Period::new(first_whole.max(last.minus(11)), last);
+    let over = whole.or_else(|| Period::new(begun, last));
+    over.map(|period| (period, "12 × their cost ÷ months that are over"))
+        .or_else(|| Some((Period::new(this, this)?, "12 × their cost in the month that goes on")))
+}
+
+/// Hours that were worked, as of a year.
 fn staff_hours(here: &Here<'_>) -> Vec<InCurrency> {
-    let last = month_of(here);
-    let since = here.register.first_month(&here.cluster.handle).unwrap_or(last);
-    let Some(period) = Period::new(since.max(last.minus(11)), last) else { return Vec::new() };
+    let Some((period, formula)) = months_of_hours(here) else { return Vec::new() };
     let months = count(period.length());
     let mut sums: Vec<(&Currency, &str, Decimal, Decimal)> = Vec::new();
     for entry in here.entries() {
@@ -114,7 +125,7 @@ fn staff_hours(here: &Here<'_>) -> Vec<InCurrency> {
             term("months", months, Unit::Months),
         ];
         let per_year = quotient(product(&[12.into(), amount]), months).unwrap_or_default();
-        (currency.clone(), component(Part::Staff, role, per_year, "12 × their cost ÷ months", terms))
+        (currency.clone(), component(Part::Staff, role, per_year, formula, terms))
     };
     sums.into_iter().map(of_role).collect()
 }

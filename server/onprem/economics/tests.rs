@@ -171,11 +171,23 @@ fn hours_of_people_and_payments_are_those_of_a_year() {
     let named = |on: &str, name: &str| {
         of(&register, on).components.iter().find(|it| it.name == name).map(|it| it.per_year)
     };
-    // 4,000 in four months.
-    assert_eq!(named("2026-04-30", "Vendor"), Some(12_000.into()));
+    // 4,000 in the three months that are over; of April not all is known on its last day.
+    assert_eq!(named("2026-04-30", "Vendor"), Some(16_000.into()));
+    assert_eq!(named("2026-05-01", "Vendor"), Some(12_000.into()));
     assert_eq!(named("2027-02-01", "Vendor"), Some(1000.into()), "the first month is a year ago");
     assert_eq!(named("2026-04-30", "Line"), Some(6000.into()));
     assert!(named("2026-04-30", "Gone").is_some_and(|amount| amount > Decimal::ZERO));
+    // Of a month that goes on nothing is added before it is over, but where there is no other.
+    let mut begun = register.clone();
+    begun.entries.insert(200, hours("2026-04", 1));
+    assert_eq!(of(&begun, "2026-04-30").total, of(&register, "2026-04-30").total);
+    let first = |on: &str| {
+        let components = of(&register, on).components;
+        let vendor = components.into_iter().find(|it| it.name == "Vendor").unwrap();
+        (vendor.per_year, vendor.formula)
+    };
+    assert_eq!(first("2026-01-31"), (36_000.into(), "12 × their cost in the month that goes on"));
+    assert_eq!(first("2026-02-01"), (36_000.into(), "12 × their cost ÷ months that are over"));
     assert_eq!(named("2030-04-30", "Gone"), None, "the machines it was paid for are paid back");
 }
 
@@ -202,6 +214,24 @@ fn a_year_and_its_capacity_are_reckoned_with_how_it_is_used_in_the_month() {
     };
     assert_eq!(capacity(&register), capacity(&said));
     assert_ne!(capacity(&register), capacity(&plain));
+}
+
+#[test]
+fn a_rebate_takes_off_what_it_is() {
+    let plain = of(&register(|_| {}), "2026-04-30");
+    let rebates = [
+        cost("Rebate", CostKind::Maintenance, -500, Every::Month, "2026-01"),
+        cost("Credit", CostKind::Other, -1000, Every::Once, "2026-01"),
+    ];
+    let economics = of(&with(register(|_| {}), rebates), "2026-04-30");
+    let named = |name: &str| economics.components.iter().find(|it| it.name == name).unwrap().per_year;
+    assert_eq!(named("Rebate"), (-6000).into());
+    assert!(named("Credit").is_negative());
+    assert_eq!(economics.total, plain.total + named("Rebate") + named("Credit"));
+    assert_eq!(economics.warnings, plain.warnings);
+    let all = cost("Rebate", CostKind::Other, -100_000_000, Every::Year, "2026-01");
+    let brings = of(&with(register(|_| {}), [all]), "2026-04-30");
+    assert!(brings.warnings.iter().any(|it| it.field == "total"), "{:?}", brings.warnings);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use chrono::NaiveDate;
 
 use super::super::power::{KILOWATT_PLACES, Pue};
-use crate::money::{Currency, Decimal, grouped};
+use crate::money::{Currency, Decimal, grouped, two_readings};
 use crate::period::BillingMonth;
 
 /// What a field holds, and what was expected there.
@@ -134,9 +134,40 @@ impl<'a, T: Texts> Cells<'a, T> {
         self.between(column, (0, MOST), "", Some(0))
     }
 
-    /// An amount above zero.
+    /// Money that is not below zero. What of it can be read in two ways is refused: `300.000` is a node or a screw. Prices
+    /// of a kWh, kilowatts and hours are amounts: three decimals are nothing odd there.
+    pub(in super::super) fn money(&mut self, column: &'static str) -> Decimal {
+        self.has_one_reading(column);
+        self.amount(column)
+    }
+
+    /// The same, and nothing where it is empty.
+    pub(in super::super) fn money_or_none(&mut self, column: &'static str) -> Decimal {
+        self.has_one_reading(column);
+        self.amount_or_none(column)
+    }
+
+    /// Money that may be below zero.
+    pub(in super::super) fn signed_money(&mut self, column: &'static str) -> Decimal {
+        self.has_one_reading(column);
+        self.signed_amount(column)
+    }
+
+    fn has_one_reading(&mut self, column: &'static str) {
+        let text = self.optional(column);
+        let (sign, text) = text.strip_prefix('-').map_or(("", text), |text| ("-", text));
+        if let Some((thousands, decimals)) = two_readings(text) {
+            let expected = format!(
+                "{sign}{thousands} or {sign}{decimals}: a point before three digits may stand between thousands or \
+                 before decimals"
+            );
+            self.refuse(column, expected);
+        }
+    }
+
+    /// Money above zero.
     pub(in super::super) fn more_than_nothing(&mut self, column: &'static str) -> Decimal {
-        let amount = self.amount(column);
+        let amount = self.money(column);
         if amount.is_zero() {
             self.refuse(column, "more than 0");
         }

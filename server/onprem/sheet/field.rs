@@ -59,6 +59,12 @@ impl Field {
 const THE_CLUSTER: Field = field("cluster", "Cluster", Takes::Cluster);
 const CURRENCY: Field = field("currency", "Currency", Takes::Currency).default("USD");
 const FIRST: Field = field("first", "First month", Takes::Month).hint("As 2026-09.");
+/// Of what may be paid for several months at once.
+const LAST_PAID: Field = field("last", "Last month", Takes::Month).optional().hint(
+    "Empty: it goes on. A payment for a quarter or a year that this cuts off is billed for the months until then alone, \
+     in the month of the payment too: that changes what was billed. Where it was paid whole, end with what was paid; \
+     what came back is a cost of its own, once and below zero.",
+);
 const LAST: Field = field("last", "Last month", Takes::Month).optional().hint("Empty: it goes on.");
 
 const DOWNTIME: Field = field("downtime", "Downtime", Takes::Number)
@@ -296,7 +302,9 @@ pub(super) const COST: &[Field] = &[
         ]),
     )
     .default("maintenance"),
-    field("amount", "Amount of one payment", Takes::Number).unit("in its currency"),
+    field("amount", "Amount of one payment", Takes::Number)
+        .unit("in its currency")
+        .hint("Below zero for a rebate or a credit, which both the books and the economic view take off."),
     CURRENCY,
     field(
         "every",
@@ -310,7 +318,7 @@ pub(super) const COST: &[Field] = &[
     )
     .default("year"),
     FIRST,
-    LAST,
+    LAST_PAID,
 ];
 
 /// What is asked of a new cluster.

@@ -45,7 +45,7 @@ pub fn read(kind: Kind, texts: &impl Texts) -> Result<Entry, Vec<RefusedCell>> {
             name: cells.text("name"),
             months: span(&mut cells),
             contracted_kw: cells.amount("contracted_kw"),
-            price_per_kw: cells.amount("price_per_kw"),
+            price_per_kw: cells.money("price_per_kw"),
             currency: cells.currency("currency"),
             includes_energy: yes_or_no(&mut cells, "includes_energy"),
         }),
@@ -54,7 +54,7 @@ pub fn read(kind: Kind, texts: &impl Texts) -> Result<Entry, Vec<RefusedCell>> {
             role: cells.text("role"),
             months: span(&mut cells),
             fte: cells.amount("fte"),
-            loaded_cost: cells.amount("loaded_cost"),
+            loaded_cost: cells.money("loaded_cost"),
             currency: cells.currency("currency"),
             share: cells.percent("share", (0, 100)),
         }),
@@ -63,7 +63,7 @@ pub fn read(kind: Kind, texts: &impl Texts) -> Result<Entry, Vec<RefusedCell>> {
             role: cells.text("role"),
             month: cells.month("month"),
             hours: cells.amount("hours"),
-            hourly_cost: cells.amount("hourly_cost"),
+            hourly_cost: cells.money("hourly_cost"),
             currency: cells.currency("currency"),
         }),
         Kind::Costs => Entry::Cost(Cost {
@@ -74,7 +74,7 @@ pub fn read(kind: Kind, texts: &impl Texts) -> Result<Entry, Vec<RefusedCell>> {
                 "maintenance, licence, space, link, insurance, spares or other",
                 CostKind::Other,
             ),
-            amount: cells.signed_amount("amount"),
+            amount: cells.signed_money("amount"),
             currency: cells.currency("currency"),
             every: cells.word("every", "once, month, quarter or year", Every::Once),
             months: span(&mut cells),
@@ -125,12 +125,12 @@ fn asset<T: Texts>(cells: &mut Cells<'_, T>) -> Asset {
     if accelerators > 0 && cells.optional("accelerator").is_empty() {
         cells.refuse("accelerator", "which accelerator it is, as H100 SXM");
     }
-    let price = cells.amount("price");
+    let price = cells.money("price");
     let paid = paid(cells);
     if price.is_zero() && !matches!(paid, Paid::Leased { .. }) {
         cells.refuse("price", "what one costs; 0 only for a lease");
     }
-    let residual = cells.amount_or_none("residual");
+    let residual = cells.money_or_none("residual");
     if residual > price && !matches!(paid, Paid::Leased { .. }) {
         cells.refuse("residual", "no more than the price");
     }
@@ -181,7 +181,7 @@ fn paid<T: Texts>(cells: &mut Cells<'_, T>) -> Paid {
             months: cells.whole("term_months", 1, 600),
         },
         "leased" => {
-            Paid::Leased { monthly: cells.amount("monthly"), months: cells.whole("term_months", 1, 600) }
+            Paid::Leased { monthly: cells.money("monthly"), months: cells.whole("term_months", 1, 600) }
         }
         _ => {
             cells.refuse("paid", "bought, financed or leased");
@@ -211,7 +211,7 @@ fn tags<T: Texts>(cells: &mut Cells<'_, T>) -> BTreeMap<String, String> {
 
 fn event<T: Texts>(cells: &mut Cells<'_, T>) -> Event {
     let what = match cells.optional("what") {
-        "disposal" => EventKind::Disposal { proceeds: cells.amount_or_none("proceeds") },
+        "disposal" => EventKind::Disposal { proceeds: cells.money_or_none("proceeds") },
         "write-off" => EventKind::WriteOff,
         "move" => EventKind::Move { to: cells.text("to") },
         _ => {

@@ -16,10 +16,10 @@ fn file_of(kind: Kind, entries: &[Entry]) -> Vec<u8> {
 }
 
 /// One entry of each kind and of each of its shapes.
-const SHAPES: [(Kind, &str); 24] = [
+const SHAPES: [(Kind, &str); 25] = [
     (Kind::Clusters, "handle=h100-east|name=H100 East, “new”|site=Frankfurt 2|growth=-2.5|downtime=7.25"),
     (Kind::Assets, "model=DGX H100|tags=team=vision; env=prod|idle_kw=2.1|load_kw=8.4|rated_kw=10.2"),
-    (Kind::Assets, "depreciation=declining-balance|factor=1.5|residual=3650.005"),
+    (Kind::Assets, "depreciation=declining-balance|factor=1.5|residual=365.0050"),
     (Kind::Assets, "paid=financed|yearly_rate=4.75|term_months=48"),
     (Kind::Assets, "paid=leased|price=0|monthly=9999.99|term_months=24"),
     (Kind::Assets, "what=spare-node"),
@@ -40,6 +40,7 @@ const SHAPES: [(Kind, &str); 24] = [
     (Kind::StaffHours, "hours=12.5|hourly_cost=90"),
     (Kind::Costs, "amount=100|every=once"),
     (Kind::Costs, "amount=-100.01|every=quarter|what=licence"),
+    (Kind::Costs, "amount=-100.0050|every=year|what=licence"),
     (Kind::Costs, "amount=0.000001|every=year|what=other|last=2026-12"),
 ];
 
@@ -98,13 +99,20 @@ fn what_a_form_begins_with_is_no_mistake() {
 fn bad_input_is_refused_with_what_was_found_and_expected() {
     let long = "x".repeat(201);
     let long = format!("name={long}");
-    let table: [(Kind, &str, &str, &str); 58] = [
+    let table: [(Kind, &str, &str, &str); 65] = [
         (Kind::Assets, "price=", "price", "a number from 0"),
         (Kind::Assets, "price=0", "price", "what one costs"),
         (Kind::Assets, "price=-1", "price", "a number from 0"),
         (Kind::Assets, "price=1e400", "price", "a number from 0"),
         (Kind::Assets, "price=1.234,56", "price", "a number from 0"),
         (Kind::Assets, "price=5%", "price", "a number from 0"),
+        (Kind::Assets, "price=300.000", "price", "300000 or 300.00: a point before three digits"),
+        (Kind::Assets, "residual=1.234", "residual", "1234 or 1.2340: a point"),
+        (Kind::Assets, "paid=leased|term_months=3|monthly=9.500", "monthly", "9500 or 9.50: a point"),
+        (Kind::Costs, "amount=-300.000", "amount", "-300000 or -300.00: a point"),
+        (Kind::Staff, "loaded_cost=250.000", "loaded_cost", "250000 or 250.00"),
+        (Kind::Assets, "idle_kw=10.199|load_kw=10.200|rated_kw=10.200", "", ""),
+        (Kind::Tariffs, "price_per_kwh=25.125|demand_per_kw=12.345", "", ""),
         (Kind::Assets, "price=1.0000000000001", "price", "at most 12 decimals"),
         (Kind::Assets, "price=1000000000001", "price", "1,000,000,000,000"),
         (Kind::Assets, "life_months=0", "life_months", "a whole number from 1"),
@@ -209,6 +217,14 @@ fn what_a_spreadsheet_made_of_a_file_is_read() {
     assert_eq!(read_file(Kind::Costs, costs.as_bytes()), Ok(vec![expected]));
 }
 
+/// With four decimals at least.
+fn typed(amount: crate::money::Decimal) -> String {
+    let places = usize::from(amount.scale().max(4));
+    let text = amount.to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    format!("{whole}.{fraction:0<places$}")
+}
+
 fn amounts() -> impl Strategy<Value = String> {
     (0i64..1_000_000_000_000, 0u8..12)
         .prop_map(|(mantissa, scale)| crate::money::Decimal::new(mantissa.into(), scale).to_string())
@@ -229,6 +245,8 @@ proptest! {
         let price = more_than_nothing(&price);
         let residual = number(&left).min(price);
         let factor = more_than_nothing(&factor);
+        // Money as nobody reads it in two ways: with four decimals or more.
+        let (price, residual, monthly) = (typed(price), typed(residual), typed(number(&monthly)));
         for (kind, pairs) in [
             (Kind::Assets, format!("price={price}|residual={residual}|count={count}|life_months={months}")),
             (Kind::Assets, format!("price={price}|depreciation=declining-balance|factor={factor}")),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::depreciation::Method;
 use super::super::entry::{Asset, Entry, Event, EventKind, Paid, Span};
 use super::bands::write_bands;
-use crate::money::Decimal;
+use crate::money::{Decimal, two_readings};
 
 /// What the fields of its kind hold, by name.
 pub fn cells(entry: &Entry) -> BTreeMap<String, String> {
@@ -56,7 +56,7 @@ pub fn cells(entry: &Entry) -> BTreeMap<String, String> {
             row.set("name", &it.name);
             row.span(it.months);
             row.set("contracted_kw", it.contracted_kw);
-            row.set("price_per_kw", it.price_per_kw);
+            row.money("price_per_kw", it.price_per_kw);
             row.set("currency", &it.currency);
             row.set("includes_energy", if it.includes_energy { "yes" } else { "no" });
         }
@@ -64,7 +64,7 @@ pub fn cells(entry: &Entry) -> BTreeMap<String, String> {
             row.set("role", &it.role);
             row.span(it.months);
             row.set("fte", it.fte);
-            row.set("loaded_cost", it.loaded_cost);
+            row.money("loaded_cost", it.loaded_cost);
             row.set("currency", &it.currency);
             row.percent("share", it.share);
         }
@@ -72,13 +72,13 @@ pub fn cells(entry: &Entry) -> BTreeMap<String, String> {
             row.set("role", &it.role);
             row.set("month", it.month);
             row.set("hours", it.hours);
-            row.set("hourly_cost", it.hourly_cost);
+            row.money("hourly_cost", it.hourly_cost);
             row.set("currency", &it.currency);
         }
         Entry::Cost(it) => {
             row.set("name", &it.name);
             row.word("what", &it.what);
-            row.set("amount", it.amount);
+            row.money("amount", it.amount);
             row.set("currency", &it.currency);
             row.word("every", &it.every);
             row.span(it.months);
@@ -94,11 +94,11 @@ fn asset(it: &Asset, row: &mut Row) {
     row.set("accelerator", &it.accelerator);
     row.set("accelerators", if it.accelerators == 0 { String::new() } else { it.accelerators.to_string() });
     row.set("count", it.count);
-    row.set("price", it.price);
+    row.money("price", it.price);
     row.set("currency", &it.currency);
     row.set("in_service", it.in_service);
     row.set("life_months", it.life_months);
-    row.set("residual", it.residual);
+    row.money("residual", it.residual);
     match &it.depreciation {
         Method::StraightLine => row.set("depreciation", "straight-line"),
         Method::DecliningBalance { factor } => {
@@ -115,7 +115,7 @@ fn asset(it: &Asset, row: &mut Row) {
         }
         Paid::Leased { monthly, months } => {
             row.set("paid", "leased");
-            row.set("monthly", monthly);
+            row.money("monthly", *monthly);
             row.set("term_months", months);
         }
     }
@@ -132,7 +132,7 @@ fn event(it: &Event, row: &mut Row) {
     row.set("day", it.day);
     row.set("what", it.what.name());
     match &it.what {
-        EventKind::Disposal { proceeds } => row.set("proceeds", proceeds),
+        EventKind::Disposal { proceeds } => row.money("proceeds", *proceeds),
         EventKind::WriteOff => {}
         EventKind::Move { to } => row.set("to", to),
     }
@@ -156,6 +156,13 @@ impl Row {
     #[expect(clippy::needless_pass_by_value, reason = "texts, numbers and days, as they are at hand")]
     fn set(&mut self, name: &str, value: impl ToString) {
         self.0.insert(name.to_owned(), value.to_string());
+    }
+
+    /// With a decimal more where it could be read in two ways.
+    fn money(&mut self, name: &str, amount: Decimal) {
+        let text = amount.to_string();
+        let is_read_in_two = two_readings(text.strip_prefix('-').unwrap_or(&text)).is_some();
+        self.set(name, if is_read_in_two { format!("{text}0") } else { text });
     }
 
     fn percent(&mut self, name: &str, share: Decimal) {

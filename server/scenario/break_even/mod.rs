@@ -125,7 +125,10 @@ impl YearlyCost {
             return Verdict::Never { would_take: None };
         }
         match quotient(self.fixed, saved) {
-            Some(utilization) if utilization <= most => Verdict::At { utilization },
+            // What costs nothing at rest, or brings something, is cheaper from the first hour on.
+            Some(utilization) if utilization <= most => {
+                Verdict::At { utilization: utilization.max(Decimal::ZERO) }
+            }
             would_take => Verdict::Never { would_take },
         }
     }

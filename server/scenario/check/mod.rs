@@ -121,6 +121,18 @@ impl Findings {
         )
     }
 
+    /// An amount of money, or below zero what comes back.
+    fn money_or_rebate(&mut self, field: &str, found: Decimal) -> bool {
+        let most = Decimal::from(MOST_MONEY);
+        self.between(
+            field,
+            found,
+            -most,
+            most,
+            "expected an amount up to a trillion, below zero for a rebate",
+        )
+    }
+
     /// A share of 1.
     fn share(&mut self, field: &str, found: Decimal) -> bool {
         self.between(field, found, Decimal::ZERO, one(), "expected a share from 0 to 1 (0.8 for 80 %)")

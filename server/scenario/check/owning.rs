@@ -3,7 +3,7 @@
 use super::{Findings, twice};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, decimal, one, product};
-use crate::scenario::owning::{Draw, Fabric, Housing, Owning, Residual};
+use crate::scenario::owning::{Draw, Fabric, Housing, Owning, Per, Residual};
 
 /// GPUs that are computed with at most.
 const MOST_GPUS: u32 = 1_000_000;
@@ -18,10 +18,15 @@ pub fn owning(owning: &Owning) -> Findings {
     housing(owning, &mut found);
     staff(owning, &mut found);
     for (at, other) in owning.others.iter().enumerate() {
-        found.money(&format!("others.{at}.amount"), other.amount);
+        let field = format!("others.{at}.amount");
+        // What work itself brings is no rebate of what it costs.
+        match other.per {
+            Per::Year | Per::GpuYear => found.money_or_rebate(&field, other.amount),
+            Per::ProductiveHour => found.money(&field, other.amount),
+        };
     }
     for (at, one_off) in owning.one_offs.iter().enumerate() {
-        found.money(&format!("one_offs.{at}.amount"), one_off.amount);
+        found.money_or_rebate(&format!("one_offs.{at}.amount"), one_off.amount);
     }
     twice::check(owning, &mut found);
     found.sorted()

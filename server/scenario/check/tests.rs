@@ -1,6 +1,6 @@
 use super::*;
 use crate::scenario::owning::{
-    About, Draw, Energy, Fabric, Housing, Other, Owning, Per, Residual, Staff, Step,
+    About, Draw, Energy, Fabric, Housing, OneOff, Other, Owning, Per, Residual, Staff, Step,
 };
 
 fn number(text: &str) -> Decimal {
@@ -24,6 +24,17 @@ fn what_is_common_has_nothing_odd() {
     assert!(super::owning(&Owning::default()).is_empty());
     let housed = Owning { housing: colocation("200", None, Energy::Included), ..Owning::default() };
     assert!(super::owning(&housed).is_empty());
+}
+
+#[test]
+fn a_rebate_is_nothing_odd() {
+    let rebates = [About::Support, About::SomethingElse]
+        .map(|about| Other { amount: number("-1000"), ..other(about).remove(0) });
+    let one_offs = vec![OneOff { name: "Credit".into(), amount: number("-5000") }];
+    let plain = Owning::default();
+    let it = Owning { others: rebates.into(), one_offs, ..plain.clone() };
+    assert!(super::owning(&it).is_empty(), "{:?}", super::owning(&it));
+    assert!(it.cost().unwrap().total < plain.cost().unwrap().total - number("2000"));
 }
 
 #[test]
@@ -76,7 +87,11 @@ fn what_cannot_be_computed_with_is_refused() {
         (
             "others.0.amount",
             Owning {
-                others: vec![Other { amount: number("-1"), ..other(About::SomethingElse).remove(0) }],
+                others: vec![Other {
+                    amount: number("-1"),
+                    per: Per::ProductiveHour,
+                    ..other(About::SomethingElse).remove(0)
+                }],
                 ..base()
             },
         ),

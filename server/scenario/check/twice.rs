@@ -6,7 +6,8 @@ use crate::scenario::owning::{About, Energy, Housing, Owning};
 
 pub fn check(owning: &Owning, found: &mut Findings) {
     for (at, other) in owning.others.iter().enumerate() {
-        if other.amount.is_zero() {
+        // A rebate on what is counted already is none of it.
+        if other.amount <= Decimal::ZERO {
             continue;
         }
         if let Some(counted) = counted(owning, other.about) {

@@ -166,14 +166,17 @@ pub(super) fn in_short(entry: &Entry) -> String {
     match entry {
         Entry::Cluster(it) => format!("{}, {}, since {}", it.name, it.site, it.since),
         Entry::Asset(it) => format!(
-            "{}: {} × {} at {} {}, in service from {}, {} months",
+            "{}: {} × {} at {} {}, in service from {}, {}",
             it.name,
             it.count,
             it.what_it_is(),
             filters::figure(it.price, 2),
             it.currency,
             it.in_service,
-            it.life_months
+            match it.paid {
+                onprem::Paid::Leased { months, .. } => format!("leased for {months} months"),
+                _ => format!("{} months, {}", it.life_months, it.depreciation),
+            }
         ),
         Entry::Event(it) => entry.title().replacen(&it.asset, &format!("{} {}", it.asset, units(it)), 1),
         Entry::Utilization(it) => format!(
@@ -214,7 +217,7 @@ pub(super) fn in_short(entry: &Entry) -> String {
             format!("{}: {} h at {} {} in {}", it.role, it.hours, it.hourly_cost, it.currency, it.month)
         }
         Entry::Cost(it) => format!(
-            "{}: {} {}{}, {}",
+            "{}: {} {}{}, {}{}",
             it.name,
             filters::figure(it.amount, 2),
             it.currency,
@@ -224,9 +227,17 @@ pub(super) fn in_short(entry: &Entry) -> String {
                 onprem::Every::Quarter => " a quarter",
                 onprem::Every::Year => " a year",
             },
-            span(it.months)
+            span(it.months),
+            cut_off(it)
         ),
     }
+}
+
+/// What ends before what was paid for it does.
+fn cut_off(it: &onprem::Cost) -> String {
+    let Some(left) = it.cut_off() else { return String::new() };
+    let of = it.every.months();
+    format!("; its last payment is billed for {left} of {of} months")
 }
 
 fn units(event: &onprem::Event) -> String {
