@@ -35,6 +35,9 @@ pub async fn hand_in_cluster(
     by: &Actor,
     now: DateTime<Utc>,
 ) -> anyhow::Result<HandedIn> {
+    // Reckoned and remembered before anything is held, so that nobody waits for it.
+    let (revision, register) = onprem::current(&mut *db).await?;
+    reckoned.of(&mut *db, (revision, &register), cluster, now.date_naive()).await?;
     let mut tx = db.begin().await?;
     // The register stays as it is, and nobody else hands in months of this cluster, until this is done.
     let revision = onprem::hold(&mut tx, cluster).await?;

@@ -19,7 +19,7 @@ pub struct Cluster {
     pub name: String,
     /// FOCUS RegionId.
     pub site: String,
-    /// Nothing of it costs anything before.
+    /// Nothing of it costs anything before; what is paid by the month counts for the whole month of this day.
     pub since: NaiveDate,
     /// The share of time in which its accelerators cannot be used: repair, upgrades. From its beginning, until an entry
     /// of [`Utilization`] says otherwise.

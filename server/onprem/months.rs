@@ -28,6 +28,8 @@ pub struct Months {
     reckoned: Shelf<Key, Reckoned>,
     /// By meters and revision.
     read: Shelf<(Vec<i64>, i64), ReadIn>,
+    /// By cluster and revision.
+    behind: Shelf<(String, i64), Behind>,
     reckonings: AtomicU64,
 }
 
@@ -78,7 +80,12 @@ impl Behind {
 
 impl Default for Months {
     fn default() -> Self {
-        Self { reckoned: Shelf::of(MOST), read: Shelf::of(MOST), reckonings: AtomicU64::new(0) }
+        Self {
+            reckoned: Shelf::of(MOST),
+            read: Shelf::of(MOST),
+            behind: Shelf::of(MOST),
+            reckonings: AtomicU64::new(0),
+        }
     }
 }
 
@@ -91,7 +98,7 @@ impl Months {
         cluster: &str,
         today: NaiveDate,
     ) -> sqlx::Result<Vec<ClusterMonth>> {
-        let (Some(behind), Some(first)) = (Behind::find(&at, cluster), at.1.first_month(cluster)) else {
+        let (Some(behind), Some(first)) = (self.behind(at, cluster).await?, at.1.first_month(cluster)) else {
             return Ok(Vec::new());
         };
         let mut counting = counting(&mut *db, cluster).await?;
@@ -125,7 +132,7 @@ impl Months {
         month: BillingMonth,
         today: NaiveDate,
     ) -> sqlx::Result<Option<ClusterMonth>> {
-        let Some(behind) = Behind::find(&at, cluster) else { return Ok(None) };
+        let Some(behind) = self.behind(at, cluster).await? else { return Ok(None) };
         let counts = counting(&mut *db, cluster).await?.remove(&month);
         let waiting = waiting(&mut *db, cluster).await?;
         let read = self.read_in(&mut *db, &behind).await?;
@@ -161,6 +168,15 @@ impl Months {
             blocking(move || Reckoned::of(&register, &read, &cluster, month, today)).await
         };
         self.reckoned.get(key, reckon).await
+    }
+
+    /// What the months of a cluster follow from; `None` of a cluster that there is not.
+    async fn behind(&self, at: (i64, &Register), cluster: &str) -> sqlx::Result<Option<Arc<Behind>>> {
+        if at.1.cluster(cluster).is_none() {
+            return Ok(None);
+        }
+        let find = async { Behind::find(&at, cluster).ok_or(sqlx::Error::RowNotFound) };
+        self.behind.get((cluster.to_owned(), at.0), find).await.map(Some)
     }
 
     /// The last revision at which readings of a cluster changed, by the months that they lie in.
@@ -242,6 +258,12 @@ impl Weigh for Reckoned {
         let components: usize = self.summaries.iter().map(|it| it.components.len() * 64).sum();
         let hours: usize = self.hours.iter().map(|it| size_of_val(it) + it.name.len()).sum();
         size_of_val(self) + size_of_val(self.summaries.as_slice()) + components + hours
+    }
+}
+
+impl Weigh for Behind {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.register.entries.len() * size_of::<Entry>()
     }
 }
 

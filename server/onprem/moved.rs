@@ -1,25 +1,29 @@
 //! What a change of the register moves: the months of clusters as they are without it, and as they are with it. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use chrono::{NaiveDate, NaiveTime};
+use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::entry::Entry;
-use super::month::Line;
 use super::power::Reading;
-use super::reckoned::lines_until;
+use super::reckoned::Reckoned;
 use super::register::Register;
-use super::summary::{MonthSummary, currencies};
+use super::summary::currencies;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
-/// A register, and what the meters of its clusters read, by cluster.
+/// A register, and what the meters of its clusters read.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     pub register: Register,
-    pub readings: BTreeMap<String, Vec<Reading>>,
+    /// The same on both sides where no readings changed.
+    pub readings: Arc<Readings>,
 }
+
+/// What meters read by cluster and month; what lies in two months is in both.
+pub type Readings = BTreeMap<(String, BillingMonth), Vec<Reading>>;
 
 /// Both sides of a change, and the months of clusters of which something counts in the ledger.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +39,11 @@ pub struct Moves {
     pub amounts: Vec<MovedAmount>,
     /// By currency.
     pub totals: Vec<MovedTotal>,
-    /// Months whose amounts stay, but not what is said of them: hours, names, tags.
-    pub words_alone: usize,
+    /// Months in which no amount moves, but what costs are divided by: hours, tags, sites, names of what was entered.
+    /// They differ from the register where they count, as those whose amounts move do.
+    pub divided_otherwise: usize,
+    /// Months of which words alone change. They need not be published again.
+    pub reworded: usize,
 }
 
 /// A month of a cluster in a currency.
@@ -86,39 +93,47 @@ impl Sides {
     /// What differs in the months that have begun.
     pub fn moves(&self, today: NaiveDate) -> Moves {
         let mut moves = Moves::default();
-        let mut clusters = touched(&self.before.register, &self.after.register);
-        clusters.extend(self.read_otherwise());
+        let edited = touched(&self.before.register, &self.after.register);
+        let mut clusters = edited.clone();
+        clusters.extend(self.read_otherwise().map(|(cluster, _)| cluster.clone()));
         for cluster in &clusters {
             let known = [&self.before, &self.after].map(|side| side.register.first_month(cluster));
             let Some(first) = known.into_iter().flatten().min() else { continue };
             let months = std::iter::successors(Some(first), |month| Some(month.next()));
             for month in months.take_while(|month| month.first_day() <= today) {
-                let before = self.before.lines(cluster, month, today);
-                let after = self.after.lines(cluster, month, today);
-                if before != after {
-                    self.push(&mut moves, cluster, month, [&before, &after]);
+                let of_month = (cluster.clone(), month);
+                if !edited.contains(cluster) && !self.is_read_otherwise(&of_month) {
+                    continue;
                 }
+                let sides = [&self.before, &self.after].map(|side| side.reckoned(&of_month, today));
+                self.push(&mut moves, of_month, &sides);
             }
         }
         moves.totals = totals(&moves.amounts);
         moves
     }
 
-    /// Clusters whose meters read something else.
-    fn read_otherwise(&self) -> Vec<String> {
-        let (before, after) = (&self.before.readings, &self.after.readings);
-        let clusters: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-        let differs = |cluster: &&&String| before.get(**cluster) != after.get(**cluster);
-        clusters.iter().filter(differs).map(|cluster| (*cluster).clone()).collect()
+    fn is_read_otherwise(&self, of_month: &(String, BillingMonth)) -> bool {
+        self.before.readings.get(of_month) != self.after.readings.get(of_month)
     }
 
-    fn push(&self, moves: &mut Moves, cluster: &str, month: BillingMonth, [before, after]: [&[Line]; 2]) {
+    /// Months of clusters in which meters read something else.
+    fn read_otherwise(&self) -> impl Iterator<Item = &(String, BillingMonth)> {
+        let is_same = Arc::ptr_eq(&self.before.readings, &self.after.readings);
+        let months = self.before.readings.keys().chain(self.after.readings.keys());
+        months.filter(move |it| !is_same && self.is_read_otherwise(it))
+    }
+
+    fn push(&self, moves: &mut Moves, of_month: (String, BillingMonth), [before, after]: &[Reckoned; 2]) {
+        if before.content == after.content {
+            return;
+        }
+        let (cluster, month) = &of_month;
         let named = [&self.after, &self.before].map(|side| side.register.cluster(cluster));
-        let name = named.into_iter().flatten().next().map_or(cluster, |it| it.name.as_str());
+        let name = named.into_iter().flatten().next().map_or(cluster.as_str(), |it| it.name.as_str());
         let mut has_moved = false;
-        let summaries = [before, after].map(|lines| MonthSummary::by_currency(month, lines));
-        for currency in currencies(summaries.iter().flatten()) {
-            let [was, is] = [before, after].map(|lines| MonthSummary::of(month, lines, &currency));
+        for currency in currencies(before.summaries.iter().chain(&after.summaries)) {
+            let [was, is] = [before, after].map(|side| side.summary(&currency));
             let effective = Moved::between(was.effective, is.effective);
             let billed = Moved::between(was.billed, is.billed);
             if effective.difference.is_zero() && billed.difference.is_zero() {
@@ -126,52 +141,56 @@ impl Sides {
             }
             has_moved = true;
             moves.amounts.push(MovedAmount {
-                cluster: cluster.to_owned(),
+                cluster: cluster.clone(),
                 name: name.to_owned(),
-                month,
+                month: *month,
                 currency,
                 effective,
                 billed,
-                counts: self.counting.contains(&(cluster.to_owned(), month)),
+                counts: self.counting.contains(&of_month),
             });
         }
-        moves.words_alone += usize::from(!has_moved);
+        if !has_moved && before.amounts != after.amounts {
+            moves.divided_otherwise += 1;
+        } else if !has_moved {
+            moves.reworded += 1;
+        }
     }
 }
 
 impl Side {
     /// As far as the month has gone.
-    fn lines(&self, cluster: &str, month: BillingMonth, today: NaiveDate) -> Vec<Line> {
-        if self.register.cluster(cluster).is_none() {
-            return Vec::new();
-        }
-        let days = month.days();
-        let [from, until] = [days.start, days.end].map(|day| day.and_time(NaiveTime::MIN).and_utc());
-        let of_month = self.readings.get(cluster).into_iter().flatten();
-        let of_month: Vec<Reading> =
-            of_month.filter(|it| it.until > from && it.from < until).cloned().collect();
-        lines_until(&self.register, &of_month, cluster, month, today)
+    fn reckoned(&self, of_month: &(String, BillingMonth), today: NaiveDate) -> Reckoned {
+        let (cluster, month) = of_month;
+        let Some(cluster) = self.register.cluster(cluster) else { return Reckoned::nothing(*month) };
+        let readings = self.readings.get(of_month).map_or(&[][..], Vec::as_slice);
+        let reckoned = Reckoned::of(&self.register, readings, cluster, *month, today);
+        // What is of no cluster and of one without anything is the same.
+        if reckoned.is_empty() { Reckoned::nothing(*month) } else { reckoned }
     }
 }
 
-/// The clusters whose months can differ: those of entries that do, and wherever such an asset has been.
+/// The clusters whose months can differ: those of entries that do, and wherever such an asset has been on either side.
 pub fn touched(before: &Register, after: &Register) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
+    let mut assets: BTreeSet<&str> = BTreeSet::new();
     for (side, other) in [(before, after), (after, before)] {
         for (id, entry) in &side.entries {
             if other.entries.get(id) == Some(entry) {
                 continue;
             }
             found.extend(entry.cluster().map(str::to_owned));
-            let asset = match entry {
-                Entry::Asset(it) => &it.name,
-                Entry::Event(it) => &it.asset,
+            match entry {
+                Entry::Asset(it) => assets.insert(&it.name),
+                Entry::Event(it) => assets.insert(&it.asset),
                 _ => continue,
             };
-            for (_, asset) in side.assets().filter(|(_, it)| it.name == *asset) {
-                let stays = side.events().whereabouts(asset).stays;
-                found.extend(stays.iter().map(|stay| stay.cluster.to_owned()));
-            }
+        }
+    }
+    for side in [before, after] {
+        let events = side.events();
+        for (_, asset) in side.assets().filter(|(_, it)| assets.contains(it.name.as_str())) {
+            found.extend(events.whereabouts(asset).clusters(asset).into_iter().map(str::to_owned));
         }
     }
     found
@@ -264,7 +283,7 @@ mod tests {
         assert_eq!(total.effective.after - total.effective.before, number("12200"));
         assert_eq!(total.counting_effective.difference, number("5600"));
         assert_eq!(total.billed.difference, number("73000"));
-        assert_eq!(moves.words_alone, 0);
+        assert_eq!((moves.divided_otherwise, moves.reworded), (0, 0));
         // Backwards it is the opposite.
         std::mem::swap(&mut sides.before, &mut sides.after);
         let back = sides.moves(day("2026-03-03"));
@@ -287,8 +306,16 @@ mod tests {
     fn words_move_no_amounts_and_what_is_the_same_is_not_told() {
         let before = of_a([asset("")]);
         let tagged = of_a([asset("tags=team=vision")]);
-        let moves = sides(&before, &tagged).moves(day("2026-02-10"));
-        assert_eq!((moves.amounts.len(), moves.totals.len(), moves.words_alone), (0, 0, 2));
+        let counted = |after: &Register| {
+            let moves = sides(&before, after).moves(day("2026-02-10"));
+            assert_eq!((moves.amounts.len(), moves.totals.len()), (0, 0));
+            (moves.divided_otherwise, moves.reworded)
+        };
+        assert_eq!(counted(&tagged), (2, 0), "a tag says who pays");
+        assert_eq!(counted(&of_a([asset("model=rack")])), (0, 2));
+        let mut elsewhere = before.clone();
+        elsewhere.entries.insert(1, entry(Kind::Clusters, "site=ber"));
+        assert_eq!(counted(&elsewhere), (2, 0));
         assert_eq!(sides(&before, &before).moves(day("2026-02-10")), Moves::default());
     }
 
@@ -309,6 +336,25 @@ mod tests {
         let where_: Vec<(&str, String)> =
             moves.amounts.iter().map(|it| (it.cluster.as_str(), it.month.to_string())).collect();
         assert_eq!(where_, [("a", "2026-01".to_owned()), ("b", "2026-02".to_owned())]);
+        // On the day of its beginning, and where it leaves before it would have moved, the other side tells of it.
+        let from_the_beginning = |event: &str| {
+            let mut with = of("36500");
+            with.entries.remove(&5);
+            let without = with.clone();
+            with.entries.insert(9, entry(Kind::Events, event));
+            (without, with)
+        };
+        let (stays, moved) = from_the_beginning("asset=node|units=|day=2026-01-01|what=move|to=b");
+        assert_eq!(touched(&stays, &moved), ["a", "b"].map(str::to_owned).into());
+        assert_eq!(
+            sides(&stays, &moved).moves(day("2026-03-01")).totals[0].effective.difference,
+            Decimal::ZERO
+        );
+        let (stays, sold) = from_the_beginning("asset=node|units=|day=2026-01-01|what=write-off");
+        assert_eq!(touched(&stays, &sold), ["a"].map(str::to_owned).into());
+        let mut left = before.clone();
+        left.entries.insert(9, entry(Kind::Events, "asset=node|units=|day=2026-01-20|what=write-off"));
+        assert_eq!(touched(&before, &left), ["a", "b"].map(str::to_owned).into());
         // The move itself, too: what one loses the other gets.
         let mut stays = before.clone();
         stays.entries.remove(&5);
@@ -335,11 +381,11 @@ mod tests {
             entry(Kind::Power, "value=1"),
             entry(Kind::Meters, "name=pdu|place=it"),
         ]);
-        let from = day("2026-01-05").and_time(NaiveTime::MIN).and_utc();
+        let from = day("2026-01-05").and_time(chrono::NaiveTime::MIN).and_utc();
         let until = from + chrono::TimeDelta::days(1);
         let reading = Reading { meter: "pdu".to_owned(), from, until, kwh: number("100") };
         let mut sides = sides(&metered, &metered);
-        sides.after.readings.insert("a".to_owned(), vec![reading]);
+        sides.after.readings = Arc::new([(("a".to_owned(), month("2026-01")), vec![reading])].into());
         let moves = sides.moves(day("2026-03-01"));
         // Two machines at 1 kW draw 48 kWh a day by the model.
         assert_eq!(told(&moves), [line("a", "2026-01", "USD", "52", "52")]);

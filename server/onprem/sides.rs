@@ -1,14 +1,16 @@
 //! The two sides of a change: the register and its readings without it, and with it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use chrono::NaiveTime;
 use sqlx::PgConnection;
 
 use super::bill::PROVIDER;
 use super::change::{Change, Status};
 use super::entry::Entry;
 use super::keep::{current, register};
-use super::moved::{Side, Sides, touched};
+use super::moved::{Readings, Side, Sides, touched};
 use super::power::Reading;
 use super::register::{Edit, Register};
 use crate::money::Decimal;
@@ -63,16 +65,36 @@ async fn of(
     (after, then): (Register, AsOf),
 ) -> sqlx::Result<Sides> {
     let mut clusters = touched(&before, &after);
-    if let Some(applied) = change.applied_revision {
-        let read = meters_of(&mut *db, applied).await?;
-        let of_meter = |id: &i64| after.entries.get(id).and_then(Entry::cluster).map(str::to_owned);
-        clusters.extend(read.iter().filter_map(of_meter));
-    }
+    let read = match change.applied_revision {
+        Some(applied) => meters_of(&mut *db, applied).await?,
+        None => Vec::new(),
+    };
+    let of_meter = |id: &i64| after.entries.get(id).and_then(Entry::cluster).map(str::to_owned);
+    clusters.extend(read.iter().filter_map(of_meter));
+    let counting = counting(&mut *db, &clusters).await?;
+    let read_before = Arc::new(readings(&mut *db, &before, &clusters, at).await?);
+    // A change of entries leaves readings as they are, unless it takes a meter with them or brings one.
+    let read_after = if read.is_empty() && meters(&before, &clusters) == meters(&after, &clusters) {
+        Arc::clone(&read_before)
+    } else {
+        Arc::new(readings(&mut *db, &after, &clusters, then).await?)
+    };
     Ok(Sides {
-        counting: counting(&mut *db, &clusters).await?,
-        before: Side { readings: readings(&mut *db, &before, &clusters, at).await?, register: before },
-        after: Side { readings: readings(&mut *db, &after, &clusters, then).await?, register: after },
+        counting,
+        before: Side { readings: read_before, register: before },
+        after: Side { readings: read_after, register: after },
     })
+}
+
+/// The meters of these clusters, with their clusters and names.
+fn meters<'a>(register: &'a Register, clusters: &BTreeSet<String>) -> BTreeMap<i64, (&'a str, &'a str)> {
+    let its = register.entries.iter().filter_map(|(id, entry)| match entry {
+        Entry::Meter(it) if clusters.contains(&it.cluster) => {
+            Some((*id, (it.cluster.as_str(), it.name.as_str())))
+        }
+        _ => None,
+    });
+    its.collect()
 }
 
 /// The meters that were read at a revision.
@@ -82,25 +104,16 @@ async fn meters_of(db: &mut PgConnection, revision: i64) -> sqlx::Result<Vec<i64
         .await
 }
 
-/// What the meters of these clusters read, by cluster. Their names are those of the register.
+/// What the meters of these clusters read. Their names are those of the register.
 async fn readings(
     db: &mut PgConnection,
     register: &Register,
     clusters: &BTreeSet<String>,
     AsOf { revision, without }: AsOf,
-) -> sqlx::Result<BTreeMap<String, Vec<Reading>>> {
-    let meters: BTreeMap<i64, (&str, &str)> = register
-        .entries
-        .iter()
-        .filter_map(|(id, entry)| match entry {
-            Entry::Meter(it) if clusters.contains(&it.cluster) => {
-                Some((*id, (it.cluster.as_str(), it.name.as_str())))
-            }
-            _ => None,
-        })
-        .collect();
+) -> sqlx::Result<Readings> {
+    let meters = meters(register, clusters);
     if meters.is_empty() {
-        return Ok(BTreeMap::new());
+        return Ok(Readings::new());
     }
     let ids: Vec<i64> = meters.keys().copied().collect();
     let rows = sqlx::query!(
@@ -120,15 +133,16 @@ async fn readings(
     )
     .fetch_all(db)
     .await?;
-    let mut found: BTreeMap<String, Vec<Reading>> = BTreeMap::new();
+    let mut found = Readings::new();
     for row in rows {
         let Some((cluster, meter)) = meters.get(&row.meter_id) else { continue };
-        found.entry((*cluster).to_owned()).or_default().push(Reading {
-            meter: (*meter).to_owned(),
-            from: row.starts_at,
-            until: row.ends_at,
-            kwh: row.kwh,
-        });
+        let (from, until) = (row.starts_at, row.ends_at);
+        let reading = Reading { meter: (*meter).to_owned(), from, until, kwh: row.kwh };
+        let mut month = BillingMonth::of(from.date_naive());
+        while month.first_day().and_time(NaiveTime::MIN).and_utc() < until {
+            found.entry(((*cluster).to_owned(), month)).or_default().push(reading.clone());
+            month = month.next();
+        }
     }
     Ok(found)
 }

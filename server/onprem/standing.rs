@@ -127,10 +127,10 @@ pub(super) async fn counting(
                   -- The same bytes say the same; what was noted last was hashed as this program does.
                   (select m.content_sha256 from delivery_files f join cluster_months m using (sha256)
                    where f.delivery_id = d.delivery_id
-                   order by m.made_at desc, m.revision desc limit 1) as content,
+                   order by m.content_sha256 is null, m.made_at desc, m.revision desc limit 1) as content,
                   (select m.amounts_sha256 from delivery_files f join cluster_months m using (sha256)
                    where f.delivery_id = d.delivery_id
-                   order by m.made_at desc, m.revision desc limit 1) as amounts,
+                   order by m.content_sha256 is null, m.made_at desc, m.revision desc limit 1) as amounts,
                   (select m.revision from delivery_files f join cluster_months m using (sha256)
                    where f.delivery_id = d.delivery_id
                    -- The same bytes may be handed in at several revisions.
@@ -155,7 +155,15 @@ pub(super) async fn counting(
             amounts: row.amounts,
             effective: Vec::new(),
         });
-        counting.effective.push(Money { amount: row.effective, currency: Currency::exactly(&row.currency) });
+        if counting.delivery != row.delivery_id {
+            // Several deliveries add up to it, so it is not what the register was asked for.
+            (counting.content, counting.amounts) = (None, None);
+        }
+        let currency = Currency::exactly(&row.currency);
+        match counting.effective.iter_mut().find(|it| it.currency == currency) {
+            Some(known) => known.amount += row.effective,
+            None => counting.effective.push(Money { amount: row.effective, currency }),
+        }
     }
     Ok(months)
 }

@@ -18,12 +18,17 @@ const FINE: u8 = 18;
 /// Decimals of what is stated.
 const CENTS: u8 = 2;
 
-/// The parts of a price. They sum to it, and those of everyone to that of everyone.
+/// The parts of a price, which sum to it. Of everyone the price of what is direct is told in one figure: by its parts it
+/// would tell what another team's machines cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct OwnedPrice {
     pub parts: Vec<OwnedPart>,
+    /// The direct parts together; with the shared ones they sum to both prices.
+    pub direct: OwnedPart,
     pub cost: Decimal,
     pub owned_hours: Decimal,
+    /// Of them, those of machines that are the team's alone. The others are its part of machines that are shared.
+    pub direct_hours: Decimal,
     pub per_hour: Decimal,
     pub organization_per_hour: Decimal,
 }
@@ -37,8 +42,9 @@ pub struct OwnedPart {
     /// In cents that sum to those of all.
     pub stated: Decimal,
     pub per_hour: Decimal,
-    pub organization_per_hour: Decimal,
-    /// Of everyone what the team has nothing of.
+    /// None of a part of what is direct.
+    pub organization_per_hour: Option<Decimal>,
+    /// Of everyone what the team has no part of.
     #[serde(skip)]
     pub is_of_others: bool,
 }
@@ -60,33 +66,58 @@ pub(super) async fn owned_price(
         return Ok(None);
     };
     let theirs = costs(db, answers, of_team, by_pool).await?;
-    let mut of_all = costs(db, answers, &of_team.of_organization(), everyone).await?;
-    let mut parts: Vec<(OwnedPart, Decimal)> = Vec::new();
-    for ((pool, label), cost) in theirs {
-        let key = (pool, label);
-        let of_everyone = of_all.remove(&key).unwrap_or_default();
-        parts.push((OwnedPart::new(key, cost), of_everyone));
+    let of_all = costs(db, answers, &of_team.of_organization(), everyone).await?;
+    let is_direct = |((pool, _), _): &(&(Option<String>, String), &Decimal)| pool.is_none();
+    let direct_of_all: Decimal = of_all.iter().filter(is_direct).map(|(_, cost)| *cost).sum();
+    let (mut direct, mut shared): (Vec<_>, Vec<_>) =
+        theirs.into_iter().map(|(key, cost)| OwnedPart::new(key, cost)).partition(|it| it.pool.is_none());
+    for parts in [&mut direct, &mut shared] {
+        parts.sort_by_key(|part| std::cmp::Reverse(part.cost));
     }
-    parts.sort_by_key(|(part, _)| (part.pool.is_some(), std::cmp::Reverse(part.cost)));
-    let others: Decimal = of_all.into_values().sum();
+    let of_pool = |part: &OwnedPart| {
+        let key = (part.pool.clone(), part.label.clone());
+        of_all.get(&key).copied().unwrap_or_default()
+    };
+    let mut shared_of_all: Vec<Decimal> = shared.iter().map(of_pool).collect();
+    let all: Decimal = of_all.values().copied().sum();
+    let others = all - direct_of_all - shared_of_all.iter().copied().sum::<Decimal>();
     if !others.is_zero() {
-        let label = "What others have and it has not".to_owned();
-        parts
-            .push((OwnedPart { is_of_others: true, ..OwnedPart::new((None, label), Decimal::ZERO) }, others));
+        let key = (None, "Shared costs that it has no part of".to_owned());
+        shared.push(OwnedPart { is_of_others: true, ..OwnedPart::new(key, Decimal::ZERO) });
+        shared_of_all.push(others);
     }
-    let costs: Vec<Decimal> = parts.iter().map(|(part, _)| part.cost).collect();
-    let of_everyone: Vec<Decimal> = parts.iter().map(|(_, cost)| *cost).collect();
-    let stated = Decimal::round_parts(&costs, CENTS);
-    let prices = each_hour(&costs, by_pool.owned_hours, per_hour);
+
+    // What is direct first, in one figure.
+    let cost_of = |parts: &[OwnedPart]| parts.iter().map(|it| it.cost).collect::<Vec<Decimal>>();
+    let direct_cost: Decimal = cost_of(&direct).into_iter().sum();
+    let prices = each_hour(&[&[direct_cost][..], &cost_of(&shared)].concat(), by_pool.owned_hours, per_hour);
+    let of_everyone = [&[direct_of_all][..], &shared_of_all].concat();
     let of_everyone = each_hour(&of_everyone, everyone.owned_hours, organization_per_hour);
-    let figures = stated.into_iter().zip(prices).zip(of_everyone);
-    let parts = parts.into_iter().zip(figures).map(|((part, _), ((stated, per_hour), of_everyone))| {
-        OwnedPart { stated, per_hour, organization_per_hour: of_everyone, ..part }
-    });
+    for ((part, per_hour), of_all) in shared.iter_mut().zip(&prices[1..]).zip(&of_everyone[1..]) {
+        (part.per_hour, part.organization_per_hour) = (*per_hour, Some(*of_all));
+    }
+    let each = each_hour(&cost_of(&direct), by_pool.owned_hours, prices[0]);
+    for (part, per_hour) in direct.iter_mut().zip(each) {
+        part.per_hour = per_hour;
+    }
+    let mut parts = [direct, shared].concat();
+    let stated = Decimal::round_parts(&cost_of(&parts), CENTS);
+    for (part, stated) in parts.iter_mut().zip(stated) {
+        part.stated = stated;
+    }
+    let direct = OwnedPart {
+        stated: parts.iter().filter(|it| it.organization_per_hour.is_none()).map(|it| it.stated).sum(),
+        per_hour: prices[0],
+        organization_per_hour: Some(of_everyone[0]),
+        ..OwnedPart::new((None, "Direct".to_owned()), direct_cost)
+    };
     Ok(Some(OwnedPrice {
-        parts: parts.collect(),
-        cost: costs.into_iter().sum(),
+        cost: parts.iter().map(|it| it.cost).sum(),
+        parts,
+        direct,
         owned_hours: by_pool.owned_hours,
+        // What has no pool.
+        direct_hours: by_pool.groups.iter().filter(|it| it.key.is_none()).map(|it| it.owned_hours).sum(),
         per_hour,
         organization_per_hour,
     }))
@@ -133,20 +164,35 @@ impl OwnedPart {
             cost,
             stated: Decimal::ZERO,
             per_hour: Decimal::ZERO,
-            organization_per_hour: Decimal::ZERO,
+            organization_per_hour: None,
             is_of_others: false,
         }
     }
 
-    /// How much more an hour costs the team by it.
-    pub fn difference(&self) -> Decimal {
-        self.per_hour - self.organization_per_hour
+    /// How much more an hour costs the team by it; none of a part of what is direct.
+    pub fn difference(&self) -> Option<Decimal> {
+        self.organization_per_hour.map(|of_everyone| self.per_hour - of_everyone)
     }
 }
 
 impl OwnedPrice {
     pub fn difference(&self) -> Decimal {
         self.per_hour - self.organization_per_hour
+    }
+
+    pub fn shared_hours(&self) -> Decimal {
+        self.owned_hours - self.direct_hours
+    }
+
+    /// The parts of what is direct.
+    pub fn of_direct(&self) -> impl Iterator<Item = &OwnedPart> {
+        self.parts.iter().filter(|part| part.organization_per_hour.is_none())
+    }
+
+    /// What is direct together, and each shared cost.
+    pub fn compared(&self) -> impl Iterator<Item = &OwnedPart> {
+        let shared = self.parts.iter().filter(|part| part.organization_per_hour.is_some());
+        std::iter::once(&self.direct).chain(shared)
     }
 
     pub fn stated(&self) -> Decimal {

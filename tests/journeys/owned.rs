@@ -367,11 +367,15 @@ async fn what_an_hour_owned_costs_is_told_part_by_part(db: PgPool) {
     assert_eq!(
         parts(price),
         [
-            json!([null, "Depreciation, H100", "100", "4.166667", "3.000000"]),
-            json!([null, "Depreciation", "7", "0.291666", "0.175000"]),
+            json!([null, "Depreciation, H100", "100", "4.166667", null]),
+            json!([null, "Depreciation", "7", "0.291666", null]),
             json!(["racks", "racks", "36", "1.500000", "1.500000"]),
-            json!([null, "What others have and it has not", "0", "0.000000", "0.225000"]),
         ]
+    );
+    // Everyone's in one figure: by its parts one could reckon what the other team's machines cost.
+    assert_eq!(
+        (&price["direct"]["per_hour"], &price["direct"]["organization_per_hour"]),
+        (&json!("4.458333"), &json!("3.400000"))
     );
     assert_eq!(
         (&price["per_hour"], &price["organization_per_hour"]),
@@ -382,18 +386,17 @@ async fn what_an_hour_owned_costs_is_told_part_by_part(db: PgPool) {
         let parts = price["parts"].as_array().unwrap().iter();
         parts.map(|part| part[name].as_str().unwrap().parse::<Decimal>().unwrap()).sum()
     };
-    for (part, whole) in [
-        ("per_hour", "per_hour"),
-        ("organization_per_hour", "organization_per_hour"),
-        ("cost", "cost"),
-        ("stated", "cost"),
-    ] {
+    for (part, whole) in [("per_hour", "per_hour"), ("cost", "cost"), ("stated", "cost")] {
         assert_eq!(sum(part), price[whole].as_str().unwrap().parse().unwrap(), "{part}");
     }
     let page = app.get("/teams/vision/2026-09").await.body;
     assert_eq!(
         html::texts(&page, "#owned tbody tr:first-child > *"),
-        ["Depreciation, H100", "100.00", "4.166667", "3.000000", "1.166667"]
+        ["Depreciation, H100", "100.00", "4.166667", "", ""]
+    );
+    assert_eq!(
+        html::texts(&page, "#owned tbody tr:nth-child(3) > *"),
+        ["Direct, all of it", "107.00", "4.458333", "3.400000", "1.058333"]
     );
     ledger.assert_balanced().await;
 }

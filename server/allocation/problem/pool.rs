@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::super::book::MonthBook;
-use super::super::entry::{Pool, Recipient, Split};
+use super::super::entry::{Hours, Pool, Recipient, Split};
 use super::super::split::PLACES;
 use super::Found;
 use crate::money::Decimal;
@@ -53,6 +53,11 @@ pub(super) fn check_alone(title: &str, pool: &Pool, found: &mut Found) {
         && unit.trim().is_empty()
     {
         found.add(title, "the unit of its quantity is not given");
+    }
+    if let Split::AcceleratorHours(Hours { account: Some(account), .. }) = &pool.split
+        && account.trim().is_empty()
+    {
+        found.add(title, "the account whose hours weigh is not given");
     }
     let hands_to_pools =
         matches!(pool.split, Split::Quantity { .. } | Split::WhoUsedIt) && !pool.pools.is_empty();

@@ -82,7 +82,7 @@ pub(super) const CLUSTER: &[Field] = &[
     ),
     field("name", "Name", Takes::Text),
     field("site", "Site", Takes::Text).hint("Where it stands; the region of its charges."),
-    field("since", "Since", Takes::Day).hint("Nothing of it costs anything before this day."),
+    field("since", "Since", Takes::Day).hint("Hardware and energy cost nothing before; what is paid by the month counts for the whole of this one."),
     DOWNTIME.hint(
         "From its beginning; 5 to 10 is usual. To change it from a month on, leave it as it was and add an entry under \
          “Utilization and downtime”: a change here changes the modelled energy of every month since the beginning.",

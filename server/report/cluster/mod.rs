@@ -66,7 +66,10 @@ impl Answers {
     ) -> Result<Option<ClusterReport>, Error> {
         let Some(it) = register.cluster(cluster) else { return Ok(None) };
         let recent = recent_of(months);
-        let known = currencies(recent.iter().flat_map(|month| &month.sums.summaries));
+        let of_months = |months: &[ClusterMonth]| currencies(months.iter().flat_map(|it| &it.sums.summaries));
+        // Of a cluster that is gone for long, that of all its months.
+        let known = Some(of_months(recent)).filter(|known| !known.is_empty());
+        let known = known.unwrap_or_else(|| of_months(months));
         let currency = known.first().cloned();
         let others = known.get(1..).unwrap_or_default();
         let rates = match &currency {

@@ -85,7 +85,7 @@ impl MonthOfCluster {
     }
 
     /// What that leaves out.
-    pub(super) fn without_rate(&self) -> impl Iterator<Item = Missing> {
+    pub fn without_rate(&self) -> impl Iterator<Item = Missing> {
         let month = self.summary.month;
         let missing = self.others.iter().filter(|it| it.rate.is_none() && !it.effective.is_zero());
         missing.map(move |it| Missing { month, currency: it.currency.clone() })

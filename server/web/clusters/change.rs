@@ -12,7 +12,7 @@ use super::super::{Access, filters, paths, respond};
 use super::changes::{differences, look, undo_of};
 use super::cluster::to_month;
 use crate::clock;
-use crate::onprem::{self, Change, MovedAmount, Moves, Sides, Status};
+use crate::onprem::{self, Change, Edit, MovedAmount, Moves, Sides, Status};
 
 #[derive(Template)]
 #[template(path = "clusters/change.html")]
@@ -23,7 +23,7 @@ struct Page {
     moves: Option<Moves>,
     /// What undoing it would move, where that is not the same backwards.
     undoing: Option<Moves>,
-    /// Entries of a proposal that are not as they were when it was made.
+    /// Entries that are not as a proposal found them, or as a change left them, so that it cannot be applied or undone.
     overtaken: Vec<String>,
 }
 
@@ -32,15 +32,19 @@ impl Page {
         let change = onprem::find(&mut *db, id).await?.ok_or(Error::NotFound)?;
         let moves = reckoned(onprem::sides(&mut *db, &change).await?).await?;
         let (revision, register) = onprem::current(&mut *db).await?;
+        let overtaken = match change.status {
+            Status::Proposed => register.overtaken(&change.edits),
+            Status::Applied => {
+                let back: Vec<Edit> = change.edits.iter().cloned().map(Edit::undone).collect();
+                register.overtaken(&back)
+            }
+            _ => Vec::new(),
+        };
         let undoing = match change.applied_revision {
-            Some(applied) if applied < revision => {
+            Some(applied) if applied < revision && overtaken.is_empty() => {
                 reckoned(onprem::sides_of_undoing(&mut *db, &change).await?).await?
             }
             _ => None,
-        };
-        let overtaken = match change.status {
-            Status::Proposed => register.overtaken(&change.edits),
-            _ => Vec::new(),
         };
         Ok(Self { layout, change, moves, undoing, overtaken })
     }
@@ -53,8 +57,12 @@ impl Page {
         self.change.status == Status::Proposed
     }
 
+    fn is_applied(&self) -> bool {
+        self.change.status == Status::Applied
+    }
+
     fn undo(&self) -> Option<String> {
-        undo_of(&self.layout, &self.change)
+        undo_of(&self.layout, &self.change).filter(|_| self.overtaken.is_empty())
     }
 
     fn apply(&self) -> paths::RegisterApply {

@@ -48,7 +48,7 @@ pub struct Standing {
     pub due: usize,
     pub accelerators: u32,
     pub other_currencies: Vec<Currency>,
-    /// With what is charged in other currencies, where the month has a rate.
+    /// With what is charged in other currencies; none where the month has no rate for one of them.
     pub per_owned_hour: Option<Decimal>,
     /// By the productive share that was entered.
     pub per_productive_hour: Option<Decimal>,
@@ -62,7 +62,8 @@ impl Standing {
         let known = last.map(|it| currencies(&it.sums.summaries)).unwrap_or_default();
         let month = last.and_then(|it| it.sums.summaries.first().cloned());
         let with_others = last.zip(known.first()).map(|(it, own)| MonthOfCluster::of(it, own, rates));
-        let per_owned_hour = with_others.and_then(|it| it.per_owned_hour);
+        let is_whole = |it: &MonthOfCluster| it.without_rate().next().is_none();
+        let per_owned_hour = with_others.filter(is_whole).and_then(|it| it.per_owned_hour);
         Self {
             cluster: cluster.handle.clone(),
             name: cluster.name.clone(),

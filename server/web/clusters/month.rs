@@ -158,7 +158,9 @@ impl Stands {
                 "Every amount counts as the register says. What the cluster is called, or how a line came about, is \
                  told otherwise since; nobody is charged anything else. It can be published again for its words."
             }
-            Self::Running => "It is not over: what counts of it is what was known when it was published.",
+            Self::Running => {
+                "It is not over: what counts of it is what was known when it was published. What is paid by the month counts whole from its first day, so that an hour costs more than it will."
+            }
             Self::HandedIn => "It was published, and its file waits to be loaded.",
             Self::Uploaded => "A file counts that somebody loaded, and no register was asked for it.",
             Self::Gone => {

@@ -212,7 +212,9 @@ fn read_row(
 /// In whole seconds; no clock of a meter is better.
 fn parse_time(text: &str) -> Option<DateTime<Utc>> {
     const FORMATS: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
-    let in_utc = || FORMATS.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
+    // RFC 3339 wants seconds, and many write `2026-09-30T14:15Z` all the same.
+    let plain = text.strip_suffix('Z').unwrap_or(text);
+    let in_utc = || FORMATS.iter().find_map(|format| NaiveDateTime::parse_from_str(plain, format).ok());
     let time = DateTime::parse_from_rfc3339(text)
         .map(|time| time.to_utc())
         .ok()

@@ -43,6 +43,17 @@ fn intervals_are_taken_as_they_are_and_gaps_are_said() {
 }
 
 #[test]
+fn a_time_is_told_in_the_ways_that_people_write_it() {
+    let of = |from: &str| lines(&format!("meter,from,until,kwh\na,{from},2026-09-01T01:00:00Z,1\n"));
+    let plain = of("2026-09-01 00:00");
+    for from in
+        ["2026-09-01T00:00:00Z", "2026-09-01T00:00Z", "2026-09-01T02:00:00+02:00", "2026-09-01 00:00:00"]
+    {
+        assert_eq!(of(from), plain, "{from}");
+    }
+}
+
+#[test]
 fn an_end_that_is_the_last_second_of_an_interval_leaves_no_gap() {
     let file = "from,until,kwh\n2026-09-01 00:00:00,2026-09-01 00:14:59,1\n2026-09-01 00:15:00,2026-09-01 00:29:59,2\n\
                 2026-09-01 00:30:01,2026-09-01 00:45:00,3\n";
