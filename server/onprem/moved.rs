@@ -106,7 +106,7 @@ impl Sides {
                     continue;
                 }
                 let sides = [&self.before, &self.after].map(|side| side.reckoned(&of_month, today));
-                self.push(&mut moves, of_month, &sides);
+                self.push(&mut moves, &of_month, &sides);
             }
         }
         moves.totals = totals(&moves.amounts);
@@ -124,11 +124,11 @@ impl Sides {
         months.filter(move |it| !is_same && self.is_read_otherwise(it))
     }
 
-    fn push(&self, moves: &mut Moves, of_month: (String, BillingMonth), [before, after]: &[Reckoned; 2]) {
+    fn push(&self, moves: &mut Moves, of_month: &(String, BillingMonth), [before, after]: &[Reckoned; 2]) {
         if before.content == after.content {
             return;
         }
-        let (cluster, month) = &of_month;
+        let (cluster, month) = of_month;
         let named = [&self.after, &self.before].map(|side| side.register.cluster(cluster));
         let name = named.into_iter().flatten().next().map_or(cluster.as_str(), |it| it.name.as_str());
         let mut has_moved = false;
@@ -147,7 +147,7 @@ impl Sides {
                 currency,
                 effective,
                 billed,
-                counts: self.counting.contains(&of_month),
+                counts: self.counting.contains(of_month),
             });
         }
         if !has_moved && before.amounts != after.amounts {
@@ -344,14 +344,14 @@ mod tests {
             with.entries.insert(9, entry(Kind::Events, event));
             (without, with)
         };
-        let (stays, moved) = from_the_beginning("asset=node|units=|day=2026-01-01|what=move|to=b");
-        assert_eq!(touched(&stays, &moved), ["a", "b"].map(str::to_owned).into());
+        let (kept, elsewhere) = from_the_beginning("asset=node|units=|day=2026-01-01|what=move|to=b");
+        assert_eq!(touched(&kept, &elsewhere), ["a", "b"].map(str::to_owned).into());
         assert_eq!(
-            sides(&stays, &moved).moves(day("2026-03-01")).totals[0].effective.difference,
+            sides(&kept, &elsewhere).moves(day("2026-03-01")).totals[0].effective.difference,
             Decimal::ZERO
         );
-        let (stays, sold) = from_the_beginning("asset=node|units=|day=2026-01-01|what=write-off");
-        assert_eq!(touched(&stays, &sold), ["a"].map(str::to_owned).into());
+        let (kept, sold) = from_the_beginning("asset=node|units=|day=2026-01-01|what=write-off");
+        assert_eq!(touched(&kept, &sold), ["a"].map(str::to_owned).into());
         let mut left = before.clone();
         left.entries.insert(9, entry(Kind::Events, "asset=node|units=|day=2026-01-20|what=write-off"));
         assert_eq!(touched(&before, &left), ["a", "b"].map(str::to_owned).into());

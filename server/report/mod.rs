@@ -99,7 +99,7 @@ pub use remedies::{Offer, Remedy, remedies};
 pub use restates::{Restates, restates};
 pub use shared_movement::{SharedMovement, TeamParts};
 pub use spend::{Group, Spend, spend};
-pub use standing::{Standing, stated_until};
+pub use standing::{Standing, final_months, stated_until};
 pub use statement::{
     Cause, Cents, Finality, Restated, StatedLine, StatedPart, Statement, TeamStatement, Way, Weighed,
     month_in_cents, statement,

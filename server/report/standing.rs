@@ -7,7 +7,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder};
 use super::basis::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
 use crate::accounts::Viewer;
-use crate::ledger::Visible;
+use crate::ledger::{self, Visible};
 use crate::period::{BillingMonth, Period};
 
 /// An account and month of a provider, and how its figures stand.
@@ -97,6 +97,21 @@ pub(super) async fn scopes_of(
     push_filters(&mut query, &[], viewer, source, allocation);
     query.push(" group by 1 having sum(c.charges) <> 0");
     query.build_query_scalar().fetch_all(db).await
+}
+
+/// Those of several months that are final as the ledger stands: what is published of them changes what was charged.
+pub async fn final_months(
+    db: &mut PgConnection,
+    months: impl Iterator<Item = BillingMonth>,
+) -> sqlx::Result<Vec<BillingMonth>> {
+    let sequence = ledger::sequence(&mut *db).await?;
+    let mut found = Vec::new();
+    for month in months {
+        if final_since(&mut *db, month, sequence).await?.is_some() {
+            found.push(month);
+        }
+    }
+    Ok(found)
 }
 
 /// The first step of the ledger at which every bill of a month that counts at a step was there, and final: it named its

@@ -21,7 +21,7 @@ use crate::jobs::{self, HandedIn};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, ClusterMonth, Component, Entry, Kind, Months, Register, State as Stands};
 use crate::period::BillingMonth;
-use crate::report::{Answers, ClusterReport};
+use crate::report::{self, Answers, ClusterReport};
 
 #[derive(Template)]
 #[template(path = "clusters/cluster.html")]
@@ -33,6 +33,8 @@ struct Page {
     energy: Stack,
     /// Months that do not count as the register says.
     due: Vec<(BillingMonth, Stands, Vec<Money>, Vec<Money>)>,
+    /// Those of them that were final: what teams are charged in them changes.
+    final_months: Vec<BillingMonth>,
     handed_in: usize,
     /// Months of which only words are told otherwise since.
     reworded: Vec<BillingMonth>,
@@ -128,12 +130,15 @@ pub async fn show(
                 }
             }
             let kinds = kinds(&register, &handle);
+            let of_due = months.iter().filter(is_due).map(|it| it.month);
+            let final_months = report::final_months(&mut db, of_due).await?;
             respond::html(Page {
                 layout,
                 energy: chart::energy(&it),
                 it,
                 charts,
                 due,
+                final_months,
                 handed_in,
                 reworded: reworded.collect(),
                 states,
