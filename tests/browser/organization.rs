@@ -39,6 +39,7 @@ async fn a_file_of_teams_that_is_refused_says_why_and_is_taken_when_it_is_mended
     page.click("button", "Load").await;
     page.arrive("/changes/").await;
     page.click("button", "Apply this change").await;
+    page.see("every page shows it").await;
     page.go("/organization/teams").await;
     page.see("Vision").await;
     // A refusal is an answer with 422, which the browser notes.
