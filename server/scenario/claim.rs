@@ -24,14 +24,14 @@ pub struct Claim {
     /// The figure, as it was printed.
     pub printed: &'static str,
     /// How one gets to it: not necessarily what its author did.
-    pub reproduced: Option<Figure>,
-    pub right: Vec<Figure>,
+    pub reproduced: Option<Value>,
+    pub right: Vec<Value>,
     /// Why the two differ.
     pub why: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
+pub struct Value {
     pub value: Decimal,
     pub unit: Unit,
     /// What it is, and of what.
@@ -161,8 +161,8 @@ fn training(runs: i64) -> Decimal {
     gpu_hours(64, 14.into(), runs.into())
 }
 
-fn figure(value: Decimal, unit: Unit, of: &'static str) -> Figure {
-    Figure { value, unit, of }
+fn figure(value: Decimal, unit: Unit, of: &'static str) -> Value {
+    Value { value, unit, of }
 }
 
 fn reserved() -> Decimal {

@@ -16,9 +16,11 @@ pub mod break_even;
 pub mod capacity;
 pub mod check;
 pub mod claim;
+pub mod figure;
 pub mod owning;
 pub mod price;
 
 pub use break_even::{BreakEven, Payment, Verdict, YearlyCost};
 pub use check::{Finding, Severity};
+pub use figure::{Figure, Term, Unit};
 pub use owning::{Owning, OwningCost};

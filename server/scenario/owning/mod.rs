@@ -23,13 +23,14 @@ pub mod staff;
 use serde::{Deserialize, Serialize};
 
 pub use capital::{Fabric, Purchase, Residual};
-pub use cost::{Component, OwningCost, Part, Term, Unit};
+pub use cost::{Component, OwningCost, Part};
 pub use hours::{Hours, Link};
 pub use power::{Draw, Energy, Housing};
 pub use racks::{Cooling, Racks};
 pub use staff::{Staff, Step};
 
 use super::arithmetic::{decimal, one};
+pub use super::figure::{Term, Unit};
 use crate::money::Decimal;
 
 /// What is asked about owning. Amounts are in one currency; the defaults are US dollars of 2025 for H100 and hold only

@@ -4,7 +4,7 @@ use super::super::filters::{self, figure};
 use crate::money::{Currency, Decimal};
 use crate::onprem::{Comparison, Economics};
 use crate::scenario::capacity::{Full, Order};
-use crate::scenario::claim::Figure;
+use crate::scenario::claim::Value;
 use crate::scenario::owning::{Component, Cooling, Hours, Term, Unit};
 use crate::scenario::{BreakEven, Finding, Verdict};
 
@@ -17,13 +17,24 @@ pub(super) fn stated(value: Decimal, unit: Unit, money: &str) -> String {
     match unit {
         Unit::Money => format!("{} {money}", amount(value, 2)),
         Unit::MoneyPerYear => format!("{} {money} a year", amount(value, 2)),
+        Unit::MoneyPerMonth => format!("{} {money} a month", amount(value, 2)),
         Unit::MoneyPerHour => format!("{} {money} an hour", amount(value, FINE)),
         Unit::MoneyPerKwh => format!("{} {money} a kWh", amount(value, FINE)),
         Unit::MoneyPerKwMonth => format!("{} {money} a kW and month", amount(value, 2)),
+        Unit::MoneyPerGigabyte => format!("{} {money} a GB", amount(value, FINE)),
+        Unit::MoneyPerMillionTokens => format!("{} {money} a million tokens", amount(value, FINE)),
+        Unit::MoneyPerPetaflopHour => format!("{} {money} an hour at a petaflop", amount(value, FINE)),
         Unit::Kilowatts => format!("{} kW", number(value, 2)),
         Unit::Hours => format!("{} hours", number(value, 1)),
         Unit::Years => format!("{} years", number(value, 2)),
         Unit::Months => format!("{} months", number(value, 1)),
+        Unit::Days => format!("{} days", number(value, 2)),
+        Unit::Weeks => format!("{} weeks", number(value, 1)),
+        Unit::Gigabytes => format!("{} GB", number(value, 2)),
+        Unit::Bytes => format!("{} bytes", number(value, 0)),
+        Unit::Tokens => format!("{} tokens", number(value, 0)),
+        Unit::TokensPerSecond => format!("{} tokens a second", number(value, 1)),
+        Unit::PerHour => format!("{} an hour", number(value, FINE)),
         Unit::Share => percent(value),
         Unit::SharePerYear => format!("{} a year", percent(value)),
         Unit::Number => number(value, FINE),
@@ -138,7 +149,7 @@ pub(super) fn fine(price: &Decimal) -> String {
 }
 
 /// A figure of a claim; they are all in dollars.
-pub(super) fn in_dollars(figure: &Figure) -> String {
+pub(super) fn in_dollars(figure: &Value) -> String {
     stated(figure.value, figure.unit, "dollars")
 }
 

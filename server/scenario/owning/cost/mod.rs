@@ -8,6 +8,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, growth, one, product, quotient};
 use crate::scenario::break_even::YearlyCost;
 use crate::scenario::check::{self, Finding, Refused};
+use crate::scenario::figure::{Term, Unit, term};
 
 /// What a cluster costs in a year. The amounts of its components sum exactly to the total.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,34 +58,6 @@ pub enum Part {
     Software,
     Other,
     OneOff,
-}
-
-/// A number in a formula.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Term {
-    pub name: &'static str,
-    pub value: Decimal,
-    pub unit: Unit,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    Money,
-    MoneyPerYear,
-    MoneyPerHour,
-    MoneyPerKwh,
-    MoneyPerKwMonth,
-    Kilowatts,
-    Hours,
-    Years,
-    Months,
-    /// Of 1.
-    Share,
-    /// Of 1, in a year.
-    SharePerYear,
-    /// How many, or how many times.
-    Number,
 }
 
 impl OwningCost {
@@ -324,10 +297,6 @@ impl Owning {
 
 fn fixed(part: Part, name: &str, per_year: Decimal, formula: &'static str, terms: Vec<Term>) -> Component {
     Component { part, name: name.to_owned(), per_year, variable: Decimal::ZERO, formula, terms }
-}
-
-fn term(name: &'static str, value: Decimal, unit: Unit) -> Term {
-    Term { name, value, unit }
 }
 
 #[cfg(test)]
