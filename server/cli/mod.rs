@@ -9,6 +9,7 @@ mod generate;
 mod import;
 mod report;
 mod restore;
+mod scenario;
 mod user;
 
 use std::path::{Path, PathBuf};
@@ -62,6 +63,8 @@ enum Command {
     /// Print the figures of a page.
     #[command(subcommand)]
     Report(report::Report),
+    /// Compare where work could run, as a file says it, without a server.
+    Scenario(scenario::Arguments),
     /// Print the conservation equations with both sides; status 1 where one fails.
     Check(check::Arguments),
     /// Write everything into a new folder, beside a running server: the database, the originals, a manifest.
@@ -131,6 +134,9 @@ pub fn run() -> ExitCode {
     if let Some(Command::Generate(arguments)) = cli.command {
         return exit_code(generate::run(&arguments, cli.json));
     }
+    if let Some(Command::Scenario(arguments)) = cli.command {
+        return exit_code(scenario::run(&arguments, cli.json));
+    }
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -183,7 +189,7 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
         Command::Check(arguments) => check::run(session, arguments).await,
         Command::User(user) => user::run(session, user).await,
         Command::Backup(arguments) => backup::run(session, &store, arguments).await,
-        Command::Generate(_) | Command::KeepPostgres { .. } | Command::Restore(_) => {
+        Command::Generate(_) | Command::KeepPostgres { .. } | Command::Restore(_) | Command::Scenario(_) => {
             unreachable!("are answered before a database is opened")
         }
     };

@@ -77,8 +77,34 @@ impl Serialize for Decimal {
     }
 }
 
+/// From text or a whole number. A binary float has lost digits already and is refused.
 impl<'de> Deserialize<'de> for Decimal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        struct Exact;
+        impl serde::de::Visitor<'_> for Exact {
+            type Value = Decimal;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a decimal number")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Decimal, E> {
+                text.parse().map_err(E::custom)
+            }
+
+            fn visit_i64<E>(self, n: i64) -> Result<Decimal, E> {
+                Ok(n.into())
+            }
+
+            fn visit_u64<E>(self, n: u64) -> Result<Decimal, E> {
+                Ok(Decimal::new(n.into(), 0))
+            }
+        }
+        deserializer.deserialize_any(Exact)
     }
+}
+
+/// For `#[serde(deserialize_with)]` where numbers come as text that the format would take for floats: cells of a CSV.
+pub fn from_cell<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::money::Decimal;
+use crate::money::{Decimal, from_cell};
 
 /// A node as it is sold. Prices in USD.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,14 +15,21 @@ pub struct System {
     /// As the catalog of accelerators recognizes it.
     pub accelerator: String,
     pub accelerators: u32,
+    #[serde(deserialize_with = "from_cell")]
     pub price: Decimal,
+    #[serde(deserialize_with = "from_cell")]
     pub price_low: Decimal,
+    #[serde(deserialize_with = "from_cell")]
     pub price_high: Decimal,
     /// Of the fabric, per node.
+    #[serde(deserialize_with = "from_cell")]
     pub network_price: Decimal,
+    #[serde(deserialize_with = "from_cell")]
     pub idle_kw: Decimal,
+    #[serde(deserialize_with = "from_cell")]
     pub load_kw: Decimal,
     /// What the power supply and the rack must bear.
+    #[serde(deserialize_with = "from_cell")]
     pub rated_kw: Decimal,
     pub price_source: String,
     pub power_source: String,

@@ -14,13 +14,20 @@
 pub mod arithmetic;
 pub mod break_even;
 pub mod capacity;
+pub mod cash;
 pub mod check;
 pub mod claim;
+pub mod comparison;
 pub mod figure;
+pub mod file;
+pub mod mix;
 pub mod owning;
 pub mod price;
+pub mod profile;
+pub mod uncertainty;
 
 pub use break_even::{BreakEven, Payment, Verdict, YearlyCost};
+pub use cash::Payback;
 pub use check::{Finding, Severity};
 pub use figure::{Figure, Term, Unit};
 pub use owning::{Owning, OwningCost};

@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::break_even::Payment;
-use crate::money::Decimal;
+use crate::money::{Decimal, from_cell};
 
 /// After so many days a price is to be asked for again.
 const FRESH_DAYS: i64 = 180;
@@ -23,6 +23,7 @@ pub struct Price {
     pub supplier: String,
     pub tier: Tier,
     pub paid: Paid,
+    #[serde(deserialize_with = "from_cell")]
     pub usd_per_hour: Decimal,
     /// What the supplier calls it; empty where that is not known.
     pub sku: String,

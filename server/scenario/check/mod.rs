@@ -5,6 +5,8 @@
 
 mod demand;
 mod owning;
+mod scenario;
+mod shape;
 mod twice;
 
 use std::fmt;
@@ -17,6 +19,7 @@ use crate::money::Decimal;
 
 pub use demand::demand;
 pub use owning::owning;
+pub use scenario::scenario;
 
 /// The largest amount of money that is computed with: a trillion.
 const MOST_MONEY: i64 = 1_000_000_000_000;

@@ -65,7 +65,7 @@ impl Owning {
     }
 
     /// What they are paid before anything runs, once.
-    pub(super) fn staff_before(&self) -> Decimal {
+    pub(in crate::scenario) fn staff_before(&self) -> Decimal {
         let years = quotient(self.staff.months_before, 12.into()).unwrap_or_default();
         product(&[self.people(), self.staff.loaded_cost, years])
     }

@@ -1,0 +1,246 @@
+//! What is paid when: cumulative cost, payback, and what it is worth today.
+//!
+//! - cumulative cost K(m): everything that is paid until the end of month m, less what is sold
+//! - payback: the first month in which K of one comes down to K of the other and stays so until the next purchase,
+//!   interpolated within the month. It ignores what money costs.
+//! - present value = Σ paid at the start of month m ÷ (1 + r)^((m − 1) ÷ 12) + Σ paid during it ÷ (1 + r)^(m ÷ 12):
+//!   what is paid during a month is counted at its end.
+//!
+//! A purchase is counted once, when it is paid. Depreciation is no payment and has no place here: a calculator that
+//! takes it into the divisor of its payback counts the purchase twice.
+
+use serde::Serialize;
+
+use super::arithmetic::{count, growth, one, quotient};
+use crate::money::Decimal;
+
+/// What is paid month by month. What is received is negative.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Payments(Vec<Month>);
+
+/// A month's payments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Month {
+    /// At its start: purchases, upfront fees.
+    pub first: Decimal,
+    pub during: Decimal,
+    /// At its end: what is sold.
+    pub last: Decimal,
+}
+
+/// When owning has come down to what renting costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Payback {
+    /// It never cost more.
+    AtOnce,
+    /// After so many months and parts of one.
+    After { months: Decimal },
+    /// Not within the months that were looked at.
+    Never,
+}
+
+impl Payments {
+    pub fn over(months: u32) -> Self {
+        Self(vec![Month::default(); months as usize])
+    }
+
+    /// So much at the start, and then the same each month.
+    pub fn level(first: Decimal, each: Decimal, months: u32) -> Self {
+        let mut payments = Self(vec![Month { during: each, ..Month::default() }; months as usize]);
+        payments.at_start_of(0, first);
+        payments
+    }
+
+    pub fn months(&self) -> &[Month] {
+        &self.0
+    }
+
+    /// Months are counted from 0. What is paid after the last is not looked at.
+    pub fn at_start_of(&mut self, month: u32, amount: Decimal) {
+        if let Some(month) = self.0.get_mut(month as usize) {
+            month.first += amount;
+        }
+    }
+
+    pub fn during(&mut self, month: u32, amount: Decimal) {
+        if let Some(month) = self.0.get_mut(month as usize) {
+            month.during += amount;
+        }
+    }
+
+    pub fn at_end_of(&mut self, month: u32, amount: Decimal) {
+        if let Some(month) = self.0.get_mut(month as usize) {
+            month.last += amount;
+        }
+    }
+
+    pub fn add(&mut self, others: &Self) {
+        for (month, other) in self.0.iter_mut().zip(&others.0) {
+            month.first += other.first;
+            month.during += other.during;
+            month.last += other.last;
+        }
+    }
+
+    pub fn total(&self) -> Decimal {
+        self.0.iter().map(|it| it.first + it.during + it.last).sum()
+    }
+
+    /// K after 0, 1, 2, … months: one figure more than there are months. What is paid first counts before its month.
+    pub fn cumulative(&self) -> Vec<Decimal> {
+        let mut paid = Decimal::ZERO;
+        let mut sums = Vec::with_capacity(self.0.len() + 1);
+        for month in &self.0 {
+            paid += month.first;
+            sums.push(paid);
+            paid += month.during + month.last;
+        }
+        sums.push(paid);
+        sums
+    }
+
+    /// What all of it is worth at the start, where money costs so much a year.
+    pub fn present_value(&self, yearly_rate: Decimal) -> Decimal {
+        let mut worth = Decimal::ZERO;
+        for (month, at) in self.0.iter().zip(0u32..) {
+            worth += today(month.first, yearly_rate, at);
+            worth += today(month.during + month.last, yearly_rate, at + 1);
+        }
+        worth
+    }
+
+    /// From when on this has cost no more than another.
+    pub fn payback(&self, other: &Self) -> Payback {
+        let mut more = Decimal::ZERO;
+        let mut back = None;
+        let mut complete = Decimal::ZERO;
+        for (own, other) in self.0.iter().zip(&other.0) {
+            let is_purchase = own.first > Decimal::ZERO;
+            let start = more + own.first - other.first;
+            let end = start + own.during - other.during;
+            more = end + own.last - other.last;
+            if is_purchase && back.is_some() {
+                // It stayed so until this purchase.
+                break;
+            }
+            if more > Decimal::ZERO {
+                back = None;
+            } else if back.is_none() {
+                let part = if end > Decimal::ZERO { Some(one()) } else { quotient(start, start - end) };
+                let part = if start > Decimal::ZERO { part.unwrap_or_default() } else { Decimal::ZERO };
+                back = Some(complete + part);
+            }
+            complete += one();
+        }
+        match back {
+            Some(months) if months.is_zero() => Payback::AtOnce,
+            Some(months) => Payback::After { months },
+            None => Payback::Never,
+        }
+    }
+}
+
+/// What a payment after so many months is worth now.
+fn today(amount: Decimal, yearly_rate: Decimal, months: u32) -> Decimal {
+    if amount.is_zero() || months == 0 {
+        return amount;
+    }
+    discounted(amount, yearly_rate, months)
+}
+
+fn discounted(amount: Decimal, yearly_rate: Decimal, months: u32) -> Decimal {
+    // A rate that is checked is not −1, so what is divided by is not nothing.
+    let years = quotient(count(months), 12.into()).unwrap_or_default();
+    quotient(amount, growth(yearly_rate, years)).unwrap_or(amount)
+}
+
+/// What 1 that is paid at the end of each month is worth at the start.
+pub fn annuity_factor(yearly_rate: Decimal, months: u32) -> Decimal {
+    (1..=months).map(|month| discounted(one(), yearly_rate, month)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scenario::arithmetic::decimal;
+
+    fn number(text: &str) -> Decimal {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_payback_is_interpolated_within_its_month() {
+        let own = Payments::level(100.into(), 10.into(), 36);
+        for (rent, expected) in [
+            ("50", Payback::After { months: number("2.5") }),
+            ("10", Payback::Never),
+            ("12", Payback::Never),
+            ("5", Payback::Never),
+            ("110", Payback::After { months: one() }),
+        ] {
+            let rent = Payments::level(Decimal::ZERO, number(rent), 36);
+            assert_eq!(own.payback(&rent), expected, "{rent:?}");
+        }
+        let free = Payments::level(Decimal::ZERO, 5.into(), 36);
+        assert_eq!(free.payback(&Payments::level(Decimal::ZERO, 6.into(), 36)), Payback::AtOnce);
+    }
+
+    #[test]
+    fn a_payback_that_a_refresh_undoes_counts_until_then() {
+        let mut own = Payments::level(100.into(), Decimal::ZERO, 8);
+        own.at_start_of(4, 100.into());
+        let rent = Payments::level(Decimal::ZERO, 30.into(), 8);
+        // 100 is reached after 3⅓ months, and kept until the refresh.
+        let Payback::After { months } = own.payback(&rent) else { panic!() };
+        assert_eq!(months.round(4), number("3.3333"));
+        own.at_end_of(7, (-50).into());
+        assert_eq!(own.cumulative().last(), Some(&Decimal::from(150)));
+        // What is sold at the end counts at the end.
+        let dearer = Payments::level(300.into(), Decimal::ZERO, 8);
+        assert_eq!(dearer.payback(&rent), Payback::Never);
+        let mut sold = dearer;
+        sold.at_end_of(7, (-100).into());
+        assert_eq!(sold.payback(&rent), Payback::After { months: 8.into() });
+    }
+
+    #[test]
+    fn a_payment_later_is_worth_less() {
+        let mut payments = Payments::over(24);
+        payments.at_start_of(12, 110.into());
+        assert_eq!(payments.present_value(number("0.10")).round(10), 100.into());
+        payments.at_end_of(23, 121.into());
+        assert_eq!(payments.present_value(number("0.10")).round(10), 200.into());
+        assert_eq!(payments.present_value(Decimal::ZERO), 231.into());
+    }
+
+    proptest! {
+        #[test]
+        fn a_dearer_purchase_is_paid_back_later(price in 1i64..5000, more in 1i64..500, opex in 0i64..90) {
+            let rent = Payments::level(Decimal::ZERO, 100.into(), 60);
+            let back = |price: i64| Payments::level(price.into(), opex.into(), 60).payback(&rent);
+            match (back(price), back(price + more)) {
+                (Payback::After { months: a }, Payback::After { months: b }) => {
+                    prop_assert!(a < b);
+                    let exact = quotient(price.into(), (100 - opex).into()).unwrap();
+                    prop_assert!((a - exact).abs() < decimal(1, 9), "{a} is not {exact}");
+                }
+                (Payback::After { .. } | Payback::Never, Payback::Never) => {}
+                found => prop_assert!(false, "{found:?}"),
+            }
+        }
+
+        #[test]
+        fn without_interest_the_present_value_is_the_sum(amounts in prop::collection::vec(-1000i64..1000, 1..40)) {
+            let mut payments = Payments::over(40);
+            for (month, amount) in (0u32..).zip(&amounts) {
+                payments.during(month, (*amount).into());
+            }
+            prop_assert_eq!(payments.present_value(Decimal::ZERO), payments.total());
+            prop_assert_eq!(payments.total(), amounts.iter().sum::<i64>().into());
+            prop_assert_eq!(payments.cumulative().last().copied(), Some(payments.total()));
+        }
+    }
+}

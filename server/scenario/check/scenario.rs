@@ -1,0 +1,168 @@
+//! Scenarios: what is asked for, and each option by itself.
+
+use std::collections::BTreeSet;
+
+use super::{Findings, owning, shape};
+use crate::accelerator;
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{decimal, one};
+use crate::scenario::comparison::{Committed, Gpus, Place, Rate, Scenario, Work};
+
+/// Months that are looked at: ten years.
+const LONGEST: u32 = 120;
+const MOST_WORKS: usize = 8;
+const MOST_OPTIONS: usize = 12;
+const MOST_PLACES: usize = 6;
+
+/// What is odd about a scenario.
+pub fn scenario(scenario: &Scenario) -> Findings {
+    let mut found = Findings::default();
+    if !(1..=LONGEST).contains(&scenario.months) {
+        found.refuse("months", scenario.months, "expected 1 to 120 months");
+    }
+    found.share("cost_of_capital", scenario.cost_of_capital);
+    if !scenario.currency.is_standard() {
+        found.refuse("currency", &scenario.currency, "expected a currency of ISO 4217, such as USD");
+    }
+    many("work", scenario.work.len(), MOST_WORKS, &mut found);
+    many("option", scenario.options.len(), MOST_OPTIONS, &mut found);
+    let mut names = BTreeSet::new();
+    for (at, work) in scenario.work.iter().enumerate() {
+        of_work(work, &format!("work.{at}"), &mut found);
+        if !names.insert(work.name.as_str()) {
+            found.refuse(&format!("work.{at}.name"), &work.name, "another work has this name");
+        }
+    }
+    for (at, option) in scenario.options.iter().enumerate() {
+        let field = format!("option.{at}");
+        if option.name.trim().is_empty() {
+            found.refuse(&format!("{field}.name"), "empty", "expected a name to tell options apart");
+        }
+        many(&format!("{field}.place"), option.places.len(), MOST_PLACES, &mut found);
+        let mut taken = BTreeSet::new();
+        for (at, place) in option.places.iter().enumerate() {
+            let field = format!("{field}.place.{at}");
+            of_place(place, &field, scenario, &mut found);
+            for work in scenario.served_by(place) {
+                if !taken.insert(work.name.as_str()) {
+                    let message =
+                        "runs in another place of this option as well; name the works of each place";
+                    found.refuse(&format!("{field}.serves"), &work.name, message);
+                }
+            }
+        }
+    }
+    found.sorted()
+}
+
+fn many(field: &str, len: usize, most: usize, found: &mut Findings) {
+    if len == 0 || len > most {
+        found.refuse(field, format!("{len} of them"), &format!("expected 1 to {most}"));
+    }
+}
+
+fn of_work(work: &Work, field: &str, found: &mut Findings) {
+    if work.name.trim().is_empty() {
+        found.refuse(&format!("{field}.name"), "empty", "expected a name, such as training");
+    }
+    model(&work.accelerator, field, found);
+    shape::shape(&work.demand, &format!("{field}.demand"), found);
+    let message = "expected -0.5 to 0.5 a month; is this of a year?";
+    let (least, most) = (decimal(-5, 1), decimal(5, 1));
+    found.between(&format!("{field}.monthly_growth"), work.monthly_growth, least, most, message);
+    found.share(&format!("{field}.interruptible"), work.interruptible);
+    if found.share(&format!("{field}.productive"), work.productive) && work.productive.is_zero() {
+        found.refuse(&format!("{field}.productive"), 0, "no hour does work, so that no work has a cost");
+    }
+    if let Some(availability) = work.availability {
+        found.share(&format!("{field}.availability"), availability);
+    }
+}
+
+fn model(id: &str, field: &str, found: &mut Findings) {
+    if !id.is_empty() && accelerator::model(id).is_none() {
+        let message = "expected the id of a model of the catalog, such as nvidia-h100-sxm";
+        found.refuse(&format!("{field}.accelerator"), id, message);
+    }
+}
+
+fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Findings) {
+    model(&place.accelerator, field, found);
+    for name in &place.serves {
+        if !scenario.work.iter().any(|work| work.name == *name) {
+            found.refuse(&format!("{field}.serves"), name, "no work has this name");
+        }
+    }
+    let message = "expected 0.01 to 100 hours of the work's accelerator, mostly about 1";
+    found.between(&format!("{field}.performance"), place.performance, decimal(1, 2), 100.into(), message);
+    let message = "expected 1 to 10 hours for a useful one";
+    found.between(&format!("{field}.rework"), place.rework, one(), 10.into(), message);
+    if !(1..=1000).contains(&place.gpus_per_node) {
+        found.refuse(&format!("{field}.gpus_per_node"), place.gpus_per_node, "expected 1 to 1,000");
+    }
+    if let Some(availability) = place.availability {
+        found.share(&format!("{field}.availability"), availability);
+    }
+    found.share(&format!("{field}.support"), place.support);
+    for (at, other) in place.others.iter().enumerate() {
+        found.money(&format!("{field}.others.{at}.amount"), other.amount);
+    }
+    let is_priced = place.owned.is_some() || !place.committed.is_empty() || place.spot.is_some();
+    if !is_priced && place.on_demand.is_none() {
+        let message = "has no price: enter on demand, spot, a commitment, or machines of your own";
+        found.refuse(field, "a place", message);
+    }
+    if let Some(owned) = &place.owned {
+        let inside = owning(&owned.machines);
+        for finding in inside.iter() {
+            let name = format!("{field}.owned.machines.{}", finding.field);
+            found.add(finding.severity, &name, &finding.found, &finding.message);
+        }
+        size(owned.gpus, &format!("{field}.owned"), found);
+    }
+    for (at, committed) in place.committed.iter().enumerate() {
+        of_commitment(committed, &format!("{field}.committed.{at}"), found);
+    }
+    if let Some(spot) = &place.spot {
+        rate(&spot.rate, &format!("{field}.spot.rate"), found);
+        let message = "expected 1 to 10 hours for a useful one";
+        found.between(&format!("{field}.spot.rework"), spot.rework, one(), 10.into(), message);
+        if let Some(gpus) = spot.gpus {
+            let message = "expected 0 to 1,000,000 GPUs";
+            found.between(&format!("{field}.spot.gpus"), gpus, Decimal::ZERO, 1_000_000.into(), message);
+        }
+    }
+    if let Some(on_demand) = &place.on_demand {
+        rate(on_demand, &format!("{field}.on_demand"), found);
+    }
+}
+
+fn of_commitment(committed: &Committed, field: &str, found: &mut Findings) {
+    rate(&committed.rate, &format!("{field}.rate"), found);
+    found.money(&format!("{field}.upfront"), committed.upfront);
+    if !(1..=LONGEST).contains(&committed.months) {
+        found.refuse(&format!("{field}.months"), committed.months, "expected a term of 1 to 120 months");
+    }
+    size(committed.gpus, field, found);
+}
+
+fn size(gpus: Gpus, field: &str, found: &mut Findings) {
+    if let Gpus::Number(gpus) = gpus
+        && gpus > 1_000_000
+    {
+        found.refuse(&format!("{field}.gpus"), gpus, "expected at most a million");
+    }
+}
+
+fn rate(rate: &Rate, field: &str, found: &mut Findings) {
+    let field = |name: &str| format!("{field}.{name}");
+    if found.money(&field("price"), rate.price) && rate.price.is_zero() {
+        found.refuse(
+            &field("price"),
+            0,
+            "lists say 0 where something is not sold; enter the price of a GPU-hour",
+        );
+    }
+    let message = "expected -0.9 to 1 a year";
+    found.between(&field("yearly_change"), rate.yearly_change, decimal(-9, 1), one(), message);
+}

@@ -1,0 +1,91 @@
+//! Demand: each way of entering it.
+
+use super::Findings;
+use crate::money::Decimal;
+use crate::scenario::arithmetic::one;
+use crate::scenario::profile::Shape;
+
+/// Hours of a profile at most: ten years.
+const LONGEST: usize = 87_600;
+/// GPUs of an hour at most.
+const MOST_GPUS: i64 = 1_000_000;
+
+/// What is odd about demand as it was entered.
+pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
+    let gpus = |found: &mut Findings, name: &str, gpus: Decimal| {
+        let message = "expected 0 to 1,000,000 GPUs";
+        found.between(&format!("{field}.{name}"), gpus, Decimal::ZERO, MOST_GPUS.into(), message)
+    };
+    match shape {
+        Shape::Flat { gpus: all, hours_per_day } => {
+            gpus(found, "gpus", *all);
+            if *hours_per_day > 24 {
+                found.refuse(
+                    &format!("{field}.hours_per_day"),
+                    hours_per_day,
+                    "a day has 24 hours; is this GPU-hours of a day?",
+                );
+            }
+            if all.is_zero() || *hours_per_day == 0 {
+                found.warn(&format!("{field}.gpus"), all, "no work: an hour has no cost");
+            }
+        }
+        Shape::Between { low, high } => {
+            let fine = gpus(found, "low", *low) && gpus(found, "high", *high);
+            if fine && low > high {
+                found.refuse(&format!("{field}.low"), low, "expected no more than the high");
+            }
+        }
+        Shape::Swinging { base, day_swing, weekend, noise, .. } => {
+            gpus(found, "base", *base);
+            found.share(&format!("{field}.day_swing"), *day_swing);
+            let message = "expected 0 to 10 GPUs at weekends for one of a working day";
+            found.between(&format!("{field}.weekend"), *weekend, Decimal::ZERO, 10.into(), message);
+            let message = "expected 0 to 2; 0.3 is a lot";
+            found.between(&format!("{field}.noise"), *noise, Decimal::ZERO, 2.into(), message);
+        }
+        Shape::Levels { levels } => {
+            let mut sum = Decimal::ZERO;
+            for (at, level) in levels.iter().enumerate() {
+                gpus(found, &format!("levels.{at}.gpus"), level.gpus);
+                found.share(&format!("{field}.levels.{at}.share"), level.share);
+                sum += level.share;
+            }
+            if sum != one() {
+                found.refuse(&format!("{field}.levels"), sum, "expected shares that sum to exactly 1");
+            }
+        }
+        Shape::Hours { gpus: all } => {
+            if all.is_empty() || all.len() > LONGEST {
+                let message = "expected 1 to 87,600 hours, ten years of them";
+                found.refuse(&format!("{field}.gpus"), all.len(), message);
+            }
+            for (at, it) in all.iter().enumerate() {
+                if !gpus(found, &format!("gpus.{at}"), *it) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_work_asks_for_is_refused() {
+        for (json, message) in [
+            (r#"{"shape": "flat", "gpus": "-1", "hours_per_day": 3}"#, "expected 0 to 1,000,000 GPUs"),
+            (r#"{"shape": "flat", "gpus": "1", "hours_per_day": 400}"#, "is this GPU-hours of a day?"),
+            (r#"{"shape": "between", "low": "2", "high": "1"}"#, "no more than the high"),
+            (r#"{"shape": "levels", "levels": [{"gpus": "8", "share": "0.9"}]}"#, "sum to exactly 1"),
+            (r#"{"shape": "hours", "gpus": []}"#, "1 to 87,600 hours"),
+        ] {
+            let mut found = Findings::default();
+            shape(&serde_json::from_str(json).unwrap(), "demand", &mut found);
+            let refused = found.warnings_or_refused().unwrap_err().to_string();
+            assert!(refused.contains(message), "{refused}");
+        }
+    }
+}

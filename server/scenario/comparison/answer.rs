@@ -1,0 +1,141 @@
+//! What a comparison answers.
+
+use serde::Serialize;
+
+use crate::money::{Currency, Decimal};
+use crate::scenario::break_even::{BreakEven, YearlyCost};
+use crate::scenario::cash::{Payback, Payments};
+use crate::scenario::check::Finding;
+use crate::scenario::figure::Term;
+use crate::scenario::owning::{Owning, Part};
+
+/// Every option on the same work.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    pub currency: Currency,
+    pub months: u32,
+    pub work: Vec<WorkAnswer>,
+    /// In the order in which they were entered.
+    pub options: Vec<OptionAnswer>,
+    /// Which of them costs least of those that do all of the work as it is needed.
+    pub cheapest: Option<usize>,
+    /// Each option that owns against each price of the others.
+    pub break_evens: Vec<Against>,
+    /// What is odd about what was entered, though it could be computed with.
+    pub warnings: Vec<Finding>,
+}
+
+/// What is asked for over all months.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkAnswer {
+    pub name: String,
+    pub gpu_hours: Decimal,
+    /// GPUs of the highest and the lowest hour, and of all on average.
+    pub peak: Decimal,
+    pub lowest: Decimal,
+    pub mean: Decimal,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OptionAnswer {
+    pub name: String,
+    /// They sum exactly to the total.
+    pub lines: Vec<Line>,
+    /// What it costs over all months, with interest on what is owned.
+    pub total: Decimal,
+    /// GPU-hours that are paid for or owned here.
+    pub paid_hours: Decimal,
+    /// GPU-hours of the work that it serves, and those in which work is done.
+    pub served_hours: Decimal,
+    pub productive_hours: Decimal,
+    /// None where there are no such hours.
+    pub per_paid_hour: Option<Decimal>,
+    pub per_productive_hour: Option<Decimal>,
+    pub places: Vec<PlaceAnswer>,
+    /// What is paid when, what is left at the end counted as sold.
+    pub payments: Payments,
+    /// What is paid less what is left, without interest; and what it is worth today.
+    pub paid: Decimal,
+    pub present_value: Decimal,
+    /// From when on it has cost no more than each of the others that own nothing, by their place in the list.
+    pub paybacks: Vec<(usize, Payback)>,
+    /// Why it does not do the work as it is needed; empty: it does.
+    pub fails: Vec<String>,
+}
+
+/// One of the costs that sum to an option's total.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    pub place: usize,
+    pub name: String,
+    /// Over all months.
+    pub cost: Decimal,
+    /// How it comes about, over the names of its terms.
+    pub formula: &'static str,
+    pub terms: Vec<Term>,
+}
+
+/// How the work of a place is served.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlaceAnswer {
+    pub supplier: String,
+    /// From the base up.
+    pub layers: Vec<Layer>,
+    /// GPU-hours that nothing serves.
+    pub unserved_hours: Decimal,
+    /// The same place with other bases, the one that was taken among them: what the best one saves.
+    pub policies: Vec<Policy>,
+    /// GPU-hours that are asked of it, in GPUs of its own.
+    pub gpu_hours: Decimal,
+    /// What a year of its machines costs by utilization, the machines, and what they cost over all months by their
+    /// parts; of places that own some.
+    pub owning: Option<YearlyCost>,
+    pub machines: Option<Owning>,
+    pub owned_parts: Vec<(Part, Decimal)>,
+}
+
+/// What serves a part of the demand.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Layer {
+    pub name: String,
+    pub kind: LayerKind,
+    /// On average over all months; none where there is no limit.
+    pub gpus: Option<Decimal>,
+    pub paid_hours: Decimal,
+    pub used_hours: Decimal,
+    /// Used of those that are paid for; none without any.
+    pub utilization: Option<Decimal>,
+    pub cost: Decimal,
+    /// Of an hour that is used.
+    pub per_used_hour: Option<Decimal>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LayerKind {
+    Owned,
+    Committed,
+    Spot,
+    OnDemand,
+}
+
+/// What it would cost with another base.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Policy {
+    pub name: &'static str,
+    /// GPUs of the base.
+    pub gpus: Decimal,
+    /// Base and overflow.
+    pub cost: Decimal,
+}
+
+/// Owning against a price that is not owned.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Against {
+    /// By their places in the list.
+    pub owning: usize,
+    pub renting: usize,
+    pub price: Decimal,
+    pub kind: LayerKind,
+    pub break_even: BreakEven,
+}

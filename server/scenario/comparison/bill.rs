@@ -1,0 +1,240 @@
+//! What is paid in a place, layer by layer, as lines, by the month, and by the hour.
+
+use super::answer::{Layer, LayerKind, Line, PlaceAnswer, Policy};
+use super::entered::{Committed, PerWhat};
+use super::owned::OwnedBase;
+use super::place::{Asked, Evaluated, changed, commitment};
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
+use crate::scenario::cash::Payments;
+use crate::scenario::figure::{Term, Unit, term};
+use crate::scenario::mix::{hours_of, serve};
+use crate::scenario::profile::in_gpus;
+
+/// What was found of a place so far.
+pub(super) struct Bill<'a> {
+    asked: &'a Asked<'a>,
+    layers: Vec<Layer>,
+    unserved: Decimal,
+    lines: Vec<Line>,
+    payments: Payments,
+    /// What is paid to the supplier by the month: what support is a share of.
+    rented: Vec<Decimal>,
+}
+
+impl<'a> Bill<'a> {
+    pub(super) fn new(asked: &'a Asked<'a>) -> Self {
+        Self {
+            asked,
+            layers: Vec::new(),
+            unserved: Decimal::ZERO,
+            lines: Vec::new(),
+            payments: Payments::over(asked.months()),
+            rented: vec![Decimal::ZERO; asked.months() as usize],
+        }
+    }
+
+    pub(super) fn evaluated(self, policies: Vec<Policy>, owned: Option<OwnedBase>) -> Evaluated {
+        let months = self.asked.months();
+        let parts = owned.iter().flat_map(|it| {
+            it.cost.components.iter().map(|component| (component.part, it.over(component.per_year, months)))
+        });
+        Evaluated {
+            paid_hours: self.layers.iter().map(|it| it.paid_hours).sum(),
+            answer: PlaceAnswer {
+                supplier: self.asked.place.supplier.clone(),
+                layers: self.layers,
+                unserved_hours: self.unserved,
+                policies,
+                gpu_hours: self.asked.demand.gpu_hours(),
+                owned_parts: parts.collect(),
+                owning: owned.as_ref().map(|it| it.cost.by_utilization),
+                machines: owned.map(|it| it.machines),
+            },
+            lines: self.lines,
+            payments: self.payments,
+        }
+    }
+
+    /// What machines of one's own cost, with interest, for as many months.
+    pub(super) fn own(&mut self, owned: &OwnedBase) {
+        let months = self.asked.months();
+        for component in &owned.cost.components {
+            let mut terms = component.terms.clone();
+            terms.push(term("months of 12", count(months), Unit::Months));
+            self.line(
+                component.name.clone(),
+                owned.over(component.per_year, months),
+                component.formula,
+                terms,
+            );
+        }
+        self.payments.add(&owned.payments(self.asked));
+        self.layer(
+            "Owned".to_owned(),
+            LayerKind::Owned,
+            Some(count(owned.gpus)),
+            [owned.hours(months), owned.used, owned.over(owned.cost.total, months)],
+        );
+    }
+
+    /// What is between two levels of the base, by the month, is committed to.
+    pub(super) fn commit(&mut self, entered: &Committed, below: &[u64], level: &[u64]) {
+        let months = self.asked.months();
+        let prices = commitment(entered, months).prices;
+        let term_months = entered.months.max(1);
+        let [mut paid, mut used, mut cost, mut gpus] = [Decimal::ZERO; 4];
+        for month in 0..months {
+            let at = month as usize;
+            let own = in_gpus((level[at] - below[at]).into());
+            let hours = own.times(HOURS_PER_MONTH);
+            let of_month = hours.multiply(prices[at]);
+            let demand = hours_of(self.asked.demand.hours(), at);
+            let base = |level| serve(demand, level, 0).base;
+            paid += hours;
+            used += in_gpus(base(level[at]) - base(below[at]));
+            cost += of_month;
+            gpus += own;
+            self.rented[at] += of_month;
+            self.pay_commitment(entered, (month, term_months), own);
+        }
+        let name = format!("Committed for {term_months} months");
+        let per_hour = quotient(cost, paid).unwrap_or_default();
+        let terms = vec![
+            term("GPU-hours of the term", paid, Unit::Hours),
+            term("price", per_hour, Unit::MoneyPerHour),
+        ];
+        self.line(name.clone(), cost, "GPU-hours of the term × price", terms);
+        let gpus = quotient(gpus, count(months)).unwrap_or_default();
+        self.layer(name, LayerKind::Committed, Some(gpus), [paid, used, cost]);
+    }
+
+    /// Upfront at the start of each term, the hours during their months. What is left of the last term is not lost.
+    fn pay_commitment(&mut self, entered: &Committed, (month, term_months): (u32, u32), own: Decimal) {
+        let start = month - month % term_months;
+        let price = changed(&entered.rate, start);
+        self.payments.during(month, own.times(HOURS_PER_MONTH).multiply(price));
+        let upfront = quotient(price, entered.rate.price).unwrap_or_else(one);
+        let upfront = product(&[own, entered.upfront, upfront]);
+        if month == start {
+            self.payments.at_start_of(month, upfront);
+        }
+        let (last, end) = (self.asked.months() - 1, start + term_months - 1);
+        if month == last && end > last {
+            let left = quotient(count(end - last), count(term_months)).unwrap_or_default();
+            self.payments.at_end_of(last, -product(&[upfront, left]));
+        }
+    }
+
+    /// What the base does not serve: spot, then on demand; without that, nothing.
+    pub(super) fn overflow(&mut self, base: &[u64]) {
+        let overflow = &self.asked.overflow;
+        let [mut spot_hours, mut spot_cost, mut burst_hours, mut burst_cost] = [Decimal::ZERO; 4];
+        for (at, level) in base.iter().enumerate() {
+            let served = serve(hours_of(self.asked.demand.hours(), at), *level, overflow.spot_of(at));
+            let price = overflow.spot.as_ref().and_then(|(prices, _)| prices.get(at).copied());
+            let spot = in_gpus(served.spot).multiply(price.unwrap_or_default());
+            let burst = in_gpus(served.burst).multiply(overflow.burst.get(at).copied().unwrap_or_default());
+            spot_hours += in_gpus(served.spot);
+            burst_hours += in_gpus(served.burst);
+            spot_cost += spot;
+            burst_cost += burst;
+            self.rented[at] += spot + burst;
+            self.payments.during(u32::try_from(at).unwrap_or(u32::MAX), spot + burst);
+        }
+        if let Some(entered) = &self.asked.place.spot {
+            let paid = product(&[spot_hours, entered.rework]);
+            let per_hour = quotient(spot_cost, paid).unwrap_or_default();
+            let terms = vec![
+                term("useful GPU-hours", spot_hours, Unit::Hours),
+                term("hours for a useful one", entered.rework, Unit::Number),
+                term("price", per_hour, Unit::MoneyPerHour),
+            ];
+            self.line(
+                "Spot".to_owned(),
+                spot_cost,
+                "useful GPU-hours × hours for a useful one × price",
+                terms,
+            );
+            self.layer("Spot".to_owned(), LayerKind::Spot, entered.gpus, [paid, spot_hours, spot_cost]);
+        }
+        if !self.asked.has_overflow() {
+            self.unserved = burst_hours;
+            return;
+        }
+        let per_hour = quotient(burst_cost, burst_hours).unwrap_or_default();
+        let terms =
+            vec![term("GPU-hours", burst_hours, Unit::Hours), term("price", per_hour, Unit::MoneyPerHour)];
+        self.line("On demand".to_owned(), burst_cost, "GPU-hours × price", terms);
+        self.layer("On demand".to_owned(), LayerKind::OnDemand, None, [burst_hours, burst_hours, burst_cost]);
+    }
+
+    /// Support, and whatever else is entered.
+    pub(super) fn besides(&mut self) {
+        let months = self.asked.months();
+        let rented: Decimal = self.rented.iter().copied().sum();
+        let share = self.asked.place.support;
+        let terms =
+            vec![term("share", share, Unit::Share), term("paid to the supplier", rented, Unit::Money)];
+        self.line("Support".to_owned(), rented.multiply(share), "share × paid to the supplier", terms);
+        for month in 0..months {
+            self.payments.during(month, self.rented[month as usize].multiply(share));
+        }
+        for other in &self.asked.place.others {
+            let amount = term("amount", other.amount, Unit::Money);
+            let (cost, formula, terms) = match other.per {
+                PerWhat::Once => {
+                    self.payments.at_start_of(0, other.amount);
+                    (other.amount, "once", vec![amount])
+                }
+                PerWhat::Month => {
+                    (0..months).for_each(|month| self.payments.during(month, other.amount));
+                    let terms = vec![amount, term("months", count(months), Unit::Months)];
+                    (other.amount.times(months.into()), "amount × months", terms)
+                }
+                PerWhat::GpuHour => {
+                    for month in 0..months {
+                        let hours = hours_of(self.asked.demand.hours(), month as usize);
+                        let hours = in_gpus(hours.iter().map(|it| u128::from(it.all())).sum());
+                        self.payments.during(month, hours.multiply(other.amount));
+                    }
+                    let hours = self.asked.demand.gpu_hours();
+                    let terms = vec![
+                        term("GPU-hours", hours, Unit::Hours),
+                        term("amount", other.amount, Unit::MoneyPerHour),
+                    ];
+                    (hours.multiply(other.amount), "GPU-hours × amount", terms)
+                }
+            };
+            self.line(other.name.clone(), cost, formula, terms);
+        }
+    }
+
+    fn line(&mut self, name: String, cost: Decimal, formula: &'static str, terms: Vec<Term>) {
+        if !cost.is_zero() {
+            self.lines.push(Line { place: self.asked.at, name, cost, formula, terms });
+        }
+    }
+
+    fn layer(
+        &mut self,
+        name: String,
+        kind: LayerKind,
+        gpus: Option<Decimal>,
+        [paid, used, cost]: [Decimal; 3],
+    ) {
+        if paid.is_zero() {
+            return;
+        }
+        self.layers.push(Layer {
+            name,
+            kind,
+            gpus,
+            paid_hours: paid,
+            used_hours: used,
+            utilization: quotient(used, paid),
+            cost,
+            per_used_hour: quotient(cost, used),
+        });
+    }
+}

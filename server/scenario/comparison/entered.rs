@@ -1,0 +1,232 @@
+//! What is entered for a comparison: the work, and the options that could do it.
+//!
+//! It is what a file (`gpuledger scenario FILE.toml`), a form and a template have in common. Amounts are in one
+//! currency. Prices say what they are paid for by where they stand: `on_demand` and `spot` for the hours that are used,
+//! `committed` for every hour of a term, `owned` for machines that are there.
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::money::{Currency, Decimal};
+use crate::scenario::arithmetic::{decimal, one};
+use crate::scenario::owning::Owning;
+use crate::scenario::profile::Shape;
+
+/// One question: where should this work run?
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scenario {
+    pub name: String,
+    /// What it is about, for whoever reads it.
+    pub note: String,
+    /// Of every amount in it.
+    pub currency: Currency,
+    /// Over how many months everything is compared. 36: the life that machines are mostly planned for.
+    pub months: u32,
+    /// What money costs in a year. 0.10, an assumption: take your own.
+    pub cost_of_capital: Decimal,
+    pub work: Vec<Work>,
+    #[serde(rename = "option")]
+    pub options: Vec<Alternative>,
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            note: String::new(),
+            currency: Currency::exactly("USD"),
+            months: 36,
+            cost_of_capital: decimal(10, 2),
+            work: Vec::new(),
+            options: Vec::new(),
+        }
+    }
+}
+
+/// GPUs that something asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    pub name: String,
+    /// The model whose hours demand is counted in, by its id in the catalog of accelerators. Every option that takes
+    /// another says how many of these hours one of its own is worth.
+    #[serde(default)]
+    pub accelerator: String,
+    pub demand: Shape,
+    /// By which share a month asks for more than the one before. 0: it stays.
+    #[serde(default)]
+    pub monthly_growth: Decimal,
+    /// Which share of it can be interrupted and go on later. 0: none.
+    #[serde(default)]
+    pub interruptible: Decimal,
+    /// Which share of the hours in which it holds a GPU it does work. 1: all of them.
+    #[serde(default = "one")]
+    pub productive: Decimal,
+    /// Which share of time it has to be there; none: whatever an option gives.
+    #[serde(default)]
+    pub availability: Option<Decimal>,
+}
+
+/// A way to do all of the work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternative {
+    pub name: String,
+    /// Where it runs. Several: each does a part, as in training here and serving there.
+    #[serde(rename = "place")]
+    pub places: Vec<Place>,
+}
+
+/// Where work runs, and what is paid for it there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Place {
+    pub supplier: String,
+    /// Names of the works that run here; none: all.
+    pub serves: Vec<String>,
+    /// Its model, by the id in the catalog of accelerators.
+    pub accelerator: String,
+    /// q: hours of the work's accelerator that one here is worth, as measured. 1: it is the same.
+    pub performance: Decimal,
+    /// F: hours for a useful one: checkpoints, restarts, work that is done twice. 1: none. Spot has its own besides.
+    pub rework: Decimal,
+    /// What capacity comes in. 8: DGX, HGX and the machines of most clouds.
+    pub gpus_per_node: u32,
+    /// Which share of time is promised. None: nothing is.
+    pub availability: Option<Decimal>,
+    pub owned: Option<Owned>,
+    /// Reservations, committed use, spend commitments.
+    pub committed: Vec<Committed>,
+    pub spot: Option<Spot>,
+    pub on_demand: Option<Rate>,
+    /// Support, as a share of what is paid to the supplier.
+    pub support: Decimal,
+    /// Whatever else is paid for it: storage, egress, moving there.
+    pub others: Vec<OtherCost>,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self {
+            supplier: String::new(),
+            serves: Vec::new(),
+            accelerator: String::new(),
+            performance: one(),
+            rework: one(),
+            gpus_per_node: 8,
+            availability: None,
+            owned: None,
+            committed: Vec::new(),
+            spot: None,
+            on_demand: None,
+            support: Decimal::ZERO,
+            others: Vec::new(),
+        }
+    }
+}
+
+/// A price of an hour of a GPU, and where it is from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    pub price: Decimal,
+    /// By which share it is expected to change in a year: -0.2 for a fifth less. 0: it stays.
+    #[serde(default)]
+    pub yearly_change: Decimal,
+    /// When it was read.
+    #[serde(default)]
+    pub date: Option<NaiveDate>,
+    /// Where it was read, or who offered it.
+    #[serde(default)]
+    pub source: String,
+    #[serde(default)]
+    pub region: String,
+}
+
+/// What is paid for every hour of a term.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Committed {
+    pub rate: Rate,
+    /// For each GPU at the start of a term, besides its hours.
+    #[serde(default)]
+    pub upfront: Decimal,
+    /// Of a term. It is renewed until the end, at the price of then.
+    pub months: u32,
+    #[serde(default)]
+    pub gpus: Gpus,
+}
+
+/// What can be taken away at any time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spot {
+    pub rate: Rate,
+    /// Hours of it for a useful one: what is lost when it is taken away. 1.05: often enough.
+    #[serde(default = "one")]
+    pub rework: Decimal,
+    /// How many there are to be had. None: as many as are asked for.
+    #[serde(default)]
+    pub gpus: Option<Decimal>,
+}
+
+/// Machines of one's own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Owned {
+    pub gpus: Gpus,
+    /// What they are and cost. How many there are, how much they are used and what money costs follow from the scenario.
+    pub machines: Owning,
+}
+
+/// How many are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Gpus {
+    #[default]
+    #[serde(with = "best")]
+    Best,
+    Number(u32),
+}
+
+/// What is paid besides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherCost {
+    pub name: String,
+    pub amount: Decimal,
+    pub per: PerWhat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PerWhat {
+    Once,
+    Month,
+    /// For each hour of a GPU that works here.
+    GpuHour,
+}
+
+/// `"best"`: as many as cost least.
+mod best {
+    use serde::{Deserialize as _, Deserializer, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("best")
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "best" => Ok(()),
+            found => Err(de::Error::custom(format!("expected a number or \"best\", found {found:?}"))),
+        }
+    }
+}
+
+impl Scenario {
+    /// The works that a place does.
+    pub(in crate::scenario) fn served_by<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Work> {
+        self.work.iter().filter(|work| place.serves.is_empty() || place.serves.contains(&work.name))
+    }
+}

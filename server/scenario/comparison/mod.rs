@@ -1,0 +1,204 @@
+//! Where should this work run? Every option on the same work, with every cost.
+//!
+//! - Demand is in GPU-hours of the work's accelerator, 730 in a month; each place converts it to its own GPUs.
+//! - A place serves it from the base up: owned or committed, spot, on demand ([`place`]).
+//! - What an option costs is the sum of its lines over all months. Capital stands in it as an annuity, so that options
+//!   compare whatever their lives; what is paid when stands beside it ([`crate::scenario::cash`]), and the two are never
+//!   added.
+//! - The cheapest is the one with the least total of those that serve all of the work as it is needed.
+
+mod answer;
+mod bill;
+mod entered;
+mod owned;
+mod place;
+
+pub use answer::{
+    Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer, Policy, WorkAnswer,
+};
+pub use entered::{
+    Alternative, Committed, Gpus, OtherCost, Owned, PerWhat, Place, Rate, Scenario, Spot, Work,
+};
+
+use super::arithmetic::{one, product, quotient};
+use super::break_even::{Payment, Question};
+use super::cash::Payments;
+use super::check::{self, Refused};
+use super::profile::in_gpus;
+use crate::money::Decimal;
+use place::Asked;
+
+impl Scenario {
+    /// What each option costs.
+    ///
+    /// # Errors
+    /// What cannot be computed with, in words.
+    pub fn compare(&self) -> Result<Comparison, Refused> {
+        let warnings = check::scenario(self).warnings_or_refused()?;
+        let work: Vec<WorkAnswer> = self.work.iter().map(|work| self.asked_for(work)).collect();
+        let mut options = Vec::with_capacity(self.options.len());
+        for option in &self.options {
+            options.push(self.answer(option)?);
+        }
+        for at in 0..options.len() {
+            options[at].paybacks = paybacks(at, &options);
+        }
+        let does_the_work = options.iter().enumerate().filter(|(_, it)| it.fails.is_empty());
+        let cheapest = does_the_work.min_by_key(|(_, it)| it.total).map(|(at, _)| at);
+        let break_evens = self.break_evens(&options)?;
+        let (currency, months) = (self.currency.clone(), self.months);
+        Ok(Comparison { currency, months, work, options, cheapest, break_evens, warnings })
+    }
+
+    fn asked_for(&self, work: &Work) -> WorkAnswer {
+        let demand = work.demand.profile(work.interruptible).over(self.months, work.monthly_growth);
+        let hours = Decimal::from(i64::try_from(demand.hours().len()).unwrap_or(i64::MAX));
+        WorkAnswer {
+            name: work.name.clone(),
+            gpu_hours: demand.gpu_hours(),
+            peak: in_gpus(demand.peak().into()),
+            lowest: in_gpus(demand.lowest().into()),
+            mean: quotient(demand.gpu_hours(), hours).unwrap_or_default(),
+        }
+    }
+
+    fn answer(&self, option: &Alternative) -> Result<OptionAnswer, Refused> {
+        let mut payments = Payments::over(self.months);
+        let (mut lines, mut places, mut paid_hours) = (Vec::new(), Vec::new(), Decimal::ZERO);
+        for place in option.places.iter().enumerate() {
+            let found = Asked::new(self, place).evaluate()?;
+            payments.add(&found.payments);
+            paid_hours += found.paid_hours;
+            lines.extend(found.lines);
+            places.push(found.answer);
+        }
+        let total: Decimal = lines.iter().map(|it| it.cost).sum();
+        let (served_hours, productive_hours) = self.served(option, &places);
+        Ok(OptionAnswer {
+            name: option.name.clone(),
+            lines,
+            total,
+            paid_hours,
+            served_hours,
+            productive_hours,
+            per_paid_hour: quotient(total, paid_hours),
+            per_productive_hour: quotient(total, productive_hours),
+            fails: self.fails(option, &places),
+            places,
+            paid: payments.total(),
+            present_value: payments.present_value(self.cost_of_capital),
+            payments,
+            paybacks: Vec::new(),
+        })
+    }
+
+    /// GPU-hours of the works that an option serves, and those in which they do work.
+    fn served(&self, option: &Alternative, places: &[PlaceAnswer]) -> (Decimal, Decimal) {
+        let (mut served, mut productive) = (Decimal::ZERO, Decimal::ZERO);
+        for (place, answer) in option.places.iter().zip(places) {
+            // Hours here, in hours of the work's accelerator.
+            let worth = quotient(place.performance, place.rework).unwrap_or_default();
+            let unserved = product(&[answer.unserved_hours, worth]);
+            let asked: Vec<(Decimal, Decimal)> =
+                self.served_by(place).map(|work| (self.asked_for(work).gpu_hours, work.productive)).collect();
+            let all: Decimal = asked.iter().map(|(hours, _)| *hours).sum();
+            let share = one() - quotient(unserved, all).unwrap_or_default();
+            served += product(&[all, share]);
+            productive += asked.iter().map(|(hours, part)| product(&[*hours, *part, share])).sum::<Decimal>();
+        }
+        (served, productive)
+    }
+
+    /// Why an option does not do the work as it is needed.
+    fn fails(&self, option: &Alternative, places: &[PlaceAnswer]) -> Vec<String> {
+        let mut fails = Vec::new();
+        for work in &self.work {
+            if !option.places.iter().any(|place| self.served_by(place).any(|it| it.name == work.name)) {
+                fails.push(format!("{} runs nowhere", work.name));
+            }
+        }
+        for (place, answer) in option.places.iter().zip(places) {
+            if !answer.unserved_hours.is_zero() {
+                let hours = answer.unserved_hours.round(0);
+                fails.push(format!(
+                    "{hours} GPU-hours are not served by {}: there is too little of it for the highest hours",
+                    if place.supplier.is_empty() { "it" } else { &place.supplier }
+                ));
+            }
+            for work in self.served_by(place) {
+                let Some(needed) = work.availability else { continue };
+                let percent = |share: Decimal| share.times(100).normalize();
+                match place.availability {
+                    Some(promised) if promised >= needed => {}
+                    Some(promised) => fails.push(format!(
+                        "{} has to be there {} % of the time, and {} % is promised",
+                        work.name,
+                        percent(needed),
+                        percent(promised)
+                    )),
+                    None => fails.push(format!(
+                        "{} has to be there {} % of the time, and nothing is promised",
+                        work.name,
+                        percent(needed)
+                    )),
+                }
+            }
+        }
+        fails
+    }
+
+    /// Machines of one's own against every price of the options that own nothing.
+    fn break_evens(&self, options: &[OptionAnswer]) -> Result<Vec<Against>, Refused> {
+        let mut found = Vec::new();
+        for (owning, option) in self.options.iter().enumerate() {
+            let ([place], [answer]) = (&option.places[..], &options[owning].places[..]) else { continue };
+            let Some(cost) = answer.owning else { continue };
+            for (renting, other) in self.options.iter().enumerate() {
+                let [rented] = &other.places[..] else { continue };
+                if rented.owned.is_some() {
+                    continue;
+                }
+                let worth = |place: &Place| quotient(place.performance, place.rework);
+                let efficiency = match (worth(rented), worth(place)) {
+                    (Some(rented), Some(owned)) => quotient(rented, owned),
+                    _ => None,
+                };
+                let used = answer.layers.first().and_then(|it| it.utilization).unwrap_or_default();
+                let available = product(&[cost.owned_hours, used]);
+                let utilization = quotient(available, cost.available_hours).unwrap_or_default().min(one());
+                for (kind, price, payment) in rates(rented) {
+                    let (efficiency, most) = (efficiency.unwrap_or_else(one), one());
+                    let question = Question { payment, efficiency, utilization, most };
+                    let break_even = cost.break_even(&question)?;
+                    found.push(Against { owning, renting, price, kind, break_even });
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The prices of a place, as break-even asks for them.
+fn rates(place: &Place) -> Vec<(LayerKind, Decimal, Payment)> {
+    let per_use = |kind, price| (kind, price, Payment::PerUse { price });
+    let on_demand = place.on_demand.iter().map(|it| per_use(LayerKind::OnDemand, it.price));
+    let spot = place.spot.iter().map(|it| per_use(LayerKind::Spot, product(&[it.rate.price, it.rework])));
+    let committed = place.committed.iter().map(|it| {
+        let price = place::commitment(it, it.months).prices.first().copied().unwrap_or_default();
+        (LayerKind::Committed, price, Payment::Committed { price })
+    });
+    on_demand.chain(spot).chain(committed).filter(|(_, price, _)| !price.is_zero()).collect()
+}
+
+/// From when on an option that owns has cost no more than each that does not.
+fn paybacks(at: usize, options: &[OptionAnswer]) -> Vec<(usize, super::cash::Payback)> {
+    let owns = |it: &OptionAnswer| it.places.iter().any(|place| place.owning.is_some());
+    if !owns(&options[at]) {
+        return Vec::new();
+    }
+    let others = options.iter().enumerate().filter(|(_, it)| !owns(it));
+    others.map(|(other, it)| (other, options[at].payments.payback(&it.payments))).collect()
+}
+
+#[cfg(test)]
+mod tests;

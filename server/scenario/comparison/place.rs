@@ -1,0 +1,211 @@
+//! What serving work in one place costs.
+//!
+//! The demand of a place is that of its works, in its own GPUs: hours × F ÷ q. The base is what is owned or committed
+//! to, as entered or as costs least; then comes spot, then on demand ([`crate::scenario::mix`]).
+
+use super::answer::{Line, PlaceAnswer, Policy};
+use super::bill::Bill;
+use super::entered::{Committed, Gpus, Place, Rate, Scenario};
+use super::owned::OwnedBase;
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, growth, one, product, quotient};
+use crate::scenario::cash::Payments;
+use crate::scenario::check::Refused;
+use crate::scenario::mix::{Commitment, Overflow, Size, Stack};
+use crate::scenario::profile::{PARTS, Profile, in_gpus, parts};
+
+/// A place's part of an option's answer.
+pub(super) struct Evaluated {
+    pub(super) answer: PlaceAnswer,
+    pub(super) lines: Vec<Line>,
+    pub(super) payments: Payments,
+    pub(super) paid_hours: Decimal,
+}
+
+/// A place, what is asked of it, and the prices it is served at.
+pub(super) struct Asked<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) place: &'a Place,
+    /// Which of the option's places it is.
+    pub(super) at: usize,
+    /// In GPUs of this place, 730 hours of each month.
+    pub(super) demand: Profile,
+    pub(super) overflow: Overflow,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(scenario: &'a Scenario, (at, place): (usize, &'a Place)) -> Self {
+        let mut demand = Profile::default();
+        for work in scenario.served_by(place) {
+            let asked = work.demand.profile(work.interruptible).over(scenario.months, work.monthly_growth);
+            demand = demand.with(&asked);
+        }
+        // What is refused does not come here, so performance is not 0.
+        let demand = demand.taking(quotient(place.rework, place.performance).unwrap_or_else(one));
+        let overflow = overflow(place, scenario.months);
+        Self { scenario, place, at, demand, overflow }
+    }
+
+    pub(super) fn step(&self) -> u64 {
+        u64::from(self.place.gpus_per_node.max(1)) * PARTS
+    }
+
+    pub(super) fn months(&self) -> u32 {
+        self.scenario.months
+    }
+
+    /// Whether anything serves what the base does not.
+    pub(super) fn has_overflow(&self) -> bool {
+        !self.overflow.burst.is_empty()
+    }
+
+    /// What serving the rest of all months costs above a level.
+    pub(super) fn rest(&self, level: u64) -> Decimal {
+        self.overflow.cost(self.demand.hours(), 0..self.months(), level)
+    }
+
+    /// The level of base that serves all that nothing else does: the peak, unless on demand is there.
+    pub(super) fn least_level(&self) -> u64 {
+        if self.has_overflow() {
+            return 0;
+        }
+        let cap = self.overflow.spot.as_ref().map_or(0, |(_, cap)| *cap);
+        let needed = self.demand.hours().iter().map(|it| it.all() - it.interruptible.min(cap));
+        needed.max().unwrap_or_default()
+    }
+
+    pub(super) fn evaluate(&self) -> Result<Evaluated, Refused> {
+        let owned = self.place.owned.as_ref().map(|it| OwnedBase::of(self, it)).transpose()?;
+        let (commitments, levels) = self.committed(owned.as_ref());
+        let base: Vec<u64> = levels
+            .last()
+            .cloned()
+            .unwrap_or_else(|| vec![owned.as_ref().map_or(0, |it| it.level); self.months() as usize]);
+        let mut found = Bill::new(self);
+        let mut below = vec![0; self.months() as usize];
+        if let Some(owned) = &owned {
+            found.own(owned);
+            below.fill(owned.level);
+        }
+        for (entered, level) in commitments.iter().zip(&levels) {
+            found.commit(entered, &below, level);
+            below.clone_from(level);
+        }
+        found.overflow(&base);
+        found.besides();
+        let policies = self.policies(owned.as_ref())?;
+        Ok(found.evaluated(policies, owned))
+    }
+
+    /// Commitments, the longest first, and how far up each reaches.
+    fn committed(&self, owned: Option<&OwnedBase>) -> (Vec<&'a Committed>, Vec<Vec<u64>>) {
+        let mut entered: Vec<&Committed> = self.place.committed.iter().collect();
+        entered.sort_by_key(|it| std::cmp::Reverse(it.months));
+        let mut commitments: Vec<Commitment> =
+            entered.iter().map(|it| commitment(it, self.months())).collect();
+        let mut levels = self.levels(owned, &commitments);
+        // Without anything for the rest, the last of them serves it.
+        if let (false, Some(last)) = (self.has_overflow(), commitments.last_mut())
+            && last.size == Size::Best
+        {
+            let below = levels.len().checked_sub(2).map_or(0, |at| levels[at][0]);
+            last.size = Size::Fixed(up(self.least_level().saturating_sub(below), self.step()));
+            levels = self.levels(owned, &commitments);
+        }
+        (entered, levels)
+    }
+
+    fn levels(&self, owned: Option<&OwnedBase>, commitments: &[Commitment]) -> Vec<Vec<u64>> {
+        let Some(owned) = owned else {
+            return self.stack(commitments).levels();
+        };
+        // What is owned lies below all of them, for nothing more than it costs already.
+        let whole = Commitment {
+            prices: vec![Decimal::ZERO; self.months() as usize],
+            term: self.months(),
+            size: Size::Fixed(owned.level),
+        };
+        let all: Vec<Commitment> = std::iter::once(whole).chain(commitments.iter().cloned()).collect();
+        let mut levels = self.stack(&all).levels();
+        levels.remove(0);
+        levels
+    }
+
+    fn stack<'b>(&'b self, commitments: &'b [Commitment]) -> Stack<'b> {
+        Stack { hours: self.demand.hours(), commitments, overflow: &self.overflow, step: self.step() }
+    }
+
+    /// What a place with one base and something for the rest costs with other bases.
+    fn policies(&self, owned: Option<&OwnedBase>) -> Result<Vec<Policy>, Refused> {
+        if !self.has_overflow() {
+            return Ok(Vec::new());
+        }
+        let levels = [
+            ("Nothing, all on demand", 0),
+            ("What is always asked for", up(self.demand.lowest(), self.step())),
+            ("The highest hour", up(self.demand.peak(), self.step())),
+        ];
+        let policy = |name, parts: u64, cost| Policy { name, gpus: in_gpus(parts.into()), cost };
+        match (owned, &self.place.committed[..]) {
+            (Some(owned), []) => levels
+                .into_iter()
+                .map(|(name, level)| {
+                    let other = owned.serving(self, level)?;
+                    Ok(policy(name, u64::from(other.gpus) * PARTS, other.total(self)))
+                })
+                .collect(),
+            (None, [only]) => {
+                let sum: Decimal = commitment(only, self.months()).prices.into_iter().sum();
+                let base = |level: u64| in_gpus(level.into()).multiply(sum).times(HOURS_PER_MONTH);
+                Ok(levels
+                    .into_iter()
+                    .map(|(name, level)| policy(name, level, base(level) + self.rest(level)))
+                    .collect())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The next multiple of a step.
+pub(super) fn up(parts: u64, step: u64) -> u64 {
+    parts.div_ceil(step.max(1)).saturating_mul(step.max(1))
+}
+
+/// A rate's price in each month.
+fn prices(rate: &Rate, months: u32) -> Vec<Decimal> {
+    (0..months).map(|month| changed(rate, month)).collect()
+}
+
+pub(super) fn changed(rate: &Rate, month: u32) -> Decimal {
+    if rate.yearly_change.is_zero() {
+        return rate.price;
+    }
+    let years = quotient(count(month), 12.into()).unwrap_or_default();
+    product(&[rate.price, growth(rate.yearly_change, years)])
+}
+
+fn overflow(place: &Place, months: u32) -> Overflow {
+    let spot = place.spot.as_ref().map(|it| {
+        let prices = prices(&it.rate, months).into_iter().map(|price| product(&[price, it.rework]));
+        (prices.collect(), it.gpus.map_or(u64::MAX, parts))
+    });
+    let burst = place.on_demand.as_ref().map(|it| prices(it, months)).unwrap_or_default();
+    Overflow { spot, burst }
+}
+
+/// What an hour of each month comes to: its price at the start of its term, and a part of what was paid then.
+pub(super) fn commitment(entered: &Committed, months: u32) -> Commitment {
+    let term = entered.months.max(1);
+    let upfront = quotient(entered.upfront, product(&[count(term), HOURS_PER_MONTH.into()]));
+    let price = |month: u32| {
+        let factor = quotient(changed(&entered.rate, month - month % term), entered.rate.price);
+        changed(&entered.rate, month - month % term)
+            + product(&[upfront.unwrap_or_default(), factor.unwrap_or_else(one)])
+    };
+    let size = match entered.gpus {
+        Gpus::Best => Size::Best,
+        Gpus::Number(gpus) => Size::Fixed(u64::from(gpus) * PARTS),
+    };
+    Commitment { prices: (0..months).map(price).collect(), term, size }
+}

@@ -1,0 +1,276 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::scenario::arithmetic::{count, decimal};
+use crate::scenario::break_even::{BreakEven, Verdict};
+use crate::scenario::cash::Payback;
+use crate::scenario::claim::{complete_example, worked_example};
+use crate::scenario::owning::Owning;
+use crate::scenario::profile::{Level, Shape};
+
+fn number(text: &str) -> Decimal {
+    text.parse().unwrap()
+}
+
+fn flat(gpus: i64, hours_per_day: u32) -> Shape {
+    Shape::Flat { gpus: gpus.into(), hours_per_day }
+}
+
+fn work(demand: Shape) -> Work {
+    Work {
+        name: "training".to_owned(),
+        accelerator: "nvidia-h100-sxm".to_owned(),
+        demand,
+        monthly_growth: Decimal::ZERO,
+        interruptible: Decimal::ZERO,
+        productive: one(),
+        availability: None,
+    }
+}
+
+fn rate(price: &str) -> Rate {
+    Rate { price: number(price), ..Rate::default() }
+}
+
+fn on_demand(price: &str) -> Place {
+    Place { on_demand: Some(rate(price)), ..Place::default() }
+}
+
+fn reserved(price: &str, months: u32, gpus: Gpus) -> Place {
+    let committed = Committed { rate: rate(price), upfront: Decimal::ZERO, months, gpus };
+    Place { committed: vec![committed], ..Place::default() }
+}
+
+fn own(machines: Owning, gpus: Gpus) -> Place {
+    Place { owned: Some(Owned { gpus, machines }), ..Place::default() }
+}
+
+fn scenario(work: Work, places: impl IntoIterator<Item = Place>) -> Scenario {
+    let options = places
+        .into_iter()
+        .enumerate()
+        .map(|(at, place)| Alternative { name: format!("option {at}"), places: vec![place] })
+        .collect();
+    Scenario { name: "a scenario".to_owned(), work: vec![work], options, ..Scenario::default() }
+}
+
+#[test]
+fn what_is_owned_costs_what_owning_costs() {
+    // 60.8 of 64 GPUs are there, and are asked for 80 % of the time: 16 of 20 hours of every 24, rounded.
+    let demand = Shape::Levels {
+        levels: vec![
+            Level { gpus: number("60.8"), share: number("0.8") },
+            Level { gpus: Decimal::ZERO, share: number("0.2") },
+        ],
+    };
+    let scenario = Scenario {
+        months: 12,
+        ..scenario(work(demand), [own(complete_example(), Gpus::Number(64)), on_demand("12.29")])
+    };
+    let compared = scenario.compare().unwrap();
+    let [ours, theirs] = &compared.options[..] else { panic!() };
+    assert_eq!(ours.per_productive_hour.unwrap().round(4), number("4.5436"), "F26");
+    assert_eq!(ours.total.round(4), number("1935973.7343"), "F24");
+    assert_eq!(theirs.per_productive_hour.unwrap(), number("12.29"));
+    assert_eq!(compared.cheapest, Some(0));
+    assert_eq!(ours.lines.iter().map(|it| it.cost).sum::<Decimal>(), ours.total);
+    let Some(Against { break_even: BreakEven::PerUse { verdict, .. }, .. }) = compared.break_evens.first()
+    else {
+        panic!()
+    };
+    let Verdict::At { utilization } = verdict else { panic!() };
+    assert_eq!(utilization.round(4), number("0.2915"), "F31");
+}
+
+#[test]
+fn a_reservation_is_paid_whether_it_is_used_or_not() {
+    let places =
+        [reserved("5.25", 36, Gpus::Number(64)), on_demand("12.29"), reserved("5.25", 36, Gpus::Best)];
+    let compared = scenario(work(flat(64, 12)), places).compare().unwrap();
+    let [fixed, used, best] = &compared.options[..] else { panic!() };
+    let hours = count(64 * 730 * 36);
+    assert_eq!(fixed.total, product(&[hours, number("5.25")]));
+    assert_eq!(fixed.paid_hours, hours);
+    assert_eq!(fixed.per_paid_hour, Some(number("5.25")));
+    let day = quotient(fixed.served_hours, hours).unwrap();
+    assert!((day - decimal(5, 1)).abs() < decimal(1, 2));
+    assert_eq!(used.total, product(&[used.served_hours, number("12.29")]));
+    assert_eq!(best.total, fixed.total, "with nothing for the rest it is as large as the highest hour");
+    assert!(best.fails.is_empty());
+}
+
+#[test]
+fn what_is_too_little_says_so_and_is_not_the_cheapest() {
+    let places = [reserved("5.25", 36, Gpus::Number(32)), on_demand("12.29")];
+    let compared = scenario(work(flat(64, 24)), places).compare().unwrap();
+    assert_eq!(compared.cheapest, Some(1));
+    assert!(
+        compared.options[0].fails[0].contains("GPU-hours are not served"),
+        "{:?}",
+        compared.options[0].fails
+    );
+    let half = quotient(compared.options[0].served_hours, compared.options[1].served_hours).unwrap();
+    assert_eq!(half, decimal(5, 1));
+    let needed = Work { availability: Some(number("0.999")), ..work(flat(8, 24)) };
+    let promised = Place { availability: Some(number("0.99")), ..on_demand("2") };
+    let compared = scenario(needed, [promised]).compare().unwrap();
+    assert_eq!(compared.cheapest, None);
+    let fails = "training has to be there 99.9 % of the time, and 99 % is promised";
+    assert_eq!(compared.options[0].fails, [fails]);
+}
+
+#[test]
+fn owning_is_paid_back_when_its_payments_come_down_to_those_of_renting() {
+    // As K02: 64 GPUs for 3.4 million, 80 % used, no residual, nothing for capital.
+    let machines = worked_example();
+    let asked = work(Shape::Levels {
+        levels: vec![
+            Level { gpus: 64.into(), share: number("0.8") },
+            Level { gpus: Decimal::ZERO, share: number("0.2") },
+        ],
+    });
+    let places = [own(machines, Gpus::Number(64)), on_demand("12.29"), on_demand("2")];
+    let compared = Scenario { cost_of_capital: Decimal::ZERO, ..scenario(asked, places) }.compare().unwrap();
+    let [(first, dear), (second, cheap)] = compared.options[0].paybacks[..] else { panic!() };
+    assert_eq!((first, second), (1, 2));
+    let Payback::After { months } = dear else { panic!("{dear:?}") };
+    // A year's hours begin with those that are asked for, so that the first months are full: sooner than 8.0767.
+    assert!(months > 6.into() && months < number("8.0767"), "{months}");
+    assert_eq!(cheap, Payback::Never);
+    let ours = &compared.options[0];
+    assert_eq!(ours.paid.round(6), ours.total.round(6), "without interest what is paid is what it costs");
+}
+
+#[test]
+fn work_may_run_in_several_places() {
+    let serving = Work { name: "serving".to_owned(), ..work(flat(16, 24)) };
+    let mut both = scenario(work(flat(64, 24)), [on_demand("10")]);
+    both.work.push(serving);
+    let split = vec![
+        Place { serves: vec!["training".to_owned()], ..on_demand("10") },
+        Place { serves: vec!["serving".to_owned()], performance: decimal(5, 1), ..on_demand("2") },
+    ];
+    both.options.push(Alternative { name: "split".to_owned(), places: split.clone() });
+    both.options.push(Alternative { name: "half".to_owned(), places: split[..1].to_vec() });
+    let compared = both.compare().unwrap();
+    let month = count(730 * 36);
+    assert_eq!(compared.options[0].total, product(&[month, 800.into()]));
+    // Two of the slower ones for one.
+    assert_eq!(compared.options[1].total, product(&[month, count(640 + 16 * 2 * 2)]));
+    assert_eq!(compared.options[1].served_hours, product(&[month, 80.into()]));
+    assert_eq!(compared.options[2].fails, ["serving runs nowhere"]);
+    assert_eq!(compared.cheapest, Some(1));
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_beside_its_field() {
+    let fine = scenario(work(flat(64, 24)), [on_demand("10")]);
+    assert!(fine.compare().unwrap().warnings.is_empty());
+    let refused = |change: fn(&mut Scenario)| {
+        let mut changed = fine.clone();
+        change(&mut changed);
+        changed.compare().unwrap_err().to_string()
+    };
+    for (told, expected) in [
+        (refused(|it| it.months = 0), "months is 0"),
+        (refused(|it| it.work.clear()), "work is 0 of them"),
+        (refused(|it| it.options.clear()), "option is 0 of them"),
+        (refused(|it| it.options[0].places[0].on_demand = None), "has no price"),
+        (refused(|it| it.options[0].places[0].performance = Decimal::ZERO), "performance is 0"),
+        (refused(|it| it.options[0].places[0].support = number("1.4")), "support is 1.4"),
+        (refused(|it| it.options[0].places[0].serves = vec!["x".to_owned()]), "no work has this name"),
+        (refused(|it| it.work[0].accelerator = "h100".to_owned()), "expected the id of a model"),
+    ] {
+        assert!(told.contains(expected), "{expected} is not in {told}");
+    }
+}
+
+fn levels(gpus: &[i64]) -> Shape {
+    Shape::Hours { gpus: gpus.iter().map(|gpus| Decimal::from(*gpus)).collect() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_mix_costs_no_more_than_its_parts(
+        gpus in prop::collection::vec(0i64..64, 3..30),
+        base in 1i64..90,
+        interruptible in 0i64..11,
+    ) {
+        let asked = Work { interruptible: decimal(interruptible, 1), ..work(levels(&gpus)) };
+        let committed = |gpus| Committed { rate: rate("1"), upfront: Decimal::ZERO, months: 12, gpus };
+        let price = decimal(base, 1);
+        let priced = |gpus| Committed { rate: Rate { price, ..Rate::default() }, ..committed(gpus) };
+        let spot = Spot { rate: rate("3"), rework: decimal(105, 2), gpus: Some(9.into()) };
+        let mixed = Place { committed: vec![priced(Gpus::Best)], ..on_demand("8") };
+        let places = [
+            on_demand("8"),
+            Place { committed: vec![priced(Gpus::Best)], ..Place::default() },
+            mixed.clone(),
+            Place { spot: Some(spot), ..mixed.clone() },
+            Place { committed: vec![priced(Gpus::Number(8))], ..mixed.clone() },
+        ];
+        let compared = Scenario { months: 12, ..scenario(asked, places) }.compare().unwrap();
+        let total: Vec<Decimal> = compared.options.iter().map(|it| it.total).collect();
+        prop_assert!(total[2] <= total[0] && total[2] <= total[1] && total[2] <= total[4]);
+        prop_assert!(total[3] <= total[2], "more to choose from never costs more");
+        for policy in &compared.options[2].places[0].policies {
+            prop_assert!(total[2] <= policy.cost, "{policy:?}");
+        }
+        for option in &compared.options {
+            prop_assert_eq!(option.lines.iter().map(|it| it.cost).sum::<Decimal>(), option.total);
+            prop_assert!(option.fails.is_empty());
+            prop_assert_eq!(option.served_hours.round(6), compared.work[0].gpu_hours.round(6));
+        }
+    }
+
+    #[test]
+    fn the_best_number_of_nodes_is_that_of_trying_all(
+        gpus in prop::collection::vec(0i64..120, 3..20),
+        price in 20i64..140,
+    ) {
+        let place = |gpus| Place { ..with(own(complete_example(), gpus), price) };
+        let all = (0..=16u32).map(|nodes| place(Gpus::Number(nodes * 8)));
+        let places: Vec<Place> = std::iter::once(place(Gpus::Best)).collect();
+        let best = Scenario { months: 12, ..scenario(work(levels(&gpus)), places) }.compare().unwrap();
+        let tried: Vec<Decimal> = all
+            .map(|place| {
+                let compared = Scenario { months: 12, ..scenario(work(levels(&gpus)), [place]) }.compare();
+                compared.unwrap().options[0].total
+            })
+            .collect();
+        prop_assert_eq!(Some(&best.options[0].total), tried.iter().min());
+
+        fn with(place: Place, price: i64) -> Place {
+            Place { on_demand: Some(Rate { price: decimal(price, 1), ..Rate::default() }), ..place }
+        }
+    }
+
+    #[test]
+    fn scaling_all_money_scales_every_total(times in 2i64..9, hours in 1u32..24) {
+        let machines = Owning { one_offs: Vec::new(), ..complete_example() };
+        let of = |times: i64| {
+            let scaled = |amount: Decimal| amount.times(times);
+            let machines = Owning {
+                node_price: scaled(machines.node_price),
+                fabric: crate::scenario::owning::Fabric::Node { price: scaled(50_000.into()) },
+                tariff: scaled(machines.tariff),
+                staff: crate::scenario::owning::Staff {
+                    loaded_cost: scaled(machines.staff.loaded_cost),
+                    ..machines.staff.clone()
+                },
+                ..machines.clone()
+            };
+            let rented = Place {
+                on_demand: Some(Rate { price: scaled(7.into()), ..Rate::default() }),
+                ..Place::default()
+            };
+            let compared = scenario(work(flat(64, hours)), [own(machines, Gpus::Number(72)), rented]).compare();
+            compared.unwrap().options.into_iter().map(|it| it.total).collect::<Vec<_>>()
+        };
+        for (one, many) in of(1).into_iter().zip(of(times)) {
+            prop_assert!((one.times(times) - many).abs() < decimal(1, 6), "{one} {many}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A scenario as a file: TOML, as `gpuledger scenario FILE.toml` reads it and the page hands it out.
+//!
+//! Numbers may be written with or without quotes; none of them goes through a binary float. What is wrong is told with
+//! its line and its key.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde_json::Value;
+use serde_path_to_error::Segment;
+use toml::de::{DeTable, DeValue};
+
+use super::check::{Finding, Severity};
+use super::comparison::Scenario;
+
+/// Why a file is no scenario.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Wrong {
+    /// From 1.
+    pub line: usize,
+    /// `option.0.place.0.on_demand.price`, counted from 0; empty where no key is meant.
+    pub key: String,
+    pub message: String,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: ", self.line)?;
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Reads a scenario.
+///
+/// # Errors
+/// The first thing that is wrong with the text, or all that cannot be computed with.
+pub fn read(text: &str) -> Result<Scenario, Vec<Wrong>> {
+    let at = |span: Option<Range<usize>>| line(text, span.map_or(0, |span| span.start));
+    let tree = DeTable::parse(text).map_err(|error| {
+        vec![Wrong { line: at(error.span()), key: String::new(), message: error.message().to_owned() }]
+    })?;
+    let tree = DeValue::Table(tree.into_inner());
+    let scenario: Scenario = serde_path_to_error::deserialize(value(&tree)).map_err(|error| {
+        let path: Vec<String> = error.path().iter().filter_map(step).collect();
+        // Of a key that is unknown the path ends at its table; the message names it.
+        let message = error.inner().to_string();
+        vec![Wrong { line: at(span(&tree, &path)), key: path.join("."), message }]
+    })?;
+    let refused: Vec<Wrong> = super::check::scenario(&scenario)
+        .iter()
+        .filter(|finding| finding.severity == Severity::Refusal)
+        .map(|finding| wrong(finding, &tree, text))
+        .collect();
+    if refused.is_empty() { Ok(scenario) } else { Err(refused) }
+}
+
+/// Writes a scenario, so that [`read`] reads the same.
+///
+/// # Errors
+/// None in practice: what a scenario is made of has a form in TOML.
+pub fn write(scenario: &Scenario) -> Result<String, toml::ser::Error> {
+    toml::to_string(scenario)
+}
+
+fn wrong(finding: &Finding, tree: &DeValue<'_>, text: &str) -> Wrong {
+    let path: Vec<String> = finding.field.split('.').map(str::to_owned).collect();
+    let start = span(tree, &path).map_or(0, |span| span.start);
+    let message = format!("{}: {}", finding.found, finding.message);
+    Wrong { line: line(text, start), key: finding.field.clone(), message }
+}
+
+fn step(segment: &Segment) -> Option<String> {
+    match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.clone()),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    }
+}
+
+/// Where the value stands that a path leads to, or as much of the path as there is.
+fn span(tree: &DeValue<'_>, path: &[String]) -> Option<Range<usize>> {
+    let (mut here, mut found) = (tree, None);
+    for name in path {
+        let next = match here {
+            DeValue::Table(table) => table.get(name.as_str()),
+            DeValue::Array(array) => name.parse().ok().and_then(|at: usize| array.get(at)),
+            _ => None,
+        };
+        let Some(next) = next else { break };
+        found = Some(next.span());
+        here = next.get_ref();
+    }
+    found
+}
+
+fn line(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// The tree with numbers that have a point as the text they are.
+fn value(tree: &DeValue<'_>) -> Value {
+    match tree {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Boolean(it) => Value::Bool(*it),
+        DeValue::Datetime(it) => Value::String(it.to_string()),
+        DeValue::Float(it) => Value::String(it.as_str().to_owned()),
+        DeValue::Integer(it) => {
+            let number = i64::from_str_radix(it.as_str(), it.radix()).ok();
+            number.map_or_else(|| Value::String(it.as_str().to_owned()), Value::from)
+        }
+        DeValue::Array(items) => Value::Array(items.iter().map(|it| value(it.get_ref())).collect()),
+        DeValue::Table(entries) => Value::Object(
+            entries.iter().map(|(key, it)| (key.get_ref().to_string(), value(it.get_ref()))).collect(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::money::Decimal;
+
+    const SMALL: &str = r#"
+name = "Ten nodes"
+months = 36
+
+[[work]]
+name = "training"
+accelerator = "nvidia-h100-sxm"
+demand = { shape = "flat", gpus = 64, hours_per_day = 18 }
+
+[[option]]
+name = "On demand"
+place = [{ supplier = "AWS", on_demand = { price = 6.88, date = 2026-07-20, source = "its list" } }]
+
+[[option]]
+name = "Our own"
+[[option.place]]
+owned = { gpus = "best", machines = { node_price = 375_000, staff = { loaded_cost = 250000.50 } } }
+on_demand = { price = "6.88" }
+"#;
+
+    #[test]
+    fn numbers_are_exact_with_and_without_quotes() {
+        let scenario = read(SMALL).unwrap();
+        let rate = |at: usize| scenario.options[at].places[0].on_demand.clone().unwrap();
+        assert_eq!((rate(0).price, rate(1).price), ("6.88".parse().unwrap(), "6.88".parse().unwrap()));
+        assert_eq!(rate(0).date, Some("2026-07-20".parse().unwrap()));
+        let owned = scenario.options[1].places[0].owned.clone().unwrap();
+        assert_eq!(owned.machines.node_price, Decimal::from(375_000));
+        assert_eq!(owned.machines.staff.loaded_cost.to_string(), "250000.50");
+    }
+
+    #[test]
+    fn what_is_written_is_read_the_same() {
+        let scenario = read(SMALL).unwrap();
+        let written = write(&scenario).unwrap();
+        assert_eq!(read(&written).unwrap(), scenario, "{written}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_line_and_key() {
+        for (from, to, expected) in [
+            ("months = 36", "months = ", "line 3: "),
+            ("months = 36", "month = 36", "unknown field `month`"),
+            ("months = 36", "months = 0", "line 3: months: 0: expected 1 to 120 months"),
+            ("price = 6.88", "price = -1", "line 12: option.0.place.0.on_demand.price: -1"),
+            ("price = 6.88", "price = 0", "line 12: option.0.place.0.on_demand.price: 0: lists say 0"),
+            ("price = 6.88", "price = \"cheap\"", "line 12: option.0.place.0.on_demand.price: "),
+            ("hours_per_day = 18", "hours_per_day = 432", "line 8: work.0.demand.hours_per_day: 432"),
+            ("375_000", "-375_000", "line 17: option.1.place.0.owned.machines.node_price: -375000"),
+            ("gpus = \"best\"", "gpus = \"all\"", "line 17: option.1.place.0.owned.gpus"),
+            ("nvidia-h100-sxm", "h100", "line 7: work.0.accelerator: h100: expected the id"),
+        ] {
+            let text = SMALL.replacen(from, to, 1);
+            assert_ne!(text, SMALL, "{from}");
+            let wrong = read(&text).unwrap_err();
+            let told: Vec<String> = wrong.iter().map(Wrong::to_string).collect();
+            assert!(told.join("\n").contains(expected), "{expected} is not in {told:#?}");
+        }
+    }
+}

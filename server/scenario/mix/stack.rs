@@ -1,0 +1,136 @@
+//! Commitments for several terms, one on the other, and what serves the rest.
+
+use std::ops::Range;
+
+use super::{first, serve};
+use crate::money::Decimal;
+use crate::scenario::profile::{Hour, MONTH, in_gpus};
+
+/// Capacity that is paid for whether used or not, for terms that follow each other.
+#[derive(Clone, Debug)]
+pub struct Commitment {
+    /// Of an hour of a GPU, by the month.
+    pub prices: Vec<Decimal>,
+    /// Months of a term. Each term has a level of its own.
+    pub term: u32,
+    pub size: Size,
+}
+
+/// How much is committed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// What costs least.
+    Best,
+    /// Thousandths of a GPU.
+    Fixed(u64),
+}
+
+/// What serves that for which there is no base. Prices are those of an hour of work, by the month.
+#[derive(Clone, Debug, Default)]
+pub struct Overflow {
+    /// With how many thousandths of a GPU there are of it.
+    pub spot: Option<(Vec<Decimal>, u64)>,
+    pub burst: Vec<Decimal>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Stack<'a> {
+    /// 730 of each month.
+    pub hours: &'a [Hour],
+    /// The longest term first.
+    pub commitments: &'a [Commitment],
+    pub overflow: &'a Overflow,
+    /// A machine, in thousandths of a GPU: levels are multiples of it.
+    pub step: u64,
+}
+
+impl Overflow {
+    /// How much of spot is used in a month: none where on demand costs less.
+    pub fn spot_of(&self, month: usize) -> u64 {
+        match &self.spot {
+            Some((prices, cap)) if prices.get(month) <= self.burst.get(month) => *cap,
+            _ => 0,
+        }
+    }
+
+    /// What serving months costs above a level.
+    pub fn cost(&self, hours: &[Hour], months: Range<u32>, level: u64) -> Decimal {
+        let of_month = |month: u32| {
+            let month = month as usize;
+            let served = serve(hours_of(hours, month), level, self.spot_of(month));
+            let price = |prices: &[Decimal]| prices.get(month).copied().unwrap_or_default();
+            let spot = self.spot.as_ref().map_or(Decimal::ZERO, |(prices, _)| price(prices));
+            in_gpus(served.spot).multiply(spot) + in_gpus(served.burst).multiply(price(&self.burst))
+        };
+        months.map(of_month).sum()
+    }
+}
+
+/// The hours of a month.
+pub(crate) fn hours_of(hours: &[Hour], month: usize) -> &[Hour] {
+    let until = ((month + 1) * MONTH).min(hours.len());
+    hours.get(month * MONTH..until).unwrap_or_default()
+}
+
+impl Stack<'_> {
+    fn months(&self) -> u32 {
+        u32::try_from(self.hours.len().div_ceil(MONTH)).unwrap_or(u32::MAX)
+    }
+
+    /// How far up each commitment reaches in each month, what lies below it included; the last is all of the base.
+    pub fn levels(&self) -> Vec<Vec<u64>> {
+        let months = self.months();
+        let mut below = vec![0_u64; months as usize];
+        let mut levels = Vec::with_capacity(self.commitments.len());
+        for (at, commitment) in self.commitments.iter().enumerate() {
+            for window in windows(0..months, commitment.term) {
+                let from = below[window.start as usize];
+                let level = match commitment.size {
+                    Size::Fixed(parts) => from.saturating_add(parts),
+                    Size::Best => self.best(at, window.clone(), from),
+                };
+                for month in window {
+                    below[month as usize] = level;
+                }
+            }
+            levels.push(below.clone());
+        }
+        levels
+    }
+
+    fn best(&self, at: usize, window: Range<u32>, from: u64) -> u64 {
+        let hours = &self.hours[window.start as usize * MONTH..];
+        let window_hours = &hours[..hours.len().min(window.len() * MONTH)];
+        let peak = window_hours.iter().map(|it| it.all()).max().unwrap_or_default();
+        let price = self.price(at, window.clone());
+        first(from, peak, self.step, |level| price >= self.value(at + 1, window.clone(), level))
+    }
+
+    /// What one step of a commitment costs over months.
+    fn price(&self, at: usize, months: Range<u32>) -> Decimal {
+        let prices = &self.commitments[at].prices;
+        let sum: Decimal = months.filter_map(|month| prices.get(month as usize).copied()).sum();
+        in_gpus(u128::from(self.step)).multiply(sum).times(MONTH as i64)
+    }
+
+    /// What serving the step above a level costs without the commitments before this one.
+    fn value(&self, at: usize, months: Range<u32>, level: u64) -> Decimal {
+        let Some(commitment) = self.commitments.get(at) else {
+            let cost = |level| self.overflow.cost(self.hours, months.clone(), level);
+            return cost(level) - cost(level.saturating_add(self.step));
+        };
+        if commitment.size != Size::Best {
+            return self.value(at + 1, months, level);
+        }
+        let windows = windows(months, commitment.term);
+        windows.map(|it| self.price(at, it.clone()).min(self.value(at + 1, it, level))).sum()
+    }
+}
+
+/// Months cut into terms; the last may be cut short.
+fn windows(months: Range<u32>, term: u32) -> impl Iterator<Item = Range<u32>> {
+    let term = term.max(1);
+    let first = months.start / term;
+    let last = months.end.div_ceil(term);
+    (first..last).map(move |n| (n * term).max(months.start)..((n + 1) * term).min(months.end))
+}

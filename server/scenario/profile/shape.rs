@@ -1,0 +1,94 @@
+//! How demand is entered.
+
+use serde::{Deserialize, Serialize};
+
+use super::random::Random;
+use super::{Profile, Spread};
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{count, one, product, quotient};
+
+/// Hours of a year: what a synthetic profile is made of.
+const YEAR: u32 = 8760;
+
+/// GPUs that work asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "shape", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Shape {
+    /// So many, for so many hours of each day.
+    Flat { gpus: Decimal, hours_per_day: u32 },
+    /// Anything between two numbers, as often.
+    Between { low: Decimal, high: Decimal },
+    /// Up by day and down by night and at weekends, with noise: GPUs = base × day × week × noise.
+    Swinging {
+        /// On average of a working day without noise.
+        base: Decimal,
+        /// By how much of the base the busiest hour is above it, and the quietest below. 0.4: twice as much at 15:00 as
+        /// at 3:00.
+        day_swing: Decimal,
+        /// GPUs at weekends for one of a working day. 0.5: half.
+        weekend: Decimal,
+        /// Standard deviation of the logarithm of the noise; 0: none.
+        noise: Decimal,
+        seed: u64,
+    },
+    /// GPUs, and in which share of the hours so many are asked for.
+    Levels { levels: Vec<Level> },
+    /// GPUs of each hour, as they were measured or billed.
+    Hours { gpus: Vec<Decimal> },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Level {
+    pub gpus: Decimal,
+    pub share: Decimal,
+}
+
+impl Shape {
+    /// The hours that it means. Inputs that [`Self::check`] refuses do not come here.
+    pub fn profile(&self, interruptible: Decimal) -> Profile {
+        match self {
+            Self::Flat { gpus, hours_per_day } => {
+                let day = (0..24).map(|hour| if hour < *hours_per_day { *gpus } else { Decimal::ZERO });
+                Profile::new(day, interruptible)
+            }
+            Self::Between { low, high } => {
+                let spread = Spread { low: *low, high: *high };
+                // The middles of as many equal parts as a year has hours, which have the mean of the whole.
+                let at = |hour: u32| {
+                    let share = quotient(count(2 * hour + 1), count(2 * YEAR)).unwrap_or_default();
+                    spread.low + product(&[spread.high - spread.low, share])
+                };
+                Profile::new((0..YEAR).map(at), interruptible)
+            }
+            Self::Swinging { base, day_swing, weekend, noise, seed } => {
+                let mut random = Random::new(*seed);
+                let factor =
+                    |value: f64| Decimal::parse(format!("{value:.6}").as_bytes()).unwrap_or_default();
+                let noise: f64 = noise.to_string().parse().unwrap_or_default();
+                let hours = (0..YEAR).map(|hour| {
+                    let phase = std::f64::consts::TAU * (f64::from(hour % 24) - 9.0) / 24.0;
+                    let day = one() + product(&[*day_swing, factor(phase.sin())]);
+                    // The year begins on a Monday.
+                    let week = if (hour / 24) % 7 < 5 { one() } else { *weekend };
+                    // Less half the variance, so that the mean stays.
+                    let noisy = factor((noise * random.normal() - noise * noise / 2.0).exp());
+                    product(&[*base, day, week, noisy])
+                });
+                Profile::new(hours, interruptible)
+            }
+            Self::Levels { levels } => {
+                let mut hours = Vec::with_capacity(YEAR as usize);
+                let mut until = Decimal::ZERO;
+                for level in levels {
+                    until += product(&[level.share, count(YEAR)]);
+                    while count(u32::try_from(hours.len()).unwrap_or(YEAR)) < until.round(0) {
+                        hours.push(level.gpus);
+                    }
+                }
+                Profile::new(hours, interruptible)
+            }
+            Self::Hours { gpus } => Profile::new(gpus.iter().copied(), interruptible),
+        }
+    }
+}

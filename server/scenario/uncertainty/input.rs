@@ -1,0 +1,102 @@
+//! What of a scenario is uncertain, and between which values.
+//!
+//! The same price in two options (an offer that one takes alone and another as overflow) is one input: it cannot be high
+//! in one and low in the other.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{decimal, product};
+use crate::scenario::comparison::Scenario;
+
+/// A number that may turn out lower or higher.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Input {
+    /// Where it stands, as JSON pointers; the same number in several places.
+    pub keys: Vec<String>,
+    /// As a person reads it.
+    pub label: String,
+    pub value: Decimal,
+    pub low: Decimal,
+    pub high: Decimal,
+}
+
+/// An input by how its pointer ends, its name, and its low and high in hundredths of its value.
+const RANGES: [(&str, &str, i64, i64); 13] = [
+    ("/on_demand/price", "On demand", 80, 120),
+    ("/spot/rate/price", "Spot", 70, 150),
+    ("/rate/price", "Commitment", 90, 110),
+    // What is lost to interruptions.
+    ("/spot/rework", "Hours of spot for a useful one", 95, 115),
+    // Quotes of one machine differ by as much (Epoch AI, machine learning hardware).
+    ("/machines/node_price", "Price of a node", 80, 120),
+    ("/machines/fabric/price", "Fabric", 80, 120),
+    ("/machines/tariff", "Price of a kWh", 70, 150),
+    ("/machines/pue", "PUE", 90, 120),
+    ("/machines/staff/loaded_cost", "Loaded cost of staff", 80, 120),
+    ("/machines/maintenance_share", "Maintenance", 60, 200),
+    ("/machines/housing/price", "Colocation", 75, 150),
+    ("/machines/residual/share", "Residual value", 50, 150),
+    ("/cost_of_capital", "Cost of capital", 50, 150),
+];
+
+/// What of a scenario is uncertain. What costs nothing is not.
+pub fn inputs(scenario: &Scenario) -> Vec<Input> {
+    let tree = serde_json::to_value(scenario).unwrap_or_default();
+    let mut found: Vec<Input> = Vec::new();
+    walk(&tree, String::new(), &mut |pointer, value| {
+        let Some((_, name, low, high)) = RANGES.iter().find(|(end, ..)| is_of(&pointer, end)) else { return };
+        let Ok(value) = value.parse::<Decimal>() else { return };
+        if value.is_zero() {
+            return;
+        }
+        let whose = supplier(&tree, &pointer);
+        let label = if whose.is_empty() { (*name).to_owned() } else { format!("{name}, {whose}") };
+        if let Some(same) = found.iter_mut().find(|it| it.label == label && it.value == value) {
+            same.keys.push(pointer);
+            return;
+        }
+        let times = |hundredths: i64| product(&[value, decimal(hundredths, 2)]);
+        // A PUE is 1 at best, as are hours for a useful one; a share is at most 1.
+        let (least, most) = match *name {
+            "PUE" | "Hours of spot for a useful one" => (1.into(), 10.into()),
+            "Residual value" | "Maintenance" | "Cost of capital" => (Decimal::ZERO, 1.into()),
+            _ => (Decimal::ZERO, times(*high)),
+        };
+        let (low, high) = (times(*low).max(least).min(value), times(*high).min(most).max(value));
+        found.push(Input { keys: vec![pointer], label, value, low, high });
+    });
+    found
+}
+
+fn is_of(pointer: &str, end: &str) -> bool {
+    // What money costs stands at the top; that of machines follows from it.
+    if end == "/cost_of_capital" { pointer == end } else { pointer.ends_with(end) }
+}
+
+fn walk(tree: &Value, pointer: String, visit: &mut impl FnMut(String, &str)) {
+    match tree {
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                walk(value, format!("{pointer}/{key}"), visit);
+            }
+        }
+        Value::Array(items) => {
+            for (at, value) in items.iter().enumerate() {
+                walk(value, format!("{pointer}/{at}"), visit);
+            }
+        }
+        Value::String(text) => visit(pointer, text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Who sells what a pointer leads to: the supplier of its place.
+fn supplier(tree: &Value, pointer: &str) -> String {
+    let parts: Vec<&str> = pointer.split('/').collect();
+    // "", "option", n, "place", m, …
+    let Some(place) = parts.get(..5) else { return String::new() };
+    let found = tree.pointer(&format!("{}/supplier", place.join("/")));
+    found.and_then(Value::as_str).unwrap_or_default().to_owned()
+}

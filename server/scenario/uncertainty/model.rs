@@ -1,0 +1,204 @@
+//! What options cost as a plain sum of products in binary floats, for as many draws as wanted.
+//!
+//! Made of an exact answer: how much of each layer is used stays as it was decided there. A test holds that it gives
+//! what the exact one gives, whatever the inputs.
+
+use super::Input;
+use crate::money::Decimal;
+use crate::scenario::comparison::{Comparison, LayerKind, PerWhat, Place, PlaceAnswer, Scenario};
+use crate::scenario::owning::{Housing, Owning, Residual};
+
+/// Every option of a scenario.
+pub(super) struct Model {
+    options: Vec<Vec<Piece>>,
+    values: Vec<f64>,
+}
+
+/// A part of what an option costs.
+enum Piece {
+    /// An amount that is proportional to inputs, by their places.
+    Scaled {
+        amount: f64,
+        by: Vec<usize>,
+    },
+    Owned(Box<OwnedPiece>),
+}
+
+/// What depends on the purchase.
+struct OwnedPiece {
+    nodes: f64,
+    fabric: f64,
+    storage: f64,
+    rest: f64,
+    /// Of nodes, fabric and storage.
+    residual: f64,
+    life: f64,
+    rate: f64,
+    maintenance: f64,
+    /// Paid once for a life, and for people before it, of which the second changes with their cost.
+    once: f64,
+    people_before: f64,
+    years: f64,
+    by: OwnedInputs,
+}
+
+#[derive(Default)]
+struct OwnedInputs {
+    node: Option<usize>,
+    fabric: Option<usize>,
+    residual: Option<usize>,
+    rate: Option<usize>,
+    maintenance: Option<usize>,
+    staff: Option<usize>,
+}
+
+impl Model {
+    pub(super) fn new(scenario: &Scenario, compared: &Comparison, inputs: &[Input]) -> Self {
+        let options = scenario.options.iter().zip(&compared.options).enumerate();
+        let options = options.map(|(at, (option, answer))| {
+            let places = option.places.iter().zip(&answer.places).enumerate();
+            let of_place = places.flat_map(|(n, (place, found))| {
+                Builder { inputs, prefix: format!("/option/{at}/place/{n}"), pieces: Vec::new() }
+                    .place(scenario, place, found)
+            });
+            of_place.collect()
+        });
+        Self { options: options.collect(), values: inputs.iter().map(|it| float(it.value)).collect() }
+    }
+
+    /// What each option costs with inputs at these values.
+    pub(super) fn totals(&self, values: &[f64], totals: &mut Vec<f64>) {
+        let factor = |at: usize| values[at] / self.values[at];
+        totals.clear();
+        totals.extend(self.options.iter().map(|pieces| {
+            let of = |piece: &Piece| match piece {
+                Piece::Scaled { amount, by } => by.iter().fold(*amount, |cost, at| cost * factor(*at)),
+                Piece::Owned(owned) => owned.cost(&factor),
+            };
+            pieces.iter().map(of).sum::<f64>()
+        }));
+    }
+}
+
+impl OwnedPiece {
+    fn cost(&self, factor: &impl Fn(usize) -> f64) -> f64 {
+        let times = |at: Option<usize>| at.map_or(1.0, factor);
+        let equipment = self.nodes * times(self.by.node) + self.fabric * times(self.by.fabric) + self.storage;
+        let purchase = equipment + self.rest;
+        let rate = self.rate * times(self.by.rate);
+        let grown = (1.0 + rate).powf(self.life);
+        let recovery = if rate == 0.0 { 1.0 / self.life } else { rate * grown / (grown - 1.0) };
+        let sold = equipment * self.residual * times(self.by.residual) / grown;
+        let once = self.once + self.people_before * times(self.by.staff);
+        let maintenance = self.maintenance * times(self.by.maintenance) * purchase;
+        ((purchase - sold + once) * recovery + maintenance) * self.years
+    }
+}
+
+struct Builder<'a> {
+    inputs: &'a [Input],
+    prefix: String,
+    pieces: Vec<Piece>,
+}
+
+impl Builder<'_> {
+    fn input(&self, end: &str) -> Option<usize> {
+        let key = format!("{}{end}", self.prefix);
+        self.inputs.iter().position(|it| it.keys.contains(&key))
+    }
+
+    fn scaled(&mut self, amount: Decimal, by: &[Option<usize>]) {
+        let by = by.iter().copied().flatten().collect();
+        self.pieces.push(Piece::Scaled { amount: float(amount), by });
+    }
+
+    fn place(mut self, scenario: &Scenario, place: &Place, found: &PlaceAnswer) -> Vec<Piece> {
+        let mut committed = 0;
+        // As they are answered: the longest term first.
+        let mut order: Vec<usize> = (0..place.committed.len()).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(place.committed[*at].months));
+        let support = Decimal::from(1) + place.support;
+        for layer in &found.layers {
+            let paid = layer.cost.multiply(support);
+            match layer.kind {
+                LayerKind::Owned => {}
+                LayerKind::OnDemand => self.scaled(paid, &[self.input("/on_demand/price")]),
+                LayerKind::Spot => {
+                    self.scaled(paid, &[self.input("/spot/rate/price"), self.input("/spot/rework")]);
+                }
+                LayerKind::Committed => {
+                    let at = order.get(committed).copied().unwrap_or_default();
+                    committed += 1;
+                    self.scaled(paid, &[self.input(&format!("/committed/{at}/rate/price"))]);
+                }
+            }
+        }
+        if let (Some(machines), Some(_)) = (&found.machines, &place.owned) {
+            self.owned(scenario, machines, found);
+        }
+        for other in &place.others {
+            let amount = match other.per {
+                PerWhat::Once => other.amount,
+                PerWhat::Month => other.amount.times(scenario.months.into()),
+                PerWhat::GpuHour => other.amount.multiply(found.gpu_hours),
+            };
+            self.scaled(amount, &[]);
+        }
+        self.pieces
+    }
+
+    fn owned(&mut self, scenario: &Scenario, machines: &Owning, found: &PlaceAnswer) {
+        use crate::scenario::owning::Part;
+
+        let machine = |name: &str| self.input(&format!("/owned/machines{name}"));
+        let by = OwnedInputs {
+            node: machine("/node_price"),
+            fabric: machine("/fabric/price"),
+            residual: machine("/residual/share"),
+            rate: self.inputs.iter().position(|it| it.keys.iter().any(|key| key == "/cost_of_capital")),
+            maintenance: machine("/maintenance_share"),
+            staff: machine("/staff/loaded_cost"),
+        };
+        let (tariff, pue) = (machine("/tariff"), machine("/pue"));
+        let housing = machine("/housing/price");
+        let purchase = machines.purchase();
+        let share = match &machines.residual {
+            Residual::Share { share } => *share,
+            by_age @ Residual::Age { .. } => by_age.share(machines.life_years),
+        };
+        let once: Decimal = machines.one_offs.iter().map(|it| it.amount).sum();
+        let years = f64::from(scenario.months) / 12.0;
+        let staff = by.staff;
+        self.pieces.push(Piece::Owned(Box::new(OwnedPiece {
+            nodes: float(purchase.nodes),
+            fabric: float(purchase.fabric),
+            storage: float(purchase.storage),
+            rest: float(purchase.installation + purchase.building),
+            residual: float(share),
+            life: float(machines.life_years),
+            rate: float(machines.cost_of_capital),
+            maintenance: float(machines.maintenance_share),
+            once: float(once),
+            people_before: float(machines.staff_before()),
+            years,
+            by,
+        })));
+        let is_colocated = matches!(machines.housing, Housing::Colocation { .. });
+        for (part, cost) in &found.owned_parts {
+            let by: &[Option<usize>] = match part {
+                Part::Capital | Part::Maintenance | Part::StaffBefore | Part::OneOff => continue,
+                Part::Energy => &[tariff, pue],
+                Part::DemandCharge => &[pue],
+                Part::Colocation if is_colocated => &[housing],
+                Part::Staff => &[staff],
+                Part::Colocation | Part::Software | Part::Other => &[],
+            };
+            self.scaled(*cost, by);
+        }
+    }
+}
+
+/// Nearest binary float.
+pub(super) fn float(value: Decimal) -> f64 {
+    value.to_string().parse().unwrap_or_default()
+}

@@ -1,0 +1,165 @@
+use super::*;
+use crate::scenario::comparison::Gpus;
+use crate::scenario::uncertainty::inputs;
+use crate::scenario::uncertainty::tornado::changed;
+
+const TEXT: &str = r#"
+name = "four ways"
+months = 30
+cost_of_capital = 0.08
+
+[[work]]
+name = "training"
+demand = { shape = "swinging", base = 60, day_swing = 0.5, weekend = 0.4, noise = 0.1, seed = 3 }
+interruptible = 0.4
+
+[[option]]
+name = "On demand"
+place = [{ supplier = "AWS", support = 0.03, on_demand = { price = 6.88 } }]
+
+[[option]]
+name = "Reserved"
+[[option.place]]
+supplier = "AWS"
+support = 0.03
+committed = [{ rate = { price = 5.25, yearly_change = -0.1 }, months = 30, gpus = "best" }, { rate = { price = 5.60 }, upfront = 900, months = 10 }]
+on_demand = { price = 6.88 }
+spot = { rate = { price = 6.10 }, rework = 1.05, gpus = 16 }
+others = [{ name = "Moving there", amount = 50_000, per = "once" }, { name = "Storage", amount = 0.02, per = "gpu-hour" }]
+
+[[option]]
+name = "Our own"
+[[option.place]]
+supplier = "we"
+owned = { gpus = "best", machines = { tariff = 0.12, residual = { by = "share", share = 0.2 }, one_offs = [{ name = "move", amount = 30000 }] } }
+on_demand = { price = 6.88 }
+
+[[option]]
+name = "Too few"
+place = [{ supplier = "X", committed = [{ rate = { price = 1 }, months = 30, gpus = 8 }] }]
+"#;
+
+fn scenario() -> Scenario {
+    crate::scenario::file::read(TEXT).unwrap()
+}
+
+/// How much there is of everything stays as it was decided.
+fn decided(scenario: &Scenario, compared: &Comparison) -> Scenario {
+    let mut decided = scenario.clone();
+    for (option, answer) in decided.options.iter_mut().zip(&compared.options) {
+        for (place, answer) in option.places.iter_mut().zip(&answer.places) {
+            if let (Some(owned), Some(machines)) = (&mut place.owned, &answer.machines) {
+                owned.gpus = Gpus::Number(machines.gpus);
+            }
+        }
+    }
+    decided
+}
+
+#[test]
+fn inputs_that_are_the_same_are_one() {
+    let inputs = inputs(&scenario());
+    let labels: Vec<(&str, usize)> = inputs.iter().map(|it| (it.label.as_str(), it.keys.len())).collect();
+    assert!(labels.contains(&("On demand, AWS", 2)), "{labels:?}");
+    assert!(labels.contains(&("On demand, we", 1)));
+    assert!(labels.contains(&("Cost of capital", 1)));
+    assert!(inputs.iter().all(|it| it.low <= it.value && it.value <= it.high));
+}
+
+#[test]
+fn the_model_costs_what_the_exact_comparison_costs() {
+    let entered = scenario();
+    let compared = entered.compare().unwrap();
+    let decided = decided(&entered, &compared);
+    let inputs = inputs(&decided);
+    let model = Model::new(&decided, &compared, &inputs);
+    let tree = serde_json::to_value(&decided).unwrap();
+    let base: Vec<f64> = inputs.iter().map(|it| float(it.value)).collect();
+    let mut totals = Vec::new();
+    model.totals(&base, &mut totals);
+    for (total, option) in totals.iter().zip(&compared.options) {
+        assert_eq!(cents(*total), option.total.round(2), "{}", option.name);
+    }
+    for (at, input) in inputs.iter().enumerate() {
+        for value in [input.low, input.high] {
+            let exact: Scenario = changed(&tree, input, value).unwrap();
+            let exact = exact.compare().unwrap();
+            let mut values = base.clone();
+            values[at] = float(value);
+            model.totals(&values, &mut totals);
+            for ((total, option), before) in totals.iter().zip(&exact.options).zip(&compared.options) {
+                // What is committed is decided anew at another price, to what costs no more.
+                let is_decided_anew = option.places.iter().any(|place| {
+                    place.layers.iter().any(|it| it.kind == crate::scenario::comparison::LayerKind::Committed)
+                });
+                if is_decided_anew && option.name == "Reserved" {
+                    assert!(float(option.total) <= *total + 0.01, "{} {}", option.name, input.label);
+                    continue;
+                }
+                let difference = (total - float(option.total)).abs();
+                assert!(difference < 0.01, "{} by {}: {total} {}", before.name, input.label, option.total);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_shares_make_sense() {
+    let scenario = scenario();
+    let compared = scenario.compare().unwrap();
+    let inputs = inputs(&scenario);
+    let of = |seed| simulate(&scenario, &compared, &inputs, (seed, 2000));
+    let first = of(1);
+    let bytes = |it: &Simulation| serde_json::to_string(it).unwrap();
+    assert_eq!(bytes(&first), bytes(&of(1)));
+    assert_ne!(bytes(&first), bytes(&of(2)));
+    let won: Decimal = first.options.iter().filter_map(|it| it.cheapest).sum();
+    assert_eq!(won, 1.into(), "one of them is cheapest in each draw");
+    assert_eq!(first.options[3].cheapest, None, "what does not do the work is not");
+    for option in &first.options {
+        assert!(option.p10 <= option.p50 && option.p50 <= option.p90);
+        assert_eq!(option.bars.iter().sum::<u32>(), 2000);
+    }
+    assert_eq!(first.edges.len(), BARS + 1);
+}
+
+#[test]
+fn without_a_range_it_is_the_exact_answer_to_the_cent() {
+    let scenario = scenario();
+    let compared = scenario.compare().unwrap();
+    let mut inputs = inputs(&scenario);
+    for input in &mut inputs {
+        (input.low, input.high) = (input.value, input.value);
+    }
+    let simulation = simulate(&scenario, &compared, &inputs, (1, 50));
+    for (outcome, option) in simulation.options.iter().zip(&compared.options) {
+        let exact = option.total.round(2);
+        assert_eq!([outcome.p10, outcome.p50, outcome.p90, outcome.mean], [exact; 4], "{}", option.name);
+    }
+}
+
+#[test]
+fn a_triangle_has_its_mean_and_a_linear_cost_the_cost_of_its_mean() {
+    let mut random = Random::new(11);
+    let n = 40_000;
+    let sum: f64 = (0..n).map(|_| triangular(2.0, 3.0, 7.0, random.uniform())).sum();
+    // (2 + 3 + 7) ÷ 3, within four standard errors of 1.08 ÷ √n.
+    assert!((sum / f64::from(n) - 4.0).abs() < 4.0 * 1.08 / f64::from(n).sqrt());
+    assert_eq!(triangular(3.0, 3.0, 3.0, 0.4), 3.0);
+}
+
+#[test]
+fn a_wider_range_moves_the_tenth_and_the_ninth_tenth_apart() {
+    let scenario = scenario();
+    let compared = scenario.compare().unwrap();
+    let narrow = inputs(&scenario);
+    let mut wide = narrow.clone();
+    for input in &mut wide {
+        input.low = input.low - (input.value - input.low);
+        input.high += input.high - input.value;
+    }
+    let of = |inputs: &[Input]| simulate(&scenario, &compared, inputs, (5, 4000));
+    for (narrow, wide) in of(&narrow).options.iter().zip(&of(&wide).options) {
+        assert!(wide.p10 <= narrow.p10 && narrow.p90 <= wide.p90);
+    }
+}
