@@ -18,10 +18,12 @@
 mod amount;
 mod catalog;
 mod recognize;
+mod specification;
 mod text;
 mod unit;
 
 pub use amount::{Accelerators, PARTS, ParseAcceleratorsError, accelerator_hours};
 pub use catalog::{Instance, Model, VERSION, find_instance, find_model, instances, model, models};
 pub use recognize::{Recognized, recognize, why};
+pub use specification::{Specification, specification};
 pub use unit::seconds_per_unit;

@@ -66,11 +66,38 @@ pub fn growth(rate: Decimal, periods: Decimal) -> Decimal {
         return grown;
     }
     let more = (float(rest) * float(rate).ln_1p()).exp_m1();
-    let more = Decimal::parse(format!("{more:.25}").as_bytes()).unwrap_or_default();
-    product(&[grown, one() + more])
+    product(&[grown, one() + dimensionless(more).unwrap_or_default()])
 }
 
-fn float(value: Decimal) -> f64 {
+/// e^power. A binary float of 16 digits, so for factors only and never for money; `None` beyond 10^15.
+pub fn exponential(power: Decimal) -> Option<Decimal> {
+    dimensionless(float(power).exp())
+}
+
+/// (e^power − 1) ÷ power, which is 1 at 0 and rises. Of 16 digits, as [`exponential`].
+pub fn growth_by(power: Decimal) -> Option<Decimal> {
+    let power = float(power);
+    if power == 0.0 { Some(one()) } else { dimensionless(power.exp_m1() / power) }
+}
+
+/// The natural logarithm, of 16 digits; `None` of what is not positive.
+pub fn logarithm(of: Decimal) -> Option<Decimal> {
+    dimensionless(float(of).ln())
+}
+
+/// The square root, of 16 digits; `None` of what is negative.
+pub fn root(of: Decimal) -> Option<Decimal> {
+    dimensionless(float(of).sqrt())
+}
+
+/// What a float says; `None` where it says nothing, or is too large to have digits after the point.
+pub(super) fn dimensionless(value: f64) -> Option<Decimal> {
+    let is_sound = value.is_finite() && value.abs() < 1e15;
+    let text = format!("{value:.25}");
+    if is_sound { Decimal::parse(text.as_bytes()).ok().map(Decimal::normalize) } else { None }
+}
+
+pub(super) fn float(value: Decimal) -> f64 {
     value.to_string().parse().unwrap_or_default()
 }
 
@@ -96,6 +123,23 @@ mod tests {
         let difference = growth(decimal(21, 2), decimal(5, 1)) - decimal(11, 1);
         assert!(difference.abs() < Decimal::new(1, 14));
         assert_eq!(growth(Decimal::ZERO, decimal(25, 1)), one());
+    }
+
+    #[test]
+    fn floats_are_taken_for_factors_and_say_when_they_say_nothing() {
+        let close = |found: Option<Decimal>, expected: &str| {
+            let difference = found.unwrap() - expected.parse::<Decimal>().unwrap();
+            assert!(difference.abs() < Decimal::new(1, 14), "{found:?} is not {expected}");
+        };
+        close(exponential(one()), "2.718281828459045");
+        close(logarithm(10.into()), "2.302585092994046");
+        close(root(2.into()), "1.414213562373095");
+        close(growth_by(Decimal::ZERO), "1");
+        close(growth_by(Decimal::new(1, 12)), "1.0000000000005");
+        assert_eq!(
+            (exponential(1000.into()), logarithm(Decimal::ZERO), root((-1).into())),
+            (None, None, None)
+        );
     }
 
     #[test]

@@ -34,11 +34,17 @@ pub enum Unit {
     MoneyPerHour,
     MoneyPerKwh,
     MoneyPerKwMonth,
+    MoneyPerWeek,
     MoneyPerGigabyte,
+    /// Of memory.
+    MoneyPerGigabyteHour,
     MoneyPerMillionTokens,
     /// Money for an hour at 10^15 operations a second.
     MoneyPerPetaflopHour,
+    /// Money for whatever work is counted in.
+    MoneyPerUnitOfWork,
     Kilowatts,
+    Minutes,
     Hours,
     Years,
     Months,
@@ -46,7 +52,15 @@ pub enum Unit {
     Weeks,
     /// 10^9 bytes.
     Gigabytes,
+    /// 2^30 bytes.
+    Gibibytes,
+    /// 10^9 bytes a second.
+    GigabytesPerSecond,
+    /// 10^9 bits a second.
+    GigabitsPerSecond,
     Bytes,
+    /// 10^12 operations a second.
+    Teraflops,
     Tokens,
     TokensPerSecond,
     /// Events in an hour.
@@ -61,4 +75,14 @@ pub enum Unit {
 
 pub(crate) fn term(name: &'static str, value: Decimal, unit: Unit) -> Term {
     Term { name, value, unit }
+}
+
+pub(crate) fn figure(
+    name: &'static str,
+    value: Option<Decimal>,
+    unit: Unit,
+    formula: &'static str,
+    terms: Vec<Term>,
+) -> Figure {
+    Figure { name, value, unit, formula, terms }
 }

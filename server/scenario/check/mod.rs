@@ -3,11 +3,21 @@
 //! What cannot be computed with is refused; what can, but is probably a mistake (a unit, a cost that is counted twice),
 //! is a warning beside the answer.
 
+mod commitment;
 mod demand;
+mod fit;
 mod owning;
+mod path;
 mod scenario;
+mod serving;
 mod shape;
+mod silicon;
+mod slices;
+mod spot;
+mod transfer;
 mod twice;
+mod vectors;
+mod work_unit;
 
 use std::fmt;
 
@@ -17,9 +27,19 @@ use super::arithmetic::{decimal, one};
 use super::break_even::{Payment, Question};
 use crate::money::Decimal;
 
+pub use commitment::commitment;
 pub use demand::demand;
+pub use fit::fit;
 pub use owning::owning;
 pub use scenario::scenario;
+pub use path::{lock_in, path, progress, refresh};
+pub use serving::{interface, lifetime, serving};
+pub use silicon::porting;
+pub use slices::{layout, turns};
+pub use spot::spot;
+pub use transfer::transfer;
+pub use vectors::vectors;
+pub use work_unit::{offers, performances};
 
 /// The largest amount of money that is computed with: a trillion.
 const MOST_MONEY: i64 = 1_000_000_000_000;

@@ -1,4 +1,4 @@
-//! `/clusters/claims`: figures about owning that people may have read, and what is right.
+//! `/clusters/claims`: figures that people may have read, and what is right.
 
 use askama::Template;
 

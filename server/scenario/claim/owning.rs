@@ -1,63 +1,31 @@
-//! Figures about owning that are printed and passed on, and what is right.
-//!
-//! They come from lessons that people of this field learn from. Each is computed here by the functions that the product
-//! computes everything with, from the inputs that are printed beside it, so that nobody has to believe either side.
+//! About owning.
 
-use serde::Serialize;
-
-use super::arithmetic::{HOURS_PER_YEAR, count, decimal, one, product, quotient};
-use super::break_even::{BreakEven, Payment, Question, Verdict};
-use super::capacity::{gpu_hours, share_of_year};
-use super::owning::capital::port_price;
-use super::owning::{
+use super::{Claim, value};
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, decimal, one, product, quotient};
+use crate::scenario::break_even::{BreakEven, Payment, Question, Verdict};
+use crate::scenario::capacity::{gpu_hours, share_of_year};
+use crate::scenario::owning::capital::port_price;
+use crate::scenario::owning::{
     About, Draw, Fabric, Hours, Other, Owning, OwningCost, Part, Per, Residual, Staff, Unit,
 };
-use crate::money::Decimal;
 
-/// What is printed somewhere, and what is right.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Claim {
-    /// A handle that stays.
-    pub id: &'static str,
-    /// What is claimed, in a sentence.
-    pub says: &'static str,
-    /// The figure, as it was printed.
-    pub printed: &'static str,
-    /// How one gets to it: not necessarily what its author did.
-    pub reproduced: Option<Value>,
-    pub right: Vec<Value>,
-    /// Why the two differ.
-    pub why: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Value {
-    pub value: Decimal,
-    pub unit: Unit,
-    /// What it is, and of what.
-    pub of: &'static str,
-}
-
-/// All of them, the most often repeated first.
-pub fn claims() -> Vec<Claim> {
-    let claims: [fn() -> Option<Claim>; 14] = [
-        yearly_cost,
-        break_even,
-        reservation,
-        above_forty_percent,
-        network_twice,
-        power_of_gpus_alone,
-        cost_of_an_hour,
-        hours_of_a_year,
-        hardware_alone,
-        training_hours,
-        years_of_rent,
-        busy_cluster,
-        same_work,
-        fabric_by_port,
-    ];
-    claims.iter().filter_map(|claim| claim()).collect()
-}
+pub(super) const CLAIMS: &[fn() -> Option<Claim>] = &[
+    yearly_cost,
+    break_even,
+    reservation,
+    above_forty_percent,
+    network_twice,
+    power_of_gpus_alone,
+    cost_of_an_hour,
+    hours_of_a_year,
+    hardware_alone,
+    training_hours,
+    years_of_rent,
+    busy_cluster,
+    same_work,
+    fabric_by_port,
+];
 
 /// The worked example that most of them come from, with exactly the costs that it counts: 64 H100 over three years,
 /// nothing for capital, downtime, spares or maintenance; 560 W a GPU and nothing for the rest of its node.
@@ -161,10 +129,6 @@ fn training(runs: i64) -> Decimal {
     gpu_hours(64, 14.into(), runs.into())
 }
 
-fn figure(value: Decimal, unit: Unit, of: &'static str) -> Value {
-    Value { value, unit, of }
-}
-
 fn reserved() -> Decimal {
     decimal(525, 2)
 }
@@ -176,15 +140,15 @@ fn yearly_cost() -> Option<Claim> {
         id: "yearly-cost",
         says: "An H100 of one's own costs 18,628 dollars a year.",
         printed: "$18,628",
-        reproduced: Some(figure(
+        reproduced: Some(value(
             short.per_gpu()?,
             Unit::MoneyPerYear,
             "hardware over three years, and 700 W at a PUE of 1.5",
         )),
         right: vec![
-            figure(cost.per_gpu()?, Unit::MoneyPerYear, "the example's own four costs"),
-            figure(per_gpu(&cost, Part::Staff)?, Unit::MoneyPerYear, "staff, which is missing"),
-            figure(per_gpu(&cost, Part::Other)?, Unit::MoneyPerYear, "network, which is missing"),
+            value(cost.per_gpu()?, Unit::MoneyPerYear, "the example's own four costs"),
+            value(per_gpu(&cost, Part::Staff)?, Unit::MoneyPerYear, "staff, which is missing"),
+            value(per_gpu(&cost, Part::Other)?, Unit::MoneyPerYear, "network, which is missing"),
         ],
         why: "Staff and network are in the example's cost of an hour and not in that of the year. Its power is 560 W at \
               a PUE of 1.3 in the one, and seems to be 700 W at 1.5 in the other.",
@@ -202,8 +166,8 @@ fn break_even() -> Option<Claim> {
         id: "break-even",
         says: "Owning breaks even at a utilization of 40.5 %, against 5.25 dollars an hour.",
         printed: "40.5 %",
-        reproduced: Some(figure(takes(&short, reserved())?, Unit::Share, "of 18,628 dollars a year")),
-        right: vec![figure(takes(&cost, reserved())?, Unit::Share, "of the example's own four costs")],
+        reproduced: Some(value(takes(&short, reserved())?, Unit::Share, "of 18,628 dollars a year")),
+        right: vec![value(takes(&cost, reserved())?, Unit::Share, "of the example's own four costs")],
         why: "The division is right and what is divided is not: the cost of a year lacks staff and network.",
     })
 }
@@ -216,8 +180,8 @@ fn reservation() -> Option<Claim> {
         printed: "40.5 %",
         reproduced: None,
         right: vec![
-            figure(ratio(&cost, reserved())?, Unit::Number, "owning ÷ reserving, at every utilization"),
-            figure(
+            value(ratio(&cost, reserved())?, Unit::Number, "owning ÷ reserving, at every utilization"),
+            value(
                 product(&[HOURS_PER_YEAR.into(), reserved()]),
                 Unit::MoneyPerYear,
                 "a reserved H100, used or not",
@@ -230,7 +194,7 @@ fn reservation() -> Option<Claim> {
 
 fn above_forty_percent() -> Option<Claim> {
     let cost = worked_example().cost().ok()?;
-    let against = |cents, of| Some(figure(takes(&cost, decimal(cents, 2))?, Unit::Share, of));
+    let against = |cents, of| Some(value(takes(&cost, decimal(cents, 2))?, Unit::Share, of));
     Some(Claim {
         id: "above-forty-percent",
         says: "Above a utilization of 40 %, owning wins.",
@@ -254,18 +218,18 @@ fn network_twice() -> Option<Claim> {
         id: "network-twice",
         says: "The network adds 0.10 dollars to a productive GPU-hour.",
         printed: "$0.10",
-        reproduced: Some(figure(
+        reproduced: Some(value(
             cost.part_per_hour(Part::Other, Hours::Productive)?,
             Unit::MoneyPerHour,
             "a productive hour, beside the fabric",
         )),
         right: vec![
-            figure(
+            value(
                 fabric_of_an_hour(&cost)?,
                 Unit::MoneyPerHour,
                 "of a productive hour is the fabric already",
             ),
-            figure(once.per_hour(Hours::Productive)?, Unit::MoneyPerHour, "a productive hour, counted once"),
+            value(once.per_hour(Hours::Productive)?, Unit::MoneyPerHour, "a productive hour, counted once"),
         ],
         why: "The price of a node, 425,000 dollars, has 50,000 for its InfiniBand in it already. Counted again by the \
               hour, it is paid twice.",
@@ -285,12 +249,12 @@ fn power_of_gpus_alone() -> Option<Claim> {
         id: "power-of-gpus-alone",
         says: "Power for an H100 costs 637 dollars a year.",
         printed: "$637",
-        reproduced: Some(figure(
+        reproduced: Some(value(
             per_gpu(&alone, Part::Energy)?,
             Unit::MoneyPerYear,
             "560 W at a PUE of 1.3 and 0.10 a kWh",
         )),
-        right: vec![figure(
+        right: vec![value(
             per_gpu(&whole, Part::Energy)?,
             Unit::MoneyPerYear,
             "an eighth of a node that draws 2.1 kW idle and 8.4 kW at work",
@@ -306,18 +270,18 @@ fn cost_of_an_hour() -> Option<Claim> {
         id: "cost-of-an-hour",
         says: "A productive hour of an H100 of one's own costs 3.56 dollars.",
         printed: "$3.56",
-        reproduced: Some(figure(
+        reproduced: Some(value(
             productive(worked_example())?,
             Unit::MoneyPerHour,
             "before parts are rounded",
         )),
         right: vec![
-            figure(
+            value(
                 productive(mended_example())?,
                 Unit::MoneyPerHour,
                 "with the power of whole nodes, and the network once",
             ),
-            figure(
+            value(
                 productive(complete_example())?,
                 Unit::MoneyPerHour,
                 "with a spare node, 5 % downtime, 5 % maintenance and capital at 10 %, less 20 % that is left",
@@ -334,8 +298,8 @@ fn hours_of_a_year() -> Option<Claim> {
         id: "hours-of-a-year",
         says: "A GPU gives about 26,000 GPU-hours a year.",
         printed: "26,000",
-        reproduced: Some(figure(product(&[hours, life]), Unit::Hours, "of three years")),
-        right: vec![figure(hours, Unit::Hours, "of a year, each of them used")],
+        reproduced: Some(value(product(&[hours, life]), Unit::Hours, "of three years")),
+        right: vec![value(hours, Unit::Hours, "of a year, each of them used")],
         why: "A year has 8,760 hours. 26,280 are three.",
     })
 }
@@ -348,8 +312,8 @@ fn hardware_alone() -> Option<Claim> {
         printed: "$0.80-1.00",
         reproduced: None,
         right: vec![
-            figure(owned(10_000)?, Unit::MoneyPerHour, "an owned hour, of 10,000 dollars"),
-            figure(owned(15_000)?, Unit::MoneyPerHour, "an owned hour, of 15,000 dollars"),
+            value(owned(10_000)?, Unit::MoneyPerHour, "an owned hour, of 10,000 dollars"),
+            value(owned(15_000)?, Unit::MoneyPerHour, "an owned hour, of 15,000 dollars"),
         ],
         why: "The hardware alone is about half of that. Either other costs are in it, which the text does not say, or it \
               was divided by fewer hours than it names.",
@@ -366,8 +330,8 @@ fn training_hours() -> Option<Claim> {
         printed: "7,168",
         reproduced: None,
         right: vec![
-            figure(hours, Unit::Hours, "64 GPUs × 14 days × 24 hours × 4"),
-            figure(quotient(hours, printed)?, Unit::Number, "times what is printed"),
+            value(hours, Unit::Hours, "64 GPUs × 14 days × 24 hours × 4"),
+            value(quotient(hours, printed)?, Unit::Number, "times what is printed"),
         ],
         why: "Multiplied out, with 4 trainings a year, the printed inputs give exactly twelve times the printed hours.",
     })
@@ -381,12 +345,12 @@ fn years_of_rent() -> Option<Claim> {
         printed: "50+ years",
         reproduced: None,
         right: vec![
-            figure(
+            value(
                 quotient(500_000.into(), rent)?,
                 Unit::Years,
                 "of renting at 2 dollars an hour cost as much",
             ),
-            figure(share_of_year(training(4), 64)?, Unit::Share, "utilization of 64 GPUs that do only that"),
+            value(share_of_year(training(4), 64)?, Unit::Share, "utilization of 64 GPUs that do only that"),
         ],
         why: "It follows from hours that are too few by a factor of twelve. That the cluster would be idle most of the \
               year remains true.",
@@ -401,8 +365,8 @@ fn busy_cluster() -> Option<Claim> {
         printed: "40 %",
         reproduced: None,
         right: vec![
-            figure(share_of_year(hours, 1000)?, Unit::Share, "utilization"),
-            figure(gpu_hours(400, one(), one()), Unit::Hours, "a day would be 40 %"),
+            value(share_of_year(hours, 1000)?, Unit::Share, "utilization"),
+            value(gpu_hours(400, one(), one()), Unit::Hours, "a day would be 40 %"),
         ],
         why: "GPUs and GPU-hours were taken for one another: 1,000 GPUs have 24,000 GPU-hours a day.",
     })
@@ -417,9 +381,9 @@ fn same_work() -> Option<Claim> {
         printed: "80",
         reproduced: None,
         right: vec![
-            figure(hours, Unit::Hours, "a year are bought for that, at 32.7726 dollars for eight GPUs"),
-            figure(share_of_year(hours, 1)?, Unit::Number, "GPUs do it, busy in every hour"),
-            figure(share_of_year(hours, 80)?, Unit::Number, "times what 80 GPUs can do"),
+            value(hours, Unit::Hours, "a year are bought for that, at 32.7726 dollars for eight GPUs"),
+            value(share_of_year(hours, 1)?, Unit::Number, "GPUs do it, busy in every hour"),
+            value(share_of_year(hours, 80)?, Unit::Number, "times what 80 GPUs can do"),
         ],
         why: "Whether a cluster can do the work at all was not checked.",
     })
@@ -434,8 +398,8 @@ fn fabric_by_port() -> Option<Claim> {
         printed: "$50,000",
         reproduced: None,
         right: vec![
-            figure(of_node(50_000)?, Unit::Money, "for the eight ports of a node, at 50,000 a switch"),
-            figure(of_node(80_000)?, Unit::Money, "for the eight ports of a node, at 80,000 a switch"),
+            value(of_node(50_000)?, Unit::Money, "for the eight ports of a node, at 50,000 a switch"),
+            value(of_node(80_000)?, Unit::Money, "for the eight ports of a node, at 80,000 a switch"),
         ],
         why: "Ports at the first switch are a fifth to a third of it. The rest has to be cables, adapters and the \
               switches above, which depend on the size of the cluster; ask for an offer, and enter it by port.",
@@ -446,43 +410,6 @@ fn fabric_by_port() -> Option<Claim> {
 mod tests {
     use super::*;
     use crate::scenario::check;
-
-    #[test]
-    fn every_claim_has_a_right_figure_and_a_handle_of_its_own() {
-        let claims = claims();
-        assert_eq!(claims.len(), 14);
-        let mut ids: Vec<&str> = claims.iter().map(|claim| claim.id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), 14);
-        assert!(claims.iter().all(|claim| !claim.right.is_empty()));
-    }
-
-    #[test]
-    fn right_figures_are_those_that_were_computed_by_hand() {
-        let told: Vec<(&str, Vec<String>)> = claims()
-            .iter()
-            .map(|claim| (claim.id, claim.right.iter().map(|it| it.value.round(4).to_string()).collect()))
-            .collect();
-        let expected: [(&str, &[&str]); 14] = [
-            ("yearly-cost", &["24906.2363", "5859.3750", "700.8000"]),
-            ("break-even", &["0.5416"]),
-            ("reservation", &["0.5416", "45990.0000"]),
-            ("above-forty-percent", &["0.2313", "0.4133", "0.7126", "1.1373"]),
-            ("network-twice", &["0.2973", "3.4540"]),
-            ("power-of-gpus-alone", &["1016.3790"]),
-            ("cost-of-an-hour", &["3.5080", "4.5436"]),
-            ("hours-of-a-year", &["8760.0000"]),
-            ("hardware-alone", &["0.3805", "0.5708"]),
-            ("training-hours", &["86016.0000", "12.0000"]),
-            ("years-of-rent", &["2.9064", "0.1534"]),
-            ("busy-cluster", &["0.0167", "9600.0000"]),
-            ("same-work", &["1147299.8786", "130.9703", "1.6371"]),
-            ("fabric-by-port", &["10000.0000", "16000.0000"]),
-        ];
-        let expected = expected.map(|(id, figures)| (id, figures.iter().map(ToString::to_string).collect()));
-        assert_eq!(told, expected);
-    }
 
     #[test]
     fn what_the_example_counts_twice_is_noticed() {
