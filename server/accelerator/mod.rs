@@ -9,7 +9,8 @@
 //! - `models.csv`: the models, the name a page shows (several models may share one: `H100` is SXM, PCIe
 //!   and NVL) and the texts each is recognized by;
 //! - `instances.csv`: instance types and how many accelerators each holds, `8` or `1/6`;
-//! - `meters.csv`: what one unit of a meter counts (instances, accelerators, or neither).
+//! - `meters.csv`: what one unit of a meter counts (instances, accelerators, or neither);
+//! - `specifications.csv`: what models can do, which recognition does not look at ([`specification`]).
 //!
 //! [`recognize`] is asked once per distinct charge key. Accelerator-hours are summed exactly, as
 //! part-seconds (quantity × [`Recognized::per_unit`] × [`Recognized::seconds_per_unit`]), and divided once, at

@@ -36,6 +36,7 @@ pub enum Unit {
     MoneyPerKwMonth,
     MoneyPerWeek,
     MoneyPerGigabyte,
+    MoneyPerGibibyte,
     /// Of memory.
     MoneyPerGigabyteHour,
     MoneyPerMillionTokens,

@@ -1,4 +1,5 @@
-//! The economics: what owning accelerators costs, from which utilization on it pays, how many are enough. Pure.
+//! The economics: what owning accelerators costs and renting them comes to, from which utilization on the one pays, how
+//! many are enough, and what the work on them costs. Pure.
 //!
 //! Every figure is a formula over named inputs, stated with its unit and source where it is computed, and every answer
 //! carries the terms it was computed from, so that a page can open a figure. What is undefined (the cost of an hour
@@ -6,6 +7,11 @@
 //!
 //! Conventions that all of it shares: a year has 8,760 hours and a month 730, a twelfth of it; amounts are in one
 //! currency, whichever it is; nothing is rounded but to [`arithmetic`]'s digits, money only where it is displayed.
+//!
+//! What is computed in each file stands at its top, with its formulas. Owning: [`owning`], [`break_even`], [`capacity`].
+//! Renting: [`rent`], [`spot`], [`commitment`], [`price`]; moving data away from it: [`egress`]. The work itself:
+//! [`work_unit`], [`serving`], [`memory`], [`slices`], [`vectors`], and on other chips [`silicon`]. What becomes of
+//! prices and machines: [`path`]. What others print of all that: [`claim`].
 //!
 //! An hour is one of a chain, and a cost of an hour says of which:
 //! owned (paid for) → available (without downtime) → allocated (a job holds it) → productive (doing work) → useful

@@ -183,8 +183,8 @@ fn one_year() -> Option<Claim> {
                 "of the hours, once the list price fell to 6.88 in June 2025: more than there are",
             ),
         ],
-        why: "It is paid used or not, and it holds while prices on demand fall. Whoever signed before June 2025 paid more \
-              than on demand.",
+        why: "It is paid used or not, and it holds while prices on demand fall. Whoever had signed before June 2025 paid \
+              more than on demand from then on.",
     })
 }
 

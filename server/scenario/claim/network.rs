@@ -2,7 +2,7 @@
 
 use super::{Claim, value};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{decimal, product};
+use crate::scenario::arithmetic::{decimal, product, quotient};
 use crate::scenario::egress::{Rates, Transfer, TransferCost};
 use crate::scenario::figure::Unit;
 
@@ -67,16 +67,19 @@ fn placement() -> Option<Claim> {
 
 fn next_gigabyte() -> Option<Claim> {
     let tariff = Rates::GooglePremium.tariff();
-    let all_units = price_of_all_units(1025.into());
-    // As it was printed: only then is it the claim that is put right.
-    (all_units == decimal(11_275, 2)).then(|| Claim {
+    Some(Claim {
         id: "next-gigabyte",
         says: "1,025 GiB out of Google Cloud cost less than 1,024, says the same tool.",
         printed: "$112.75",
-        reproduced: Some(value(all_units, Unit::Money, "at the price of the tier it ends in, for all of it")),
+        reproduced: Some(value(
+            price_of_all_units(1025.into()),
+            Unit::Money,
+            "at the price of the tier it ends in, for all of it",
+        )),
         right: vec![
             value(tariff.cost(1024.into()), Unit::Money, "for 1,024 GiB"),
             value(tariff.cost(1025.into()), Unit::Money, "for 1,025 GiB"),
+            value(quotient(tariff.cost(1025.into()), 1025.into())?, Unit::MoneyPerGibibyte, "on average"),
         ],
         why: "The price of a tier is that of what lies in it, not of everything before.",
     })

@@ -158,7 +158,7 @@ impl Transfer {
         reached
             .filter(|(_, inside)| !inside.is_zero())
             .map(|(tier, inside)| {
-                let price = term("price", tier.price, Unit::MoneyPerGigabyte);
+                let price = term("price", tier.price, tariff.unit.price());
                 let terms = vec![term("in the tier", inside, tariff.unit.figure()), price];
                 let cost = product(&[inside, tier.price]);
                 figure(tier.name(), Some(cost), Unit::Money, "in the tier × price", terms)

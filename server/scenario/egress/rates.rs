@@ -118,6 +118,13 @@ impl ByteUnit {
             Self::Gibibyte => Unit::Gibibytes,
         }
     }
+
+    pub(super) fn price(self) -> Unit {
+        match self {
+            Self::Gigabyte => Unit::MoneyPerGigabyte,
+            Self::Gibibyte => Unit::MoneyPerGibibyte,
+        }
+    }
 }
 
 impl Tier {

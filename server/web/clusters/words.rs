@@ -22,6 +22,7 @@ pub(super) fn stated(value: Decimal, unit: Unit, money: &str) -> String {
         Unit::MoneyPerKwh => format!("{} {money} a kWh", amount(value, FINE)),
         Unit::MoneyPerKwMonth => format!("{} {money} a kW and month", amount(value, 2)),
         Unit::MoneyPerWeek => format!("{} {money} a week", amount(value, 2)),
+        Unit::MoneyPerGibibyte => format!("{} {money} a GiB", amount(value, FINE)),
         Unit::MoneyPerGigabyteHour => format!("{} {money} a GB and hour", amount(value, 6)),
         Unit::MoneyPerUnitOfWork => format!("{} {money} a unit of work", amount(value, FINE)),
         Unit::MoneyPerGigabyte => format!("{} {money} a GB", amount(value, FINE)),

@@ -71,7 +71,7 @@ fn millions(amount: Decimal) -> Decimal {
     quotient(amount, 1_000_000.into()).unwrap()
 }
 
-/// GPUs of as many nodes as a limit of 128 lets there be: those that they are bought for, less none.
+/// GPUs that a limit of 128 nodes lets there be: as many as take 128 nodes.
 fn limit() -> Decimal {
     let owning = Owning { gpus: 1024, spare_share: Decimal::ZERO, ..Owning::default() };
     assert_eq!(owning.nodes_in_service(), 128);

@@ -69,9 +69,14 @@ fn chip_hours() -> Decimal {
     Decimal::from(16_384).times(2142)
 }
 
-/// Epoch AI, amortized: what the servers lose in value over the training. A year has 8,766 hours.
+/// Epoch AI, amortized: what the servers lose in value over the training. A year has 8,766 hours. An eighth of a DGX
+/// H100 cost 44,489.88, and was 432 days old when the training began.
 fn servers() -> Decimal {
-    let hour = Progress::default().hour(number("30386.17"), 8766).unwrap();
+    let progress = Progress::default();
+    let price = number("44489.88");
+    let age = quotient(432.into(), number("365.25")).unwrap();
+    let lost = progress.depreciation(price, age).unwrap().value.unwrap();
+    let hour = progress.hour((price - lost).round(15), 8766).unwrap();
     product(&[hour.value.unwrap(), chip_hours()])
 }
 
