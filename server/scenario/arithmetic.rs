@@ -10,6 +10,8 @@ pub const HOURS_PER_MONTH: i64 = 730;
 const DIGITS: u32 = 30;
 /// Decimals of a quotient.
 const PLACES: u8 = 20;
+/// Decimals of what is left of something that shrinks: beyond them it is nothing, and has no room beside money.
+const SHRUNK: u8 = 40;
 
 /// A number as it stands in a formula: `decimal(125, 2)` is 1.25.
 pub fn decimal(mantissa: i64, scale: u8) -> Decimal {
@@ -53,20 +55,24 @@ pub fn whole(value: Decimal) -> u32 {
 }
 
 /// What one unit grows to: `(1 + rate)^periods`. Whole periods by multiplying; of what is left of one, the growth alone
-/// is a binary float of 16 digits, which is added to 1.
+/// is a binary float of 16 digits, which is added to 1. What shrinks is told to 40 decimals.
 pub fn growth(rate: Decimal, periods: Decimal) -> Decimal {
     let base = one() + rate;
     let complete = floor(periods);
     let mut grown = one();
     for _ in 0..whole(complete) {
-        grown = product(&[grown, base]);
+        grown = shrunk(product(&[grown, base]));
     }
     let rest = periods - complete;
     if rest.is_zero() || rate.is_zero() {
         return grown;
     }
     let more = (float(rest) * float(rate).ln_1p()).exp_m1();
-    product(&[grown, one() + dimensionless(more).unwrap_or_default()])
+    shrunk(product(&[grown, one() + dimensionless(more).unwrap_or_default()]))
+}
+
+fn shrunk(value: Decimal) -> Decimal {
+    if value.scale() > SHRUNK { value.round(SHRUNK).normalize() } else { value }
 }
 
 /// e^power. A binary float of 16 digits, so for factors only and never for money; `None` beyond 10^15.
@@ -123,6 +129,9 @@ mod tests {
         let difference = growth(decimal(21, 2), decimal(5, 1)) - decimal(11, 1);
         assert!(difference.abs() < Decimal::new(1, 14));
         assert_eq!(growth(Decimal::ZERO, decimal(25, 1)), one());
+        // A thousandth of a thousandth, and so on: nothing, at some time.
+        assert_eq!(growth(decimal(-999, 3), 13.into()), Decimal::new(1, 39));
+        assert_eq!(growth(decimal(-999, 3), 1200.into()), Decimal::ZERO);
     }
 
     #[test]

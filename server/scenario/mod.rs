@@ -27,7 +27,6 @@ pub mod commitment;
 pub mod comparison;
 pub mod egress;
 pub mod figure;
-pub mod figure;
 pub mod file;
 pub mod memory;
 pub mod mix;

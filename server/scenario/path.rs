@@ -48,12 +48,13 @@ impl Path {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn after(&self, price: Decimal, months: u32) -> Result<Decimal, Refused> {
-        check::path(self).warnings_or_refused()?;
+        check::path(self, price, months).warnings_or_refused()?;
         Ok(self.moved(price, months))
     }
 
+    /// To 20 decimals, so that many can be added.
     fn moved(&self, price: Decimal, months: u32) -> Decimal {
-        match self {
+        let moved = match self {
             Self::Flat => price,
             Self::Decline { yearly } => {
                 let years = quotient(count(months), 12.into()).unwrap_or_default();
@@ -66,7 +67,8 @@ impl Path {
             Self::Entered { prices } => {
                 prices.get(months as usize).or(prices.last()).copied().unwrap_or(price)
             }
-        }
+        };
+        moved.round(20).normalize()
     }
 
     /// What it costs on average over so many months from now. None over none.
@@ -74,7 +76,7 @@ impl Path {
     /// # Errors
     /// As of [`after`](Self::after).
     pub fn average(&self, price: Decimal, months: u32) -> Result<Option<Decimal>, Refused> {
-        check::path(self).warnings_or_refused()?;
+        check::path(self, price, months).warnings_or_refused()?;
         let sum: Decimal = (0..months).map(|month| self.moved(price, month)).sum();
         Ok(quotient(sum, count(months)))
     }
@@ -311,6 +313,8 @@ mod tests {
         ] {
             assert_eq!(path.after(one(), 1).unwrap_err().0[0].field, field);
         }
+        assert_eq!(Path::Flat.after(one(), 1201).unwrap_err().0[0].field, "months");
+        assert_eq!(Path::Flat.average(-one(), 1).unwrap_err().0[0].field, "price");
         let late = LockIn {
             monthly: one(),
             months: 1201,

@@ -1,3 +1,4 @@
 //! The economics against figures that were computed apart from it.
 
+mod extremes;
 mod golden;

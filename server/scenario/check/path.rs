@@ -8,9 +8,13 @@ use crate::scenario::path::{LockIn, Path, Progress, Refresh};
 /// Months at most: a century.
 const LONGEST: u32 = 1200;
 
-/// What is odd about how a price is to move.
-pub fn path(it: &Path) -> Findings {
+/// What is odd about how a price is to move, and for how long.
+pub fn path(it: &Path, price: Decimal, months: u32) -> Findings {
     let mut found = Findings::default();
+    found.money("price", price);
+    if months > LONGEST {
+        found.refuse("months", months, "expected at most 1,200 months");
+    }
     match it {
         Path::Flat => {}
         Path::Decline { yearly } => {
