@@ -112,6 +112,13 @@ impl Findings {
         self.0.push(Finding { severity, field, found, message });
     }
 
+    /// What was found of something that stands in a field.
+    fn add_all(&mut self, field: &str, inside: &Self) {
+        for it in inside.iter() {
+            self.add(it.severity, &format!("{field}.{}", it.field), &it.found, &it.message);
+        }
+    }
+
     fn refuse(&mut self, field: &str, found: impl fmt::Display, message: &str) {
         self.add(Severity::Refusal, field, found, message);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::spot::interruptions;
 use super::{Findings, owning, shape};
 use crate::accelerator;
 use crate::money::Decimal;
@@ -113,11 +114,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
         found.refuse(field, "a place", message);
     }
     if let Some(owned) = &place.owned {
-        let inside = owning(&owned.machines);
-        for finding in inside.iter() {
-            let name = format!("{field}.owned.machines.{}", finding.field);
-            found.add(finding.severity, &name, &finding.found, &finding.message);
-        }
+        found.add_all(&format!("{field}.owned.machines"), &owning(&owned.machines));
         size(owned.gpus, &format!("{field}.owned"), found);
     }
     for (at, committed) in place.committed.iter().enumerate() {
@@ -125,8 +122,13 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     if let Some(spot) = &place.spot {
         rate(&spot.rate, &format!("{field}.spot.rate"), found);
-        let message = "expected 1 to 10 hours for a useful one";
-        found.between(&format!("{field}.spot.rework"), spot.rework, one(), 10.into(), message);
+        if let Some(rework) = spot.rework {
+            let message = "expected 1 to 10 hours for a useful one";
+            found.between(&format!("{field}.spot.rework"), rework, one(), 10.into(), message);
+        }
+        let mut inside = Findings::default();
+        interruptions(&spot.interruptions, &mut inside);
+        found.add_all(&format!("{field}.spot"), &inside);
         if let Some(gpus) = spot.gpus {
             let message = "expected 0 to 1,000,000 GPUs";
             found.between(&format!("{field}.spot.gpus"), gpus, Decimal::ZERO, 1_000_000.into(), message);

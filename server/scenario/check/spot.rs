@@ -30,7 +30,7 @@ pub fn spot(spot: &Spot) -> Findings {
     found.sorted()
 }
 
-fn interruptions(stops: &Interruptions, found: &mut Findings) {
+pub(super) fn interruptions(stops: &Interruptions, found: &mut Findings) {
     match stops.preemptions {
         Preemptions::Hour { rate } => {
             let message = "expected preemptions of an instance in an hour, from 0 to 60, mostly far below 1";

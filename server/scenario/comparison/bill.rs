@@ -143,11 +143,12 @@ impl<'a> Bill<'a> {
             self.payments.during(u32::try_from(at).unwrap_or(u32::MAX), spot + burst);
         }
         if let Some(entered) = &self.asked.place.spot {
-            let paid = product(&[spot_hours, entered.rework]);
+            let rework = entered.hours_for_one();
+            let paid = product(&[spot_hours, rework]);
             let per_hour = quotient(spot_cost, paid).unwrap_or_default();
             let terms = vec![
                 term("useful GPU-hours", spot_hours, Unit::Hours),
-                term("hours for a useful one", entered.rework, Unit::Number),
+                term("hours for a useful one", rework, Unit::Number),
                 term("price", per_hour, Unit::MoneyPerHour),
             ];
             self.line(

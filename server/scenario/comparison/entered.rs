@@ -11,6 +11,7 @@ use crate::money::{Currency, Decimal};
 use crate::scenario::arithmetic::{decimal, one};
 use crate::scenario::owning::Owning;
 use crate::scenario::profile::Shape;
+use crate::scenario::spot::Interruptions;
 
 /// One question: where should this work run?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -163,12 +164,27 @@ pub struct Committed {
 #[serde(deny_unknown_fields)]
 pub struct Spot {
     pub rate: Rate,
-    /// Hours of it for a useful one: what is lost when it is taken away. 1.05: often enough.
-    #[serde(default = "one")]
-    pub rework: Decimal,
+    /// Hours of it for a useful one, where that was measured. None: as follows from how often it is taken away.
+    #[serde(default)]
+    pub rework: Option<Decimal>,
+    #[serde(default)]
+    pub interruptions: Interruptions,
     /// How many there are to be had. None: as many as are asked for.
     #[serde(default)]
     pub gpus: Option<Decimal>,
+}
+
+/// Hours for a useful one beyond which a job on spot counts as never done.
+const MOST_REWORK: i64 = 1000;
+
+impl Spot {
+    /// F: hours that are paid for a useful one, with checkpoints as often as is best.
+    pub fn hours_for_one(&self) -> Decimal {
+        self.rework.unwrap_or_else(|| {
+            let interval = self.interruptions.best_interval();
+            interval.and_then(|it| self.interruptions.factor(it)).unwrap_or_else(|| MOST_REWORK.into())
+        })
+    }
 }
 
 /// Machines of one's own.

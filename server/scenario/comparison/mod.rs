@@ -182,7 +182,8 @@ impl Scenario {
 fn rates(place: &Place) -> Vec<(LayerKind, Decimal, Payment)> {
     let per_use = |kind, price| (kind, price, Payment::PerUse { price });
     let on_demand = place.on_demand.iter().map(|it| per_use(LayerKind::OnDemand, it.price));
-    let spot = place.spot.iter().map(|it| per_use(LayerKind::Spot, product(&[it.rate.price, it.rework])));
+    let spot =
+        place.spot.iter().map(|it| per_use(LayerKind::Spot, product(&[it.rate.price, it.hours_for_one()])));
     let committed = place.committed.iter().map(|it| {
         let price = place::commitment(it, it.months).prices.first().copied().unwrap_or_default();
         (LayerKind::Committed, price, Payment::Committed { price })

@@ -187,7 +187,8 @@ pub(super) fn changed(rate: &Rate, month: u32) -> Decimal {
 
 fn overflow(place: &Place, months: u32) -> Overflow {
     let spot = place.spot.as_ref().map(|it| {
-        let prices = prices(&it.rate, months).into_iter().map(|price| product(&[price, it.rework]));
+        let rework = it.hours_for_one();
+        let prices = prices(&it.rate, months).into_iter().map(|price| product(&[price, rework]));
         (prices.collect(), it.gpus.map_or(u64::MAX, parts))
     });
     let burst = place.on_demand.as_ref().map(|it| prices(it, months)).unwrap_or_default();

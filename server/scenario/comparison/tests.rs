@@ -7,6 +7,7 @@ use crate::scenario::cash::Payback;
 use crate::scenario::claim::{complete_example, worked_example};
 use crate::scenario::owning::Owning;
 use crate::scenario::profile::{Level, Shape};
+use crate::scenario::spot::Interruptions;
 
 fn number(text: &str) -> Decimal {
     text.parse().unwrap()
@@ -202,7 +203,7 @@ proptest! {
         let committed = |gpus| Committed { rate: rate("1"), upfront: Decimal::ZERO, months: 12, gpus };
         let price = decimal(base, 1);
         let priced = |gpus| Committed { rate: Rate { price, ..Rate::default() }, ..committed(gpus) };
-        let spot = Spot { rate: rate("3"), rework: decimal(105, 2), gpus: Some(9.into()) };
+        let spot = Spot { rate: rate("3"), rework: Some(decimal(105, 2)), interruptions: Interruptions::default(), gpus: Some(9.into()) };
         let mixed = Place { committed: vec![priced(Gpus::Best)], ..on_demand("8") };
         let places = [
             on_demand("8"),
