@@ -1,0 +1,100 @@
+//! The best mix: a demand of which only the least and the most are known, and one of three levels.
+
+use gpuledger::money::Decimal;
+use gpuledger::scenario::arithmetic::{product, quotient};
+use gpuledger::scenario::claim::{first_example_of_spot, worked_example};
+use gpuledger::scenario::mix::{cheapest, serve};
+use gpuledger::scenario::owning::Hours;
+use gpuledger::scenario::profile::{Hour, PARTS, Spread, in_gpus};
+
+use super::{Computed, number, owning};
+
+/// 400 to 800 GPU-hours a day.
+fn spread() -> Spread {
+    Spread { low: 400.into(), high: 800.into() }
+}
+
+fn reserved() -> Decimal {
+    number("5.25")
+}
+
+fn on_demand() -> Decimal {
+    number("12.29")
+}
+
+/// What is missing comes from spot, 70 % off, with a checkpoint every half hour.
+fn spot() -> Decimal {
+    let factor = first_example_of_spot().factor(number("0.5")).unwrap();
+    product(&[on_demand(), number("0.3"), factor])
+}
+
+/// A day of the example at a level, with what is missing at a price.
+fn day_at(level: i64, missing: Decimal) -> Decimal {
+    spread().cost(level.into(), reserved(), missing)
+}
+
+/// Eight hours each of 2, 4 and 8 GPUs, all of which can be interrupted.
+fn steps() -> Vec<Hour> {
+    let of = |gpus: u64| vec![Hour { firm: 0, interruptible: gpus * PARTS }; 8];
+    [of(2), of(4), of(8)].concat()
+}
+
+/// What those hours cost at a level, with two GPUs of spot at 3 where they are asked for.
+fn stepped(level: u64, base: Decimal, spot: u64) -> Decimal {
+    let hours = steps();
+    let served = serve(&hours, level, spot * PARTS);
+    let paid = in_gpus(u128::from(level) * hours.len() as u128);
+    let overflow = in_gpus(served.spot).times(3) + in_gpus(served.burst).times(10);
+    product(&[paid, base]) + overflow
+}
+
+/// The level that costs least, in GPUs.
+fn best(base: Decimal, spot: u64) -> Decimal {
+    let of = |level| stepped(level, base, spot);
+    in_gpus(cheapest(8 * PARTS, PARTS, of).into())
+}
+
+/// What an owned hour of the worked example costs: nothing of it moves with utilization.
+fn owned_hour() -> Decimal {
+    owning::cost(&worked_example()).per_hour(Hours::Owned).unwrap()
+}
+
+fn owned(burst: &str) -> Decimal {
+    spread().cheapest(owned_hour(), number(burst))
+}
+
+fn two_thirds() -> Decimal {
+    quotient(20.into(), 3.into()).unwrap()
+}
+
+pub fn computed() -> Vec<Computed> {
+    let level = spread().cheapest(reserved(), on_demand());
+    vec![
+        ("N01", level),
+        ("N03", day_at(400, on_demand())),
+        ("N04", spread().cost(level, reserved(), on_demand())),
+        ("N06", day_at(0, on_demand())),
+        ("N07", day_at(300, spot())),
+        ("N09", best(5.into(), 0)),
+        ("N10", stepped(4 * PARTS, 5.into(), 0)),
+        ("N12", stepped(4 * PARTS, two_thirds(), 0)),
+        ("N14", spread().exceeds(owned("12.29"))),
+        ("N15", owned("12.29")),
+        ("N17", best(5.into(), 2)),
+        ("N18_0", stepped(0, 5.into(), 2)),
+        ("N18_4", stepped(4 * PARTS, 5.into(), 2)),
+        ("N18_6", stepped(6 * PARTS, 5.into(), 2)),
+    ]
+}
+
+pub fn told() -> Vec<Computed> {
+    vec![
+        ("N02", day_at(300, on_demand())),
+        // With spot for the rest it costs least to reserve nothing.
+        ("N08", spread().cheapest(reserved(), spot())),
+        ("N11", best(two_thirds(), 0)),
+        ("N13", owned_hour()),
+        ("N16", owned("6.88")),
+        ("N18", stepped(2 * PARTS, 5.into(), 2)),
+    ]
+}
