@@ -39,6 +39,7 @@ pub mod serving;
 pub mod silicon;
 pub mod slices;
 pub mod spot;
+pub mod template;
 pub mod uncertainty;
 pub mod vectors;
 pub mod work_unit;

@@ -88,7 +88,7 @@ impl Porting {
         quotient(self.loaded_cost, 52.into()).unwrap_or_default()
     }
 
-    fn porting(&self) -> Decimal {
+    pub(super) fn porting(&self) -> Decimal {
         quotient(product(&[self.engineer_weeks, self.loaded_cost]), 52.into()).unwrap_or_default()
     }
 
@@ -97,7 +97,7 @@ impl Porting {
     }
 
     /// Money a month.
-    fn upkeep(&self) -> Decimal {
+    pub(super) fn upkeep(&self) -> Decimal {
         let yearly = product(&[self.porting(), self.ported_anew, self.releases_per_year]);
         quotient(yearly, 12.into()).unwrap_or_default()
     }

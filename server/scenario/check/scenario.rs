@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::spot::interruptions;
-use super::{Findings, owning, shape};
+use super::{Findings, owning, porting, shape, transfer};
 use crate::accelerator;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, one};
@@ -78,6 +78,10 @@ fn of_work(work: &Work, field: &str, found: &mut Findings) {
     if let Some(availability) = work.availability {
         found.share(&format!("{field}.availability"), availability);
     }
+    if let Some(tokens) = work.tokens_per_hour {
+        let message = "expected 1 to a billion tokens an hour";
+        found.between(&format!("{field}.tokens_per_hour"), tokens, one(), 1_000_000_000.into(), message);
+    }
 }
 
 fn model(id: &str, field: &str, found: &mut Findings) {
@@ -108,9 +112,17 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     for (at, other) in place.others.iter().enumerate() {
         found.money(&format!("{field}.others.{at}.amount"), other.amount);
     }
+    for (at, moved) in place.moved.iter().enumerate() {
+        found.add_all(&format!("{field}.moved.{at}"), &transfer(&moved.transfer()));
+    }
+    if let Some(port) = &place.porting {
+        found.add_all(&format!("{field}.porting"), &porting(&port.porting()));
+    }
+    by_tokens(place, field, scenario, found);
     let is_priced = place.owned.is_some() || !place.committed.is_empty() || place.spot.is_some();
-    if !is_priced && place.on_demand.is_none() {
-        let message = "has no price: enter on demand, spot, a commitment, or machines of your own";
+    if !is_priced && place.on_demand.is_none() && place.per_million_tokens.is_none() {
+        let message =
+            "has no price: enter on demand, by the token, spot, a commitment, or machines of your own";
         found.refuse(field, "a place", message);
     }
     if let Some(owned) = &place.owned {
@@ -139,6 +151,39 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
 }
 
+/// What is paid by the token.
+fn by_tokens(place: &Place, field: &str, scenario: &Scenario, found: &mut Findings) {
+    let Some(entered) = &place.per_million_tokens else { return };
+    rate(entered, &format!("{field}.per_million_tokens"), found);
+    if place.on_demand.is_some() {
+        let message = "both would serve what is left; enter one, and the other as an option of its own";
+        found.refuse(&format!("{field}.per_million_tokens"), "a price beside on demand", message);
+    }
+    if place.performance != one() || place.rework != one() {
+        let message =
+            "tokens are counted in hours of the work's accelerator; leave performance and rework at 1";
+        found.refuse(&format!("{field}.performance"), place.performance, message);
+    }
+    let mut before = None;
+    for (at, work) in scenario.work.iter().enumerate() {
+        if !scenario.served_by(place).any(|it| it.name == work.name) {
+            continue;
+        }
+        let field = format!("work.{at}.tokens_per_hour");
+        match work.tokens_per_hour {
+            None => {
+                let message = "is needed where it is paid by the token: how many does an hour make?";
+                found.refuse(&field, "nothing", message);
+            }
+            Some(tokens) if before.is_some_and(|before| before != tokens) => {
+                let message = "works of one place that is paid by the token make the same an hour; take a place for each";
+                found.refuse(&field, tokens, message);
+            }
+            tokens => before = tokens,
+        }
+    }
+}
+
 fn of_commitment(committed: &Committed, field: &str, found: &mut Findings) {
     rate(&committed.rate, &format!("{field}.rate"), found);
     found.money(&format!("{field}.upfront"), committed.upfront);
@@ -162,7 +207,7 @@ fn rate(rate: &Rate, field: &str, found: &mut Findings) {
         found.refuse(
             &field("price"),
             0,
-            "lists say 0 where something is not sold; enter the price of a GPU-hour",
+            "lists say 0 where something is not sold; enter what is paid for it",
         );
     }
     let message = "expected -0.9 to 1 a year";

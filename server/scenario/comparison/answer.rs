@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::moved::MovedAnswer;
 use crate::money::{Currency, Decimal};
 use crate::scenario::break_even::{BreakEven, YearlyCost};
 use crate::scenario::cash::{Payback, Payments};
@@ -61,6 +62,8 @@ pub struct OptionAnswer {
     pub paybacks: Vec<(usize, Payback)>,
     /// Why it does not do the work as it is needed; empty: it does.
     pub fails: Vec<String>,
+    /// That what has to be ported for it runs at all. 1: nothing has to be. The total is what it costs if it does.
+    pub chance: Decimal,
 }
 
 /// One of the costs that sum to an option's total.
@@ -92,6 +95,8 @@ pub struct PlaceAnswer {
     pub owning: Option<YearlyCost>,
     pub machines: Option<Owning>,
     pub owned_parts: Vec<(Part, Decimal)>,
+    /// Data that moves here, as it was entered.
+    pub moved: Vec<MovedAnswer>,
 }
 
 /// What serves a part of the demand.
@@ -117,6 +122,8 @@ pub enum LayerKind {
     Committed,
     Spot,
     OnDemand,
+    /// Paid by the token. Its hours are those of the work's accelerator that they stand for.
+    Tokens,
 }
 
 /// What it would cost with another base.

@@ -2,6 +2,7 @@
 
 use super::answer::{Layer, LayerKind, Line, PlaceAnswer, Policy};
 use super::entered::{Committed, PerWhat};
+use super::moved::MovedAnswer;
 use super::owned::OwnedBase;
 use super::place::{Asked, Evaluated, changed, commitment};
 use crate::money::Decimal;
@@ -34,7 +35,25 @@ impl<'a> Bill<'a> {
         }
     }
 
-    pub(super) fn evaluated(self, policies: Vec<Policy>, owned: Option<OwnedBase>) -> Evaluated {
+    pub(super) fn asked(&self) -> &'a Asked<'a> {
+        self.asked
+    }
+
+    /// At the start of a month.
+    pub(super) fn pay_first(&mut self, month: u32, amount: Decimal) {
+        self.payments.at_start_of(month, amount);
+    }
+
+    pub(super) fn pay_during(&mut self, month: u32, amount: Decimal) {
+        self.payments.during(month, amount);
+    }
+
+    pub(super) fn evaluated(
+        self,
+        policies: Vec<Policy>,
+        owned: Option<OwnedBase>,
+        moved: Vec<MovedAnswer>,
+    ) -> Evaluated {
         let months = self.asked.months();
         let parts = owned.iter().flat_map(|it| {
             it.cost.components.iter().map(|component| (component.part, it.over(component.per_year, months)))
@@ -50,6 +69,7 @@ impl<'a> Bill<'a> {
                 owned_parts: parts.collect(),
                 owning: owned.as_ref().map(|it| it.cost.by_utilization),
                 machines: owned.map(|it| it.machines),
+                moved,
             },
             lines: self.lines,
             payments: self.payments,
@@ -163,11 +183,27 @@ impl<'a> Bill<'a> {
             self.unserved = burst_hours;
             return;
         }
-        let per_hour = quotient(burst_cost, burst_hours).unwrap_or_default();
-        let terms =
-            vec![term("GPU-hours", burst_hours, Unit::Hours), term("price", per_hour, Unit::MoneyPerHour)];
-        self.line("On demand".to_owned(), burst_cost, "GPU-hours × price", terms);
-        self.layer("On demand".to_owned(), LayerKind::OnDemand, None, [burst_hours, burst_hours, burst_cost]);
+        let hours = term("GPU-hours", burst_hours, Unit::Hours);
+        let (name, kind, formula, terms) = match self.asked.millions_per_hour() {
+            Some(millions) => {
+                let tokens = product(&[burst_hours, millions]);
+                let price = quotient(burst_cost, tokens).unwrap_or_default();
+                let terms = vec![
+                    hours,
+                    term("million tokens an hour", millions, Unit::Number),
+                    term("price", price, Unit::MoneyPerMillionTokens),
+                ];
+                let formula = "GPU-hours × million tokens an hour × price";
+                ("By the token", LayerKind::Tokens, formula, terms)
+            }
+            None => {
+                let price = quotient(burst_cost, burst_hours).unwrap_or_default();
+                let terms = vec![hours, term("price", price, Unit::MoneyPerHour)];
+                ("On demand", LayerKind::OnDemand, "GPU-hours × price", terms)
+            }
+        };
+        self.line(name.to_owned(), burst_cost, formula, terms);
+        self.layer(name.to_owned(), kind, None, [burst_hours, burst_hours, burst_cost]);
     }
 
     /// Support, and whatever else is entered.
@@ -211,7 +247,7 @@ impl<'a> Bill<'a> {
         }
     }
 
-    fn line(&mut self, name: String, cost: Decimal, formula: &'static str, terms: Vec<Term>) {
+    pub(super) fn line(&mut self, name: String, cost: Decimal, formula: &'static str, terms: Vec<Term>) {
         if !cost.is_zero() {
             self.lines.push(Line { place: self.asked.at, name, cost, formula, terms });
         }

@@ -2,11 +2,13 @@
 //!
 //! It is what a file (`gpuledger scenario FILE.toml`), a form and a template have in common. Amounts are in one
 //! currency. Prices say what they are paid for by where they stand: `on_demand` and `spot` for the hours that are used,
-//! `committed` for every hour of a term, `owned` for machines that are there.
+//! `per_million_tokens` for what they make, `committed` for every hour of a term, `owned` for machines that are there.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
+use super::moved::Moved;
+use super::porting::Port;
 use crate::money::{Currency, Decimal};
 use crate::scenario::arithmetic::{decimal, one};
 use crate::scenario::owning::Owning;
@@ -67,6 +69,9 @@ pub struct Work {
     /// Which share of time it has to be there; none: whatever an option gives.
     #[serde(default)]
     pub availability: Option<Decimal>,
+    /// Tokens that an hour of its accelerator makes, as measured. None: it makes none, or nobody measured.
+    #[serde(default)]
+    pub tokens_per_hour: Option<Decimal>,
 }
 
 /// A way to do all of the work.
@@ -101,9 +106,15 @@ pub struct Place {
     pub committed: Vec<Committed>,
     pub spot: Option<Spot>,
     pub on_demand: Option<Rate>,
+    /// Instead of on demand: paid by what comes out. Of work that says how many tokens an hour makes.
+    pub per_million_tokens: Option<Rate>,
     /// Support, as a share of what is paid to the supplier.
     pub support: Decimal,
-    /// Whatever else is paid for it: storage, egress, moving there.
+    /// Data that leaves another place for this one.
+    pub moved: Vec<Moved>,
+    /// What it takes until the work runs here; none: it does.
+    pub porting: Option<Port>,
+    /// Whatever else is paid for it: storage, a line.
     pub others: Vec<OtherCost>,
 }
 
@@ -121,13 +132,16 @@ impl Default for Place {
             committed: Vec::new(),
             spot: None,
             on_demand: None,
+            per_million_tokens: None,
             support: Decimal::ZERO,
+            moved: Vec::new(),
+            porting: None,
             others: Vec::new(),
         }
     }
 }
 
-/// A price of an hour of a GPU, and where it is from.
+/// A price of an hour of a GPU or of a million tokens, and where it is from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {

@@ -10,8 +10,11 @@
 mod answer;
 mod bill;
 mod entered;
+mod moved;
 mod owned;
 mod place;
+mod porting;
+mod tokens;
 
 pub use answer::{
     Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer, Policy, WorkAnswer,
@@ -19,6 +22,8 @@ pub use answer::{
 pub use entered::{
     Alternative, Committed, Gpus, OtherCost, Owned, PerWhat, Place, Rate, Scenario, Spot, Work,
 };
+pub use moved::{Every, Moved, MovedAnswer};
+pub use porting::Port;
 
 use super::arithmetic::{one, product, quotient};
 use super::break_even::{Payment, Question};
@@ -27,6 +32,9 @@ use super::check::{self, Refused};
 use super::profile::in_gpus;
 use crate::money::Decimal;
 use place::Asked;
+
+/// Digits after the point of a price that follows from others: no more than one may be entered with.
+const PLACES: u8 = 12;
 
 impl Scenario {
     /// What each option costs.
@@ -84,6 +92,11 @@ impl Scenario {
             per_paid_hour: quotient(total, paid_hours),
             per_productive_hour: quotient(total, productive_hours),
             fails: self.fails(option, &places),
+            chance: option
+                .places
+                .iter()
+                .filter_map(|it| it.porting.as_ref())
+                .fold(one(), |all, it| product(&[all, it.chance])),
             places,
             paid: payments.total(),
             present_value: payments.present_value(self.cost_of_capital),
@@ -166,7 +179,7 @@ impl Scenario {
                 let used = answer.layers.first().and_then(|it| it.utilization).unwrap_or_default();
                 let available = product(&[cost.owned_hours, used]);
                 let utilization = quotient(available, cost.available_hours).unwrap_or_default().min(one());
-                for (kind, price, payment) in rates(rented) {
+                for (kind, price, payment) in self.rates(rented) {
                     let (efficiency, most) = (efficiency.unwrap_or_else(one), one());
                     let question = Question { payment, efficiency, utilization, most };
                     let break_even = cost.break_even(&question)?;
@@ -176,19 +189,31 @@ impl Scenario {
         }
         Ok(found)
     }
+
+    /// The prices of an hour in a place, as break-even asks for them.
+    fn rates(&self, place: &Place) -> Vec<(LayerKind, Decimal, Payment)> {
+        let on_demand = place.on_demand.iter().map(|it| (LayerKind::OnDemand, it.price));
+        let tokens = place.per_million_tokens.iter().filter_map(|it| self.hour_by_tokens(place, it.price));
+        let tokens = tokens.map(|price| (LayerKind::Tokens, price));
+        let spot =
+            place.spot.iter().map(|it| (LayerKind::Spot, product(&[it.rate.price, it.hours_for_one()])));
+        let committed = place.committed.iter().map(|it| {
+            let prices = place::commitment(it, it.months).prices;
+            (LayerKind::Committed, prices.first().copied().unwrap_or_default())
+        });
+        let all = on_demand.chain(tokens).chain(spot).chain(committed);
+        let all = all.map(|(kind, price)| (kind, price.round(PLACES).normalize()));
+        all.filter(|(_, price)| !price.is_zero())
+            .map(|(kind, price)| (kind, price, payment(kind, price)))
+            .collect()
+    }
 }
 
-/// The prices of a place, as break-even asks for them.
-fn rates(place: &Place) -> Vec<(LayerKind, Decimal, Payment)> {
-    let per_use = |kind, price| (kind, price, Payment::PerUse { price });
-    let on_demand = place.on_demand.iter().map(|it| per_use(LayerKind::OnDemand, it.price));
-    let spot =
-        place.spot.iter().map(|it| per_use(LayerKind::Spot, product(&[it.rate.price, it.hours_for_one()])));
-    let committed = place.committed.iter().map(|it| {
-        let price = place::commitment(it, it.months).prices.first().copied().unwrap_or_default();
-        (LayerKind::Committed, price, Payment::Committed { price })
-    });
-    on_demand.chain(spot).chain(committed).filter(|(_, price, _)| !price.is_zero()).collect()
+fn payment(kind: LayerKind, price: Decimal) -> Payment {
+    match kind {
+        LayerKind::Owned | LayerKind::Committed => Payment::Committed { price },
+        LayerKind::Spot | LayerKind::OnDemand | LayerKind::Tokens => Payment::PerUse { price },
+    }
 }
 
 /// From when on an option that owns has cost no more than each that does not.

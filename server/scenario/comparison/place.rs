@@ -42,7 +42,7 @@ impl<'a> Asked<'a> {
         }
         // What is refused does not come here, so performance is not 0.
         let demand = demand.taking(quotient(place.rework, place.performance).unwrap_or_else(one));
-        let overflow = overflow(place, scenario.months);
+        let overflow = overflow(scenario, place);
         Self { scenario, place, at, demand, overflow }
     }
 
@@ -52,6 +52,11 @@ impl<'a> Asked<'a> {
 
     pub(super) fn months(&self) -> u32 {
         self.scenario.months
+    }
+
+    /// Of a place that is paid by the token, millions of them that an hour makes.
+    pub(super) fn millions_per_hour(&self) -> Option<Decimal> {
+        self.scenario.millions_per_hour(self.place)
     }
 
     /// Whether anything serves what the base does not.
@@ -93,8 +98,10 @@ impl<'a> Asked<'a> {
         }
         found.overflow(&base);
         found.besides();
+        found.porting();
+        let moved = found.moved()?;
         let policies = self.policies(owned.as_ref())?;
-        Ok(found.evaluated(policies, owned))
+        Ok(found.evaluated(policies, owned, moved))
     }
 
     /// Commitments, the longest first, and how far up each reaches.
@@ -185,13 +192,19 @@ pub(super) fn changed(rate: &Rate, month: u32) -> Decimal {
     product(&[rate.price, growth(rate.yearly_change, years)])
 }
 
-fn overflow(place: &Place, months: u32) -> Overflow {
+fn overflow(scenario: &Scenario, place: &Place) -> Overflow {
+    let months = scenario.months;
     let spot = place.spot.as_ref().map(|it| {
         let rework = it.hours_for_one();
         let prices = prices(&it.rate, months).into_iter().map(|price| product(&[price, rework]));
         (prices.collect(), it.gpus.map_or(u64::MAX, parts))
     });
-    let burst = place.on_demand.as_ref().map(|it| prices(it, months)).unwrap_or_default();
+    let on_demand = place.on_demand.as_ref().map(|it| prices(it, months));
+    let by_tokens = || {
+        let of_millions = prices(place.per_million_tokens.as_ref()?, months);
+        of_millions.into_iter().map(|price| scenario.hour_by_tokens(place, price)).collect()
+    };
+    let burst = on_demand.or_else(by_tokens).unwrap_or_default();
     Overflow { spot, burst }
 }
 

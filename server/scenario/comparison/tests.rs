@@ -26,6 +26,7 @@ fn work(demand: Shape) -> Work {
         interruptible: Decimal::ZERO,
         productive: one(),
         availability: None,
+        tokens_per_hour: None,
     }
 }
 
@@ -184,6 +185,73 @@ fn what_cannot_be_compared_is_refused_beside_its_field() {
     ] {
         assert!(told.contains(expected), "{expected} is not in {told}");
     }
+}
+
+#[test]
+fn what_is_paid_by_the_token_has_to_say_how_many_an_hour_makes() {
+    let by_tokens = |price: &str| Place { per_million_tokens: Some(rate(price)), ..Place::default() };
+    let asked = Work { tokens_per_hour: Some(300_000.into()), ..work(flat(8, 24)) };
+    let fine = scenario(asked, [by_tokens("5"), own(complete_example(), Gpus::Number(16)), on_demand("3")]);
+    let compared = fine.compare().unwrap();
+    assert_eq!(compared.options[0].total, product(&[count(8 * 730 * 36), number("1.5")]));
+    assert!(compared.break_evens.iter().any(|it| it.renting == 0 && it.price == number("1.5")));
+    let refused = |change: fn(&mut Scenario)| {
+        let mut changed = fine.clone();
+        change(&mut changed);
+        changed.compare().unwrap_err().to_string()
+    };
+    for (told, expected) in [
+        (refused(|it| it.work[0].tokens_per_hour = None), "work.0.tokens_per_hour is nothing"),
+        (refused(|it| it.options[0].places[0].on_demand = Some(rate("3"))), "enter one"),
+        (refused(|it| it.options[0].places[0].performance = number("2")), "leave performance"),
+        (refused(|it| it.work[0].tokens_per_hour = Some(Decimal::ZERO)), "1 to a billion tokens"),
+        (
+            refused(|it| {
+                let other = it.work[0].clone();
+                let tokens_per_hour = Some(5.into());
+                it.work.push(Work { name: "other".to_owned(), tokens_per_hour, ..other });
+            }),
+            "take a place for each",
+        ),
+    ] {
+        assert!(told.contains(expected), "{expected} is not in {told}");
+    }
+}
+
+#[test]
+fn moving_data_and_porting_are_paid_when_they_happen() {
+    let moved = |gigabytes: i64, every| Moved {
+        name: "Data".to_owned(),
+        rates: crate::scenario::egress::Rates::Aws,
+        gigabytes: gigabytes.into(),
+        every,
+        other_gigabytes: Decimal::ZERO,
+        hops: Vec::new(),
+    };
+    let port = Port { releases_per_year: 2.into(), ported_anew: number("0.1"), ..Port::default() };
+    let place = Place {
+        moved: vec![moved(500_000, Every::Once), moved(4200, Every::Month)],
+        porting: Some(port),
+        ..on_demand("3")
+    };
+    let compared = scenario(work(flat(8, 24)), [place, on_demand("3")]).compare().unwrap();
+    let [with, without] = &compared.options[..] else { panic!() };
+    let found: Vec<(&str, Decimal)> =
+        with.lines.iter().map(|it| (it.name.as_str(), it.cost.round(4))).collect();
+    // G06, G02 in each month, half a year of an engineer, and a fifth of that a year.
+    let expected = [("Porting", "125000"), ("Porting anew", "75000"), ("Data", "28791"), ("Data", "13284")];
+    assert_eq!(found[1..], expected.map(|(name, cost)| (name, number(cost).round(4))));
+    assert_eq!(with.payments.months()[0].first, Decimal::from(28_791 + 125_000));
+    assert_eq!(with.paid.round(6), with.total.round(6));
+    assert_eq!((with.chance, without.chance), (number("0.8"), one()));
+    let place = Place {
+        moved: vec![Moved { gigabytes: (-1).into(), ..moved(1, Every::Once) }],
+        porting: Some(Port { chance: 2.into(), ..Port::default() }),
+        ..on_demand("3")
+    };
+    let told = scenario(work(flat(8, 24)), [place]).compare().unwrap_err().to_string();
+    assert!(told.contains("option.0.place.0.moved.0.gigabytes"), "{told}");
+    assert!(told.contains("option.0.place.0.porting.chance"), "{told}");
 }
 
 fn levels(gpus: &[i64]) -> Shape {

@@ -123,6 +123,7 @@ impl Builder<'_> {
             match layer.kind {
                 LayerKind::Owned => {}
                 LayerKind::OnDemand => self.scaled(paid, &[self.input("/on_demand/price")]),
+                LayerKind::Tokens => self.scaled(paid, &[self.input("/per_million_tokens/price")]),
                 LayerKind::Spot => {
                     self.scaled(paid, &[self.input("/spot/rate/price"), self.input("/spot/rework")]);
                 }
@@ -143,6 +144,14 @@ impl Builder<'_> {
                 PerWhat::GpuHour => other.amount.multiply(found.gpu_hours),
             };
             self.scaled(amount, &[]);
+        }
+        for moved in &found.moved {
+            self.scaled(moved.cost, &[]);
+        }
+        if let Some(porting) = &place.porting {
+            let [once, monthly] = porting.costs();
+            let by = [self.input("/porting/engineer_weeks"), self.input("/porting/loaded_cost")];
+            self.scaled(once + monthly.times(scenario.months.into()), &by);
         }
         self.pieces
     }

@@ -12,6 +12,7 @@ cost_of_capital = 0.08
 name = "training"
 demand = { shape = "swinging", base = 60, day_swing = 0.5, weekend = 0.4, noise = 0.1, seed = 3 }
 interruptible = 0.4
+tokens_per_hour = 250_000
 
 [[option]]
 name = "On demand"
@@ -37,6 +38,19 @@ on_demand = { price = 6.88 }
 [[option]]
 name = "Too few"
 place = [{ supplier = "X", committed = [{ rate = { price = 1 }, months = 30, gpus = 8 }] }]
+
+[[option]]
+name = "By the token"
+place = [{ supplier = "I", support = 0.02, per_million_tokens = { price = 19, yearly_change = -0.2 } }]
+
+[[option]]
+name = "Other chips"
+[[option.place]]
+supplier = "C"
+performance = 0.5
+on_demand = { price = 2 }
+porting = { releases_per_year = 2, ported_anew = 0.1 }
+moved = [{ name = "Data", rates = { of = "aws" }, gigabytes = 60_000, every = "month" }, { name = "At first", rates = { of = "google-premium" }, gigabytes = 7_000, every = "once" }]
 "#;
 
 fn scenario() -> Scenario {

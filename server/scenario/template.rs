@@ -1,0 +1,80 @@
+//! Situations that many meet, as scenarios to begin with.
+//!
+//! Each is a file that anybody could have written, with a source and a date for each price. Its note says what the
+//! situation is, what is claimed about it, and what to look at.
+
+/// A scenario to begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// A handle that stays.
+    pub handle: &'static str,
+    pub name: &'static str,
+    /// What it asks, in a sentence.
+    pub about: &'static str,
+    /// As [`super::file::read`] reads it.
+    pub text: &'static str,
+}
+
+/// All of them, the most common situation first.
+pub const fn templates() -> &'static [Template] {
+    TEMPLATES
+}
+
+/// The one of a handle.
+pub fn template(handle: &str) -> Option<&'static Template> {
+    TEMPLATES.iter().find(|it| it.handle == handle)
+}
+
+const TEMPLATES: &[Template] = &[
+    Template {
+        handle: "ten-nodes",
+        name: "The vendor’s ten-node offer",
+        about: "Is a cluster that is offered worth its price, and is it the right size?",
+        text: include_str!("templates/ten-nodes.toml"),
+    },
+    Template {
+        handle: "eight-million",
+        name: "Eight million a year on demand",
+        about: "What would the same hours cost today, elsewhere, reserved, or on machines of our own?",
+        text: include_str!("templates/eight-million.toml"),
+    },
+    Template {
+        handle: "four-runs",
+        name: "Four fine-tuning runs a year",
+        about: "Does a cluster pay that works for eight weeks of the year?",
+        text: include_str!("templates/four-runs.toml"),
+    },
+    Template {
+        handle: "inference-cliff",
+        name: "The inference cliff",
+        about: "When does serving cost more than training did, and what moves it?",
+        text: include_str!("templates/inference-cliff.toml"),
+    },
+    Template {
+        handle: "wrong-cloud",
+        name: "500 TB in the wrong cloud",
+        about: "Is it worth taking the data to where GPUs cost less?",
+        text: include_str!("templates/wrong-cloud.toml"),
+    },
+    Template {
+        handle: "second-cloud",
+        name: "A second specialty cloud",
+        about: "What does it save to run the batch work where hours cost half, and what may not go there?",
+        text: include_str!("templates/second-cloud.toml"),
+    },
+    Template {
+        handle: "base-and-burst",
+        name: "Base-load and burst",
+        about: "How much to reserve or own of a demand that swings, and what to rent?",
+        text: include_str!("templates/base-and-burst.toml"),
+    },
+    Template {
+        handle: "custom-silicon",
+        name: "Train on Nvidia, serve on custom silicon",
+        about: "Is a cloud’s own chip worth porting to?",
+        text: include_str!("templates/custom-silicon.toml"),
+    },
+];
+
+#[cfg(test)]
+mod tests;
