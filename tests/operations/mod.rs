@@ -3,4 +3,5 @@
 mod backup;
 mod log;
 mod pipe;
+mod scenario;
 mod stop;

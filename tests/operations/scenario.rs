@@ -1,0 +1,62 @@
+//! `gpuledger scenario` answers without a server, and says where a file is wrong.
+
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::support::gpuledger;
+
+fn compare(text: &str, arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ten.toml");
+    std::fs::write(&file, text).unwrap();
+    let data = folder.path().join("data");
+    let arguments = [&["scenario", file.to_str().unwrap()], arguments].concat();
+    let answer = gpuledger(&data, None, &arguments).output().unwrap();
+    assert!(!data.exists(), "nothing of it needs a folder");
+    answer
+}
+
+const SMALL: &str = r#"
+name = "a node"
+months = 12
+
+[[work]]
+name = "training"
+demand = { shape = "flat", gpus = 8, hours_per_day = 24 }
+
+[[option]]
+name = "On demand"
+place = [{ on_demand = { price = 6.88 } }]
+
+[[option]]
+name = "Reserved"
+place = [{ committed = [{ months = 12, gpus = "best", rate = { price = 5.25 } }] }]
+"#;
+
+#[test]
+fn it_compares_without_a_server_and_every_figure_is_in_the_json() {
+    let answer = compare(SMALL, &["--json"]);
+    assert!(answer.status.success(), "{}", String::from_utf8_lossy(&answer.stderr));
+    let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    let of = |at: usize, what: &str| answer["options"][at][what].as_str().unwrap().to_owned();
+    // 8 × 730 × 12 hours.
+    assert_eq!(of(0, "total").parse::<f64>().unwrap(), 70_080.0 * 6.88);
+    assert_eq!(of(1, "total").parse::<f64>().unwrap(), 70_080.0 * 5.25);
+    assert_eq!(answer["cheapest"], 1);
+    assert_eq!(answer["options"][1]["lines"][0]["formula"], "GPU-hours of the term × price");
+
+    let told = String::from_utf8(compare(SMALL, &[]).stdout).unwrap();
+    assert!(told.contains("Reserved, the cheapest") && told.contains("367920.00"), "{told}");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_with_line_and_key() {
+    let answer = compare(&SMALL.replace("price = 6.88", "price = -1"), &[]);
+    assert_eq!(answer.status.code(), Some(1));
+    let told = String::from_utf8(answer.stderr).unwrap();
+    assert!(told.contains("line 11: option.0.place.0.on_demand.price: -1"), "{told}");
+    assert!(answer.stdout.is_empty());
+    let broken = compare(&SMALL.replace("months = 12\n\n", "months = \n\n"), &[]);
+    assert!(String::from_utf8(broken.stderr).unwrap().contains("line 3: "));
+}
