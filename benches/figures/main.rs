@@ -11,6 +11,7 @@ mod import;
 mod pages;
 mod process;
 mod rules;
+mod scenario;
 mod start;
 mod table;
 
@@ -37,10 +38,11 @@ fn main() {
     let sizes = if words.iter().any(|word| word == "--quick") { QUICK } else { FULL };
     let parts: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with("--")).collect();
     let mut figures = Vec::new();
-    for part in ["start", "import", "pages"] {
+    for part in ["scenario", "start", "import", "pages"] {
         let measure = match part {
             "start" => start::measure,
             "import" => import::measure,
+            "scenario" => scenario::measure,
             _ => pages::measure,
         };
         if parts.is_empty() || parts.contains(&part) {

@@ -21,6 +21,30 @@ impl Axis {
         Self { ticks, unit: unit_for(largest) }
     }
 
+    /// An axis around two numbers, wherever they lie, with `wanted` steps or a few more.
+    pub fn around(lowest: Decimal, highest: Decimal, wanted: i64) -> Self {
+        // Around a single number there is a tenth of it.
+        let beside = if lowest == highest {
+            lowest.abs().divide(10.into(), 6).unwrap_or_default()
+        } else {
+            Decimal::ZERO
+        };
+        let (lowest, highest) = (lowest - beside, highest + beside);
+        let step = round_step(lowest, highest, wanted);
+        // Rounded, so that it may lie one inside.
+        let nearest = |value: Decimal| {
+            let steps = value.divide(step, 0).unwrap_or_default();
+            i64::try_from(steps.mantissa()).unwrap_or_default()
+        };
+        let (below, above) = (nearest(lowest), nearest(highest));
+        let below = if step.times(below) > lowest { below - 1 } else { below };
+        let above = if step.times(above) < highest { above + 1 } else { above };
+        let above = above.max(below + 1).min(below.saturating_add(100));
+        let ticks: Vec<_> = (below..=above).map(|n| step.times(n)).collect();
+        let largest = ticks.iter().map(|tick| tick.abs()).max().unwrap_or_default();
+        Self { ticks, unit: unit_for(largest) }
+    }
+
     /// The lowest and the highest tick.
     pub fn ends(&self) -> (f64, f64) {
         let end = |tick: Option<&Decimal>| tick.map_or(0.0, |tick| position(*tick));
@@ -90,6 +114,18 @@ mod tests {
         assert_eq!(labels("-30", "480"), ["−200", "0", "200", "400", "600"]);
         assert_eq!(labels("0", "0.004"), ["0", "0.001", "0.002", "0.003", "0.004"]);
         assert_eq!(labels("-12", "0"), ["−15", "−10", "−5", "0"]);
+        assert_eq!(labels("0", "0"), ["0", "1"]);
+    }
+
+    #[test]
+    fn it_may_begin_anywhere() {
+        let labels = |lowest: &str, highest: &str| {
+            let axis = Axis::around(lowest.parse().unwrap(), highest.parse().unwrap(), 4);
+            axis.ticks.iter().map(|tick| axis.label(*tick)).collect::<Vec<_>>()
+        };
+        assert_eq!(labels("6100000", "7900000"), ["6M", "6.5M", "7M", "7.5M", "8M"]);
+        assert_eq!(labels("-30", "25"), ["−40", "−20", "0", "20", "40"]);
+        assert_eq!(labels("59203237", "59203237"), ["50M", "55M", "60M", "65M", "70M"]);
         assert_eq!(labels("0", "0"), ["0", "1"]);
     }
 }

@@ -45,6 +45,13 @@ impl Frame {
         f64::from(self.size.0 - self.left - RIGHT)
     }
 
+    /// The same for so many rows, one below the other, each so high.
+    pub fn of_rows(&self, rows: usize, height: u32) -> Self {
+        let rows = u32::try_from(rows).unwrap_or(u32::MAX).max(1);
+        let size = (self.size.0, rows.saturating_mul(height).saturating_add(TOP + BOTTOM));
+        Self { class: self.class, size, left: RIGHT, steps: if self.width() < 500.0 { 4 } else { 8 } }
+    }
+
     /// An SVG element with a title, of about so many boxes.
     pub fn draw(
         &self,
@@ -88,6 +95,30 @@ impl Frame {
             plot.draw(&Mark::Text { class: "tick", text: &axis.label(*tick), at: [(0.0, y)], by: (-8, 4) })?;
         }
         plot.draw(&Mark::Text { class: "unit", text: unit, at: [(0.0, top)], by: (-8, -12) })?;
+        Ok(plot)
+    }
+}
+
+impl Frame {
+    /// The place for rows, with the axis of values below them. The first row lies between `rows` and `rows` − 1.
+    pub fn rows<'a>(&self, area: &Area<'a>, rows: usize, axis: &Axis, unit: &str) -> Drawn<Plot<'a>> {
+        let (low, high) = axis.ends();
+        let top = count(rows.max(1));
+        // Room for the half of the first and the last label that lies beyond the axis.
+        let beside = 24;
+        let chart = ChartBuilder::on(area)
+            .margin_left(self.left + beside)
+            .margin_right(RIGHT + beside)
+            .margin_top(TOP)
+            .margin_bottom(BOTTOM)
+            .build_cartesian_2d(low..high, 0.0..top)?;
+        let plot = chart.plotting_area().clone();
+        for tick in &axis.ticks {
+            let x = position(*tick);
+            plot.draw(&Mark::Line { class: "grid", ends: [(x, 0.0), (x, top)] })?;
+            plot.draw(&Mark::Text { class: "label", text: &axis.label(*tick), at: [(x, 0.0)], by: (0, 18) })?;
+        }
+        plot.draw(&Mark::Text { class: "name", text: unit, at: [(low, top)], by: (0, -12) })?;
         Ok(plot)
     }
 }

@@ -7,15 +7,28 @@
 mod axis;
 mod burn_up;
 mod columns;
+mod duration;
 mod frame;
+mod histogram;
+mod lines;
 mod svg;
+mod tornado;
 
 pub use burn_up::{BurnUp, BurnUpAmount, BurnUpDay};
+pub use duration::Duration;
+pub use histogram::{Histogram, Spread};
+pub use lines::{Line, Lines, Note};
+pub use tornado::{Tornado, TornadoBar};
 
 use crate::money::Decimal;
 
 /// Series with a color of their own. What comes after them belongs in a series called "other".
 pub const COLOURS: usize = 8;
+
+/// The class of the color of a series by its place.
+fn color(place: usize) -> String {
+    if place < COLOURS { format!("s{}", place + 1) } else { "other".to_owned() }
+}
 
 /// Stacked columns: one column a day or a month, one segment a series. Negative values (credits) hang
 /// below the line.

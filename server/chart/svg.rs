@@ -39,6 +39,17 @@ pub(super) enum Mark<'a> {
         class: &'static str,
         ends: [(f64, f64); 2],
     },
+    /// A line through many points, which says what it is.
+    Path {
+        class: &'a str,
+        title: &'a str,
+        points: &'a [(f64, f64)],
+    },
+    /// A point of note.
+    Dot {
+        title: &'a str,
+        at: [(f64, f64); 1],
+    },
     /// A text moved by some pixels from its point. Its class says how it is aligned.
     Text {
         class: &'static str,
@@ -60,7 +71,8 @@ impl<'a> PointCollection<'a, (f64, f64)> for &'a Mark<'_> {
     fn point_iter(self) -> Self::IntoIter {
         match self {
             Mark::Box { corners: points, .. } | Mark::Line { ends: points, .. } => points.iter(),
-            Mark::Text { at, .. } => at.iter(),
+            Mark::Path { points, .. } => points.iter(),
+            Mark::Text { at, .. } | Mark::Dot { at, .. } => at.iter(),
             Mark::Open { .. } | Mark::Close => [].iter(),
         }
     }
@@ -69,6 +81,10 @@ impl<'a> PointCollection<'a, (f64, f64)> for &'a Mark<'_> {
 impl Drawable<Svg<'_>> for Mark<'_> {
     fn draw<I: Iterator<Item = BackendCoord>>(&self, points: I, svg: &mut Svg<'_>, _: (u32, u32)) -> Drawn {
         let mut points = points;
+        if let Self::Path { class, title, .. } = self {
+            svg.path(class, title, points);
+            return Ok(());
+        }
         let mut point = || points.next().unwrap_or_default();
         match self {
             Self::Box { class, title, .. } => {
@@ -78,6 +94,12 @@ impl Drawable<Svg<'_>> for Mark<'_> {
             Self::Line { class, .. } => {
                 let (a, b) = (point(), point());
                 svg.line(class, a, b);
+            }
+            // Above.
+            Self::Path { .. } => {}
+            Self::Dot { title, .. } => {
+                let (x, y) = point();
+                svg.dot(title, (x, y));
             }
             Self::Text { class, text, by, .. } => {
                 let (x, y) = point();
@@ -105,6 +127,22 @@ impl Svg<'_> {
         let ((x1, y1), (x2, y2)) = (a, b);
         self.write(format_args!(
             "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>\n"
+        ));
+    }
+
+    fn path(&mut self, class: &str, title: &str, points: impl Iterator<Item = BackendCoord>) {
+        let title = escape(title);
+        self.write(format_args!("<polyline class=\"{class}\" points=\""));
+        for (x, y) in points {
+            self.write(format_args!("{x},{y} "));
+        }
+        self.write(format_args!("\"><title>{title}</title></polyline>\n"));
+    }
+
+    fn dot(&mut self, title: &str, (x, y): BackendCoord) {
+        let title = escape(title);
+        self.write(format_args!(
+            "<circle class=\"dot\" cx=\"{x}\" cy=\"{y}\" r=\"5\"><title>{title}</title></circle>\n"
         ));
     }
 

@@ -11,7 +11,7 @@
 
 use serde::Serialize;
 
-use super::arithmetic::{count, growth, one, quotient};
+use super::arithmetic::{count, floor, growth, one, product, quotient, whole};
 use crate::money::Decimal;
 
 /// What is paid month by month. What is received is negative.
@@ -100,6 +100,15 @@ impl Payments {
         sums
     }
 
+    /// What is paid after so many months and a part of one, during which it is paid evenly.
+    pub fn paid_after(&self, months: Decimal) -> Decimal {
+        let complete = floor(months);
+        let at = whole(complete) as usize;
+        let paid = self.cumulative().get(at).copied();
+        let part = self.0.get(at).map(|month| product(&[month.during, months - complete]));
+        paid.unwrap_or_else(|| self.total()) + part.unwrap_or_default()
+    }
+
     /// What all of it is worth at the start, where money costs so much a year.
     pub fn present_value(&self, yearly_rate: Decimal) -> Decimal {
         let mut worth = Decimal::ZERO;
@@ -186,6 +195,16 @@ mod tests {
         }
         let free = Payments::level(Decimal::ZERO, 5.into(), 36);
         assert_eq!(free.payback(&Payments::level(Decimal::ZERO, 6.into(), 36)), Payback::AtOnce);
+    }
+
+    #[test]
+    fn at_its_payback_both_have_paid_the_same() {
+        let own = Payments::level(100.into(), 10.into(), 36);
+        let rent = Payments::level(Decimal::ZERO, 50.into(), 36);
+        let Payback::After { months } = own.payback(&rent) else { panic!() };
+        assert_eq!(own.paid_after(months), 125.into());
+        assert_eq!(rent.paid_after(months), 125.into());
+        assert_eq!(own.paid_after(36.into()), own.total());
     }
 
     #[test]

@@ -12,6 +12,8 @@
 //! Renting: [`rent`], [`spot`], [`commitment`], [`price`]; moving data away from it: [`egress`]. The work itself:
 //! [`work_unit`], [`serving`], [`memory`], [`slices`], [`vectors`], and on other chips [`silicon`]. What becomes of
 //! prices and machines: [`path`]. What others print of all that: [`claim`].
+//! All of it on the same work, as somebody would ask: [`comparison`], of a [`profile`] of hours served by a [`mix`], paid
+//! when [`cash`] says, as sure as [`uncertainty`] says; read from a [`file`], to begin with a [`template`].
 //!
 //! An hour is one of a chain, and a cost of an hour says of which:
 //! owned (paid for) → available (without downtime) → allocated (a job holds it) → productive (doing work) → useful

@@ -9,7 +9,6 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
 use crate::scenario::cash::Payments;
 use crate::scenario::figure::{Term, Unit, term};
-use crate::scenario::mix::{hours_of, serve};
 use crate::scenario::profile::in_gpus;
 
 /// What was found of a place so far.
@@ -109,8 +108,7 @@ impl<'a> Bill<'a> {
             let own = in_gpus((level[at] - below[at]).into());
             let hours = own.times(HOURS_PER_MONTH);
             let of_month = hours.multiply(prices[at]);
-            let demand = hours_of(self.asked.demand.hours(), at);
-            let base = |level| serve(demand, level, 0).base;
+            let base = |level| self.asked.ladder.serve(month, level).base;
             paid += hours;
             used += in_gpus(base(level[at]) - base(below[at]));
             cost += of_month;
@@ -150,8 +148,8 @@ impl<'a> Bill<'a> {
     pub(super) fn overflow(&mut self, base: &[u64]) {
         let overflow = &self.asked.overflow;
         let [mut spot_hours, mut spot_cost, mut burst_hours, mut burst_cost] = [Decimal::ZERO; 4];
-        for (at, level) in base.iter().enumerate() {
-            let served = serve(hours_of(self.asked.demand.hours(), at), *level, overflow.spot_of(at));
+        for (month, (at, level)) in (0..).zip(base.iter().enumerate()) {
+            let served = self.asked.ladder.serve(month, *level);
             let price = overflow.spot.as_ref().and_then(|(prices, _)| prices.get(at).copied());
             let spot = in_gpus(served.spot).multiply(price.unwrap_or_default());
             let burst = in_gpus(served.burst).multiply(overflow.burst.get(at).copied().unwrap_or_default());
@@ -160,7 +158,7 @@ impl<'a> Bill<'a> {
             spot_cost += spot;
             burst_cost += burst;
             self.rented[at] += spot + burst;
-            self.payments.during(u32::try_from(at).unwrap_or(u32::MAX), spot + burst);
+            self.payments.during(month, spot + burst);
         }
         if let Some(entered) = &self.asked.place.spot {
             let rework = entered.hours_for_one();
@@ -184,23 +182,19 @@ impl<'a> Bill<'a> {
             return;
         }
         let hours = term("GPU-hours", burst_hours, Unit::Hours);
-        let (name, kind, formula, terms) = match self.asked.millions_per_hour() {
-            Some(millions) => {
-                let tokens = product(&[burst_hours, millions]);
-                let price = quotient(burst_cost, tokens).unwrap_or_default();
-                let terms = vec![
-                    hours,
-                    term("million tokens an hour", millions, Unit::Number),
-                    term("price", price, Unit::MoneyPerMillionTokens),
-                ];
-                let formula = "GPU-hours × million tokens an hour × price";
-                ("By the token", LayerKind::Tokens, formula, terms)
-            }
-            None => {
-                let price = quotient(burst_cost, burst_hours).unwrap_or_default();
-                let terms = vec![hours, term("price", price, Unit::MoneyPerHour)];
-                ("On demand", LayerKind::OnDemand, "GPU-hours × price", terms)
-            }
+        let (name, kind, formula, terms) = if let Some(millions) = self.asked.millions_per_hour() {
+            let tokens = product(&[burst_hours, millions]);
+            let price = quotient(burst_cost, tokens).unwrap_or_default();
+            let terms = vec![
+                hours,
+                term("million tokens an hour", millions, Unit::Number),
+                term("price", price, Unit::MoneyPerMillionTokens),
+            ];
+            ("By the token", LayerKind::Tokens, "GPU-hours × million tokens an hour × price", terms)
+        } else {
+            let price = quotient(burst_cost, burst_hours).unwrap_or_default();
+            let terms = vec![hours, term("price", price, Unit::MoneyPerHour)];
+            ("On demand", LayerKind::OnDemand, "GPU-hours × price", terms)
         };
         self.line(name.to_owned(), burst_cost, formula, terms);
         self.layer(name.to_owned(), kind, None, [burst_hours, burst_hours, burst_cost]);
@@ -231,8 +225,7 @@ impl<'a> Bill<'a> {
                 }
                 PerWhat::GpuHour => {
                     for month in 0..months {
-                        let hours = hours_of(self.asked.demand.hours(), month as usize);
-                        let hours = in_gpus(hours.iter().map(|it| u128::from(it.all())).sum());
+                        let hours = in_gpus(self.asked.ladder.hours(month));
                         self.payments.during(month, hours.multiply(other.amount));
                     }
                     let hours = self.asked.demand.gpu_hours();

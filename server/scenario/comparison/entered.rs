@@ -257,6 +257,12 @@ mod best {
 impl Scenario {
     /// The works that a place does.
     pub(in crate::scenario) fn served_by<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Work> {
-        self.work.iter().filter(|work| place.serves.is_empty() || place.serves.contains(&work.name))
+        self.served_at(place).filter_map(|at| self.work.get(at))
+    }
+
+    /// Their places in the list of works.
+    pub(super) fn served_at<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = usize> {
+        let serves = |work: &Work| place.serves.is_empty() || place.serves.contains(&work.name);
+        self.work.iter().enumerate().filter(move |(_, work)| serves(work)).map(|(at, _)| at)
     }
 }

@@ -9,6 +9,8 @@
 
 mod answer;
 mod bill;
+mod curves;
+mod duration;
 mod entered;
 mod moved;
 mod owned;
@@ -19,6 +21,8 @@ mod tokens;
 pub use answer::{
     Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer, Policy, WorkAnswer,
 };
+pub use curves::{Crossing, Curve, Curves, Repaid, curves, repaid};
+pub use duration::{Duration, DurationLayer, duration};
 pub use entered::{
     Alternative, Committed, Gpus, OtherCost, Owned, PerWhat, Place, Rate, Scenario, Spot, Work,
 };
@@ -29,9 +33,13 @@ use super::arithmetic::{one, product, quotient};
 use super::break_even::{Payment, Question};
 use super::cash::Payments;
 use super::check::{self, Refused};
-use super::profile::in_gpus;
+use super::profile::{Profile, in_gpus};
 use crate::money::Decimal;
 use place::Asked;
+
+/// What the works of a scenario ask for, hour by hour.
+#[derive(Clone, Debug)]
+pub struct Demands(Vec<Profile>);
 
 /// Digits after the point of a price that follows from others: no more than one may be entered with.
 const PLACES: u8 = 12;
@@ -42,11 +50,22 @@ impl Scenario {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn compare(&self) -> Result<Comparison, Refused> {
+        check::scenario(self).warnings_or_refused()?;
+        self.compare_on(&self.demands())
+    }
+
+    /// The same, of demands that are known already: those of this scenario, or of one with the same works and months.
+    ///
+    /// # Errors
+    /// What cannot be computed with, in words.
+    pub fn compare_on(&self, demands: &Demands) -> Result<Comparison, Refused> {
         let warnings = check::scenario(self).warnings_or_refused()?;
-        let work: Vec<WorkAnswer> = self.work.iter().map(|work| self.asked_for(work)).collect();
+        let demands = &demands.0;
+        let work: Vec<WorkAnswer> =
+            self.work.iter().zip(demands).map(|(work, demand)| asked_for(work, demand)).collect();
         let mut options = Vec::with_capacity(self.options.len());
         for option in &self.options {
-            options.push(self.answer(option)?);
+            options.push(self.answer(option, demands, &work)?);
         }
         for at in 0..options.len() {
             options[at].paybacks = paybacks(at, &options);
@@ -58,30 +77,46 @@ impl Scenario {
         Ok(Comparison { currency, months, work, options, cheapest, break_evens, warnings })
     }
 
-    fn asked_for(&self, work: &Work) -> WorkAnswer {
-        let demand = work.demand.profile(work.interruptible).over(self.months, work.monthly_growth);
-        let hours = Decimal::from(i64::try_from(demand.hours().len()).unwrap_or(i64::MAX));
-        WorkAnswer {
-            name: work.name.clone(),
-            gpu_hours: demand.gpu_hours(),
-            peak: in_gpus(demand.peak().into()),
-            lowest: in_gpus(demand.lowest().into()),
-            mean: quotient(demand.gpu_hours(), hours).unwrap_or_default(),
+    /// What one option costs over all months, as [`Self::compare`] answers it; none where there is no such option. For
+    /// whoever asks often: with one price after the other changed.
+    ///
+    /// # Errors
+    /// What cannot be computed with, in words.
+    pub fn total(&self, option: usize, demands: &Demands) -> Result<Option<Decimal>, Refused> {
+        check::scenario(self).warnings_or_refused()?;
+        let Some(option) = self.options.get(option) else { return Ok(None) };
+        let mut total = Decimal::ZERO;
+        for place in option.places.iter().enumerate() {
+            let found = Asked::new(self, &demands.0, place).evaluate()?;
+            total += found.lines.iter().map(|it| it.cost).sum::<Decimal>();
         }
+        Ok(Some(total))
     }
 
-    fn answer(&self, option: &Alternative) -> Result<OptionAnswer, Refused> {
+    /// What each work asks for over all months. Prices are no part of it.
+    pub fn demands(&self) -> Demands {
+        let demand =
+            |work: &Work| work.demand.profile(work.interruptible).over(self.months, work.monthly_growth);
+        Demands(self.work.iter().map(demand).collect())
+    }
+
+    fn answer(
+        &self,
+        option: &Alternative,
+        demands: &[Profile],
+        work: &[WorkAnswer],
+    ) -> Result<OptionAnswer, Refused> {
         let mut payments = Payments::over(self.months);
         let (mut lines, mut places, mut paid_hours) = (Vec::new(), Vec::new(), Decimal::ZERO);
         for place in option.places.iter().enumerate() {
-            let found = Asked::new(self, place).evaluate()?;
+            let found = Asked::new(self, demands, place).evaluate()?;
             payments.add(&found.payments);
             paid_hours += found.paid_hours;
             lines.extend(found.lines);
             places.push(found.answer);
         }
         let total: Decimal = lines.iter().map(|it| it.cost).sum();
-        let (served_hours, productive_hours) = self.served(option, &places);
+        let (served_hours, productive_hours) = self.served(option, work, &places);
         Ok(OptionAnswer {
             name: option.name.clone(),
             lines,
@@ -106,14 +141,19 @@ impl Scenario {
     }
 
     /// GPU-hours of the works that an option serves, and those in which they do work.
-    fn served(&self, option: &Alternative, places: &[PlaceAnswer]) -> (Decimal, Decimal) {
+    fn served(
+        &self,
+        option: &Alternative,
+        work: &[WorkAnswer],
+        places: &[PlaceAnswer],
+    ) -> (Decimal, Decimal) {
         let (mut served, mut productive) = (Decimal::ZERO, Decimal::ZERO);
         for (place, answer) in option.places.iter().zip(places) {
             // Hours here, in hours of the work's accelerator.
             let worth = quotient(place.performance, place.rework).unwrap_or_default();
             let unserved = product(&[answer.unserved_hours, worth]);
             let asked: Vec<(Decimal, Decimal)> =
-                self.served_by(place).map(|work| (self.asked_for(work).gpu_hours, work.productive)).collect();
+                self.served_at(place).map(|at| (work[at].gpu_hours, self.work[at].productive)).collect();
             let all: Decimal = asked.iter().map(|(hours, _)| *hours).sum();
             let share = one() - quotient(unserved, all).unwrap_or_default();
             served += product(&[all, share]);
@@ -206,6 +246,17 @@ impl Scenario {
         all.filter(|(_, price)| !price.is_zero())
             .map(|(kind, price)| (kind, price, payment(kind, price)))
             .collect()
+    }
+}
+
+fn asked_for(work: &Work, demand: &Profile) -> WorkAnswer {
+    let hours = Decimal::from(i64::try_from(demand.hours().len()).unwrap_or(i64::MAX));
+    WorkAnswer {
+        name: work.name.clone(),
+        gpu_hours: demand.gpu_hours(),
+        peak: in_gpus(demand.peak().into()),
+        lowest: in_gpus(demand.lowest().into()),
+        mean: quotient(demand.gpu_hours(), hours).unwrap_or_default(),
     }
 }
 

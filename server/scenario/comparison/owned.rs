@@ -6,7 +6,6 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, ceiling, count, growth, one, product, quotient, whole};
 use crate::scenario::cash::Payments;
 use crate::scenario::check::Refused;
-use crate::scenario::mix::serve;
 use crate::scenario::owning::capital::{annualized, capital_recovery_factor};
 use crate::scenario::owning::{Owning, OwningCost, Part};
 use crate::scenario::profile::{in_gpus, parts};
@@ -59,10 +58,11 @@ impl OwnedBase {
         best.map_or_else(|| Self::with(asked, machines, 0), |(_, best)| Ok(best))
     }
 
-    fn with(asked: &Asked<'_>, machines: &Owning, gpus: u32) -> Result<Self, Refused> {
+    pub(super) fn with(asked: &Asked<'_>, machines: &Owning, gpus: u32) -> Result<Self, Refused> {
         let share = one() - machines.unavailability;
         let level = parts(product(&[count(gpus), share]));
-        let used = in_gpus(serve(asked.demand.hours(), level, 0).base);
+        let served = |month| asked.ladder.serve(month, level).base;
+        let used = in_gpus((0..asked.months()).map(served).sum());
         let available = product(&[in_gpus(level.into()), HOURS_PER_MONTH.into(), count(asked.months())]);
         let machines = Owning {
             gpus,

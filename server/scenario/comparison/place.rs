@@ -11,7 +11,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, growth, one, product, quotient};
 use crate::scenario::cash::Payments;
 use crate::scenario::check::Refused;
-use crate::scenario::mix::{Commitment, Overflow, Size, Stack};
+use crate::scenario::mix::{Commitment, Ladder, Overflow, Size, Stack};
 use crate::scenario::profile::{PARTS, Profile, in_gpus, parts};
 
 /// A place's part of an option's answer.
@@ -31,19 +31,21 @@ pub(super) struct Asked<'a> {
     /// In GPUs of this place, 730 hours of each month.
     pub(super) demand: Profile,
     pub(super) overflow: Overflow,
+    pub(super) ladder: Ladder,
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn new(scenario: &'a Scenario, (at, place): (usize, &'a Place)) -> Self {
+    /// `demands` are those of the scenario's works over all months.
+    pub(super) fn new(scenario: &'a Scenario, demands: &[Profile], (at, place): (usize, &'a Place)) -> Self {
         let mut demand = Profile::default();
-        for work in scenario.served_by(place) {
-            let asked = work.demand.profile(work.interruptible).over(scenario.months, work.monthly_growth);
-            demand = demand.with(&asked);
+        for work in scenario.served_at(place) {
+            demand = demand.with(&demands[work]);
         }
         // What is refused does not come here, so performance is not 0.
         let demand = demand.taking(quotient(place.rework, place.performance).unwrap_or_else(one));
         let overflow = overflow(scenario, place);
-        Self { scenario, place, at, demand, overflow }
+        let ladder = Ladder::new(demand.hours(), &overflow);
+        Self { scenario, place, at, demand, overflow, ladder }
     }
 
     pub(super) fn step(&self) -> u64 {
@@ -66,7 +68,7 @@ impl<'a> Asked<'a> {
 
     /// What serving the rest of all months costs above a level.
     pub(super) fn rest(&self, level: u64) -> Decimal {
-        self.overflow.cost(self.demand.hours(), 0..self.months(), level)
+        self.overflow.cost(&self.ladder, 0..self.months(), level)
     }
 
     /// The level of base that serves all that nothing else does: the peak, unless on demand is there.
@@ -105,7 +107,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Commitments, the longest first, and how far up each reaches.
-    fn committed(&self, owned: Option<&OwnedBase>) -> (Vec<&'a Committed>, Vec<Vec<u64>>) {
+    pub(super) fn committed(&self, owned: Option<&OwnedBase>) -> (Vec<&'a Committed>, Vec<Vec<u64>>) {
         let mut entered: Vec<&Committed> = self.place.committed.iter().collect();
         entered.sort_by_key(|it| std::cmp::Reverse(it.months));
         let mut commitments: Vec<Commitment> =
@@ -139,7 +141,7 @@ impl<'a> Asked<'a> {
     }
 
     fn stack<'b>(&'b self, commitments: &'b [Commitment]) -> Stack<'b> {
-        Stack { hours: self.demand.hours(), commitments, overflow: &self.overflow, step: self.step() }
+        Stack { ladder: &self.ladder, commitments, overflow: &self.overflow, step: self.step() }
     }
 
     /// What a place with one base and something for the rest costs with other bases.

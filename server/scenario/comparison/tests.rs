@@ -254,6 +254,73 @@ fn moving_data_and_porting_are_paid_when_they_happen() {
     assert!(told.contains("option.0.place.0.porting.chance"), "{told}");
 }
 
+#[test]
+fn a_refresh_is_a_step_and_the_annuity_is_no_payment() {
+    let machines = Owning {
+        residual: crate::scenario::owning::Residual::Share { share: Decimal::ZERO },
+        ..complete_example()
+    };
+    let lives = |years: i64| Owning { life_years: years.into(), ..machines.clone() };
+    let places = [own(lives(3), Gpus::Number(64)), own(lives(6), Gpus::Number(64)), on_demand("12.29")];
+    let compared = Scenario { months: 60, ..scenario(work(flat(48, 24)), places) }.compare().unwrap();
+    let [short, long, _] = &compared.options[..] else { panic!() };
+    let purchase = machines.purchase().total;
+    let paid = |option: &OptionAnswer| option.payments.cumulative();
+    // A month before and after the life is over, and what any month adds.
+    let step = |option: &OptionAnswer| paid(option)[36] - paid(option)[35];
+    let month = paid(long)[20] - paid(long)[19];
+    assert_eq!((step(short) - month).round(9), purchase.round(9));
+    assert_eq!(step(long).round(9), month.round(9));
+    // A longer life costs less a year, and is paid the same until the shorter one is over.
+    assert!(long.total < short.total);
+    assert_eq!(paid(short)[..36], paid(long)[..36]);
+    assert_eq!(short.paybacks, long.paybacks);
+    let &[(2, Payback::After { months })] = &long.paybacks[..] else { panic!("{:?}", long.paybacks) };
+    let rented = paid(&compared.options[2])[1];
+    let first = paid(long)[0];
+    assert_eq!(months.round(6), quotient(first, rented - month).unwrap().round(6));
+}
+
+#[test]
+fn curves_cross_where_both_cost_the_same() {
+    let machines = own(complete_example(), Gpus::Number(64));
+    let slower = Place { performance: decimal(5, 1), ..on_demand("3") };
+    let mixed = Place { on_demand: Some(rate("12.29")), ..reserved("5.25", 36, Gpus::Best) };
+    let entered = scenario(work(flat(48, 24)), [machines, on_demand("12.29"), slower, mixed]);
+    let compared = entered.compare().unwrap();
+    let found = curves(&entered, &compared);
+    let kinds: Vec<(usize, LayerKind)> = found.curves.iter().map(|it| (it.option, it.kind)).collect();
+    let expected = [
+        (0, LayerKind::Owned),
+        (1, LayerKind::OnDemand),
+        (2, LayerKind::OnDemand),
+        // Its price on demand is that of the second option.
+        (3, LayerKind::Committed),
+    ];
+    assert_eq!(kinds, expected);
+    assert!(found.curves.iter().all(|it| it.points.len() == 20));
+    assert_eq!(found.curves[1].points[0], (number("0.05"), number("12.29")));
+    // Two of its hours for one of the work's.
+    assert_eq!(found.curves[2].points[0], (number("0.05"), 6.into()));
+    assert_eq!(found.curves[3].points[19], (one(), number("5.25")));
+    let of = |curve: usize, than: usize| {
+        found.crossings.iter().find(|it| (it.curve, it.than) == (curve, than)).unwrap()
+    };
+    assert_eq!(of(0, 1).utilization.round(4), number("0.2915"), "F31");
+    assert_eq!(of(3, 1).utilization.round(4), number("0.4272"), "C02");
+    for crossing in found.crossings.iter().filter(|it| it.curve == 0) {
+        let owning = compared.options[0].places[0].owning.unwrap();
+        let own = owning.per_productive_hour(crossing.utilization).unwrap();
+        assert!((own - crossing.cost).abs() < decimal(1, 9), "{own} {crossing:?}");
+    }
+    assert_eq!(found.top, number("24.58"));
+    for repaid in repaid(&compared) {
+        let other = compared.options[repaid.other].payments.paid_after(repaid.months);
+        assert!((repaid.paid - other).abs() < decimal(1, 6), "{repaid:?} {other}");
+    }
+    assert!(!repaid(&compared).is_empty());
+}
+
 fn levels(gpus: &[i64]) -> Shape {
     Shape::Hours { gpus: gpus.iter().map(|gpus| Decimal::from(*gpus)).collect() }
 }
@@ -295,11 +362,55 @@ proptest! {
     }
 
     #[test]
+    fn layers_of_a_duration_curve_are_the_hours_they_serve(
+        gpus in prop::collection::vec(0i64..64, 3..30),
+        interruptible in 0i64..11,
+        growth in -5i64..6,
+        steps in 1usize..130,
+        overflows in any::<bool>(),
+    ) {
+        let monthly_growth = decimal(growth, 2);
+        let asked = Work { interruptible: decimal(interruptible, 1), monthly_growth, ..work(levels(&gpus)) };
+        let committed = |months, gpus| Committed { rate: rate("4"), upfront: Decimal::ZERO, months, gpus };
+        let spot = Spot { rate: rate("3"), rework: Some(one()), interruptions: Interruptions::default(), gpus: Some(9.into()) };
+        let place = Place {
+            owned: Some(Owned { gpus: Gpus::Number(16), machines: complete_example() }),
+            committed: vec![committed(4, Gpus::Best), committed(12, Gpus::Number(8))],
+            spot: Some(spot),
+            on_demand: overflows.then(|| rate("8")),
+            ..Place::default()
+        };
+        let entered = Scenario { months: 12, ..scenario(asked, [place]) };
+        let compared = entered.compare().unwrap();
+        let found = duration(&entered, &compared, (0, 0), steps).unwrap();
+        let answer = &compared.options[0].places[0];
+        let hours = |layer: &DurationLayer| {
+            let of = layer.gpus.iter().zip(&found.hours);
+            of.map(|(gpus, hours)| gpus.times(*hours as i64)).sum::<Decimal>()
+        };
+        prop_assert_eq!(found.hours.iter().sum::<usize>(), 12 * 730);
+        let mut all = Decimal::ZERO;
+        for layer in &found.layers {
+            let same = answer.layers.iter().find(|it| it.name == layer.name);
+            let used = same.map_or(Decimal::ZERO, |it| it.used_hours);
+            let served = if layer.kind.is_none() { answer.unserved_hours } else { used };
+            prop_assert!((hours(layer) - served).abs() < decimal(1, 9), "{} {}", layer.name, served);
+            all += hours(layer);
+        }
+        prop_assert!((all - answer.gpu_hours).abs() < decimal(1, 9));
+        // Each step asks for no more than the one before.
+        let tops: Vec<Decimal> =
+            (0..found.hours.len()).map(|at| found.layers.iter().map(|it| it.gpus[at]).sum()).collect();
+        prop_assert!(tops.windows(2).all(|it| it[1] <= it[0] + decimal(1, 9)));
+    }
+
+    #[test]
     fn the_best_number_of_nodes_is_that_of_trying_all(
         gpus in prop::collection::vec(0i64..120, 3..20),
         price in 20i64..140,
     ) {
-        let place = |gpus| Place { ..with(own(complete_example(), gpus), price) };
+        let on_demand = Some(Rate { price: decimal(price, 1), ..Rate::default() });
+        let place = |gpus| Place { on_demand: on_demand.clone(), ..own(complete_example(), gpus) };
         let all = (0..=16u32).map(|nodes| place(Gpus::Number(nodes * 8)));
         let places: Vec<Place> = std::iter::once(place(Gpus::Best)).collect();
         let best = Scenario { months: 12, ..scenario(work(levels(&gpus)), places) }.compare().unwrap();
@@ -310,10 +421,6 @@ proptest! {
             })
             .collect();
         prop_assert_eq!(Some(&best.options[0].total), tried.iter().min());
-
-        fn with(place: Place, price: i64) -> Place {
-            Place { on_demand: Some(Rate { price: decimal(price, 1), ..Rate::default() }), ..place }
-        }
     }
 
     #[test]

@@ -10,11 +10,12 @@
 //!
 //! Starting and stopping costs nothing here, so that the order of the hours changes nothing.
 
+mod ladder;
 mod stack;
 
 use serde::Serialize;
 
-pub(crate) use stack::hours_of;
+pub use ladder::Ladder;
 pub use stack::{Commitment, Overflow, Size, Stack};
 
 use super::profile::Hour;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{first, serve};
+use super::{Ladder, Served, first};
 use crate::money::Decimal;
 use crate::scenario::profile::{Hour, MONTH, in_gpus};
 
@@ -35,8 +35,7 @@ pub struct Overflow {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Stack<'a> {
-    /// 730 of each month.
-    pub hours: &'a [Hour],
+    pub ladder: &'a Ladder,
     /// The longest term first.
     pub commitments: &'a [Commitment],
     pub overflow: &'a Overflow,
@@ -53,28 +52,42 @@ impl Overflow {
         }
     }
 
+    /// What an hour of spot and one on demand cost in a month.
+    fn prices(&self, month: u32) -> [Decimal; 2] {
+        let price = |prices: &[Decimal]| prices.get(month as usize).copied().unwrap_or_default();
+        [self.spot.as_ref().map_or(Decimal::ZERO, |(prices, _)| price(prices)), price(&self.burst)]
+    }
+
     /// What serving months costs above a level.
-    pub fn cost(&self, hours: &[Hour], months: Range<u32>, level: u64) -> Decimal {
-        let of_month = |month: u32| {
-            let month = month as usize;
-            let served = serve(hours_of(hours, month), level, self.spot_of(month));
-            let price = |prices: &[Decimal]| prices.get(month).copied().unwrap_or_default();
-            let spot = self.spot.as_ref().map_or(Decimal::ZERO, |(prices, _)| price(prices));
-            in_gpus(served.spot).multiply(spot) + in_gpus(served.burst).multiply(price(&self.burst))
+    pub fn cost(&self, ladder: &Ladder, months: Range<u32>, level: u64) -> Decimal {
+        let cost = |[spot, burst]: [Decimal; 2], served: Served| {
+            in_gpus(served.spot).multiply(spot) + in_gpus(served.burst).multiply(burst)
         };
-        months.map(of_month).sum()
+        let (mut sum, mut at, mut run) = (Decimal::ZERO, [Decimal::ZERO; 2], Served::default());
+        // Hours are added up for as long as their prices stay.
+        for month in months {
+            let prices = self.prices(month);
+            if prices != at {
+                sum += cost(at, run);
+                (at, run) = (prices, Served::default());
+            }
+            let served = ladder.serve(month, level);
+            run.spot += served.spot;
+            run.burst += served.burst;
+        }
+        sum + cost(at, run)
     }
 }
 
 /// The hours of a month.
-pub(crate) fn hours_of(hours: &[Hour], month: usize) -> &[Hour] {
+pub(super) fn hours_of(hours: &[Hour], month: usize) -> &[Hour] {
     let until = ((month + 1) * MONTH).min(hours.len());
     hours.get(month * MONTH..until).unwrap_or_default()
 }
 
 impl Stack<'_> {
     fn months(&self) -> u32 {
-        u32::try_from(self.hours.len().div_ceil(MONTH)).unwrap_or(u32::MAX)
+        self.ladder.months()
     }
 
     /// How far up each commitment reaches in each month, what lies below it included; the last is all of the base.
@@ -99,9 +112,7 @@ impl Stack<'_> {
     }
 
     fn best(&self, at: usize, window: Range<u32>, from: u64) -> u64 {
-        let hours = &self.hours[window.start as usize * MONTH..];
-        let window_hours = &hours[..hours.len().min(window.len() * MONTH)];
-        let peak = window_hours.iter().map(|it| it.all()).max().unwrap_or_default();
+        let peak = window.clone().map(|month| self.ladder.peak(month)).max().unwrap_or_default();
         let price = self.price(at, window.clone());
         first(from, peak, self.step, |level| price >= self.value(at + 1, window.clone(), level))
     }
@@ -116,7 +127,7 @@ impl Stack<'_> {
     /// What serving the step above a level costs without the commitments before this one.
     fn value(&self, at: usize, months: Range<u32>, level: u64) -> Decimal {
         let Some(commitment) = self.commitments.get(at) else {
-            let cost = |level| self.overflow.cost(self.hours, months.clone(), level);
+            let cost = |level| self.overflow.cost(self.ladder, months.clone(), level);
             return cost(level) - cost(level.saturating_add(self.step));
         };
         if commitment.size != Size::Best {

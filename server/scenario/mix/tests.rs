@@ -55,7 +55,8 @@ fn a_longer_term_lies_below_a_shorter_one() {
         Commitment { prices: flat(6, 24), term: 12, size: Size::Best },
     ];
     let overflow = Overflow { spot: None, burst: flat(10, 24) };
-    let stack = Stack { hours: &hours, commitments: &commitments, overflow: &overflow, step: 1000 };
+    let ladder = Ladder::new(&hours, &overflow);
+    let stack = Stack { ladder: &ladder, commitments: &commitments, overflow: &overflow, step: 1000 };
     // 2 is asked for always, 4 two thirds of the time (worth 6.7), 8 a third (3.3).
     let levels = stack.levels();
     assert_eq!((levels[0][0], levels[1][0], levels[1][23]), (4000, 4000, 4000));
@@ -75,9 +76,15 @@ fn each_term_has_the_level_of_its_own_demand() {
     hours.extend(later);
     let yearly = Commitment { prices: flat(6, 24), term: 12, size: Size::Best };
     let overflow = Overflow { spot: None, burst: flat(10, 24) };
-    let stack = Stack { hours: &hours, commitments: &[yearly.clone()], overflow: &overflow, step: 1000 };
+    let ladder = Ladder::new(&hours, &overflow);
+    let stack = Stack {
+        ladder: &ladder,
+        commitments: std::slice::from_ref(&yearly),
+        overflow: &overflow,
+        step: 1000,
+    };
     assert_eq!((stack.levels()[0][11], stack.levels()[0][12]), (4000, 8000));
-    let whole = Commitment { term: 24, ..yearly };
+    let whole = Commitment { term: 24, ..yearly.clone() };
     assert_eq!(Stack { commitments: &[whole], ..stack }.levels()[0][0], 4000);
 }
 
@@ -102,6 +109,54 @@ proptest! {
         let tried = levels.clone().map(of).min().unwrap();
         prop_assert_eq!(of(best), tried);
         prop_assert_eq!(Some(best), levels.into_iter().find(|&level| of(level) == tried), "the smallest of them");
+    }
+
+    #[test]
+    fn the_best_level_is_shifted_and_scaled_as_demand_is(
+        gpus in prop::collection::vec(0u64..12, 1..40),
+        base in 0i64..12,
+        dear in 1i64..10,
+        more in 0u64..9,
+        times in 2u64..5,
+    ) {
+        let of = |change: &dyn Fn(u64) -> u64| -> Vec<Hour> {
+            gpus.iter().map(|it| Hour { firm: change(*it) * 1000, interruptible: 0 }).collect()
+        };
+        let best = |hours: &[Hour], step: u64| {
+            let peak = hours.iter().map(|it| it.all()).max().unwrap();
+            cheapest(peak, step, |level| cost(hours, level, 0, [base, 0, dear]))
+        };
+        let plain = best(&of(&|it| it), 1000);
+        if base < dear {
+            prop_assert_eq!(best(&of(&|it| it + more), 1000), plain + more * 1000);
+            prop_assert!(plain >= gpus.iter().min().unwrap() * 1000, "what is always asked for is worth a base");
+        } else {
+            prop_assert_eq!(plain, 0);
+        }
+        if base == 0 {
+            prop_assert_eq!(plain, gpus.iter().max().unwrap() * 1000);
+        }
+        prop_assert_eq!(best(&of(&|it| it * times), 1000 * times), plain * times);
+    }
+
+    #[test]
+    fn what_is_looked_up_is_what_is_counted(
+        gpus in prop::collection::vec((0u64..12, 0u64..12), 1..40),
+        level in 0u64..26,
+        cap in 0u64..8,
+        dear in 0i64..2,
+    ) {
+        let hours: Vec<Hour> = gpus
+            .iter()
+            .map(|(firm, interruptible)| Hour { firm: firm * 500, interruptible: interruptible * 300 })
+            .collect();
+        // Spot that costs more than on demand is not taken.
+        let overflow = Overflow { spot: Some((flat(3 + 8 * dear, 1), cap * 700)), burst: flat(8, 1) };
+        let ladder = Ladder::new(&hours, &overflow);
+        let cap = if dear == 0 { cap * 700 } else { 0 };
+        prop_assert_eq!(ladder.serve(0, level * 450), serve(&hours, level * 450, cap));
+        prop_assert_eq!(ladder.hours(0), hours.iter().map(|it| u128::from(it.all())).sum::<u128>());
+        prop_assert_eq!(Some(ladder.peak(0)), hours.iter().map(|it| it.all()).max());
     }
 
     #[test]
@@ -139,11 +194,12 @@ proptest! {
             Commitment { prices: flat(long, 2), term: 2, size: Size::Best },
             Commitment { prices: flat(short, 2), term: 1, size: Size::Best },
         ];
+        let ladder = Ladder::new(&hours, &overflow);
         let total = |commitments: &[Commitment]| {
-            let stack = Stack { hours: &hours, commitments, overflow: &overflow, step: 1000 };
+            let stack = Stack { ladder: &ladder, commitments, overflow: &overflow, step: 1000 };
             let levels = stack.levels();
             let mut sum = Decimal::ZERO;
-            let mut below = vec![0; 2];
+            let mut below = [0; 2];
             for (commitment, level) in commitments.iter().zip(&levels) {
                 for month in 0..2 {
                     let own = in_gpus(u128::from(level[month] - below[month]));
@@ -151,7 +207,7 @@ proptest! {
                     below[month] = level[month];
                 }
             }
-            let rest = (0..2).map(|month| overflow.cost(&hours, month..month + 1, below[month as usize]));
+            let rest = (0..2).map(|month| overflow.cost(&ladder, month..month + 1, below[month as usize]));
             sum + rest.sum::<Decimal>()
         };
         // What costs least of all pairs of levels, tried.
@@ -161,7 +217,7 @@ proptest! {
             for month in 0..2u32 {
                 let tried = (base..=24).map(|level| {
                     let own = in_gpus(u128::from((level - base) * 1000)).times(short * MONTH as i64);
-                    own + overflow.cost(&hours, month..month + 1, level * 1000)
+                    own + overflow.cost(&ladder, month..month + 1, level * 1000)
                 });
                 sum += tried.min().unwrap();
             }

@@ -14,7 +14,7 @@ pub(super) use random::Random;
 pub use shape::{Level, Shape};
 pub use spread::Spread;
 
-use super::arithmetic::{HOURS_PER_MONTH, count, growth, product};
+use super::arithmetic::{HOURS_PER_MONTH, count, growth};
 use crate::money::Decimal;
 
 /// Parts of a GPU that demand is counted in.
@@ -47,7 +47,7 @@ impl Profile {
     pub fn new(gpus: impl IntoIterator<Item = Decimal>, interruptible: Decimal) -> Self {
         let hours = gpus.into_iter().map(|gpus| {
             let all = parts(gpus);
-            let interruptible = parts(product(&[gpus, interruptible])).min(all);
+            let interruptible = parts(gpus.multiply(interruptible)).min(all);
             Hour { firm: all - interruptible, interruptible }
         });
         Self(hours.collect())
@@ -58,6 +58,7 @@ impl Profile {
     }
 
     /// So many months of it, each with 730 hours, each more than the one before by a share.
+    #[must_use]
     pub fn over(&self, months: u32, monthly_growth: Decimal) -> Self {
         if self.0.is_empty() {
             return Self(vec![Hour::default(); months as usize * MONTH]);
@@ -76,6 +77,7 @@ impl Profile {
     }
 
     /// The same work where an hour of it takes so many: slower machines, work that is lost and done again.
+    #[must_use]
     pub fn taking(&self, hours_for_one: Decimal) -> Self {
         let scale = parts(hours_for_one);
         if scale == PARTS {
@@ -87,6 +89,7 @@ impl Profile {
     }
 
     /// Both at once.
+    #[must_use]
     pub fn with(&self, other: &Self) -> Self {
         let len = self.0.len().max(other.0.len());
         let at = |of: &Self, hour: usize| of.0.get(hour).copied().unwrap_or_default();

@@ -19,6 +19,7 @@ impl Random {
     }
 
     /// Above 0 and below 1.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit a float")]
     pub(crate) fn uniform(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }

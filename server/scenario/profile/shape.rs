@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::random::Random;
 use super::{Profile, Spread};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{count, one, product, quotient};
+use crate::scenario::arithmetic::{count, float, product, quotient};
 
 /// Hours of a year: what a synthetic profile is made of.
 const YEAR: u32 = 8760;
@@ -63,17 +63,18 @@ impl Shape {
             }
             Self::Swinging { base, day_swing, weekend, noise, seed } => {
                 let mut random = Random::new(*seed);
-                let factor =
-                    |value: f64| Decimal::parse(format!("{value:.6}").as_bytes()).unwrap_or_default();
-                let noise: f64 = noise.to_string().parse().unwrap_or_default();
+                // Noise is no figure of anybody's, so that all of it may be a float until it is in thousandths of a GPU.
+                let [base, day_swing, weekend, noise] =
+                    [base, day_swing, weekend, noise].map(|it| float(*it));
                 let hours = (0..YEAR).map(|hour| {
                     let phase = std::f64::consts::TAU * (f64::from(hour % 24) - 9.0) / 24.0;
-                    let day = one() + product(&[*day_swing, factor(phase.sin())]);
+                    let day = 1.0 + day_swing * phase.sin();
                     // The year begins on a Monday.
-                    let week = if (hour / 24) % 7 < 5 { one() } else { *weekend };
+                    let week = if (hour / 24) % 7 < 5 { 1.0 } else { weekend };
                     // Less half the variance, so that the mean stays.
-                    let noisy = factor((noise * random.normal() - noise * noise / 2.0).exp());
-                    product(&[*base, day, week, noisy])
+                    let times = (noise * random.normal() - noise * noise / 2.0).exp();
+                    // Below 10^13 as inputs are bounded, and beyond that the largest there is.
+                    Decimal::new((base * day * week * times * 1000.0).round() as i128, 3)
                 });
                 Profile::new(hours, interruptible)
             }

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::scenario::arithmetic::decimal;
 
@@ -21,12 +23,8 @@ fn a_flat_demand_has_its_hours_of_each_day() {
 fn demand_between_two_numbers_has_their_mean() {
     let year = shape(r#"{"shape": "between", "low": "400", "high": "800"}"#).profile(Decimal::ZERO);
     let spread = Spread { low: 400.into(), high: 800.into() };
-    let mean = quotient(year.gpu_hours());
+    let mean = crate::scenario::arithmetic::quotient(year.gpu_hours(), 8760.into()).unwrap();
     assert!((mean - spread.mean()).abs() < number("0.001"), "{mean}");
-
-    fn quotient(hours: Decimal) -> Decimal {
-        crate::scenario::arithmetic::quotient(hours, 8760.into()).unwrap()
-    }
 }
 
 #[test]
@@ -70,4 +68,43 @@ fn it_grows_by_the_month_and_repeats() {
     assert_eq!(slower.peak(), 15_125);
     let both = year.with(&slower);
     assert_eq!(both.peak(), 27_225);
+}
+
+prop_compose! {
+    fn spreads()(low in 0i64..1000, width in 1i64..1000) -> Spread {
+        Spread { low: low.into(), high: (low + width).into() }
+    }
+}
+
+fn close(a: Decimal, b: Decimal) -> bool {
+    (a - b).abs() < decimal(1, 9)
+}
+
+proptest! {
+    #[test]
+    fn the_level_that_costs_least_follows_demand(
+        spread in spreads(),
+        reserved in 1i64..100,
+        missing in 1i64..100,
+        more in 0i64..500,
+        times in 2i64..9,
+    ) {
+        let (r, p) = (Decimal::from(reserved), Decimal::from(missing));
+        let best = spread.cheapest(r, p);
+        let shifted = Spread { low: spread.low + more.into(), high: spread.high + more.into() };
+        let scaled = Spread { low: spread.low.times(times), high: spread.high.times(times) };
+        if reserved < missing {
+            prop_assert!(close(shifted.cheapest(r, p), best + more.into()));
+            prop_assert!(close(spread.exceeds(best), crate::scenario::arithmetic::quotient(r, p).unwrap()));
+            prop_assert!(best >= spread.low && best <= spread.high);
+        } else {
+            prop_assert_eq!(best, Decimal::ZERO);
+        }
+        prop_assert!(close(scaled.cheapest(r, p), best.times(times)));
+        prop_assert_eq!(spread.cheapest(Decimal::ZERO, p), spread.high);
+        // No other level costs less.
+        for level in [Decimal::ZERO, spread.low, spread.mean(), spread.high, best + decimal(1, 1)] {
+            prop_assert!(spread.cost(best, r, p) <= spread.cost(level, r, p) + decimal(1, 9));
+        }
+    }
 }

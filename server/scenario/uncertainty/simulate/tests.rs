@@ -1,4 +1,7 @@
+use proptest::prelude::*;
+
 use super::*;
+use crate::scenario::arithmetic::{decimal, product};
 use crate::scenario::comparison::Gpus;
 use crate::scenario::uncertainty::inputs;
 use crate::scenario::uncertainty::tornado::changed;
@@ -134,7 +137,7 @@ fn the_same_seed_gives_the_same_bytes_and_shares_make_sense() {
         assert!(option.p10 <= option.p50 && option.p50 <= option.p90);
         assert_eq!(option.bars.iter().sum::<u32>(), 2000);
     }
-    assert_eq!(first.edges.len(), BARS + 1);
+    assert_eq!(first.edges.len(), BARS as usize + 1);
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn a_triangle_has_its_mean_and_a_linear_cost_the_cost_of_its_mean() {
     let sum: f64 = (0..n).map(|_| triangular(2.0, 3.0, 7.0, random.uniform())).sum();
     // (2 + 3 + 7) ÷ 3, within four standard errors of 1.08 ÷ √n.
     assert!((sum / f64::from(n) - 4.0).abs() < 4.0 * 1.08 / f64::from(n).sqrt());
-    assert_eq!(triangular(3.0, 3.0, 3.0, 0.4), 3.0);
+    assert!((triangular(3.0, 3.0, 3.0, 0.4) - 3.0).abs() < f64::EPSILON);
 }
 
 #[test]
@@ -175,5 +178,69 @@ fn a_wider_range_moves_the_tenth_and_the_ninth_tenth_apart() {
     let of = |inputs: &[Input]| simulate(&scenario, &compared, inputs, (5, 4000));
     for (narrow, wide) in of(&narrow).options.iter().zip(&of(&wide).options) {
         assert!(wide.p10 <= narrow.p10 && narrow.p90 <= wide.p90);
+    }
+}
+
+#[test]
+fn the_mean_of_a_linear_cost_is_the_cost_of_the_means() {
+    let entered = scenario();
+    let compared = entered.compare().unwrap();
+    let draws = 20_000;
+    // Only prices of an hour, of which all but what is owned is a sum of products with one of them.
+    let inputs: Vec<Input> =
+        inputs(&entered).into_iter().filter(|it| it.keys.iter().all(|key| key.ends_with("/price"))).collect();
+    let model = Model::new(&entered, &compared, &inputs);
+    let simulation = simulate(&entered, &compared, &inputs, (3, draws));
+    let ends: Vec<[f64; 3]> =
+        inputs.iter().map(|it| [float(it.low), float(it.value), float(it.high)]).collect();
+    let means: Vec<f64> = ends.iter().map(|[low, peak, high]| (low + peak + high) / 3.0).collect();
+    let totals = |values: &[f64]| {
+        let mut totals = Vec::new();
+        model.totals(values, &mut totals);
+        totals
+    };
+    let expected = totals(&means);
+    // The variance of a sum: each slope squared × that of its triangle.
+    let mut variances = vec![0.0; expected.len()];
+    for (at, [low, peak, high]) in ends.iter().enumerate() {
+        let mut moved = means.clone();
+        moved[at] += 1.0;
+        let variance = (low * low + peak * peak + high * high - low * peak - low * high - peak * high) / 18.0;
+        for ((sum, with), without) in variances.iter_mut().zip(totals(&moved)).zip(&expected) {
+            *sum += (with - without).powi(2) * variance;
+        }
+    }
+    let mut told = 0;
+    for (at, outcome) in simulation.options.iter().enumerate() {
+        let error = (variances[at] / f64::from(draws)).sqrt();
+        let off = (float(outcome.mean) - expected[at]).abs();
+        assert!(off < 4.0 * error + 0.01, "{} is off by {off}, of {error}", compared.options[at].name);
+        told += u32::from(error > 1.0);
+    }
+    assert!(told >= 5, "most of them are uncertain");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn an_input_swings_an_answer_as_its_derivative_says(at in 0usize..40, option in 0usize..6) {
+        let entered = scenario();
+        let demands = entered.demands();
+        let inputs = inputs(&entered);
+        let input = &inputs[at % inputs.len()];
+        let total = |it: &Scenario| it.total(option, &demands).ok()?;
+        let swing = crate::scenario::uncertainty::tornado(&entered, std::slice::from_ref(input), total);
+        let tree = serde_json::to_value(&entered).unwrap();
+        let aside = |hundredths: i64| {
+            let value = product(&[input.value, decimal(hundredths, 2)]);
+            total(&changed(&tree, input, value).unwrap()).unwrap()
+        };
+        // Every total rises or falls with an input, whatever is decided anew.
+        let slope = aside(101) - aside(100);
+        match swing.first() {
+            Some(swing) => prop_assert_eq!((swing.high - swing.low).is_negative(), slope.is_negative(), "{}", input.label),
+            None => prop_assert!(slope.is_zero(), "{}", input.label),
+        }
     }
 }

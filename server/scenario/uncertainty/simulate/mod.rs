@@ -12,7 +12,7 @@ use crate::scenario::comparison::{Comparison, Scenario};
 use crate::scenario::profile::Random;
 
 /// Bars of a histogram.
-const BARS: usize = 30;
+const BARS: u32 = 30;
 
 /// What came out of all draws.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,26 +69,26 @@ pub fn simulate(
     let mut totals: Vec<Vec<f64>> = vec![Vec::with_capacity(draws as usize); options];
     let mut wins = vec![0_u32; options];
     let mut beats = vec![vec![0_u32; options]; options];
-    let (mut values, mut drawn) = (vec![0.0; ranges.len()], Vec::with_capacity(options));
+    let (mut values, mut costs) = (vec![0.0; ranges.len()], Vec::with_capacity(options));
     for _ in 0..draws {
         for (value, [low, peak, high]) in values.iter_mut().zip(&ranges) {
             *value = triangular(*low, *peak, *high, random.uniform());
         }
-        model.totals(&values, &mut drawn);
+        model.totals(&values, &mut costs);
         let able = (0..options).filter(|at| compared.options[*at].fails.is_empty());
-        if let Some(least) = able.min_by(|a, b| drawn[*a].total_cmp(&drawn[*b])) {
+        if let Some(least) = able.min_by(|a, b| costs[*a].total_cmp(&costs[*b])) {
             wins[least] += 1;
         }
-        for (at, total) in drawn.iter().enumerate() {
+        for (at, total) in costs.iter().enumerate() {
             totals[at].push(*total);
-            for (other, than) in drawn.iter().enumerate() {
+            for (other, than) in costs.iter().enumerate() {
                 beats[at][other] += u32::from(total < than);
             }
         }
     }
     let all = || totals.iter().flatten().copied();
     let (least, greatest) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let width = (greatest - least) / BARS as f64;
+    let width = (greatest - least) / f64::from(BARS);
     let share = |n: u32| ratio(n, draws);
     let outcomes = totals.iter_mut().enumerate().map(|(at, totals)| {
         totals.sort_unstable_by(f64::total_cmp);
@@ -96,10 +96,10 @@ pub fn simulate(
             let rank = (totals.len() * tenths).div_ceil(10).saturating_sub(1);
             cents(totals.get(rank).copied().unwrap_or_default())
         };
-        let mut bars = vec![0_u32; BARS];
+        let mut bars = vec![0_u32; BARS as usize];
         for total in totals.iter() {
             let bar = if width > 0.0 { ((total - least) / width) as usize } else { 0 };
-            bars[bar.min(BARS - 1)] += 1;
+            bars[bar.min(BARS as usize - 1)] += 1;
         }
         let sum: f64 = totals.iter().sum();
         Outcome {
@@ -113,8 +113,11 @@ pub fn simulate(
         }
     });
     let options = outcomes.collect();
-    let edges =
-        if draws == 0 { Vec::new() } else { (0..=BARS).map(|n| cents(least + width * n as f64)).collect() };
+    let edges = if draws == 0 {
+        Vec::new()
+    } else {
+        (0..=BARS).map(|n| cents(least + width * f64::from(n))).collect()
+    };
     Simulation { seed, draws, options, edges }
 }
 

@@ -1,0 +1,92 @@
+//! A comparison: a year of hours, six options, ten thousand draws.
+
+use std::time::Instant;
+
+use gpuledger::money::Decimal;
+use gpuledger::scenario::comparison::Scenario;
+use gpuledger::scenario::file;
+use gpuledger::scenario::profile::{Shape, in_gpus};
+use gpuledger::scenario::uncertainty::{self, simulate::simulate};
+
+use super::Sizes;
+use super::table::{Figure, Measured};
+
+const DRAWS: u32 = 10_000;
+
+/// Everything that takes time: what is owned as many as pay, commitments of two terms, spot.
+const TEXT: &str = r#"
+name = "Six ways"
+
+[[work]]
+name = "everything"
+demand = { shape = "swinging", base = 400, day_swing = 0.4, weekend = 0.5, noise = 0.2, seed = 1 }
+interruptible = 0.3
+monthly_growth = 0.005
+
+[[option]]
+name = "On demand"
+place = [{ supplier = "A", on_demand = { price = 6.88 } }]
+
+[[option]]
+name = "Reserved"
+place = [{ supplier = "A", on_demand = { price = 6.88 }, committed = [{ months = 36, rate = { price = 3.9 } }, { months = 12, rate = { price = 4.6 } }] }]
+
+[[option]]
+name = "Reserved and spot"
+place = [{ supplier = "A", on_demand = { price = 6.88 }, committed = [{ months = 12, rate = { price = 4.6 } }], spot = { rate = { price = 2.7 }, gpus = 200 } }]
+
+[[option]]
+name = "Elsewhere"
+place = [{ supplier = "B", on_demand = { price = 3.99, yearly_change = -0.1 }, moved = [{ name = "Data", rates = { of = "aws" }, gigabytes = 20000, every = "month" }] }]
+
+[[option]]
+name = "Our own"
+place = [{ supplier = "C", owned = { gpus = "best" } }]
+
+[[option]]
+name = "Our own and the rest rented"
+place = [{ supplier = "C", owned = { gpus = "best" }, on_demand = { price = 6.88 } }]
+"#;
+
+pub fn measure(sizes: &Sizes) -> Vec<Figure> {
+    let mut scenario = file::read(TEXT).expect("a scenario");
+    // Hours as they would come from a ledger.
+    let year = scenario.work[0].demand.profile(Decimal::ZERO);
+    let gpus: Vec<Decimal> = year.hours().iter().map(|it| in_gpus(it.all().into())).collect();
+    assert_eq!(gpus.len(), 8760);
+    scenario.work[0].demand = Shape::Hours { gpus };
+
+    let (mut answered, mut compared, mut turned) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+    for _ in 0..sizes.runs {
+        let began = Instant::now();
+        let answer = scenario.compare().expect("a comparison");
+        compared = compared.min(milliseconds(began));
+        let inputs = uncertainty::inputs(&scenario);
+        let simulation = simulate(&scenario, &answer, &inputs, (1, DRAWS));
+        answered = answered.min(milliseconds(began));
+        assert_eq!((answer.options.len(), simulation.draws), (6, DRAWS));
+        let began = Instant::now();
+        let demands = scenario.demands();
+        let last = scenario.options.len() - 1;
+        let total = |it: &Scenario| it.total(last, &demands).ok()?;
+        assert!(!uncertainty::tornado(&scenario, &inputs, total).is_empty());
+        turned = turned.min(milliseconds(began));
+    }
+    let how = format!("{compared:.0} ms of it for the exact comparison");
+    vec![
+        Figure {
+            name: "scenario: 8,760 hours, six options, 10,000 draws".into(),
+            measured: Measured::As(answered, how),
+            at_most: Some((300.0, "ms")),
+        },
+        Figure {
+            name: "scenario: the tornado of one option".into(),
+            measured: Measured::As(turned / 1000.0, "each input at both its ends".into()),
+            at_most: None,
+        },
+    ]
+}
+
+fn milliseconds(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1000.0
+}

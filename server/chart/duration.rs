@@ -1,0 +1,148 @@
+//! A demand duration curve: how many GPUs are asked for in how many of the hours, and what serves them.
+
+use super::Series;
+use super::axis::Axis;
+use super::color;
+use super::frame::{Area, Drawn, Frame, NARROW, WIDE, count, position};
+use super::svg::Mark;
+use crate::money::Decimal;
+
+/// Hours from those that ask for most to those that ask for least, cut into equally many, each with what serves it on
+/// average, the lowest layer first. The top of all is the demand.
+#[derive(Clone, Debug)]
+pub struct Duration {
+    pub title: String,
+    pub description: String,
+    /// "GPUs".
+    pub unit: String,
+    pub layers: Vec<Series>,
+    /// How a value is written for people.
+    pub format: fn(Decimal) -> String,
+}
+
+impl Duration {
+    /// Two SVG elements, for wide and for narrow places.
+    pub fn drawings(&self) -> [String; 2] {
+        [WIDE, NARROW].map(|frame| {
+            let boxes = self.steps() * self.layers.len();
+            frame.draw(&self.title, &self.description, boxes, |area| self.draw_marks(&frame, area))
+        })
+    }
+
+    /// Every layer with its class.
+    pub fn legend(&self) -> Vec<(String, &str)> {
+        self.layers.iter().enumerate().map(|(at, it)| (self.class(at), it.label.as_str())).collect()
+    }
+
+    /// The same figures as a table: which hours, what serves them in the order of the layers, and all of it.
+    pub fn rows(&self) -> Vec<(String, Vec<Decimal>, Decimal)> {
+        let row = |step| {
+            let values: Vec<Decimal> = self.layers.iter().map(|it| value(it, step)).collect();
+            let all = values.iter().copied().sum();
+            (self.hours(step), values, all)
+        };
+        (0..self.steps()).map(row).collect()
+    }
+
+    fn steps(&self) -> usize {
+        self.layers.iter().map(|it| it.values.len()).max().unwrap_or_default()
+    }
+
+    fn class(&self, layer: usize) -> String {
+        if self.layers.get(layer).is_some_and(|it| it.is_other) { "other".to_owned() } else { color(layer) }
+    }
+
+    /// "5 to 10 % of the hours".
+    fn hours(&self, step: usize) -> String {
+        let percent = |step: usize| {
+            let part = Decimal::from(i64::try_from(step * 100).unwrap_or_default());
+            let steps = Decimal::from(i64::try_from(self.steps()).unwrap_or_default());
+            part.divide(steps, 1).unwrap_or_default().normalize()
+        };
+        format!("{} to {} % of the hours", percent(step), percent(step + 1))
+    }
+
+    fn draw_marks(&self, frame: &Frame, area: &Area<'_>) -> Drawn {
+        let end = count(self.steps().max(1));
+        let total = |step: usize| self.layers.iter().map(|it| value(it, step)).sum::<Decimal>();
+        let highest = (0..self.steps()).map(total).max().unwrap_or_default();
+        let axis = Axis::enclosing(Decimal::ZERO, highest, frame.steps);
+        let plot = frame.plot(area, end, &axis, &self.unit)?;
+        let draw = |mark: Mark<'_>| plot.draw(&mark);
+        for step in 0..self.steps() {
+            let (mut edge, mut from) = (Decimal::ZERO, 0.0);
+            for (at, layer) in self.layers.iter().enumerate() {
+                let gpus = value(layer, step);
+                if gpus.is_zero() {
+                    continue;
+                }
+                edge += gpus;
+                let to = position(edge);
+                let title =
+                    format!("{}, {}: {} {}", self.hours(step), layer.label, (self.format)(gpus), self.unit);
+                let class = format!("segment {}", self.class(at));
+                let corners = [(count(step), from), (count(step + 1), to)];
+                draw(Mark::Box { class: &class, title: &title, corners })?;
+                from = to;
+            }
+        }
+        for quarter in 0..=4 {
+            let class = match quarter {
+                0 => "name",
+                4 => "tick",
+                _ => "label",
+            };
+            let at = [(end * f64::from(quarter) / 4.0, 0.0)];
+            draw(Mark::Text { class, text: &format!("{} %", quarter * 25), at, by: (0, 18) })?;
+        }
+        draw(Mark::Line { class: "base", ends: [(0.0, 0.0), (end, 0.0)] })
+    }
+}
+
+fn value(layer: &Series, step: usize) -> Decimal {
+    layer.values.get(step).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart() -> Duration {
+        let layer = |label: &str, values: [i64; 4]| Series {
+            label: label.to_owned(),
+            values: values.into_iter().map(Decimal::from).collect(),
+            is_other: false,
+        };
+        Duration {
+            title: "Demand".into(),
+            description: "Four quarters of the hours.".into(),
+            unit: "GPUs".into(),
+            layers: vec![layer("Owned", [8, 8, 8, 4]), layer("On demand", [6, 2, 0, 0])],
+            format: |value| value.to_string(),
+        }
+    }
+
+    #[test]
+    fn it_draws_what_serves_which_hours() {
+        for svg in chart().drawings() {
+            for part in [
+                "class=\"segment s1\"",
+                "<title>0 to 25 % of the hours, On demand: 6 GPUs</title>",
+                "<title>75 to 100 % of the hours, Owned: 4 GPUs</title>",
+                ">50 %</text>",
+            ] {
+                assert!(svg.contains(part), "{part}\n{svg}");
+            }
+            assert_eq!(svg.matches("<rect").count(), 6, "nothing is drawn for zero");
+            assert!(!svg.contains("style=") && !svg.contains("NaN"));
+        }
+    }
+
+    #[test]
+    fn its_table_has_every_value() {
+        let rows = chart().rows();
+        assert_eq!(rows[1], ("25 to 50 % of the hours".to_owned(), vec![8.into(), 2.into()], 10.into()));
+        let none = Duration { layers: Vec::new(), ..chart() };
+        assert!(none.rows().is_empty() && none.drawings()[0].contains("</svg>"));
+    }
+}

@@ -1,0 +1,227 @@
+//! Lines over a range, with points of note: what an hour costs by utilization, what was paid by month.
+
+use super::axis::Axis;
+use super::color;
+use super::frame::{Area, Drawn, Frame, NARROW, WIDE, position};
+use super::svg::Mark;
+use crate::money::Decimal;
+
+/// Pixels from one note to the next in which their labels would touch.
+const CLOSE: f64 = 80.0;
+
+/// Lines that share both axes.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    pub title: String,
+    pub description: String,
+    /// What the values are counted in: "USD for an hour".
+    pub unit: String,
+    /// Where the range has a label, and which. The first and the last are its ends.
+    pub labels: Vec<(Decimal, String)>,
+    pub lines: Vec<Line>,
+    pub notes: Vec<Note>,
+    /// What lies above is cut off; none: nothing is.
+    pub top: Option<Decimal>,
+    /// How a value is written for people.
+    pub format: fn(Decimal) -> String,
+}
+
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub label: String,
+    /// From the left to the right.
+    pub points: Vec<(Decimal, Decimal)>,
+}
+
+/// A point that says something.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub at: (Decimal, Decimal),
+    /// "From 52 % on, our own cost less than AWS".
+    pub title: String,
+    /// Very short, beside the point: "52 %".
+    pub label: String,
+}
+
+impl Lines {
+    /// Two SVG elements, for wide and for narrow places.
+    pub fn drawings(&self) -> [String; 2] {
+        [WIDE, NARROW].map(|frame| {
+            let size = self.lines.len() * 2 + self.notes.len() * 2;
+            frame.draw(&self.title, &self.description, size, |area| self.draw_marks(&frame, area))
+        })
+    }
+
+    /// Every line with its class.
+    pub fn legend(&self) -> Vec<(String, &str)> {
+        self.lines.iter().enumerate().map(|(at, line)| (color(at), line.label.as_str())).collect()
+    }
+
+    /// The same figures as a table: where in the range, and the value of each line there; none where it has none.
+    pub fn rows(&self) -> Vec<(Decimal, Vec<Option<Decimal>>)> {
+        let mut places: Vec<Decimal> =
+            self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
+        places.sort_unstable();
+        places.dedup();
+        let value =
+            |line: &Line, at: Decimal| line.points.iter().find(|point| point.0 == at).map(|point| point.1);
+        places.into_iter().map(|at| (at, self.lines.iter().map(|line| value(line, at)).collect())).collect()
+    }
+
+    fn draw_marks(&self, frame: &Frame, area: &Area<'_>) -> Drawn {
+        let values = || self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
+        let highest = values().max().unwrap_or_default();
+        let highest = self.top.map_or(highest, |top| highest.min(top));
+        let lowest = values().min().unwrap_or_default().min(Decimal::ZERO);
+        let axis = Axis::enclosing(lowest, highest.max(Decimal::ZERO), frame.steps);
+        let place = |label: Option<&(Decimal, String)>| label.map_or(0.0, |it| position(it.0));
+        let begin = place(self.labels.first());
+        let end = (place(self.labels.last()) - begin).max(f64::MIN_POSITIVE);
+        let plot = frame.plot(area, end, &axis, &self.unit)?;
+        let draw = |mark: Mark<'_>| plot.draw(&mark);
+        let (low, top) = axis.ends();
+        for (at, label) in &self.labels {
+            let x = position(*at) - begin;
+            // Those of both ends stay within the drawing.
+            let class = if x <= 0.0 {
+                "name"
+            } else if x >= end {
+                "tick"
+            } else {
+                "label"
+            };
+            draw(Mark::Text { class, text: label, at: [(x, low)], by: (0, 18) })?;
+        }
+        for (at, line) in self.lines.iter().enumerate() {
+            let points: Vec<(f64, f64)> =
+                line.points.iter().map(|(x, y)| (position(*x) - begin, position(*y))).collect();
+            let class = format!("line {}", color(at));
+            for part in below(&points, top) {
+                draw(Mark::Path { class: &class, title: &line.label, points: &part })?;
+            }
+        }
+        let mut notes: Vec<&Note> = self.notes.iter().collect();
+        notes.sort_by_key(|note| note.at.0);
+        let mut before: Option<(f64, bool)> = None;
+        for note in notes {
+            let (x, y) = (position(note.at.0) - begin, position(note.at.1));
+            if !(0.0..=end).contains(&x) || y > top {
+                continue;
+            }
+            draw(Mark::Dot { title: &note.title, at: [(x, y)] })?;
+            // On the side that has more room; below the line where the one before is close and above it.
+            let (class, by) = if x > end / 2.0 { ("tick", -9) } else { ("name", 9) };
+            let pixels = x / end * frame.width();
+            let is_below = before.is_some_and(|(at, is_below)| pixels - at < CLOSE && !is_below);
+            before = Some((pixels, is_below));
+            draw(Mark::Text {
+                class,
+                text: &note.label,
+                at: [(x, y)],
+                by: (by, if is_below { 17 } else { -7 }),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The parts of a line that do not lie above a value, cut where they cross it.
+fn below(points: &[(f64, f64)], top: f64) -> Vec<Vec<(f64, f64)>> {
+    let mut parts: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut part: Vec<(f64, f64)> = Vec::new();
+    let mut before: Option<(f64, f64)> = None;
+    for &(x, y) in points {
+        if let Some((from_x, from_y)) = before
+            && (from_y > top) != (y > top)
+        {
+            part.push((from_x + (x - from_x) * (top - from_y) / (y - from_y), top));
+            if y > top {
+                parts.push(std::mem::take(&mut part));
+            }
+        }
+        if y <= top {
+            part.push((x, y));
+        }
+        before = Some((x, y));
+    }
+    if !part.is_empty() {
+        parts.push(part);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart() -> Lines {
+        let line = |label: &str, points: &[(i64, i64)]| Line {
+            label: label.to_owned(),
+            points: points.iter().map(|(x, y)| ((*x).into(), (*y).into())).collect(),
+        };
+        Lines {
+            title: "Cost of an hour".into(),
+            description: "Two ways.".into(),
+            unit: "USD".into(),
+            labels: vec![(5.into(), "5 %".into()), (50.into(), "50 %".into()), (100.into(), "100 %".into())],
+            lines: vec![
+                line("Our own & <theirs>", &[(5, 60), (50, 6), (100, 3)]),
+                line("AWS", &[(5, 7), (100, 7)]),
+            ],
+            notes: vec![Note {
+                at: (43.into(), 7.into()),
+                title: "From 43 % on".into(),
+                label: "43 %".into(),
+            }],
+            top: Some(14.into()),
+            format: |value| value.to_string(),
+        }
+    }
+
+    #[test]
+    fn it_draws_each_line_and_what_is_to_be_noted() {
+        for svg in chart().drawings() {
+            for part in [
+                "<polyline class=\"line s1\"",
+                "<title>Our own &amp; &lt;theirs&gt;</title></polyline>",
+                "<polyline class=\"line s2\"",
+                "<circle class=\"dot\"",
+                "<title>From 43 % on</title></circle>",
+                ">100 %</text>",
+            ] {
+                assert!(svg.contains(part), "{part}\n{svg}");
+            }
+            assert!(!svg.contains("style=") && !svg.contains("NaN"));
+        }
+        assert_eq!(chart().legend()[1], ("s2".to_owned(), "AWS"));
+    }
+
+    #[test]
+    fn what_lies_above_is_cut_where_it_crosses() {
+        assert_eq!(
+            below(&[(0.0, 30.0), (10.0, 10.0), (20.0, 5.0)], 20.0),
+            [[(5.0, 20.0), (10.0, 10.0), (20.0, 5.0)]]
+        );
+        let twice = below(&[(0.0, 0.0), (10.0, 20.0), (20.0, 0.0)], 10.0);
+        assert_eq!(twice, [vec![(0.0, 0.0), (5.0, 10.0)], vec![(15.0, 10.0), (20.0, 0.0)]]);
+        assert!(below(&[(0.0, 30.0), (10.0, 30.0)], 20.0).is_empty());
+    }
+
+    #[test]
+    fn its_table_has_every_value() {
+        let rows = chart().rows();
+        assert_eq!(rows[0], (5.into(), vec![Some(60.into()), Some(7.into())]));
+        assert_eq!(rows[1], (50.into(), vec![Some(6.into()), None]));
+    }
+
+    #[test]
+    fn it_draws_nothing_and_extremes_without_harm() {
+        let none = Lines { lines: Vec::new(), labels: Vec::new(), ..chart() };
+        let vast: Decimal = "999999999999999999999999".parse().unwrap();
+        let line = Line { label: String::new(), points: vec![(5.into(), -vast), (5.into(), vast)] };
+        let extreme = Lines { lines: vec![line], top: None, ..chart() };
+        for svg in none.drawings().into_iter().chain(extreme.drawings()) {
+            assert!(svg.contains("</svg>") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which layer serves which hours: the demand duration curve of a place.
+
+use serde::Serialize;
+
+use super::answer::{Comparison, LayerKind};
+use super::entered::Scenario;
+use super::owned::OwnedBase;
+use super::place::Asked;
+use crate::money::Decimal;
+use crate::scenario::arithmetic::quotient;
+use crate::scenario::profile::{MONTH, in_gpus};
+
+/// Hours of all months from those that ask for most to those that ask for least, cut into equally many, each with what
+/// serves it on average.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Duration {
+    /// From the base up; together they are the demand.
+    pub layers: Vec<DurationLayer>,
+    /// How many hours lie in each step.
+    pub hours: Vec<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DurationLayer {
+    pub name: String,
+    /// None: nothing serves it.
+    pub kind: Option<LayerKind>,
+    /// In each step.
+    pub gpus: Vec<Decimal>,
+}
+
+/// How a place of an option is served, in so many steps. None where there is no such place. `compared` is the
+/// scenario's own answer.
+pub fn duration(
+    scenario: &Scenario,
+    compared: &Comparison,
+    (option, place): (usize, usize),
+    steps: usize,
+) -> Option<Duration> {
+    let entered = scenario.options.get(option)?.places.get(place)?;
+    let found = compared.options.get(option)?.places.get(place)?;
+    let asked = Asked::new(scenario, &scenario.demands().0, (place, entered));
+    // As many as were decided.
+    let owned = match (&entered.owned, &found.machines) {
+        (Some(owned), Some(machines)) => Some(OwnedBase::with(&asked, &owned.machines, machines.gpus).ok()?),
+        _ => None,
+    };
+    let (commitments, levels) = asked.committed(owned.as_ref());
+    let level = owned.as_ref().map_or(0, |it| it.level);
+    let mut names = vec![("Owned".to_owned(), Some(LayerKind::Owned))];
+    let term = |months: u32| format!("Committed for {months} months");
+    names.extend(commitments.iter().map(|it| (term(it.months.max(1)), Some(LayerKind::Committed))));
+    names.push(("Spot".to_owned(), Some(LayerKind::Spot)));
+    names.push(match (asked.has_overflow(), asked.millions_per_hour()) {
+        (true, Some(_)) => ("By the token".to_owned(), Some(LayerKind::Tokens)),
+        (true, None) => ("On demand".to_owned(), Some(LayerKind::OnDemand)),
+        (false, _) => ("Not served".to_owned(), None),
+    });
+
+    // Each hour by its layers.
+    let hours = asked.demand.hours().iter().enumerate().map(|(at, hour)| {
+        let month = at / MONTH;
+        let (all, mut below) = (hour.all(), hour.all().min(level));
+        let mut served = Vec::with_capacity(names.len());
+        served.push(below);
+        for level in &levels {
+            let until = all.min(level.get(month).copied().unwrap_or_default()).max(below);
+            served.push(until - below);
+            below = until;
+        }
+        let over = all - below;
+        let spot = over.min(hour.interruptible).min(asked.overflow.spot_of(month));
+        served.extend([spot, over - spot]);
+        (all, served)
+    });
+    let mut hours: Vec<(u64, Vec<u64>)> = hours.collect();
+    hours.sort_by_key(|(all, _)| std::cmp::Reverse(*all));
+
+    let steps = steps.clamp(1, hours.len().max(1));
+    let cut = |step: usize| hours.len() * step / steps;
+    let parts: Vec<&[(u64, Vec<u64>)]> = (0..steps).map(|step| &hours[cut(step)..cut(step + 1)]).collect();
+    let layers = names.into_iter().enumerate().map(|(layer, (name, kind))| {
+        let mean = |part: &&[(u64, Vec<u64>)]| {
+            let sum: u128 = part.iter().map(|(_, served)| u128::from(served[layer])).sum();
+            let hours = Decimal::from(i64::try_from(part.len()).unwrap_or(i64::MAX));
+            quotient(in_gpus(sum), hours).unwrap_or_default()
+        };
+        DurationLayer { name, kind, gpus: parts.iter().map(mean).collect() }
+    });
+    let layers = layers.filter(|it| it.gpus.iter().any(|gpus| !gpus.is_zero())).collect();
+    Some(Duration { layers, hours: parts.iter().map(|part| part.len()).collect() })
+}
