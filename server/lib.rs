@@ -43,6 +43,8 @@ pub mod period;
 pub mod report;
 /// The economics: what owning costs, when it pays, how many are enough. Pure.
 pub mod scenario;
+/// Scenarios that people keep: versions, and whom they are shown to.
+pub mod scenarios;
 /// Answers that are remembered by what decides them, in bounded memory.
 mod shelf;
 /// PostgreSQL: the private server, the pool, the migrations, typed COPY.

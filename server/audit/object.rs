@@ -14,6 +14,10 @@ pub enum Object {
         id: i64,
         email: String,
     },
+    Scenario {
+        id: i64,
+        name: String,
+    },
     /// Nothing that has a page: the name says what it was.
     Other(&'static str),
 }
@@ -26,6 +30,7 @@ impl Object {
             Self::Change(id) => ("change", id.to_string(), format!("change {id}")),
             Self::Batch(id) => ("batch", id.to_string(), "upload".to_owned()),
             Self::Person { id, email } => ("person", id.to_string(), email.clone()),
+            Self::Scenario { id, name } => ("scenario", id.to_string(), name.clone()),
             Self::Other(name) => ("", String::new(), (*name).to_owned()),
         }
     }

@@ -64,6 +64,12 @@ verbs! {
     RegisterUndone = "register.undone", "change of the register undone";
     RegisterDiscarded = "register.discarded", "proposal for the register discarded";
     ClusterPublished = "register.published", "months of a cluster handed in";
+    ScenarioMade = "scenario.made", "scenario made";
+    ScenarioSaved = "scenario.saved", "version of a scenario saved";
+    ScenarioShared = "scenario.shared", "scenario shared";
+    ScenarioUnshared = "scenario.unshared", "scenario no longer shared";
+    ScenarioRemoved = "scenario.removed", "scenario removed";
+    ScenarioBroughtBack = "scenario.brought_back", "scenario brought back";
     DeliveryUndone = "delivery.undone", "undone";
 }
 

@@ -140,6 +140,7 @@ impl Line {
             "delivery" => Some(format!("/imports/{id}")),
             "batch" => Some(format!("/imports/batches/{id}")),
             "person" => Some(format!("/people/{id}")),
+            "scenario" => Some(format!("/scenarios/{id}")),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use super::{Access, paths};
 use crate::accounts::Person;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 11] {
+fn ways() -> [(&'static str, String, Access); 12] {
     [
         ("Overview", paths::Overview.to_string(), Access::SignedIn),
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
@@ -16,6 +16,7 @@ fn ways() -> [(&'static str, String, Access); 11] {
         ("Budgets", paths::Budgets.to_string(), Access::SignedIn),
         ("Allocation", paths::Rules.to_string(), Access::Finance),
         ("Clusters", paths::Clusters.to_string(), Access::Finance),
+        ("Scenarios", paths::Scenarios.to_string(), Access::SignedIn),
         ("Imports", paths::Imports.to_string(), Access::Finance),
         ("Invoices", paths::AnyInvoices.to_string(), Access::Finance),
         ("Exchange rates", paths::Rates.to_string(), Access::Finance),

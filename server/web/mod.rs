@@ -39,6 +39,7 @@ mod people;
 mod quantities;
 mod question;
 mod rates;
+mod scenarios;
 mod setup;
 mod sign_in;
 mod spend;
@@ -46,6 +47,7 @@ mod table;
 mod teams;
 mod unallocated;
 mod variance;
+mod words;
 
 pub use error::{Error, Result};
 pub use files::Files;
@@ -243,6 +245,20 @@ pub fn routes() -> Routes {
         .post(Finance, clusters::changes::take_back)
         .post(Admin, clusters::changes::apply)
         .post(Admin, clusters::changes::undo)
+        .figures(SignedIn, scenarios::index)
+        .figures(SignedIn, scenarios::index_json)
+        .figures(SignedIn, scenarios::index_csv)
+        .post(SignedIn, scenarios::change::create)
+        .upload(SignedIn, scenarios::change::load)
+        .figures(SignedIn, scenarios::show::of_template)
+        .figures(SignedIn, scenarios::show::of_kept)
+        .post(SignedIn, scenarios::change::save)
+        .figures(SignedIn, scenarios::versions::show)
+        .figures(SignedIn, scenarios::versions::json)
+        .post(SignedIn, scenarios::change::share)
+        .post(SignedIn, scenarios::change::unshare)
+        .post(SignedIn, scenarios::change::remove)
+        .post(SignedIn, scenarios::change::bring_back)
         .get(Finance, unallocated::latest)
         .figures(Finance, unallocated::show)
         .get(Admin, people::index)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gpuledger::accounts::Role;
+use gpuledger::accounts::{Role, people};
 use gpuledger::allocation::{
     self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Split, Target, Team,
 };
@@ -12,6 +12,9 @@ use gpuledger::clock;
 use gpuledger::money::Currency;
 use gpuledger::onprem::power::Reading;
 use gpuledger::onprem::{self, About, Entry as Own, Kind, MeterReadings, Outcome, Right, Start};
+use gpuledger::scenario::file;
+use gpuledger::scenario::template::templates;
+use gpuledger::scenarios::{self, Headline};
 use gpuledger::web;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -69,6 +72,12 @@ const PAGES: &[(&str, &str)] = &[
     ("/budgets", "/budgets"),
     ("/budgets/{budget}", "/budgets/6"),
     ("/unallocated/{period}", "/unallocated/2026-09"),
+    ("/scenarios", "/scenarios"),
+    ("/scenarios/templates/{template}", "/scenarios/templates/SITUATION"),
+    ("/scenarios/{scenario}", "/scenarios/1"),
+    ("/scenarios/{scenario}", "/scenarios/1?set=/months=0&set=/option/0/place/0/on_demand/price=cheap"),
+    ("/scenarios/{scenario}", "/scenarios/1?version=1&copy=/option/0&add=/option/0/place/0/spot"),
+    ("/scenarios/{scenario}/versions", "/scenarios/1/versions"),
     ("/clusters/claims", "/clusters/claims"),
     ("/clusters", "/clusters"),
     ("/clusters/new", "/clusters/new"),
@@ -103,6 +112,9 @@ const NO_PAGES: &[&str] = &[
     "/audit.json",
     "/audit.csv",
     "/invoices",
+    "/scenarios.json",
+    "/scenarios.csv",
+    "/scenarios/{scenario}/versions.json",
     "/rates.json",
     "/rates.csv",
     "/clusters.json",
@@ -178,8 +190,10 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.arrive("/imports/batches/").await;
     page.see("loaded").await;
     correct(&site).await;
+    keep_a_scenario(&site).await;
     for (_, path) in PAGES {
-        look_at(&mut page, path, &mut problems).await;
+        let path = path.replace("SITUATION", templates()[0].handle);
+        look_at(&mut page, &path, &mut problems).await;
     }
     page.go("/imports").await;
     page.choose_file(&site.file("october.csv", Focus::new().line("not,a,row"))).await;
@@ -267,6 +281,19 @@ async fn own(site: &Site) {
     let of_meter = MeterReadings { meter_id, readings: vec![reading] };
     let by = Actor::person("ada@example.com", "test");
     onprem::take_readings(&mut db, &[of_meter], "pdu.csv", &by, clock::now()).await.unwrap();
+}
+
+/// A situation of the field, in two versions.
+async fn keep_a_scenario(site: &Site) {
+    let mut db = site.db.acquire().await.unwrap();
+    let ada = people::find_by_email(&mut db, "ada@example.org").await.unwrap().unwrap();
+    let by = Actor::person("ada@example.com", "test");
+    let mut scenario = file::read(templates()[0].text).unwrap();
+    let headline = Headline::of(&scenario.compare().unwrap());
+    let id = scenarios::create(&mut db, &scenario, &headline, ada.user_id, &by, clock::now()).await.unwrap();
+    scenario.months = 24;
+    let next = (&scenario, &headline);
+    scenarios::save(&mut db, (id, 1), next, Some("two years"), &by, clock::now()).await.unwrap();
 }
 
 /// A price that was wrong, and a wish.

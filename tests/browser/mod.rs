@@ -10,6 +10,7 @@ mod clusters;
 mod every_page;
 mod first_visit;
 mod organization;
+mod scenarios;
 mod team_lead;
 mod without_javascript;
 

@@ -2,6 +2,7 @@
 
 use std::process::Output;
 
+use gpuledger::money::Decimal;
 use serde_json::Value;
 
 use crate::support::gpuledger;
@@ -41,8 +42,9 @@ fn it_compares_without_a_server_and_every_figure_is_in_the_json() {
     let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
     let of = |at: usize, what: &str| answer["options"][at][what].as_str().unwrap().to_owned();
     // 8 × 730 × 12 hours.
-    assert_eq!(of(0, "total").parse::<f64>().unwrap(), 70_080.0 * 6.88);
-    assert_eq!(of(1, "total").parse::<f64>().unwrap(), 70_080.0 * 5.25);
+    let decimal = |text: &str| text.parse::<Decimal>().unwrap();
+    assert_eq!(decimal(&of(0, "total")), decimal("482150.4"));
+    assert_eq!(decimal(&of(1, "total")), decimal("367920"));
     assert_eq!(answer["cheapest"], 1);
     assert_eq!(answer["options"][1]["lines"][0]["formula"], "GPU-hours of the term × price");
 

@@ -28,6 +28,8 @@ enum Use {
     Quantities,
     /// A file for the register: rows of assets, or what a meter read.
     Register(&'static str),
+    /// A file of a scenario.
+    Scenario,
     /// Used by the test itself, which has the link.
     Link,
     /// Why it leaves no line.
@@ -68,6 +70,15 @@ const WRITING: &[(&str, &str, Use)] = &[
         Use::Form("/rates", &[("month", "2026-10"), ("currency", "EUR"), ("quoted_in", "USD")]),
     ),
     ("/rates/file", "", Use::Rates),
+    ("/scenarios/file", "", Use::Scenario),
+    ("/scenarios", "/scenarios", Use::Form("/scenarios", &[("from", "scenario:1"), ("name", "a copy")])),
+    (
+        "/scenarios/{scenario}",
+        "/scenarios/1",
+        Use::Form("/scenarios", &[("set", "/months=6"), ("last", "1")]),
+    ),
+    ("/scenarios/{scenario}/remove", "/scenarios/1/remove", Use::Form("/scenarios", &[])),
+    ("/scenarios/{scenario}/bring-back", "/scenarios/1/bring-back", Use::Form("/scenarios", &[])),
     (
         "/rates/reporting-currency",
         "/rates/reporting-currency",
@@ -210,6 +221,12 @@ const WRITING: &[(&str, &str, Use)] = &[
         "/people",
         "/people",
         Use::Form("/people", &[("email", "lena@example.org"), ("role", "lead"), ("teams", "nlp")]),
+    ),
+    ("/scenarios/{scenario}/share", "/scenarios/1/share", Use::Form("/scenarios", &[("with", "nlp")])),
+    (
+        "/scenarios/{scenario}/unshare",
+        "/scenarios/1/unshare",
+        Use::Form("/scenarios", &[("kind", "team"), ("name", "nlp")]),
     ),
     ("/people/{person}", "/people/2", Use::Form("/people", &[("name", "Lena"), ("role", "finance")])),
     ("/people/{person}/link", "/people/2/link", Use::Form("/people", &[])),
@@ -367,6 +384,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 sqlx::query("delete from jobs where status = 'queued'").execute(&ada.db).await.unwrap();
                 answer
             }
+            Use::Scenario => super::scenarios::load(&mut ada, "a.toml", super::scenarios::TEXT).await,
             Use::Register(content) => super::clusters::load(&mut ada, address, content.as_bytes()).await,
             Use::Quantities => {
                 let file = "day,kind,owner,unit,quantity\n2026-10-06,team,vision,runs,4\n";
@@ -448,6 +466,12 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "register.proposed",
             "register.published",
             "register.undone",
+            "scenario.brought_back",
+            "scenario.made",
+            "scenario.removed",
+            "scenario.saved",
+            "scenario.shared",
+            "scenario.unshared",
             "sign_in.accepted",
             "sign_in.ended",
             "token.made",

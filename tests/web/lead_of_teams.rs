@@ -7,9 +7,11 @@ use gpuledger::allocation::{
     Budget, BudgetOf, BudgetPeriod, Entry, Experiment, Months, Project, Split, Target, Team,
 };
 use gpuledger::money::Currency;
+use gpuledger::scenario::template::templates;
 use sqlx::PgPool;
 
 use super::lead_scope::{lead_and_token, with_suffix};
+use super::scenarios;
 use crate::support::app::Answer;
 use crate::support::book::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
@@ -48,6 +50,8 @@ const FOREIGN: &[&str] = &[
     // Everybody's.
     "122970.625",
     "122,970.62",
+    // A scenario that is shared with nobody.
+    "Colossus",
 ];
 
 /// The sum of all weights of a pool, which a statement tells.
@@ -140,6 +144,14 @@ const SEEN: &[(&str, &[&str])] = &[
     ("/budgets.json", &["/budgets.json"]),
     ("/budgets.csv", &["/budgets.csv"]),
     ("/budgets/{budget}", &["/budgets/{own}"]),
+    // 1 is shared with research, 2 with nobody.
+    ("/scenarios", &["/scenarios"]),
+    ("/scenarios.json", &["/scenarios.json"]),
+    ("/scenarios.csv", &["/scenarios.csv"]),
+    ("/scenarios/templates/{template}", &["/scenarios/templates/{situation}"]),
+    ("/scenarios/{scenario}", &["/scenarios/1", "/scenarios/1?set=/months=6"]),
+    ("/scenarios/{scenario}/versions", &["/scenarios/1/versions"]),
+    ("/scenarios/{scenario}/versions.json", &["/scenarios/1/versions.json"]),
 ];
 
 /// What is not there for a lead, though it is for others. `{theirs}` is the number of a budget of others.
@@ -150,6 +162,8 @@ const HIDDEN: &[&str] = &[
     "/experiments/moonshot",
     "/experiments/moonshot?period=2026-09",
     "/budgets/{theirs}",
+    "/scenarios/2",
+    "/scenarios/2?set=/months=6",
     "/charges/1/0/3",
     "/charges/1/0/4",
     "/charges/1/0/5",
@@ -256,6 +270,11 @@ async fn a_lead_finds_nothing_of_other_teams_on_any_page_or_file(db: PgPool) {
     let app = TestApp::of(&ledger);
     let (mut lead, token) = lead_and_token(&app).await;
     let (mut script, mut finance) = (app.stranger(), app.signed_in(Role::Finance).await);
+    for name in ["Ours", "Colossus"] {
+        let file = scenarios::TEXT.replace("Three ways", name);
+        scenarios::load(&mut finance, "a.toml", &file).await;
+    }
+    finance.submit("/scenarios/1", "/scenarios/1/share", &[("with", "research")]).await;
     let nowhere = html::text(&lead.get("/teams/nobody/2026-09").await.body, "main");
     let mut unsaid = [FOREIGN, OF_ALL].concat();
     let seen = SEEN.iter().map(|(route, addresses)| (true, suffixes(route), *addresses));
@@ -265,6 +284,7 @@ async fn a_lead_finds_nothing_of_other_teams_on_any_page_or_file(db: PgPool) {
             addresses.iter().flat_map(|it| suffixes.iter().map(move |suffix| (it, suffix)))
         {
             let address = address.replace("{own}", &own.to_string()).replace("{theirs}", &theirs.to_string());
+            let address = address.replace("{situation}", templates()[0].handle);
             let address = with_suffix(&address, suffix);
             let whole = finance.get(&address).await;
             assert_eq!(whole.status, StatusCode::OK, "{address}: {}", whole.body);

@@ -21,6 +21,7 @@ mod people;
 mod preview;
 mod quantities;
 mod rates;
+pub mod scenarios;
 mod setup;
 mod sign_in;
 mod spend;

@@ -10,6 +10,15 @@ const LONGEST: usize = 87_600;
 /// GPUs of an hour at most.
 const MOST_GPUS: i64 = 1_000_000;
 
+/// Why demand of nothing is refused.
+const NOTHING: &str = "no work is asked for, so that no hour has a cost";
+
+fn nothing(gpus: Decimal, field: &str, found: &mut Findings) {
+    if gpus.is_zero() {
+        found.refuse(field, 0, NOTHING);
+    }
+}
+
 /// What is odd about demand as it was entered.
 pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
     let gpus = |found: &mut Findings, name: &str, gpus: Decimal| {
@@ -26,8 +35,9 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
                     "a day has 24 hours; is this GPU-hours of a day?",
                 );
             }
-            if all.is_zero() || *hours_per_day == 0 {
-                found.warn(&format!("{field}.gpus"), all, "no work: an hour has no cost");
+            nothing(*all, &format!("{field}.gpus"), found);
+            if *hours_per_day == 0 {
+                found.refuse(&format!("{field}.hours_per_day"), 0, NOTHING);
             }
         }
         Shape::Between { low, high } => {
@@ -35,9 +45,11 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
             if fine && low > high {
                 found.refuse(&format!("{field}.low"), low, "expected no more than the high");
             }
+            nothing(*high, &format!("{field}.high"), found);
         }
         Shape::Swinging { base, day_swing, weekend, noise, .. } => {
             gpus(found, "base", *base);
+            nothing(*base, &format!("{field}.base"), found);
             found.share(&format!("{field}.day_swing"), *day_swing);
             let message = "expected 0 to 10 GPUs at weekends for one of a working day";
             found.between(&format!("{field}.weekend"), *weekend, Decimal::ZERO, 10.into(), message);
@@ -50,6 +62,9 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
                 gpus(found, &format!("levels.{at}.gpus"), level.gpus);
                 found.share(&format!("{field}.levels.{at}.share"), level.share);
                 sum += level.share;
+            }
+            if levels.iter().all(|it| it.gpus.is_zero()) {
+                found.refuse(&format!("{field}.levels"), 0, NOTHING);
             }
             if sum != one() {
                 found.refuse(&format!("{field}.levels"), sum, "expected shares that sum to exactly 1");
@@ -80,6 +95,10 @@ mod tests {
             (r#"{"shape": "flat", "gpus": "1", "hours_per_day": 400}"#, "is this GPU-hours of a day?"),
             (r#"{"shape": "between", "low": "2", "high": "1"}"#, "no more than the high"),
             (r#"{"shape": "levels", "levels": [{"gpus": "8", "share": "0.9"}]}"#, "sum to exactly 1"),
+            (r#"{"shape": "flat", "gpus": "0", "hours_per_day": 3}"#, "no work is asked for"),
+            (r#"{"shape": "flat", "gpus": "8", "hours_per_day": 0}"#, "no work is asked for"),
+            (r#"{"shape": "between", "low": "0", "high": "0"}"#, "no work is asked for"),
+            (r#"{"shape": "levels", "levels": [{"gpus": "0", "share": "1"}]}"#, "no work is asked for"),
             (r#"{"shape": "hours", "gpus": []}"#, "1 to 87,600 hours"),
         ] {
             let mut found = Findings::default();

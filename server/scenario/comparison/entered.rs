@@ -28,6 +28,8 @@ pub struct Scenario {
     pub months: u32,
     /// What money costs in a year. 0.10, an assumption: take your own.
     pub cost_of_capital: Decimal,
+    /// Where draws begin: the same seed draws the same.
+    pub seed: u32,
     pub work: Vec<Work>,
     #[serde(rename = "option")]
     pub options: Vec<Alternative>,
@@ -41,6 +43,7 @@ impl Default for Scenario {
             currency: Currency::exactly("USD"),
             months: 36,
             cost_of_capital: decimal(10, 2),
+            seed: 1,
             work: Vec::new(),
             options: Vec::new(),
         }

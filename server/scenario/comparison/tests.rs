@@ -321,6 +321,17 @@ fn curves_cross_where_both_cost_the_same() {
     assert!(!repaid(&compared).is_empty());
 }
 
+#[test]
+fn a_price_that_follows_from_interruptions_is_compared_with_owning() {
+    let spot = Spot { rate: rate("1.60"), rework: None, interruptions: Interruptions::default(), gpus: None };
+    let upfront = Committed { rate: rate("2.1"), upfront: 1000.into(), months: 7, gpus: Gpus::Best };
+    let rented = Place { spot: Some(spot), committed: vec![upfront], ..on_demand("3") };
+    let asked = Work { interruptible: one(), ..work(flat(64, 24)) };
+    let compared = scenario(asked, [own(complete_example(), Gpus::Number(72)), rented]).compare().unwrap();
+    let prices: Vec<String> = compared.break_evens.iter().map(|it| it.price.round(3).to_string()).collect();
+    assert_eq!(prices, ["3.000", "1.606", "2.296"]);
+}
+
 fn levels(gpus: &[i64]) -> Shape {
     Shape::Hours { gpus: gpus.iter().map(|gpus| Decimal::from(*gpus)).collect() }
 }

@@ -2,9 +2,11 @@
 
 mod allocation;
 mod clusters;
+mod scenarios;
 
 pub use allocation::*;
 pub use clusters::*;
+pub use scenarios::*;
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,0 +1,150 @@
+//! How far the cheapest option is ahead, and what would make it another.
+//!
+//! - lead = least total of the other options that do the work − total of the cheapest one
+//! - an input's swing is the lead with it at its low and at its high, all others as they are
+//! - an input turns the answer at the value closest to its own, up to four times as large or as small, at which another
+//!   option costs less
+//!
+//! Computed with binary floats by the model that draws are made with: how much of each layer is used stays as it was
+//! decided, and every total is compared with another one of the same kind.
+
+use serde::Serialize;
+
+use super::model::{Model, float};
+use super::{Input, Swing};
+use crate::money::Decimal;
+use crate::scenario::comparison::{Comparison, Scenario};
+
+/// How much larger or smaller an input is looked at, and in how many steps until there.
+const REACH: f64 = 4.0;
+const STEPS: i32 = 48;
+/// Halvings, after which a value is known to more digits than are told.
+const HALVINGS: u32 = 40;
+/// Digits of a value at which the answer turns.
+const DIGITS: u32 = 4;
+
+/// How sure the first place is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Lead {
+    /// By their places in the list.
+    pub cheapest: usize,
+    pub next: usize,
+    pub ahead: Decimal,
+    /// What moves the lead most first.
+    pub swings: Vec<Swing>,
+    /// What turns the answer with the smallest change first.
+    pub turns: Vec<Turn>,
+}
+
+/// An input at which another option becomes the cheapest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Turn {
+    pub input: Input,
+    pub value: Decimal,
+    pub to: usize,
+}
+
+/// The lead of the cheapest option; none where fewer than two options do the work.
+pub fn lead(scenario: &Scenario, compared: &Comparison, inputs: &[Input]) -> Option<Lead> {
+    let cheapest = compared.cheapest?;
+    let able = |at: &usize| compared.options[*at].fails.is_empty();
+    let others = (0..compared.options.len()).filter(able).filter(|at| *at != cheapest);
+    let next = others.clone().min_by_key(|at| compared.options[*at].total)?;
+    let ahead = compared.options[next].total - compared.options[cheapest].total;
+    let model = Model::new(scenario, compared, inputs);
+    let base: Vec<f64> = inputs.iter().map(|it| float(it.value)).collect();
+    // The lead with one input at another value, and who is first of the others.
+    let with = |at: usize, value: f64| {
+        let (mut values, mut totals) = (base.clone(), Vec::new());
+        values[at] = value;
+        model.totals(&values, &mut totals);
+        let best = others.clone().min_by(|a, b| totals[*a].total_cmp(&totals[*b])).unwrap_or(next);
+        (totals[best] - totals[cheapest], best)
+    };
+    let swings = inputs.iter().enumerate().map(|(at, input)| Swing {
+        low: cents(with(at, float(input.low)).0),
+        high: cents(with(at, float(input.high)).0),
+        input: input.clone(),
+    });
+    let mut swings: Vec<Swing> = swings.filter(|it| !it.width().is_zero()).collect();
+    swings.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.input.label.cmp(&b.input.label)));
+    let mut turns: Vec<(f64, Turn)> = Vec::new();
+    for (at, input) in inputs.iter().enumerate() {
+        let own = base[at];
+        let ends = [-1.0, 1.0].into_iter().filter_map(|way| turn(own, way, |value| with(at, value)));
+        if let Some((distance, value, to)) = ends.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            turns.push((distance, Turn { input: input.clone(), value: told(value), to }));
+        }
+    }
+    turns.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.input.label.cmp(&b.1.input.label)));
+    let turns = turns.into_iter().map(|(_, turn)| turn).collect();
+    Some(Lead { cheapest, next, ahead, swings, turns })
+}
+
+/// The closest value in one direction at which the lead is lost: how far it is away, itself, and to whom.
+fn turn(own: f64, way: f64, with: impl Fn(f64) -> (f64, usize)) -> Option<(f64, f64, usize)> {
+    let at = |step: f64| own * REACH.powf(way * step);
+    let is_lost = |step: f64| with(at(step)).0 < 0.0;
+    let lost = (1..=STEPS).map(|n| f64::from(n) / f64::from(STEPS)).find(|step| is_lost(*step))?;
+    let (mut kept, mut lost) = (lost - 1.0 / f64::from(STEPS), lost);
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(kept, lost);
+        if is_lost(middle) { lost = middle } else { kept = middle }
+    }
+    Some((lost, at(lost), with(at(lost)).1))
+}
+
+fn cents(amount: f64) -> Decimal {
+    Decimal::parse(format!("{amount:.2}").as_bytes()).unwrap_or_default()
+}
+
+fn told(value: f64) -> Decimal {
+    let value = Decimal::parse(format!("{value:.12}").as_bytes()).unwrap_or_default();
+    value.significant(DIGITS).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::file::read;
+    use crate::scenario::uncertainty::inputs;
+
+    /// 10 GPUs for a year: 87,600 hours, at 2.00 and at 2.50.
+    const TWO: &str = r#"
+months = 12
+[[work]]
+name = "w"
+demand = { shape = "flat", gpus = 10, hours_per_day = 24 }
+[[option]]
+name = "A"
+place = [{ supplier = "A", on_demand = { price = 2 } }]
+[[option]]
+name = "B"
+place = [{ supplier = "B", on_demand = { price = 2.5 } }]
+[[option]]
+name = "too little"
+place = [{ supplier = "C", committed = [{ rate = { price = 0.01 }, months = 12, gpus = 1 }] }]
+"#;
+
+    #[test]
+    fn the_lead_turns_where_two_options_cost_the_same() {
+        let scenario = read(TWO).unwrap();
+        let compared = scenario.compare().unwrap();
+        let found = lead(&scenario, &compared, &inputs(&scenario)).unwrap();
+        assert_eq!((found.cheapest, found.next, found.ahead), (0, 1, 43_800.into()));
+        let turns: Vec<(&str, String, usize)> =
+            found.turns.iter().map(|it| (it.input.label.as_str(), it.value.to_string(), it.to)).collect();
+        // 2.00 ÷ 2.50 is as far as 2.50 ÷ 2.00.
+        assert_eq!(turns, [("On demand, A", "2.5".to_owned(), 1), ("On demand, B", "2".to_owned(), 1)]);
+        let swing = found.swings.iter().find(|it| it.input.label == "On demand, A").unwrap();
+        assert_eq!((swing.low, swing.high), (78_840.into(), 8_760.into()));
+    }
+
+    #[test]
+    fn an_option_alone_is_ahead_of_nobody() {
+        let mut scenario = read(TWO).unwrap();
+        scenario.options.remove(1);
+        let compared = scenario.compare().unwrap();
+        assert_eq!(lead(&scenario, &compared, &inputs(&scenario)), None);
+    }
+}

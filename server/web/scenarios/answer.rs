@@ -1,0 +1,287 @@
+//! What a scenario comes to, and how a page says it.
+
+use serde::Serialize;
+
+use super::super::filters::figure;
+use super::super::words::{FINE, number};
+use crate::money::{Currency, Decimal};
+use crate::scenario::Payback;
+use crate::scenario::arithmetic::quotient;
+use crate::scenario::check::Refused;
+use crate::scenario::comparison::{Comparison, LayerKind, Line, OptionAnswer, Scenario};
+use crate::scenario::uncertainty::simulate::simulate;
+use crate::scenario::uncertainty::{Lead, Outcome, Simulation, Swing, Turn, inputs, lead};
+use crate::web::error::{Error, Result};
+
+/// Draws of the range.
+const DRAWS: u32 = 10_000;
+/// Numbers that would turn the answer, of which the first are told.
+const TOLD: usize = 3;
+/// Inputs of the tornado.
+const SWINGS: usize = 10;
+
+/// A scenario's answer.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Answer {
+    pub comparison: Comparison,
+    pub lead: Option<Lead>,
+    pub simulation: Simulation,
+}
+
+/// A part of an option's bar, out of 100.
+pub(super) struct Segment {
+    pub class: &'static str,
+    pub title: String,
+    pub from: Decimal,
+    pub width: Decimal,
+}
+
+/// A bar between two figures on the scale of all of them, out of 100.
+pub(super) struct Span {
+    pub from: Decimal,
+    pub width: Decimal,
+    pub middle: Decimal,
+}
+
+/// What a line is paid for: a color of the bars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Machines,
+    Running,
+    Committed,
+    Spot,
+    OnDemand,
+    Besides,
+}
+
+const KINDS: [(Kind, &str, &str); 6] = [
+    (Kind::Machines, "s1", "Machines of our own, with interest"),
+    (Kind::Running, "s3", "Running them"),
+    (Kind::Committed, "s2", "Reserved"),
+    (Kind::Spot, "s8", "Spot"),
+    (Kind::OnDemand, "s5", "On demand"),
+    (Kind::Besides, "other", "Support and other costs"),
+];
+
+/// Computes a scenario, beside the threads that answer requests.
+pub(super) async fn answer(scenario: Scenario) -> Result<Result<Answer, Refused>> {
+    let reckoned = tokio::task::spawn_blocking(move || {
+        let comparison = scenario.compare()?;
+        let inputs = inputs(&scenario);
+        let lead = lead(&scenario, &comparison, &inputs);
+        let simulation = simulate(&scenario, &comparison, &inputs, (scenario.seed.into(), DRAWS));
+        Ok(Answer { comparison, lead, simulation })
+    });
+    reckoned
+        .await
+        .map_err(|error| Error::Internal(anyhow::Error::new(error).context("a scenario was not reckoned")))
+}
+
+impl Answer {
+    pub(super) fn currency(&self) -> &Currency {
+        &self.comparison.currency
+    }
+
+    fn money(&self, amount: Decimal) -> String {
+        format!("{} {}", figure(amount, 0), self.currency())
+    }
+
+    pub(super) fn option(&self, at: usize) -> &OptionAnswer {
+        &self.comparison.options[at]
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+    pub(super) fn name(&self, at: &usize) -> &str {
+        &self.option(*at).name
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+    pub(super) fn is_cheapest(&self, at: &usize) -> bool {
+        self.comparison.cheapest == Some(*at)
+    }
+
+    /// Every option with its place.
+    pub(super) fn options(&self) -> Vec<(usize, &OptionAnswer)> {
+        self.comparison.options.iter().enumerate().collect()
+    }
+
+    /// Which option, and what it costs.
+    pub(super) fn first_sentence(&self) -> String {
+        let months = self.comparison.months;
+        let Some(at) = self.comparison.cheapest else {
+            return "No option does all of the work as it is needed.".to_owned();
+        };
+        let option = self.option(at);
+        let hour = option.per_productive_hour.map_or_else(String::new, |cost| {
+            format!(", {} {} a productive GPU-hour", figure(cost, 2), self.currency())
+        });
+        format!("{} costs least: {} over {months} months{hour}.", option.name, self.money(option.total))
+    }
+
+    /// By how much.
+    pub(super) fn second_sentence(&self) -> Option<String> {
+        let lead = self.lead.as_ref()?;
+        let next = self.option(lead.next);
+        if lead.ahead.is_zero() {
+            return Some(format!("{} costs exactly as much.", next.name));
+        }
+        let share = quotient(lead.ahead, next.total)?.times(100);
+        Some(format!(
+            "That is {} less than {}, which comes next: {} %.",
+            self.money(lead.ahead),
+            next.name,
+            number(share, 1)
+        ))
+    }
+
+    /// How likely that is.
+    pub(super) fn third_sentence(&self) -> Option<String> {
+        let share = self.simulation.options.get(self.comparison.cheapest?)?.cheapest?;
+        Some(format!(
+            "With all prices uncertain at once it stays the cheapest in {} % of {} draws.",
+            number(share.times(100), 0),
+            figure(i64::from(self.simulation.draws).into(), 0)
+        ))
+    }
+
+    /// What would make it another, the smallest change first.
+    pub(super) fn turns(&self) -> Vec<String> {
+        let turns = self.lead.iter().flat_map(|it| &it.turns).take(TOLD);
+        turns.map(|turn| self.turn(turn)).collect()
+    }
+
+    fn turn(&self, turn: &Turn) -> String {
+        let way = if turn.value < turn.input.value { "at or below" } else { "at or above" };
+        format!(
+            "{} {way} {} (now {}): then {} costs less",
+            turn.input.label,
+            number(turn.value, FINE),
+            number(turn.input.value, FINE),
+            self.name(&turn.to)
+        )
+    }
+
+    /// What moves the lead most.
+    pub(super) fn swings(&self) -> Vec<(&Swing, Span)> {
+        let swings: Vec<&Swing> = self.lead.iter().flat_map(|it| &it.swings).take(SWINGS).collect();
+        let ends = swings.iter().flat_map(|it| [it.low, it.high]).chain([Decimal::ZERO]);
+        let (least, most) = (ends.clone().min().unwrap_or_default(), ends.max().unwrap_or_default());
+        let span = |it: &Swing| {
+            let (from, to) = (it.low.min(it.high), it.low.max(it.high));
+            span(from, to, Decimal::ZERO, (least, most))
+        };
+        swings.into_iter().map(|it| (it, span(it))).collect()
+    }
+
+    /// Every option's range on one scale, from the least to the greatest of all.
+    pub(super) fn ranges(&self) -> Vec<(usize, &Outcome, Span)> {
+        let all = &self.simulation.options;
+        let most = all.iter().map(|it| it.p90).max().unwrap_or_default();
+        let ends = (Decimal::ZERO, most);
+        all.iter().enumerate().map(|(at, it)| (at, it, span(it.p10, it.p90, it.p50, ends))).collect()
+    }
+
+    /// An option's bar.
+    pub(super) fn segments(&self, option: &OptionAnswer) -> Vec<Segment> {
+        let most = self.comparison.options.iter().map(|it| it.total).max().unwrap_or_default();
+        let mut from = Decimal::ZERO;
+        let mut segments = Vec::new();
+        for (kind, class, label) in KINDS {
+            let cost: Decimal =
+                option.lines.iter().filter(|it| kind_of(it, option) == kind).map(|it| it.cost).sum();
+            let width = out_of(cost, most);
+            if width > Decimal::ZERO {
+                segments.push(Segment {
+                    class,
+                    title: format!("{label}: {}", self.money(cost)),
+                    from,
+                    width,
+                });
+                from += width;
+            }
+        }
+        segments
+    }
+
+    /// The colors that the bars have.
+    pub(super) fn legend(&self) -> Vec<(&'static str, &'static str)> {
+        let is_there = |kind: Kind| {
+            self.comparison
+                .options
+                .iter()
+                .any(|option| option.lines.iter().any(|it| kind_of(it, option) == kind))
+        };
+        KINDS.iter().filter(|(kind, ..)| is_there(*kind)).map(|(_, class, label)| (*class, *label)).collect()
+    }
+
+    /// Every cost line that any option has, with what each option pays for it.
+    pub(super) fn lines(&self) -> Vec<(&str, Vec<Decimal>)> {
+        let mut names: Vec<&str> = Vec::new();
+        for line in self.comparison.options.iter().flat_map(|it| &it.lines) {
+            if !names.contains(&line.name.as_str()) {
+                names.push(&line.name);
+            }
+        }
+        let cost = |option: &OptionAnswer, name: &str| -> Decimal {
+            option.lines.iter().filter(|it| it.name == name).map(|it| it.cost).sum()
+        };
+        let of = |name| self.comparison.options.iter().map(|option| cost(option, name)).collect();
+        names.into_iter().map(|name| (name, of(name))).collect()
+    }
+
+    /// When owning has cost no more than another.
+    pub(super) fn payback(&self, payback: &Payback) -> String {
+        match payback {
+            Payback::AtOnce => "at once: it never cost more".to_owned(),
+            Payback::After { months } => format!("after {} months", number(*months, 1)),
+            Payback::Never => format!("never within these {} months", self.comparison.months),
+        }
+    }
+
+    /// What was paid until the end of each year, and of the last month.
+    pub(super) fn cumulative(&self) -> Vec<(u32, Vec<Decimal>)> {
+        let months = self.comparison.months;
+        let mut at: Vec<u32> = (0..=months).step_by(if months > 24 { 12 } else { 3 }).collect();
+        if at.last() != Some(&months) {
+            at.push(months);
+        }
+        let sums: Vec<Vec<Decimal>> =
+            self.comparison.options.iter().map(|it| it.payments.cumulative()).collect();
+        let paid =
+            |month: u32| sums.iter().map(|it| it.get(month as usize).copied().unwrap_or_default()).collect();
+        at.into_iter().map(|month| (month, paid(month))).collect()
+    }
+}
+
+fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
+    let place = option.places.get(line.place);
+    let has_layer = |kind| {
+        place.is_some_and(|it| it.layers.iter().any(|layer| layer.kind == kind && layer.name == line.name))
+    };
+    if has_layer(LayerKind::Committed) {
+        Kind::Committed
+    } else if has_layer(LayerKind::Spot) {
+        Kind::Spot
+    } else if has_layer(LayerKind::OnDemand) {
+        Kind::OnDemand
+    } else if line.name == "Capital" {
+        Kind::Machines
+    } else if line.terms.iter().any(|term| term.name == "months of 12") {
+        Kind::Running
+    } else {
+        Kind::Besides
+    }
+}
+
+fn out_of(part: Decimal, whole: Decimal) -> Decimal {
+    quotient(part.times(100), whole).unwrap_or_default().round(3)
+}
+
+fn span(from: Decimal, to: Decimal, middle: Decimal, (least, most): (Decimal, Decimal)) -> Span {
+    let width = most - least;
+    Span {
+        from: out_of(from - least, width),
+        width: out_of(to - from, width).max(Decimal::new(3, 1)),
+        middle: out_of(middle - least, width),
+    }
+}

@@ -1,0 +1,305 @@
+//! What writes: keeping scenarios and versions, files, sharing, removing and bringing back.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{CurrentUser, Db, Form, Upload, cookie};
+use super::super::layout::Layout;
+use super::super::{paths, respond};
+use super::edit::Edited;
+use super::keep::{Base, Said};
+use super::show;
+use super::{Page, to};
+use crate::accounts::people::normalize_team;
+use crate::accounts::{Person, Role, people};
+use crate::audit::Actor;
+use crate::clock;
+use crate::config::Settings;
+use crate::scenario::comparison::{Comparison, Scenario};
+use crate::scenario::file::{self, Wrong};
+use crate::scenarios::{self, Headline, Kept, Saved, Share, may_change};
+
+/// Ten years of hours, as digits.
+const LARGEST_FILE: usize = 2 << 20;
+const LONGEST_NAME: usize = 200;
+const LONGEST_REASON: usize = 1000;
+
+/// Compares, beside the threads that answer requests. None: it cannot be computed with.
+async fn compared(scenario: &Scenario) -> Result<Option<Comparison>> {
+    let scenario = scenario.clone();
+    let compared = tokio::task::spawn_blocking(move || scenario.compare().ok()).await;
+    compared
+        .map_err(|error| Error::Internal(anyhow::Error::new(error).context("a scenario was not reckoned")))
+}
+
+/// What a form sent, with the base that it edits.
+struct Wish {
+    base: Base,
+    said: Said,
+    edited: Edited,
+}
+
+impl Wish {
+    async fn read(
+        db: &mut Db,
+        pairs: Vec<(String, String)>,
+        of: Option<i64>,
+        person: &Person,
+    ) -> Result<Self> {
+        let said = Said::read(pairs)?;
+        let base = match (of, said.value("from").split_once(':')) {
+            (Some(id), _) => Base::kept(db, id, said.version, person).await?,
+            (None, Some(("template", handle))) => Base::template(handle)?,
+            (None, Some(("scenario", id))) => {
+                let id = id.parse().map_err(|_| Error::NotFound)?;
+                Base::kept(db, id, said.version, person).await?
+            }
+            _ => {
+                return Err(Error::BadRequest(
+                    "from: expected what is kept, template:… or scenario:….".to_owned(),
+                ));
+            }
+        };
+        let edited = said.edit(&base)?;
+        Ok(Self { base, said, edited })
+    }
+
+    /// Nothing was kept, and the page says why.
+    async fn refused(self, layout: Layout, db: &mut Db, person: &Person, why: &str) -> Result {
+        let shares = match &self.base {
+            Base::Kept(kept) => scenarios::shared_with(db, kept.id).await?,
+            Base::Template(..) => Vec::new(),
+        };
+        let mut page = show::Page::of(layout, self.base, self.edited, shares, person).await?;
+        page.problem = Some(format!("Nothing was saved: {why}."));
+        respond::refused(page)
+    }
+
+    /// What it comes to, where it can be computed with.
+    async fn headline(&self) -> Result<Option<Headline>> {
+        if !self.edited.misread.is_empty() {
+            return Ok(None);
+        }
+        Ok(compared(&self.edited.scenario).await?.map(|it| Headline::of(&it)))
+    }
+}
+
+const REFUSED: &str =
+    "a field is not understood or cannot be computed with; each says beside it what was expected";
+
+/// Keeps a template, or a copy, under a name of its own.
+pub async fn create(
+    _: paths::Scenarios,
+    layout: Layout,
+    by: Actor,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let mut wish = Wish::read(&mut db, pairs, None, &person).await?;
+    let name = wish.said.value("name").to_owned();
+    if let Some(why) = name_problem(&name) {
+        return wish.refused(layout, &mut db, &person, why).await;
+    }
+    wish.edited.scenario.name.clone_from(&name);
+    let Some(headline) = wish.headline().await? else {
+        return wish.refused(layout, &mut db, &person, REFUSED).await;
+    };
+    let now = clock::now();
+    let id = scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
+    Ok(told(to(id), &format!("“{name}” is kept."), &settings))
+}
+
+fn name_problem(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("it needs a name")
+    } else if name.chars().count() > LONGEST_NAME {
+        Some("its name is longer than 200 characters")
+    } else {
+        None
+    }
+}
+
+/// Keeps the next version of what is kept. An earlier version without edits is restored by that.
+pub async fn save(
+    path: paths::Scenario,
+    layout: Layout,
+    by: Actor,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let id = path.scenario.value;
+    let wish = Wish::read(&mut db, pairs, Some(id), &person).await?;
+    let Base::Kept(kept) = &wish.base else { return Err(Error::NotFound) };
+    if !may_change(&person, kept.owner_id) {
+        return Err(Error::MayNotWrite);
+    }
+    if kept.removed_at.is_some() {
+        return wish.refused(layout, &mut db, &person, "it was removed meanwhile; bring it back first").await;
+    }
+    if let Some(why) = name_problem(wish.edited.scenario.name.trim()) {
+        return wish.refused(layout, &mut db, &person, why).await;
+    }
+    let last = wish.said.value("last").parse().unwrap_or(kept.last_version);
+    let reason: String = wish.said.value("reason").chars().take(LONGEST_REASON).collect();
+    let reason = Some(reason.as_str()).filter(|it| !it.is_empty());
+    let Some(headline) = wish.headline().await? else {
+        return wish.refused(layout, &mut db, &person, REFUSED).await;
+    };
+    let what = (&wish.edited.scenario, &headline);
+    match scenarios::save(&mut db, (id, last), what, reason, &by, clock::now()).await? {
+        Saved::As(version) => Ok(told(to(id), &format!("Saved as version {version}."), &settings)),
+        Saved::Nothing => Ok(told(to(id), "Nothing changed: the last version says the same.", &settings)),
+        Saved::Overtaken(version) => {
+            let why = format!(
+                "somebody saved version {version} meanwhile. Look at it first; to keep yours as well, keep it under \
+                 another name"
+            );
+            wish.refused(layout, &mut db, &person, &why).await
+        }
+    }
+}
+
+/// A file of `gpuledger scenario`, as a scenario of its own.
+pub async fn load(
+    _: paths::ScenariosFile,
+    layout: Layout,
+    by: Actor,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    mut upload: Upload,
+) -> Result {
+    let (name, content) = upload.one_file(LARGEST_FILE).await?;
+    let wrong = |message: &str| vec![Wrong { line: 1, key: String::new(), message: message.to_owned() }];
+    let read = match String::from_utf8(content) {
+        _ if name.is_empty() => Err(wrong("no file came along")),
+        Err(_) => Err(wrong("is no text in UTF-8")),
+        Ok(text) if text.contains('\0') => Err(wrong("holds a NUL character, which is no part of any text")),
+        Ok(text) => file::read(&text),
+    };
+    let mut scenario = match read {
+        Ok(scenario) => scenario,
+        Err(wrong) => {
+            let refused = Some((name, wrong));
+            return respond::refused(Page::of(layout, &mut db, &person, refused).await?);
+        }
+    };
+    if scenario.name.trim().is_empty() {
+        name.strip_suffix(".toml").unwrap_or(&name).clone_into(&mut scenario.name);
+    }
+    if let Some(why) = name_problem(scenario.name.trim()) {
+        let refused = Some((name, wrong(why)));
+        return respond::refused(Page::of(layout, &mut db, &person, refused).await?);
+    }
+    // It was checked while it was read.
+    let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
+    let id = scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, clock::now()).await?;
+    Ok(told(to(id), &format!("“{}” is kept.", scenario.name), &settings))
+}
+
+/// A scenario that this person may change.
+async fn own(db: &mut Db, id: i64, person: &Person) -> Result<Kept> {
+    let kept = scenarios::find(db, id, None, person).await?.ok_or(Error::NotFound)?;
+    if may_change(person, kept.owner_id) { Ok(kept) } else { Err(Error::MayNotWrite) }
+}
+
+pub async fn share(
+    path: paths::ScenarioShare,
+    by: Actor,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let kept = own(&mut db, path.scenario, &person).await?;
+    let said = Said::read(pairs)?;
+    let Some(with) = with_whom(&mut db, said.value("with")).await? else {
+        let sentence = format!(
+            "Not shared: found “{}”, expected the name of a team that has a lead, or the address of a lead.",
+            said.value("with")
+        );
+        return Ok(told(to(kept.id), &sentence, &settings));
+    };
+    let is_new = scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
+    let sentence = match (is_new, &with) {
+        (false, _) => format!("{} saw it before.", with.name()),
+        (true, Share::Team(team)) => {
+            format!("Shared with the leads of {team}. They read it, and keep copies of their own.")
+        }
+        (true, Share::Person(email)) => {
+            format!("Shared with {email}, who reads it, and keeps copies of their own.")
+        }
+    };
+    Ok(told(to(kept.id), &sentence, &settings))
+}
+
+/// A lead by their address, or a team by its name; none where there is nobody to show it to.
+async fn with_whom(db: &mut Db, text: &str) -> Result<Option<Share>> {
+    let leads: Vec<Person> = people::list(db).await?.into_iter().filter(|it| it.role == Role::Lead).collect();
+    let text = text.trim();
+    if text.contains('@') {
+        let lead = leads.iter().find(|it| it.email.eq_ignore_ascii_case(text));
+        return Ok(lead.map(|it| Share::Person(it.email.clone())));
+    }
+    let team = normalize_team(text);
+    Ok(leads.iter().any(|it| it.teams.contains(&team)).then_some(Share::Team(team)))
+}
+
+pub async fn unshare(
+    path: paths::ScenarioUnshare,
+    by: Actor,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Result {
+    let kept = own(&mut db, path.scenario, &person).await?;
+    let said = Said::read(pairs)?;
+    let name = said.value("name").to_owned();
+    let with = if said.value("kind") == "team" { Share::Team(name) } else { Share::Person(name) };
+    let was_there = scenarios::unshare(&mut db, kept.id, &with, &by, clock::now()).await?;
+    let sentence = if was_there {
+        format!("No longer shared with {}.", with.name())
+    } else {
+        "Nothing changed: it was not shared with them.".to_owned()
+    };
+    Ok(told(to(kept.id), &sentence, &settings))
+}
+
+pub async fn remove(
+    path: paths::ScenarioRemove,
+    by: Actor,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+) -> Result {
+    let kept = own(&mut db, path.scenario, &person).await?;
+    scenarios::remove(&mut db, kept.id, &by, clock::now()).await?;
+    let sentence = format!("“{}” is removed. It can be brought back below.", kept.scenario.name);
+    Ok(told(paths::Scenarios.to_string(), &sentence, &settings))
+}
+
+pub async fn bring_back(
+    path: paths::ScenarioBringBack,
+    by: Actor,
+    CurrentUser(person): CurrentUser,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+) -> Result {
+    let kept = own(&mut db, path.scenario, &person).await?;
+    scenarios::bring_back(&mut db, kept.id, &by, clock::now()).await?;
+    Ok(told(to(kept.id), &format!("“{}” is back.", kept.scenario.name), &settings))
+}
+
+fn told(next: String, sentence: &str, settings: &Settings) -> Response {
+    let mut response = respond::see_other(next);
+    cookie::leave_flash(&mut response, sentence, settings);
+    response
+}

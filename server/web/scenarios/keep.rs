@@ -1,0 +1,144 @@
+//! Where a scenario of a page comes from, and its address with what was edited.
+
+use sqlx::PgConnection;
+
+use super::edit::{Edit, Edited};
+use super::{to, to_template};
+use crate::accounts::Person;
+use crate::scenario::comparison::Scenario;
+use crate::scenario::file;
+use crate::scenario::template::{Template, templates};
+use crate::scenarios::{self, Kept};
+use crate::web::error::{Error, Result};
+
+/// What a page begins with.
+pub(super) enum Base {
+    Template(&'static Template, Box<Scenario>),
+    Kept(Box<Kept>),
+}
+
+impl Base {
+    pub(super) fn template(handle: &str) -> Result<Self> {
+        let template = templates().iter().find(|it| it.handle == handle).ok_or(Error::NotFound)?;
+        let scenario = file::read(template.text).map_err(|wrong| {
+            let told: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+            Error::Internal(anyhow::anyhow!("the template {handle}: {}", told.join("; ")))
+        })?;
+        Ok(Self::Template(template, Box::new(scenario)))
+    }
+
+    pub(super) async fn kept(
+        db: &mut PgConnection,
+        id: i64,
+        version: Option<i64>,
+        person: &Person,
+    ) -> Result<Self> {
+        let kept = scenarios::find(db, id, version, person).await?.ok_or(Error::NotFound)?;
+        Ok(Self::Kept(Box::new(kept)))
+    }
+
+    pub(super) fn scenario(&self) -> &Scenario {
+        match self {
+            Self::Template(_, scenario) => scenario,
+            Self::Kept(kept) => &kept.scenario,
+        }
+    }
+
+    /// The address of its page, without what was edited.
+    pub(super) fn path(&self) -> String {
+        match self {
+            Self::Template(template, _) => to_template(template.handle),
+            Self::Kept(kept) => to(kept.id),
+        }
+    }
+
+    /// What an address says of it besides edits: the version, where it is not the last.
+    pub(super) fn version(&self) -> Option<i64> {
+        match self {
+            Self::Kept(kept) if kept.version != kept.last_version => Some(kept.version),
+            _ => None,
+        }
+    }
+
+    /// Everything that follows the path.
+    pub(super) fn pairs(&self, edits: &[Edit]) -> Vec<(&'static str, String)> {
+        let version = self.version().map(|it| ("version", it.to_string()));
+        version.into_iter().chain(edits.iter().map(Edit::pair)).collect()
+    }
+
+    /// An address with edits, of the page or (`.csv`) of a file.
+    pub(super) fn at(&self, suffix: &str, edits: &[Edit]) -> String {
+        let pairs = self.pairs(edits);
+        let path = format!("{}{suffix}", self.path());
+        if pairs.is_empty() {
+            return path;
+        }
+        // Pointers stay readable: these characters mean nothing in a query.
+        let query: Vec<String> =
+            pairs.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
+        format!("{path}?{}", query.join("&"))
+    }
+}
+
+/// A value of a query, with pointers left as they are.
+fn encode(text: &str) -> String {
+    use std::fmt::Write as _;
+    text.bytes().fold(String::with_capacity(text.len()), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || b"/-_.=:~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a text cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+        out
+    })
+}
+
+/// What an address, or a form that writes, says.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub version: Option<i64>,
+    pub edits: Vec<Edit>,
+    /// What the fields of the form say, by pointer.
+    pub form: Vec<(String, String)>,
+    /// What its button does.
+    pub act: Option<Edit>,
+    /// Whatever else, for forms that write.
+    pub rest: Vec<(String, String)>,
+}
+
+impl Said {
+    pub(super) fn read(pairs: Vec<(String, String)>) -> Result<Self> {
+        let mut said = Self::default();
+        for (name, value) in pairs {
+            if let Some(edit) = Edit::read(&name, &value) {
+                said.edits.push(edit?);
+            } else if name.starts_with('/') {
+                said.form.push((name, value));
+            } else if name == "do" {
+                let edit = value.split_once(':').and_then(|(name, value)| Edit::read(name, value));
+                let expected = || Error::BadRequest(format!("do: found “{value}”, expected copy:/option/0."));
+                said.act = Some(edit.ok_or_else(expected)??);
+            } else if name == "version" {
+                let expected = |_| Error::BadRequest(format!("version: found “{value}”, expected a number."));
+                said.version = Some(value.parse().map_err(expected)?);
+            } else {
+                said.rest.push((name, value));
+            }
+        }
+        Ok(said)
+    }
+
+    /// A value of a form that writes.
+    pub(super) fn value(&self, name: &str) -> &str {
+        self.rest.iter().find(|(it, _)| it == name).map_or("", |(_, value)| value.trim())
+    }
+
+    /// The scenario with everything that was said.
+    pub(super) fn edit(&self, base: &Base) -> Result<Edited> {
+        if self.form.is_empty() && self.act.is_none() {
+            return Edited::of(base.scenario(), self.edits.clone());
+        }
+        Edited::with_form(base.scenario(), &self.edits, &self.form, self.act.clone())
+    }
+}

@@ -1,0 +1,115 @@
+//! `/scenarios`: where work should run. Those that are kept, templates to begin with, and files.
+
+mod answer;
+pub(super) mod change;
+mod edit;
+mod field;
+mod keep;
+pub(super) mod show;
+pub(super) mod versions;
+mod words;
+
+use std::borrow::Borrow;
+
+use askama::Template;
+use sqlx::PgConnection;
+
+use super::error::Result;
+use super::extract::{CurrentUser, Db};
+use super::layout::Layout;
+use super::respond::{Cell, Record};
+use super::{filters, paths, respond};
+use crate::accounts::Person;
+use crate::scenario::file::Wrong;
+use crate::scenario::template::{Template as Beginning, templates};
+use crate::scenarios::{self, Line};
+
+#[derive(Template)]
+#[template(path = "scenarios/index.html")]
+struct Page {
+    layout: Layout,
+    scenarios: Vec<Line>,
+    removed: Vec<Line>,
+    templates: &'static [Beginning],
+    /// Of a file that was not taken: its name, and what is wrong with it.
+    refused: Option<(String, Vec<Wrong>)>,
+}
+
+impl Page {
+    async fn of(
+        layout: Layout,
+        db: &mut PgConnection,
+        person: &Person,
+        refused: Option<(String, Vec<Wrong>)>,
+    ) -> sqlx::Result<Self> {
+        let scenarios = scenarios::list(&mut *db, person, false).await?;
+        let removed = scenarios::list(db, person, true).await?;
+        Ok(Self { layout, scenarios, removed, templates: templates(), refused })
+    }
+
+    /// Of those that were removed the ones that this person may bring back: their own, or any.
+    fn is_own(&self, line: &Line) -> bool {
+        self.layout.person.as_ref().is_some_and(|it| it.email == line.owner)
+    }
+}
+
+/// The address of a scenario's page.
+fn to(scenario: impl Borrow<i64>) -> String {
+    paths::Scenario { scenario: paths::In::page(*scenario.borrow()) }.to_string()
+}
+
+/// An address of what belongs to a scenario: its versions, or a form that writes.
+fn below(scenario: impl Borrow<i64>, what: &str) -> String {
+    format!("{}/{what}", to(scenario))
+}
+
+fn to_template(handle: &str) -> String {
+    paths::ScenarioTemplate { template: paths::In::page(handle.to_owned()) }.to_string()
+}
+
+pub async fn index(
+    _: paths::Scenarios,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    mut db: Db,
+) -> Result {
+    respond::html(Page::of(layout, &mut db, &person, None).await?)
+}
+
+pub async fn index_json(_: paths::ScenariosJson, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
+    respond::json(&scenarios::list(&mut db, &person, false).await?)
+}
+
+pub async fn index_csv(_: paths::ScenariosCsv, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
+    respond::csv("scenarios", &scenarios::list(&mut db, &person, false).await?)
+}
+
+impl Record for Line {
+    const COLUMNS: &'static [&'static str] = &[
+        "scenario",
+        "name",
+        "version",
+        "months",
+        "cheapest",
+        "cost_per_productive_gpu_hour",
+        "currency",
+        "owner",
+        "saved_by",
+        "saved_at",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::Number(self.scenario.into()),
+            Cell::text(self.name.as_str()),
+            Cell::Number(self.version.into()),
+            Cell::Number(self.months.into()),
+            self.headline.cheapest.as_deref().map_or(Cell::Empty, Cell::text),
+            self.headline.cost_per_hour.map_or(Cell::Empty, Cell::Number),
+            Cell::text(self.currency.as_str()),
+            Cell::text(self.owner.as_str()),
+            Cell::text(self.saved_by.as_str()),
+            Cell::text(self.saved_at.to_rfc3339()),
+        ]
+    }
+}

@@ -1,0 +1,185 @@
+//! `/scenarios/7/versions?of=1&with=3`: the versions of a scenario, and what differs between two.
+
+use askama::Template;
+use serde::{Deserialize, Serialize};
+
+use super::super::error::{Error, Result};
+use super::super::extract::{CurrentUser, Db, Query};
+use super::super::layout::Layout;
+use super::super::{filters, paths, respond};
+use super::edit::tree;
+use super::show::labelled;
+use super::{below, to, words};
+use crate::accounts::Person;
+use crate::money::{Currency, Decimal};
+use crate::scenario::comparison::{Comparison, Scenario};
+use crate::scenarios::{self, Kept, Version, may_change};
+
+#[derive(Deserialize)]
+pub struct Asked {
+    of: Option<i64>,
+    with: Option<i64>,
+}
+
+#[derive(Template)]
+#[template(path = "scenarios/versions.html")]
+struct Page {
+    layout: Layout,
+    kept: Kept,
+    versions: Vec<Version>,
+    compared: Option<Compared>,
+    may_change: bool,
+}
+
+/// Two versions side by side.
+#[derive(Serialize)]
+struct Compared {
+    of: i64,
+    with: i64,
+    currency: Currency,
+    with_currency: Currency,
+    options: Vec<Totals>,
+    changed: Vec<Changed>,
+}
+
+/// What an option, by its name, costs in each; none where it has no such option, or no answer.
+#[derive(Serialize)]
+struct Totals {
+    option: String,
+    of: Option<Decimal>,
+    with: Option<Decimal>,
+}
+
+/// A field that differs; none where it has no such field.
+#[derive(Serialize)]
+struct Changed {
+    field: String,
+    of: Option<String>,
+    with: Option<String>,
+}
+
+impl Page {
+    /// Addresses of the last one and of earlier ones.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+    fn to_version(&self, version: &i64) -> String {
+        if *version == self.kept.last_version {
+            to(self.kept.id)
+        } else {
+            format!("{}?version={version}", to(self.kept.id))
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+    fn is_of(&self, version: &i64) -> bool {
+        self.compared.as_ref().is_some_and(|it| it.of == *version)
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+    fn is_with(&self, version: &i64) -> bool {
+        self.compared.as_ref().is_some_and(|it| it.with == *version)
+    }
+}
+
+impl Totals {
+    fn difference(&self) -> Option<Decimal> {
+        Some(self.with? - self.of?)
+    }
+}
+
+async fn find(db: &mut Db, id: i64, version: Option<i64>, person: &Person) -> Result<Kept> {
+    scenarios::find(db, id, version, person).await?.ok_or(Error::NotFound)
+}
+
+/// Two versions: those that are asked for, or the last two.
+async fn compared(db: &mut Db, id: i64, asked: &Asked, person: &Person) -> Result<(Kept, Option<Compared>)> {
+    let last = find(db, id, None, person).await?;
+    let with = asked.with.unwrap_or(last.last_version);
+    let of = asked.of.unwrap_or(with - 1);
+    if of < 1 {
+        return Ok((last, None));
+    }
+    let before = find(db, id, Some(of), person).await?.scenario;
+    let after = find(db, id, Some(with), person).await?.scenario;
+    let both = tokio::task::spawn_blocking(move || beside((of, &before), (with, &after))).await;
+    let both = both
+        .map_err(|error| Error::Internal(anyhow::Error::new(error).context("versions were not compared")))?;
+    Ok((last, Some(both)))
+}
+
+fn beside((of, before): (i64, &Scenario), (with, after): (i64, &Scenario)) -> Compared {
+    let answers = [before, after].map(|it| it.compare().ok());
+    let total = |answer: &Option<Comparison>, name: &str| {
+        answer.as_ref()?.options.iter().find(|it| it.name == name).map(|it| it.total)
+    };
+    let mut options: Vec<Totals> = Vec::new();
+    for name in before.options.iter().chain(&after.options).map(|it| &it.name) {
+        if options.iter().all(|it| it.option != *name) {
+            let [of, with] = answers.each_ref().map(|answer| total(answer, name));
+            options.push(Totals { option: name.clone(), of, with });
+        }
+    }
+    Compared {
+        of,
+        with,
+        currency: before.currency.clone(),
+        with_currency: after.currency.clone(),
+        options,
+        changed: changed(before, after),
+    }
+}
+
+/// Fields by their names, so that an option that was added before others does not make them differ.
+fn changed(before: &Scenario, after: &Scenario) -> Vec<Changed> {
+    let texts = |scenario: &Scenario| -> Vec<(String, String)> {
+        let tree = tree(scenario);
+        labelled(scenario)
+            .into_iter()
+            .map(|(label, field)| {
+                let unit = if field.unit.starts_with('%') { " %" } else { "" };
+                let text = field.takes.to_form(&field.text_in(&tree));
+                (label, if text.is_empty() { text } else { format!("{text}{unit}") })
+            })
+            .collect()
+    };
+    let (before, mut after) = (texts(before), texts(after));
+    let mut changed = Vec::new();
+    for (field, of) in before {
+        // Of fields that are called alike the first of the one belongs to the first of the other.
+        let at = after.iter().position(|(label, _)| *label == field);
+        let with = at.map(|at| after.remove(at).1);
+        if with.as_ref() != Some(&of) {
+            changed.push(Changed { field, of: Some(of), with });
+        }
+    }
+    changed.extend(after.into_iter().map(|(field, with)| Changed { field, of: None, with: Some(with) }));
+    changed
+}
+
+pub async fn show(
+    path: paths::ScenarioVersions,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(asked): Query<Asked>,
+    mut db: Db,
+) -> Result {
+    let (kept, compared) = compared(&mut db, path.scenario, &asked, &person).await?;
+    let versions = scenarios::versions(&mut db, kept.id).await?;
+    let may_change = kept.removed_at.is_none() && may_change(&person, kept.owner_id);
+    respond::html(Page { layout, kept, versions, compared, may_change })
+}
+
+pub async fn json(
+    path: paths::ScenarioVersionsJson,
+    CurrentUser(person): CurrentUser,
+    Query(asked): Query<Asked>,
+    mut db: Db,
+) -> Result {
+    #[derive(Serialize)]
+    struct Whole {
+        versions: Vec<Version>,
+        compared: Option<Compared>,
+    }
+    let (kept, compared) = compared(&mut db, path.scenario, &asked, &person).await?;
+    let versions = scenarios::versions(&mut db, kept.id).await?;
+    respond::json(&Whole { versions, compared })
+}

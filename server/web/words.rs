@@ -1,0 +1,133 @@
+//! The words of the economics on pages: units, verdicts, what is odd.
+
+use super::filters::{self, figure};
+use crate::money::{Currency, Decimal};
+use crate::scenario::owning::{Term, Unit};
+use crate::scenario::{BreakEven, Finding, Verdict};
+
+/// Decimals of a price of a kWh, which is a fraction of a unit.
+pub(super) const FINE: u8 = 4;
+
+/// A figure with its unit: `250,000.00 USD a year`, `80.0 %`.
+pub(super) fn stated(value: Decimal, unit: Unit, money: &str) -> String {
+    let percent = |value: Decimal| format!("{} %", number(value.times(100), 2));
+    match unit {
+        Unit::Money => format!("{} {money}", amount(value, 2)),
+        Unit::MoneyPerYear => format!("{} {money} a year", amount(value, 2)),
+        Unit::MoneyPerMonth => format!("{} {money} a month", amount(value, 2)),
+        Unit::MoneyPerHour => format!("{} {money} an hour", amount(value, FINE)),
+        Unit::MoneyPerKwh => format!("{} {money} a kWh", amount(value, FINE)),
+        Unit::MoneyPerKwMonth => format!("{} {money} a kW and month", amount(value, 2)),
+        Unit::MoneyPerWeek => format!("{} {money} a week", amount(value, 2)),
+        Unit::MoneyPerGibibyte => format!("{} {money} a GiB", amount(value, FINE)),
+        Unit::MoneyPerGigabyteHour => format!("{} {money} a GB and hour", amount(value, 6)),
+        Unit::MoneyPerUnitOfWork => format!("{} {money} a unit of work", amount(value, FINE)),
+        Unit::MoneyPerGigabyte => format!("{} {money} a GB", amount(value, FINE)),
+        Unit::MoneyPerMillionTokens => format!("{} {money} a million tokens", amount(value, FINE)),
+        Unit::MoneyPerPetaflopHour => format!("{} {money} an hour at a petaflop", amount(value, FINE)),
+        Unit::Kilowatts => format!("{} kW", number(value, 2)),
+        Unit::Minutes => format!("{} minutes", number(value, 1)),
+        Unit::Hours => format!("{} hours", number(value, 1)),
+        Unit::Years => format!("{} years", number(value, 2)),
+        Unit::Months => format!("{} months", number(value, 1)),
+        Unit::Days => format!("{} days", number(value, 2)),
+        Unit::Weeks => format!("{} weeks", number(value, 1)),
+        Unit::Gigabytes => format!("{} GB", number(value, 2)),
+        Unit::Gibibytes => format!("{} GiB", number(value, 2)),
+        Unit::GigabytesPerSecond => format!("{} GB a second", number(value, 1)),
+        Unit::GigabitsPerSecond => format!("{} Gbit a second", number(value, 1)),
+        Unit::Teraflops => format!("{} TFLOPS", number(value, 1)),
+        Unit::Bytes => format!("{} bytes", number(value, 0)),
+        Unit::Tokens => format!("{} tokens", number(value, 0)),
+        Unit::TokensPerSecond => format!("{} tokens a second", number(value, 1)),
+        Unit::PerHour => format!("{} an hour", number(value, FINE)),
+        Unit::Share => percent(value),
+        Unit::SharePerYear => format!("{} a year", percent(value)),
+        Unit::Number => number(value, FINE),
+    }
+}
+
+/// A number in a formula, its money in this currency.
+pub(super) fn term(term: &Term, currency: &Currency) -> String {
+    stated(term.value, term.unit, currency.as_str())
+}
+
+fn amount(value: Decimal, places: u8) -> String {
+    if value.is_zero() { "0".to_owned() } else { figure(value, places) }
+}
+
+/// Without digits that say nothing.
+pub(super) fn number(value: Decimal, places: u8) -> String {
+    let value = value.round(places).normalize();
+    if value.is_zero() { "0".to_owned() } else { figure(value, value.scale()) }
+}
+
+/// Something odd, as a sentence.
+pub(super) fn finding(finding: &Finding) -> String {
+    let field: String = finding.field.replace(['.', '_'], " ").to_lowercase();
+    format!("{}, {}: {}", filters::capital(&field), finding.found, finding.message)
+}
+
+/// From when on owning costs less than a price, or what a commitment is against it.
+pub(super) fn break_even(against: &BreakEven) -> String {
+    let percent = |share: Decimal| format!("{} %", number(share.times(100), 1));
+    match against {
+        BreakEven::PerUse { verdict: Verdict::At { utilization }, .. } => {
+            format!("from {} utilization on", percent(*utilization))
+        }
+        BreakEven::PerUse { verdict: Verdict::Never { would_take: Some(share) }, .. } => {
+            format!("never: it would take {}", percent(*share))
+        }
+        BreakEven::PerUse { verdict: Verdict::Never { would_take: None }, .. } => {
+            "never: an hour’s energy costs more".to_owned()
+        }
+        BreakEven::Committed { ratio: Some(ratio), price: Some(price) } => format!(
+            "at any utilization: owning is {} times it; even at {} an hour",
+            number(*ratio, 2),
+            figure(*price, 2)
+        ),
+        BreakEven::PerUse { verdict: Verdict::Undefined, .. } | BreakEven::Committed { .. } => {
+            "undefined: nothing is owned".to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_says_what_it_counts() {
+        let number = |text: &str| text.parse::<Decimal>().unwrap();
+        for (value, unit, text) in [
+            ("375000", Unit::Money, "375,000.00 USD"),
+            ("0", Unit::Money, "0 USD"),
+            ("3.50804", Unit::MoneyPerHour, "3.5080 USD an hour"),
+            ("0.1", Unit::SharePerYear, "10 % a year"),
+            ("0.76", Unit::Share, "76 %"),
+            ("2.9064", Unit::Years, "2.91 years"),
+            ("8760.0", Unit::Hours, "8,760 hours"),
+            ("0.40211480362537", Unit::Number, "0.4021"),
+            ("8.4", Unit::Kilowatts, "8.4 kW"),
+        ] {
+            assert_eq!(stated(number(value), unit, "USD"), text);
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_told_in_words() {
+        let number = |text: &str| text.parse::<Decimal>().unwrap();
+        let per_use = |verdict| BreakEven::PerUse { verdict, price: None };
+        for (break_even, text) in [
+            (per_use(Verdict::At { utilization: number("0.41333") }), "from 41.3 % utilization on"),
+            (per_use(Verdict::Never { would_take: Some(number("1.2")) }), "never: it would take 120 %"),
+            (per_use(Verdict::Never { would_take: None }), "never: an hour’s energy costs more"),
+            (
+                BreakEven::Committed { ratio: Some(number("0.5416")), price: Some(number("2.8435")) },
+                "at any utilization: owning is 0.54 times it; even at 2.84 an hour",
+            ),
+        ] {
+            assert_eq!(super::break_even(&break_even), text);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Somebody asks what if.
+
+use gpuledger::accounts::Role;
+use gpuledger::scenario::template::templates;
+use sqlx::PgPool;
+
+use super::Site;
+
+/// As when one goes on to the next field.
+const LEAVE: &str = "document.activeElement.blur()";
+const ANSWER: &str = "document.querySelector('#answer').innerText";
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_answer_follows_a_number_and_the_way_back_undoes_it(db: PgPool) {
+    let Some((site, mut page)) = Site::start(&db).await else { return };
+    site.person("ada@example.org", Role::Finance, &[]).await;
+    page.sign_in("ada@example.org").await;
+    page.go("/scenarios").await;
+    page.click("link", templates()[0].name).await;
+    page.see("costs least").await;
+    page.until(&format!("!{ANSWER}.includes('over 7 months')"), "it is over more months").await;
+    page.fill("Compared over", "7").await;
+    page.ask(LEAVE).await;
+    page.until(&format!("{ANSWER}.includes('over 7 months')"), "the answer follows").await;
+    page.until("location.search == '?set=/months=7'", "the address says so").await;
+    page.fill("Compared over", "700").await;
+    page.ask(LEAVE).await;
+    page.see("There is no answer yet").await;
+    page.until(
+        "document.querySelector('#n-months').innerText.includes('expected 1 to 120 months')",
+        "it is told beside the field",
+    )
+    .await;
+    page.ask("history.back()").await;
+    page.until(&format!("{ANSWER}.includes('over 7 months')"), "the way back").await;
+    page.until("document.querySelector('#f-months').value == '7'", "in the form, too").await;
+    // Another kind of demand has other fields.
+    page.ask("document.querySelectorAll('#edit details').forEach((it) => { it.open = true })").await;
+    let choose = "{ const it = document.querySelector('#f-work-0-demand-shape'); it.value = 'swinging'; \
+                  it.dispatchEvent(new Event('change', { bubbles: true })) } true";
+    page.ask(choose).await;
+    page.until("document.querySelector('#f-work-0-demand-base') != null", "it has a base").await;
+    assert!(page.complaints().await.is_empty());
+    page.ask("document.querySelector('#name').value = 'What if'").await;
+    page.click("button", "Keep it").await;
+    page.arrive("/scenarios/1").await;
+    page.see("“What if” is kept.").await;
+}

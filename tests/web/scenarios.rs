@@ -1,0 +1,410 @@
+//! Scenarios: from a template or a file, changed by their address, kept in versions, shared and removed.
+
+use axum::body::Body;
+use axum::http::{Method, StatusCode, header};
+use gpuledger::accounts::Role;
+use gpuledger::money::Decimal;
+use gpuledger::scenario::file;
+use gpuledger::scenario::template::templates;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::app::{Answer, file_head, upload_of};
+use crate::support::{TestApp, html};
+
+/// 64 GPUs all day for a year: 560,640 GPU-hours at 3.00 and at 2.50, and a reservation that is too small.
+pub const TEXT: &str = r#"
+name = "Three ways"
+months = 12
+
+[[work]]
+name = "training"
+accelerator = "nvidia-h100-sxm"
+demand = { shape = "flat", gpus = 64, hours_per_day = 24 }
+
+[[option]]
+name = "On demand"
+place = [{ supplier = "AWS", on_demand = { price = 3.00, date = 2026-07-20, source = "its list" } }]
+
+[[option]]
+name = "Specialty"
+place = [{ supplier = "Lambda", on_demand = { price = 2.50 } }]
+
+[[option]]
+name = "Too little"
+place = [{ supplier = "AWS", committed = [{ rate = { price = 1 }, months = 12, gpus = 8 }] }]
+"#;
+
+const PRICE: &str = "/option/0/place/0/on_demand/price";
+
+/// Sends a scenario's file from the page of scenarios.
+pub async fn load(app: &mut TestApp, name: &str, text: &str) -> Answer {
+    let mut body = app.upload_head("/scenarios").await;
+    body.extend(file_head(name).bytes());
+    body.extend(text.bytes());
+    body.extend(b"\r\n--B--\r\n");
+    let (mut parts, body) = upload_of(Body::from(body)).into_parts();
+    parts.uri = "/scenarios/file".parse().unwrap();
+    app.send(axum::http::Request::from_parts(parts, body)).await
+}
+
+/// Keeps [`TEXT`]; answers its address.
+async fn kept(app: &mut TestApp) -> String {
+    let answer = load(app, "three.toml", TEXT).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    answer.location().to_owned()
+}
+
+async fn json(app: &mut TestApp, address: &str) -> Value {
+    let answer = app.get(address).await;
+    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn number(value: &Value) -> Decimal {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_template_opens_with_its_answer_first(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let list = finance.get("/scenarios").await;
+    assert!(html::text(&list.body, ".empty").starts_with("Nothing is kept yet"));
+    for template in templates() {
+        assert!(html::texts(&list.body, "dt a").contains(&template.name.to_owned()));
+        let address = format!("/scenarios/templates/{}", template.handle);
+        let page = finance.get(&address).await;
+        assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+        let scenario = file::read(template.text).unwrap();
+        let compared = scenario.compare().unwrap();
+        let cheapest = &compared.options[compared.cheapest.unwrap()];
+        let answer = html::text(&page.body, ".answer");
+        assert!(answer.starts_with(&format!("{} costs least: ", cheapest.name)), "{answer}");
+        assert_eq!(html::texts(&page.body, "#options .bars tbody tr").len(), scenario.options.len());
+        let lines: usize = compared.options.iter().map(|it| it.lines.len() + 1).sum();
+        assert_eq!(html::texts(&page.body, "#options details tr th[scope=row]").len(), lines);
+        let json = json(&mut finance, &format!("{address}.json")).await;
+        assert_eq!(number(&json["comparison"]["options"][0]["total"]), compared.options[0].total);
+    }
+    assert_eq!(finance.get("/scenarios/templates/nothing").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(finance.get("/scenarios/7").await.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_address_is_the_state(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let address = kept(&mut finance).await;
+    let page = finance.get(&address).await;
+    let answer = html::text(&page.body, ".answer");
+    assert!(
+        answer.starts_with("Specialty costs least: 1,401,600 USD over 12 months, 2.50 USD a"),
+        "{answer}"
+    );
+    assert!(answer.contains("280,320 USD less than On demand, which comes next: 16.7 %"), "{answer}");
+    let turns = html::texts(&page.body, "#verdict li");
+    assert!(turns[0].contains("2.5") && turns[0].ends_with("then On demand costs less."), "{turns:?}");
+    assert!(page.body.contains("Too little does not do the work as it is needed"));
+
+    // Without scripts the form says all of its fields, and the browser is sent to what differs.
+    let names = html::attributes(&page.body, "#edit input[name^='/'], #edit select", "name");
+    assert!(names.contains(&PRICE.to_owned()) && names.len() > 30, "{names:?}");
+    let asked = format!("{address}?{}=2&%2Fmonths=12&version=1", PRICE.replace('/', "%2F"));
+    let sent = finance.get(&asked).await;
+    assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.body);
+    let edited = format!("{address}?set={PRICE}=2");
+    assert_eq!(sent.location(), edited);
+    // With htmx the answer comes at once, and the same address is put in its place.
+    let part = finance.fragment(&asked).await;
+    assert_eq!((part.status, part.header("hx-push-url")), (StatusCode::OK, edited.as_str()));
+    assert!(html::text(&part.body, "#answer .answer").starts_with("On demand costs least: 1,121,280 USD"));
+
+    let page = finance.get(&edited).await;
+    assert!(html::text(&page.body, ".answer").starts_with("On demand costs least"));
+    assert_eq!(html::attributes(&page.body, &format!("[name='{PRICE}']"), "value"), ["2"]);
+    let chips = html::texts(&page.body, ".chips li");
+    assert_eq!(chips, ["Price of use, On demand: 3 → 2 × remove"]);
+    assert_eq!(html::attributes(&page.body, ".chips a", "href")[0], address);
+
+    // An option is copied by a button of the form.
+    let copied = finance.get(&format!("{edited}&do=copy:/option/0")).await;
+    assert_eq!(copied.location(), format!("{edited}&copy=/option/0#edit"));
+    let page = finance.get(copied.location().trim_end_matches("#edit")).await;
+    let names = html::texts(&page.body, "#options .bars tbody th");
+    assert_eq!(names[1], "On demand (2)", "{names:?}");
+    for (asked, said) in [
+        ("set=/nothing=1", "expected a field of this scenario"),
+        ("set=5", "expected a field and its value"),
+        ("remove=/option/9", "a part of this scenario"),
+        ("do=jump", "expected copy:"),
+        ("version=x", "expected a number"),
+        ("colour=red", "expected set, copy"),
+    ] {
+        let answer = finance.get(&format!("{address}?{asked}")).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{asked}");
+        assert!(answer.body.contains(said), "{asked}: {}", html::text(&answer.body, "main"));
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let address = kept(&mut finance).await;
+    for (field, typed, told) in [
+        ("/work/0/demand/gpus", "0", "no work is asked for"),
+        ("/work/0/interruptible", "140", "140 %: expected 0 to 100 %."),
+        ("/work/0/productive", "0", "no hour does work"),
+        (PRICE, "-3", "expected an amount from 0 to a trillion"),
+        (PRICE, "0", "enter the price of a GPU-hour"),
+        (PRICE, "cheap", "Expected a number, with a point before decimals."),
+        ("/months", "0", "expected 1 to 120 months"),
+        ("/months", "a year", "Expected a whole number."),
+        ("/currency", "dollars", "expected a currency of ISO 4217"),
+        ("/option/0/name", "", "expected a name"),
+        ("/option/0/place/0/on_demand/date", "soon", "Expected a date"),
+        ("/option/2/place/0/committed/0/gpus", "many", "or best: as many as cost least"),
+    ] {
+        let asked = format!("{address}?{}={}", field.replace('/', "%2F"), typed.replace(' ', "+"));
+        let sent = finance.get(&asked).await;
+        assert_eq!(sent.status, StatusCode::SEE_OTHER, "{field}: {}", sent.body);
+        let page = finance.get(sent.location()).await;
+        assert_eq!(page.status, StatusCode::OK);
+        let id = field.replace('/', "-");
+        let beside = html::text(&page.body, &format!("#n{id} .problem"));
+        assert!(beside.contains(told), "{field} = {typed}: {beside:?}");
+        assert_eq!(html::attributes(&page.body, &format!("#f{id}"), "value"), [typed], "{field}");
+        assert!(html::text(&page.body, "#refused").contains(told), "{field}");
+        assert!(html::text(&page.body, ".answer").is_empty(), "no figure of what was not computed");
+        for file in [".json", ".csv"] {
+            let file = sent.location().replacen('?', &format!("{file}?"), 1);
+            assert_eq!(finance.get(&file).await.status, StatusCode::BAD_REQUEST, "{file}");
+        }
+        let form = [("name", "x"), ("from", &format!("scenario:{}", &address[11..]))];
+        let pair = sent.location().split_once("set=").unwrap().1;
+        let pair = urlencoding(pair);
+        let fields: Vec<(&str, &str)> = form.iter().copied().chain([("set", pair.as_str())]).collect();
+        let refused = finance.submit("/scenarios", "/scenarios", &fields).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{field}");
+        assert!(html::text(&refused.body, "p.notice").starts_with("Nothing was saved: a field"));
+    }
+    assert_eq!(json(&mut finance, "/scenarios.json").await.as_array().unwrap().len(), 1);
+}
+
+/// As it was before it was put into an address.
+fn urlencoding(text: &str) -> String {
+    text.replace("%20", " ").replace('+', " ")
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_file_is_told_where_it_is_wrong(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    for (from, to, told) in [
+        ("months = 12", "months = ", "line 3: "),
+        ("price = 3.00", "price = -3", "line 12: option.0.place.0.on_demand.price: -3: expected an amount"),
+        ("gpus = 64", "gpus = 0", "line 8: work.0.demand.gpus: 0: no work is asked for"),
+        ("months = 12", "weeks = 52", "unknown field `weeks`"),
+    ] {
+        let answer = load(&mut finance, "wrong.toml", &TEXT.replacen(from, to, 1)).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{to}");
+        let said = html::text(&answer.body, ".notice");
+        assert!(said.contains("wrong.toml") && said.contains(told), "{to}: {said}");
+    }
+    assert_eq!(json(&mut finance, "/scenarios.json").await, Value::Array(Vec::new()));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn its_files_say_the_same_and_come_back_as_the_same(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let address = kept(&mut finance).await;
+    let query = format!("?set={PRICE}=2.75&set=/months=24&add=/option/0/place/0/others");
+    let json = json(&mut finance, &format!("{address}.json{query}")).await;
+    let table = finance.get(&format!("{address}.csv{query}")).await;
+    let mut rows = csv::Reader::from_reader(table.body.as_bytes());
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    for option in json["comparison"]["options"].as_array().unwrap() {
+        let of: Vec<&csv::StringRecord> =
+            rows.iter().filter(|row| row[0] == *option["name"].as_str().unwrap()).collect();
+        let sum: Decimal = of.iter().map(|row| row[3].parse::<Decimal>().unwrap()).sum();
+        assert_eq!(sum, number(&option["total"]));
+    }
+    assert_eq!(number(&json["comparison"]["options"][0]["total"]), "3083520".parse().unwrap());
+    let text = finance.get(&format!("{address}.toml{query}")).await;
+    assert!(text.header(header::CONTENT_DISPOSITION).contains("Three-ways.toml"));
+    let scenario = file::read(&text.body).unwrap();
+    assert_eq!(serde_json::to_value(&scenario).unwrap(), json["scenario"]);
+    assert_eq!(serde_json::to_value(scenario.compare().unwrap()).unwrap(), json["comparison"]);
+    let again = load(&mut finance, "again.toml", &text.body).await;
+    let copy = finance.get(&format!("{}.json", again.location())).await;
+    let copy: Value = serde_json::from_str(&copy.body).unwrap();
+    for part in ["scenario", "comparison", "simulation", "lead"] {
+        assert_eq!(copy[part], json[part], "{part}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_is_kept_in_versions_that_can_be_compared_and_restored(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let template = templates()[0].handle;
+    let page = format!("/scenarios/templates/{template}");
+    let unnamed = finance
+        .submit(&page, "/scenarios", &[("from", &format!("template:{template}")), ("name", " ")])
+        .await;
+    assert_eq!(unnamed.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(unnamed.body.contains("it needs a name"));
+    let made = finance
+        .submit(&page, "/scenarios", &[("from", &format!("template:{template}")), ("name", "Ours")])
+        .await;
+    assert_eq!((made.status, made.location()), (StatusCode::SEE_OTHER, "/scenarios/1"), "{}", made.body);
+
+    let address = kept(&mut finance).await;
+    assert_eq!(address, "/scenarios/2");
+    let set = format!("{PRICE}=2");
+    let fields = [("version", "1"), ("set", set.as_str()), ("last", "1"), ("reason", "a new offer")];
+    let saved = finance.submit(&address, &address, &fields).await;
+    assert_eq!((saved.status, saved.location()), (StatusCode::SEE_OTHER, address.as_str()), "{}", saved.body);
+    let page = finance.get(&address).await;
+    assert_eq!(html::text(&page.body, ".flash"), "Saved as version 2.");
+    assert!(html::text(&page.body, ".answer").starts_with("On demand costs least"));
+    assert!(html::text(&page.body, "#keep").contains("Version 2, saved"));
+    // Who began before that does not cover it unseen, and who saves the same saves nothing.
+    let late = finance.submit(&address, &address, &fields).await;
+    assert_eq!(late.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html::text(&late.body, "p.notice").contains("somebody saved version 2 meanwhile"));
+    finance.submit(&address, &address, &[("version", "2"), ("last", "2")]).await;
+    assert!(html::text(&finance.get(&address).await.body, ".flash").starts_with("Nothing changed"));
+
+    let first = finance.get(&format!("{address}?version=1")).await;
+    assert!(html::text(&first.body, "p.notice").starts_with("This is version 1 of 2."));
+    assert!(html::text(&first.body, ".answer").starts_with("Specialty costs least"));
+    let versions = finance.get(&format!("{address}/versions")).await;
+    assert!(html::text(&versions.body, "tbody tr").contains("a new offer"));
+    let totals = html::texts(&versions.body, "#difference table:first-of-type tbody tr");
+    assert!(totals[0].starts_with("On demand 1,681,920.00 1,121,280.00 −560,640.00"), "{totals:?}");
+    assert_eq!(
+        html::texts(&versions.body, "#difference div:last-of-type tbody th"),
+        ["Price of use, On demand"]
+    );
+    assert_eq!(html::texts(&versions.body, "#difference div:last-of-type tbody td"), ["3", "2"]);
+    let both = json(&mut finance, &format!("{address}/versions.json?of=1&with=2")).await;
+    assert_eq!(both["compared"]["changed"].as_array().unwrap().len(), 1);
+
+    finance
+        .submit(&address, &address, &[("version", "1"), ("last", "2"), ("reason", "Version 1 restored")])
+        .await;
+    let page = finance.get(&address).await;
+    assert_eq!(html::text(&page.body, ".flash"), "Saved as version 3.");
+    assert!(html::text(&page.body, ".answer").starts_with("Specialty costs least"));
+    // A copy is one of its own.
+    let copy = [("from", "scenario:2"), ("version", "2"), ("name", "Three ways (copy)")];
+    let copy = finance.submit(&address, "/scenarios", &copy).await;
+    assert_eq!(copy.location(), "/scenarios/3");
+    assert!(
+        html::text(&finance.get("/scenarios/3").await.body, ".answer").starts_with("On demand costs least")
+    );
+    let list = finance.get("/scenarios").await;
+    let rows = html::texts(&list.body, "tbody tr");
+    assert!(rows[0].starts_with("Three ways (copy) On demand 2.00 USD 12 1 "), "{rows:?}");
+    assert!(rows[1].starts_with("Three ways Specialty 2.50 USD 12 3 "), "{rows:?}");
+    let csv = finance.get("/scenarios.csv").await;
+    assert_eq!(csv.body.lines().count(), 4);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_removed_is_brought_back(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let address = kept(&mut finance).await;
+    let removed = finance.submit(&address, &format!("{address}/remove"), &[]).await;
+    assert_eq!(removed.location(), "/scenarios");
+    let list = finance.get("/scenarios").await;
+    assert!(html::texts(&list.body, "tbody tr").is_empty());
+    assert!(html::text(&list.body, ".lines").starts_with("Three ways"));
+    let page = finance.get(&address).await;
+    assert!(html::text(&page.body, ".notice").starts_with("It was removed"));
+    let refused = finance.submit(&address, &address, &[("set", "/months=6"), ("last", "1")]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    finance.submit(&address, &format!("{address}/bring-back"), &[]).await;
+    assert_eq!(html::texts(&finance.get("/scenarios").await.body, "tbody tr").len(), 1);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let mut lead = app.signed_in(Role::Lead).await;
+    let other = app.person("other@example.org", Role::Lead, "none").await;
+    sqlx::query("update user_teams set team = 'vision' where user_id = $1")
+        .bind(other.0)
+        .execute(&app.db)
+        .await
+        .unwrap();
+    let token = app.token_of(other).await;
+    let mut script = app.stranger();
+    let address = kept(&mut finance).await;
+    let hidden = [
+        address.clone(),
+        format!("{address}.json"),
+        format!("{address}.toml"),
+        format!("{address}/versions"),
+    ];
+    for address in &hidden {
+        assert_eq!(lead.get(address).await.status, StatusCode::NOT_FOUND, "{address}");
+        assert_eq!(script.read(&token, address).await.status, StatusCode::NOT_FOUND, "{address}");
+    }
+    let copy = lead.submit("/scenarios", "/scenarios", &[("from", "scenario:1"), ("name", "mine")]).await;
+    assert_eq!(copy.status, StatusCode::NOT_FOUND);
+
+    // With a team; with one that nobody leads, with nobody.
+    for (with, told) in [
+        ("Research", "Shared with the leads of research."),
+        ("platform", "Not shared"),
+        ("x@y.z", "Not shared"),
+    ] {
+        finance.submit(&address, &format!("{address}/share"), &[("with", with)]).await;
+        let said = html::text(&finance.get(&address).await.body, ".flash");
+        assert!(said.starts_with(told), "{with}: {said}");
+    }
+    for address in &hidden {
+        assert_eq!(lead.get(address).await.status, StatusCode::OK, "{address}");
+        assert_eq!(script.read(&token, address).await.status, StatusCode::NOT_FOUND, "{address}");
+    }
+    assert_eq!(json(&mut lead, "/scenarios.json").await.as_array().unwrap().len(), 1);
+    // They read it and ask what if, and keep copies of their own, and no more.
+    let page = lead.get(&format!("{address}?set={PRICE}=1")).await;
+    assert!(html::text(&page.body, "#keep").contains("Keep a copy"));
+    assert!(html::texts(&page.body, "#keep button").iter().all(|label| label == "Keep a copy"));
+    for (action, fields) in [
+        (address.clone(), &[("set", "/months=6"), ("last", "1")][..]),
+        (format!("{address}/share"), &[("with", "vision")]),
+        (format!("{address}/unshare"), &[("kind", "team"), ("name", "research")]),
+        (format!("{address}/remove"), &[]),
+        (format!("{address}/bring-back"), &[]),
+    ] {
+        let answer = lead.submit(&address, &action, fields).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{action}");
+    }
+    let fields = [("from", "scenario:1"), ("set", "/months=6"), ("name", "mine")];
+    let mine = lead.submit(&address, "/scenarios", &fields).await;
+    assert_eq!(mine.location(), "/scenarios/2", "{}", mine.body);
+    let saved = lead.submit("/scenarios/2", "/scenarios/2", &[("set", "/months=7"), ("last", "1")]).await;
+    assert_eq!(saved.status, StatusCode::SEE_OTHER);
+    // With a person by their address; and no longer.
+    lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", "Other@example.org")]).await;
+    let read = script.read(&token, "/scenarios/2.json").await;
+    assert_eq!(read.status, StatusCode::OK);
+    let fields = [("kind", "person"), ("name", "other@example.org")];
+    lead.submit("/scenarios/2", "/scenarios/2/unshare", &fields).await;
+    assert_eq!(script.read(&token, "/scenarios/2.json").await.status, StatusCode::NOT_FOUND);
+    // Who sees everything sees it, too; what is removed nobody else sees.
+    assert_eq!(json(&mut finance, "/scenarios.json").await.as_array().unwrap().len(), 2);
+    finance.submit(&address, &format!("{address}/remove"), &[]).await;
+    assert_eq!(lead.get(&address).await.status, StatusCode::NOT_FOUND);
+    assert!(!lead.get("/scenarios").await.body.contains("Three ways"));
+    let request = lead.request(&Method::GET, "/scenarios/2").await;
+    assert_eq!(request.status, StatusCode::OK);
+}
