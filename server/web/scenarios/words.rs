@@ -34,7 +34,7 @@ pub(super) fn hour(cost: &Option<Decimal>) -> String {
 }
 
 pub(super) fn gpus(layer: &Layer) -> String {
-    layer.gpus.map_or_else(|| "as many as asked for".to_owned(), |gpus| plain(gpus, 1))
+    layer.gpus.map_or_else(|| "no limit".to_owned(), |gpus| plain(gpus, 1))
 }
 
 pub(super) fn hours(hours: &Decimal) -> String {
