@@ -43,12 +43,16 @@ pub fn read(text: &str) -> Result<Scenario, Vec<Wrong>> {
         vec![Wrong { line: at(error.span()), key: String::new(), message: error.message().to_owned() }]
     })?;
     let tree = DeValue::Table(tree.into_inner());
-    let scenario: Scenario = serde_path_to_error::deserialize(value(&tree)).map_err(|error| {
+    let mut scenario: Scenario = serde_path_to_error::deserialize(value(&tree)).map_err(|error| {
         let path: Vec<String> = error.path().iter().filter_map(step).collect();
         // Of a key that is unknown the path ends at its table; the message names it.
         let message = error.inner().to_string();
         vec![Wrong { line: at(span(&tree, &path)), key: path.join("."), message }]
     })?;
+    // Texts of several lines mostly end with one that is empty, which nobody meant.
+    for text in [&mut scenario.name, &mut scenario.note] {
+        *text = text.trim().to_owned();
+    }
     let refused: Vec<Wrong> = super::check::scenario(&scenario)
         .iter()
         .filter(|finding| finding.severity == Severity::Refusal)

@@ -157,7 +157,7 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
         ("/work/0/interruptible", "140", "140 %: expected 0 to 100 %."),
         ("/work/0/productive", "0", "no hour does work"),
         (PRICE, "-3", "expected an amount from 0 to a trillion"),
-        (PRICE, "0", "enter the price of a GPU-hour"),
+        (PRICE, "0", "lists say 0 where something is not sold"),
         (PRICE, "cheap", "Expected a number, with a point before decimals."),
         ("/months", "0", "expected 1 to 120 months"),
         ("/months", "a year", "Expected a whole number."),
