@@ -11,6 +11,7 @@
 use serde::Serialize;
 
 use super::model::{Model, float};
+use super::simulate::cents;
 use super::{Input, Swing};
 use crate::money::Decimal;
 use crate::scenario::comparison::{Comparison, Scenario};
@@ -92,10 +93,6 @@ fn turn(own: f64, way: f64, with: impl Fn(f64) -> (f64, usize)) -> Option<(f64, 
         if is_lost(middle) { lost = middle } else { kept = middle }
     }
     Some((lost, at(lost), with(at(lost)).1))
-}
-
-fn cents(amount: f64) -> Decimal {
-    Decimal::parse(format!("{amount:.2}").as_bytes()).unwrap_or_default()
 }
 
 fn told(value: f64) -> Decimal {

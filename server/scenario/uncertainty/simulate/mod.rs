@@ -122,7 +122,7 @@ pub fn simulate(
 }
 
 /// From here on exact again, in cents.
-fn cents(amount: f64) -> Decimal {
+pub(super) fn cents(amount: f64) -> Decimal {
     Decimal::parse(format!("{amount:.2}").as_bytes()).unwrap_or_default()
 }
 
