@@ -4,12 +4,13 @@
 //! *removed*, and so is the kind of a demand or a room, which brings fields of its own. Between two edits of the second
 //! kind fields stay where they are, so that a field is set at most once.
 
-use serde_json::{Map, Value, json};
+mod structure;
+mod text;
 
-use super::field::{Field, Takes, fields};
-use crate::money::Decimal;
+use serde_json::Value;
+
+use super::field::{Field, fields};
 use crate::scenario::comparison::Scenario;
-use crate::scenario::price::{Tier, prices_of};
 use crate::web::error::{Error, Result};
 
 /// Values of an address beyond which nobody edits.
@@ -183,10 +184,10 @@ impl Edited {
     fn restructure(&mut self, edit: &Edit) -> Result<()> {
         let mut tree = tree(&self.scenario);
         let done = match edit {
-            Edit::Set(pointer, kind) => change_kind(&mut tree, pointer, kind),
-            Edit::Copy(pointer) => copy(&mut tree, pointer),
-            Edit::Add(pointer) => add(&mut tree, pointer, &self.scenario),
-            Edit::Remove(pointer) => remove(&mut tree, pointer),
+            Edit::Set(pointer, kind) => structure::change_kind(&mut tree, pointer, kind),
+            Edit::Copy(pointer) => structure::copy(&mut tree, pointer),
+            Edit::Add(pointer) => structure::add(&mut tree, pointer, &self.scenario),
+            Edit::Remove(pointer) => structure::remove(&mut tree, pointer),
         };
         if done.is_none() {
             let (name, value) = edit.pair();
@@ -206,190 +207,6 @@ impl Edited {
 
 pub(super) fn tree(scenario: &Scenario) -> Value {
     serde_json::to_value(scenario).unwrap_or_default()
-}
-
-/// A pointer's end and what it stands in.
-fn parent(pointer: &str) -> Option<(&str, &str)> {
-    pointer.rsplit_once('/')
-}
-
-/// A list and a place in it.
-fn item<'a>(tree: &'a mut Value, pointer: &str) -> Option<(&'a mut Vec<Value>, usize)> {
-    let (list, at) = parent(pointer)?;
-    let at: usize = at.parse().ok()?;
-    let list = tree.pointer_mut(list)?.as_array_mut()?;
-    (at < list.len()).then_some((list, at))
-}
-
-fn change_kind(tree: &mut Value, pointer: &str, kind: &str) -> Option<()> {
-    let (whole, tag) = parent(pointer)?;
-    let before = tree.pointer_mut(whole)?;
-    let gpus = ["gpus", "base", "high"].iter().find_map(|name| before.get(name)?.as_str().map(str::to_owned));
-    let gpus = gpus.unwrap_or_else(|| "64".to_owned());
-    *before = match (tag, kind) {
-        ("shape", "flat") => json!({ "shape": kind, "gpus": gpus, "hours_per_day": 24 }),
-        ("shape", "between") => json!({ "shape": kind, "low": "0", "high": gpus }),
-        ("shape", "swinging") => {
-            json!({ "shape": kind, "base": gpus, "day_swing": "0.4", "weekend": "0.5", "noise": "0.1", "seed": 1 })
-        }
-        ("in", "own-room") => json!({ "in": kind }),
-        ("in", "colocation") => {
-            json!({ "in": kind, "price": "200", "contracted_kw": null, "energy": "separate" })
-        }
-        _ => return None,
-    };
-    Some(())
-}
-
-fn copy(tree: &mut Value, pointer: &str) -> Option<()> {
-    let (list, at) = item(tree, pointer)?;
-    let names: Vec<String> =
-        list.iter().filter_map(|it| it.get("name")?.as_str().map(str::to_owned)).collect();
-    let mut copied = list[at].clone();
-    if let Some(name) = copied.get_mut("name") {
-        let old = name.as_str().unwrap_or_default();
-        // As many as there may be of anything, and one more, so that one is free.
-        let free = (2..=names.len() + 2).map(|n| format!("{old} ({n})")).find(|it| !names.contains(it));
-        *name = Value::String(free?);
-    }
-    list.insert(at + 1, copied);
-    Some(())
-}
-
-fn remove(tree: &mut Value, pointer: &str) -> Option<()> {
-    if let Some((list, at)) = item(tree, pointer) {
-        list.remove(at);
-        return Some(());
-    }
-    let (_, name) = parent(pointer)?;
-    let is_way = ["on_demand", "spot", "owned"].contains(&name);
-    let way = tree.pointer_mut(pointer).filter(|it| is_way && !it.is_null())?;
-    *way = Value::Null;
-    Some(())
-}
-
-fn add(tree: &mut Value, pointer: &str, scenario: &Scenario) -> Option<()> {
-    let (_, name) = parent(pointer)?;
-    let accelerator = scenario.work.first().map(|it| it.accelerator.as_str()).unwrap_or_default();
-    let rate = |tier| rate(scenario, accelerator, tier);
-    let place = json!({ "on_demand": rate(Tier::OnDemand) });
-    let free = |list: &Value, what: &str| {
-        let of: Vec<&str> =
-            list.as_array().into_iter().flatten().filter_map(|it| it.get("name")?.as_str()).collect();
-        (of.len() + 1..=2 * of.len() + 1).map(|n| format!("{what} {n}")).find(|it| !of.contains(&it.as_str()))
-    };
-    let target = tree.pointer_mut(pointer)?;
-    let new = match name {
-        "option" => json!({ "name": free(target, "Option")?, "place": [place] }),
-        "work" => json!({
-            "name": free(target, "work")?,
-            "accelerator": accelerator,
-            "demand": { "shape": "flat", "gpus": "8", "hours_per_day": 24 },
-        }),
-        "place" => place,
-        "committed" => json!({ "rate": rate(Tier::ThreeYears), "months": scenario.months.min(36) }),
-        "others" => json!({ "name": "Something else", "amount": "0", "per": "month" }),
-        "on_demand" if target.is_null() => rate(Tier::OnDemand),
-        "spot" if target.is_null() => json!({ "rate": rate(Tier::Spot) }),
-        "owned" if target.is_null() => Value::Object(Map::new()),
-        _ => return None,
-    };
-    match target {
-        Value::Array(list) => list.push(new),
-        other => *other = new,
-    }
-    Some(())
-}
-
-/// The cheapest listed price of the work's accelerator with its source; without one 0, which asks for another.
-fn rate(scenario: &Scenario, accelerator: &str, tier: Tier) -> Value {
-    let is_listed = scenario.currency.as_str() == "USD";
-    let found = prices_of(accelerator).into_iter().find(|it| is_listed && it.tier == tier);
-    found.map_or_else(
-        || json!({ "price": Decimal::ZERO }),
-        |it| {
-            let source = format!("{} {}, {}", it.supplier, it.sku, it.source);
-            json!({ "price": it.usd_per_hour, "date": it.date, "source": source, "region": it.region })
-        },
-    )
-}
-
-impl Takes {
-    /// The value that a text of a document means, or what would be one.
-    fn value(self, text: &str) -> Result<Value, &'static str> {
-        let text = text.trim();
-        let number = || super::super::form::amount(text);
-        let whole = || text.replace(',', "").parse::<u32>().ok();
-        match self {
-            Self::Text => Ok(Value::String(text.to_owned())),
-            Self::Number | Self::Percent => {
-                number().map(|it| json!(it)).ok_or("expected a number, with a point before decimals")
-            }
-            Self::NumberOrNone | Self::PercentOrNone | Self::DayOrNone if text.is_empty() => Ok(Value::Null),
-            Self::NumberOrNone | Self::PercentOrNone => {
-                number().map(|it| json!(it)).ok_or("expected a number, or nothing")
-            }
-            Self::Whole => whole().map(|it| json!(it)).ok_or("expected a whole number"),
-            Self::Gpus if text == "best" => Ok(json!("best")),
-            Self::Gpus => {
-                whole().map(|it| json!(it)).ok_or("expected a number of GPUs, or best: as many as cost least")
-            }
-            Self::DayOrNone => {
-                let day = text.parse::<chrono::NaiveDate>();
-                day.map(|it| json!(it)).map_err(|_| "expected a date such as 2026-09-30")
-            }
-            Self::OneOf(words) => {
-                let is_one = words.iter().any(|(word, _)| *word == text);
-                if is_one { Ok(json!(text)) } else { Err("expected one of those to choose from") }
-            }
-        }
-    }
-
-    /// What a form's text is in the document, which counts shares of 1. What means nothing stays.
-    fn to_document(self, text: &str) -> String {
-        let text = text.trim().replace("\r\n", "\n");
-        match self {
-            Self::Percent | Self::PercentOrNone => {
-                let number = super::super::form::amount(text.trim_end_matches('%').trim_end());
-                number
-                    .and_then(|it| it.divide(100.into(), it.scale() + 2))
-                    .map_or(text, |it| it.normalize().to_string())
-            }
-            Self::Number | Self::NumberOrNone => {
-                super::super::form::amount(&text).map_or(text, |it| it.normalize().to_string())
-            }
-            _ => text,
-        }
-    }
-
-    /// What the document's text is in a form.
-    pub(super) fn to_form(self, text: &str) -> String {
-        match self {
-            Self::Percent | Self::PercentOrNone => {
-                text.parse::<Decimal>().map_or(text.to_owned(), |it| it.times(100).normalize().to_string())
-            }
-            _ => text.to_owned(),
-        }
-    }
-}
-
-impl Field {
-    /// Whether it names the kind of what it stands in, so that other fields come and go with it.
-    pub(super) fn is_kind(&self) -> bool {
-        is_kind(&self.pointer)
-    }
-
-    /// What a document says of it.
-    pub(super) fn text_in(&self, tree: &Value) -> String {
-        match tree.pointer(&self.pointer) {
-            Some(Value::String(text)) => match self.takes {
-                Takes::Text | Takes::OneOf(_) | Takes::DayOrNone | Takes::Gpus | Takes::Whole => text.clone(),
-                _ => text.parse::<Decimal>().map_or(text.clone(), |it| it.normalize().to_string()),
-            },
-            Some(Value::Number(number)) => number.to_string(),
-            _ => String::new(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::money::Decimal;
 use crate::scenario::file::read;
 use crate::scenario::template::templates;
 

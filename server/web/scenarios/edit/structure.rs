@@ -1,0 +1,113 @@
+//! Edits that decide which fields there are: what is added, copied, removed, and of which kind a thing is.
+
+use serde_json::{Map, Value, json};
+
+use crate::money::Decimal;
+use crate::scenario::comparison::Scenario;
+use crate::scenario::price::{Tier, prices_of};
+
+/// A pointer's end and what it stands in.
+fn parent(pointer: &str) -> Option<(&str, &str)> {
+    pointer.rsplit_once('/')
+}
+
+/// A list and a place in it.
+fn item<'a>(tree: &'a mut Value, pointer: &str) -> Option<(&'a mut Vec<Value>, usize)> {
+    let (list, at) = parent(pointer)?;
+    let at: usize = at.parse().ok()?;
+    let list = tree.pointer_mut(list)?.as_array_mut()?;
+    (at < list.len()).then_some((list, at))
+}
+
+pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str) -> Option<()> {
+    let (whole, tag) = parent(pointer)?;
+    let before = tree.pointer_mut(whole)?;
+    let gpus = ["gpus", "base", "high"].iter().find_map(|name| before.get(name)?.as_str().map(str::to_owned));
+    let gpus = gpus.unwrap_or_else(|| "64".to_owned());
+    *before = match (tag, kind) {
+        ("shape", "flat") => json!({ "shape": kind, "gpus": gpus, "hours_per_day": 24 }),
+        ("shape", "between") => json!({ "shape": kind, "low": "0", "high": gpus }),
+        ("shape", "swinging") => {
+            json!({ "shape": kind, "base": gpus, "day_swing": "0.4", "weekend": "0.5", "noise": "0.1", "seed": 1 })
+        }
+        ("in", "own-room") => json!({ "in": kind }),
+        ("in", "colocation") => {
+            json!({ "in": kind, "price": "200", "contracted_kw": null, "energy": "separate" })
+        }
+        _ => return None,
+    };
+    Some(())
+}
+
+pub(super) fn copy(tree: &mut Value, pointer: &str) -> Option<()> {
+    let (list, at) = item(tree, pointer)?;
+    let names: Vec<String> =
+        list.iter().filter_map(|it| it.get("name")?.as_str().map(str::to_owned)).collect();
+    let mut copied = list[at].clone();
+    if let Some(name) = copied.get_mut("name") {
+        let old = name.as_str().unwrap_or_default();
+        // As many as there may be of anything, and one more, so that one is free.
+        let free = (2..=names.len() + 2).map(|n| format!("{old} ({n})")).find(|it| !names.contains(it));
+        *name = Value::String(free?);
+    }
+    list.insert(at + 1, copied);
+    Some(())
+}
+
+pub(super) fn remove(tree: &mut Value, pointer: &str) -> Option<()> {
+    if let Some((list, at)) = item(tree, pointer) {
+        list.remove(at);
+        return Some(());
+    }
+    let (_, name) = parent(pointer)?;
+    let is_way = ["on_demand", "spot", "owned"].contains(&name);
+    let way = tree.pointer_mut(pointer).filter(|it| is_way && !it.is_null())?;
+    *way = Value::Null;
+    Some(())
+}
+
+pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario) -> Option<()> {
+    let (_, name) = parent(pointer)?;
+    let accelerator = scenario.work.first().map(|it| it.accelerator.as_str()).unwrap_or_default();
+    let rate = |tier| rate(scenario, accelerator, tier);
+    let place = json!({ "on_demand": rate(Tier::OnDemand) });
+    let free = |list: &Value, what: &str| {
+        let of: Vec<&str> =
+            list.as_array().into_iter().flatten().filter_map(|it| it.get("name")?.as_str()).collect();
+        (of.len() + 1..=2 * of.len() + 1).map(|n| format!("{what} {n}")).find(|it| !of.contains(&it.as_str()))
+    };
+    let target = tree.pointer_mut(pointer)?;
+    let new = match name {
+        "option" => json!({ "name": free(target, "Option")?, "place": [place] }),
+        "work" => json!({
+            "name": free(target, "work")?,
+            "accelerator": accelerator,
+            "demand": { "shape": "flat", "gpus": "8", "hours_per_day": 24 },
+        }),
+        "place" => place,
+        "committed" => json!({ "rate": rate(Tier::ThreeYears), "months": scenario.months.min(36) }),
+        "others" => json!({ "name": "Something else", "amount": "0", "per": "month" }),
+        "on_demand" if target.is_null() => rate(Tier::OnDemand),
+        "spot" if target.is_null() => json!({ "rate": rate(Tier::Spot) }),
+        "owned" if target.is_null() => Value::Object(Map::new()),
+        _ => return None,
+    };
+    match target {
+        Value::Array(list) => list.push(new),
+        other => *other = new,
+    }
+    Some(())
+}
+
+/// The cheapest listed price of the work's accelerator with its source; without one 0, which asks for another.
+fn rate(scenario: &Scenario, accelerator: &str, tier: Tier) -> Value {
+    let is_listed = scenario.currency.as_str() == "USD";
+    let found = prices_of(accelerator).into_iter().find(|it| is_listed && it.tier == tier);
+    found.map_or_else(
+        || json!({ "price": Decimal::ZERO }),
+        |it| {
+            let source = format!("{} {}, {}", it.supplier, it.sku, it.source);
+            json!({ "price": it.usd_per_hour, "date": it.date, "source": source, "region": it.region })
+        },
+    )
+}

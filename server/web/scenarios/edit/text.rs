@@ -1,0 +1,86 @@
+//! What a field's text means: in the form, in an address and in the document.
+
+use serde_json::{Value, json};
+
+use super::super::super::form;
+use super::super::field::{Field, Takes};
+use super::is_kind;
+use crate::money::Decimal;
+
+impl Takes {
+    /// The value that a text of a document means, or what would be one.
+    pub(super) fn value(self, text: &str) -> Result<Value, &'static str> {
+        let text = text.trim();
+        let number = || form::amount(text);
+        let whole = || text.replace(',', "").parse::<u32>().ok();
+        match self {
+            Self::Text => Ok(Value::String(text.to_owned())),
+            Self::Number | Self::Percent => {
+                number().map(|it| json!(it)).ok_or("expected a number, with a point before decimals")
+            }
+            Self::NumberOrNone | Self::PercentOrNone | Self::DayOrNone if text.is_empty() => Ok(Value::Null),
+            Self::NumberOrNone | Self::PercentOrNone => {
+                number().map(|it| json!(it)).ok_or("expected a number, or nothing")
+            }
+            Self::Whole => whole().map(|it| json!(it)).ok_or("expected a whole number"),
+            Self::Gpus if text == "best" => Ok(json!("best")),
+            Self::Gpus => {
+                whole().map(|it| json!(it)).ok_or("expected a number of GPUs, or best: as many as cost least")
+            }
+            Self::DayOrNone => {
+                let day = text.parse::<chrono::NaiveDate>();
+                day.map(|it| json!(it)).map_err(|_| "expected a date such as 2026-09-30")
+            }
+            Self::OneOf(words) => {
+                let is_one = words.iter().any(|(word, _)| *word == text);
+                if is_one { Ok(json!(text)) } else { Err("expected one of those to choose from") }
+            }
+        }
+    }
+
+    /// What a form's text is in the document, which counts shares of 1. What means nothing stays.
+    pub(super) fn to_document(self, text: &str) -> String {
+        let text = text.trim().replace("\r\n", "\n");
+        match self {
+            Self::Percent | Self::PercentOrNone => {
+                let number = form::amount(text.trim_end_matches('%').trim_end());
+                number
+                    .and_then(|it| it.divide(100.into(), it.scale() + 2))
+                    .map_or(text, |it| it.normalize().to_string())
+            }
+            Self::Number | Self::NumberOrNone => {
+                form::amount(&text).map_or(text, |it| it.normalize().to_string())
+            }
+            _ => text,
+        }
+    }
+
+    /// What the document's text is in a form.
+    pub(in crate::web::scenarios) fn to_form(self, text: &str) -> String {
+        match self {
+            Self::Percent | Self::PercentOrNone => {
+                text.parse::<Decimal>().map_or(text.to_owned(), |it| it.times(100).normalize().to_string())
+            }
+            _ => text.to_owned(),
+        }
+    }
+}
+
+impl Field {
+    /// Whether it names the kind of what it stands in, so that other fields come and go with it.
+    pub(in crate::web::scenarios) fn is_kind(&self) -> bool {
+        is_kind(&self.pointer)
+    }
+
+    /// What a document says of it.
+    pub(in crate::web::scenarios) fn text_in(&self, tree: &Value) -> String {
+        match tree.pointer(&self.pointer) {
+            Some(Value::String(text)) => match self.takes {
+                Takes::Text | Takes::OneOf(_) | Takes::DayOrNone | Takes::Gpus | Takes::Whole => text.clone(),
+                _ => text.parse::<Decimal>().map_or(text.clone(), |it| it.normalize().to_string()),
+            },
+            Some(Value::Number(number)) => number.to_string(),
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The fields of a scenario that a form has, each by its pointer in the document, with unit and words.
+
+mod option;
+mod owned;
+mod place;
+mod question;
+mod work;
+
+use crate::scenario::comparison::Scenario;
+
+/// A field of the form.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    /// Its JSON pointer in the document, which is its name in the form, too.
+    pub pointer: String,
+    pub label: &'static str,
+    pub unit: String,
+    pub takes: Takes,
+    pub hint: &'static str,
+    /// Folded away: few change it.
+    pub is_rare: bool,
+}
+
+/// What can be entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    Text,
+    Number,
+    NumberOrNone,
+    /// In the document a share of 1.
+    Percent,
+    PercentOrNone,
+    Whole,
+    /// A number, or as many as cost least.
+    Gpus,
+    DayOrNone,
+    OneOf(&'static [(&'static str, &'static str)]),
+}
+
+/// Fields that belong together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Part {
+    pub title: String,
+    pub fields: Vec<Field>,
+    /// What can be done with it: a word for a button, and the edit, as `copy:/option/1`.
+    pub acts: Vec<(String, String)>,
+}
+
+impl Part {
+    pub(super) fn has_rare(&self) -> bool {
+        self.fields.iter().any(|it| it.is_rare)
+    }
+}
+
+/// What is folded and unfolded together: the question, a work, an option.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub title: String,
+    pub pointer: String,
+    pub parts: Vec<Part>,
+}
+
+/// Every field there is.
+pub(super) fn fields(scenario: &Scenario) -> Vec<Field> {
+    sections(scenario).into_iter().flat_map(|it| it.parts).flat_map(|it| it.fields).collect()
+}
+
+/// The form, from top to bottom.
+pub(super) fn sections(scenario: &Scenario) -> Vec<Section> {
+    let money = scenario.currency.to_string();
+    let mut sections = vec![Section {
+        title: "The question".to_owned(),
+        pointer: String::new(),
+        parts: vec![question::question(scenario)],
+    }];
+    for (at, work) in scenario.work.iter().enumerate() {
+        sections.push(work::of_work(at, work, scenario.work.len()));
+    }
+    for (at, option) in scenario.options.iter().enumerate() {
+        sections.push(option::of_option(at, option, scenario, &money));
+    }
+    sections
+}
+
+/// Makes the fields that belong to one place of the document.
+struct Maker<'a> {
+    at: String,
+    money: &'a str,
+    fields: Vec<Field>,
+}
+
+impl Maker<'_> {
+    fn add(&mut self, name: &str, label: &'static str, takes: Takes, unit: &str, hint: &'static str) {
+        let pointer = format!("{}/{name}", self.at);
+        let unit = unit.replace("MONEY", self.money);
+        self.fields.push(Field { pointer, label, unit, takes, hint, is_rare: false });
+    }
+
+    fn rare(&mut self, name: &str, label: &'static str, takes: Takes, unit: &str, hint: &'static str) {
+        self.add(name, label, takes, unit, hint);
+        if let Some(field) = self.fields.last_mut() {
+            field.is_rare = true;
+        }
+    }
+
+    /// A price and where it is from.
+    fn rate(&mut self, under: &str, label: &'static str, hint: &'static str) {
+        let name = |field: &str| format!("{under}{field}");
+        self.add(&name("price"), label, Takes::Number, "MONEY a GPU-hour", hint);
+        let change = "Expected change";
+        self.rare(&name("yearly_change"), change, Takes::Percent, "% a year", "−20: a fifth less each year.");
+        self.rare(&name("date"), "Read on", Takes::DayOrNone, "", "");
+        self.rare(&name("source"), "Source", Takes::Text, "", "");
+        self.rare(&name("region"), "Region", Takes::Text, "", "");
+    }
+}

@@ -1,0 +1,21 @@
+//! An option: its name, and its places.
+
+use super::place::of_place;
+use super::{Maker, Part, Section, Takes};
+use crate::scenario::comparison::{Alternative, Scenario};
+
+pub(super) fn of_option(at: usize, option: &Alternative, scenario: &Scenario, money: &str) -> Section {
+    let pointer = format!("/option/{at}");
+    let mut of = Maker { at: pointer.clone(), money, fields: Vec::new() };
+    of.add("name", "Name", Takes::Text, "", "");
+    let mut acts = vec![("Copy".to_owned(), format!("copy:{pointer}"))];
+    if scenario.options.len() > 1 {
+        acts.push(("Remove".to_owned(), format!("remove:{pointer}")));
+    }
+    let head = Part { title: String::new(), fields: of.fields, acts };
+    let mut parts = vec![head];
+    for (n, place) in option.places.iter().enumerate() {
+        parts.extend(of_place(&format!("{pointer}/place/{n}"), (n, option.places.len()), place, money));
+    }
+    Section { title: option.name.clone(), pointer, parts }
+}

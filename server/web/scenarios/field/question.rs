@@ -1,0 +1,26 @@
+//! What is asked: over how long, at which cost of capital.
+
+use super::{Maker, Part, Takes};
+use crate::scenario::comparison::Scenario;
+
+pub(super) fn question(scenario: &Scenario) -> Part {
+    let money = scenario.currency.to_string();
+    let mut of = Maker { at: String::new(), money: &money, fields: Vec::new() };
+    of.add("name", "Name", Takes::Text, "", "");
+    of.add("months", "Compared over", Takes::Whole, "months", "");
+    of.add(
+        "cost_of_capital",
+        "Cost of capital",
+        Takes::Percent,
+        "% a year",
+        "What money costs that is bound.",
+    );
+    of.rare("note", "What it is about", Takes::Text, "", "");
+    of.rare("currency", "Currency", Takes::Text, "", "Of every amount; changing it converts nothing.");
+    of.rare("seed", "Seed of the draws", Takes::Whole, "", "The same seed draws the same.");
+    let acts = vec![
+        ("Add work".to_owned(), "add:/work".to_owned()),
+        ("Add an option".to_owned(), "add:/option".to_owned()),
+    ];
+    Part { title: String::new(), fields: of.fields, acts }
+}

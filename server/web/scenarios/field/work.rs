@@ -1,0 +1,67 @@
+//! What the work needs, hour by hour.
+
+use super::{Maker, Part, Section, Takes};
+use crate::scenario::comparison::Work;
+use crate::scenario::profile::Shape;
+
+const SHAPES: &[(&str, &str)] = &[
+    ("flat", "so many, for some hours a day"),
+    ("between", "anything between two numbers"),
+    ("swinging", "up by day, down by night and at weekends"),
+];
+
+pub(super) fn of_work(at: usize, work: &Work, count: usize) -> Section {
+    let pointer = format!("/work/{at}");
+    let mut of = Maker { at: pointer.clone(), money: "", fields: Vec::new() };
+    of.add("name", "Name", Takes::Text, "", "");
+    match &work.demand {
+        Shape::Flat { .. } => {
+            of.add("demand/shape", "Asks for", Takes::OneOf(SHAPES), "", "");
+            of.add("demand/gpus", "GPUs", Takes::Number, "", "");
+            of.add("demand/hours_per_day", "Hours of each day", Takes::Whole, "", "");
+        }
+        Shape::Between { .. } => {
+            of.add("demand/shape", "Asks for", Takes::OneOf(SHAPES), "", "");
+            of.add("demand/low", "At least", Takes::Number, "GPUs", "");
+            of.add("demand/high", "At most", Takes::Number, "GPUs", "");
+        }
+        Shape::Swinging { .. } => {
+            of.add("demand/shape", "Asks for", Takes::OneOf(SHAPES), "", "");
+            of.add("demand/base", "On average of a working day", Takes::Number, "GPUs", "");
+            of.add("demand/day_swing", "Up and down by", Takes::Percent, "%", "");
+            of.add("demand/weekend", "At weekends", Takes::Percent, "% of a working day", "");
+            of.rare(
+                "demand/noise",
+                "Noise",
+                Takes::Number,
+                "",
+                "Standard deviation of its logarithm; 0: none.",
+            );
+        }
+        Shape::Levels { levels } => {
+            for level in 0..levels.len() {
+                of.add(&format!("demand/levels/{level}/gpus"), "GPUs", Takes::Number, "", "");
+                of.add(&format!("demand/levels/{level}/share"), "In so many hours", Takes::Percent, "%", "");
+            }
+        }
+        // Measured hours are not typed.
+        Shape::Hours { .. } => {}
+    }
+    of.add("interruptible", "Can be interrupted", Takes::Percent, "%", "What may run on spot.");
+    of.add("productive", "Does work", Takes::Percent, "% of the hours it holds a GPU", "");
+    of.rare("monthly_growth", "Grows by", Takes::Percent, "% a month", "");
+    of.rare(
+        "availability",
+        "Has to be there",
+        Takes::PercentOrNone,
+        "% of the time",
+        "Empty: no need is stated.",
+    );
+    of.rare("accelerator", "Accelerator", Takes::Text, "", "By its id in the catalog: nvidia-h100-sxm.");
+    let mut acts = vec![("Copy".to_owned(), format!("copy:{pointer}"))];
+    if count > 1 {
+        acts.push(("Remove".to_owned(), format!("remove:{pointer}")));
+    }
+    let part = Part { title: String::new(), fields: of.fields, acts };
+    Section { title: format!("Work: {}", work.name), pointer, parts: vec![part] }
+}

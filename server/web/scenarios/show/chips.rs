@@ -1,0 +1,95 @@
+//! What was edited, in words.
+
+use super::super::edit::{Edit, Edited};
+use super::super::field::{Field, sections};
+use super::page::Page;
+use crate::scenario::comparison::Scenario;
+
+impl Page {
+    /// What was edited, in words, each with the address without it.
+    pub(super) fn chips(&self) -> Vec<(String, String)> {
+        let known: Vec<(String, Field)> = labelled(self.scenario());
+        let before = labelled(self.base.scenario());
+        let edits = &self.edited.edits;
+        let chip = |(at, edit): (usize, &Edit)| {
+            let (own, later) = (at, &edits[at + 1..]);
+            let rest: Vec<Edit> = edits[..own].iter().chain(later).cloned().collect();
+            // What a later edit stands on cannot go alone.
+            let is_free = Edited::of(self.base.scenario(), rest.clone()).is_ok();
+            is_free.then(|| (self.in_words(edit, &known, &before), self.base.at("", &rest)))
+        };
+        edits.iter().enumerate().filter_map(chip).collect()
+    }
+
+    fn in_words(&self, edit: &Edit, known: &[(String, Field)], before: &[(String, Field)]) -> String {
+        match edit {
+            Edit::Set(pointer, text) => {
+                let find = |among: &[(String, Field)]| {
+                    among.iter().find(|(_, field)| field.pointer == *pointer).cloned()
+                };
+                let Some((label, field)) = find(known).or_else(|| find(before)) else {
+                    return format!("{pointer}: {text}");
+                };
+                let was = field.takes.to_form(&field.text_in(&self.before));
+                let now = field.takes.to_form(text);
+                let unit = if field.unit.starts_with('%') { " %" } else { "" };
+                if was.is_empty() {
+                    format!("{label}: {now}{unit}")
+                } else {
+                    format!("{label}: {was} → {now}{unit}")
+                }
+            }
+            Edit::Copy(pointer) => format!("Copied {}", place_in_words(pointer)),
+            Edit::Add(pointer) => format!("Added {}", place_in_words(pointer)),
+            Edit::Remove(pointer) => format!("Removed {}", place_in_words(pointer)),
+        }
+    }
+
+    /// What a field is called with what it belongs to.
+    pub(super) fn label(&self, pointer: &str) -> String {
+        let found = labelled(self.scenario()).into_iter().find(|(_, field)| field.pointer == pointer);
+        found.map_or_else(|| place_in_words(pointer), |(label, _)| label)
+    }
+}
+
+/// Every field with what it belongs to: `Price of a node, Our own`.
+pub(in crate::web::scenarios) fn labelled(scenario: &Scenario) -> Vec<(String, Field)> {
+    let mut found = Vec::new();
+    for section in sections(scenario) {
+        for field in section.parts.into_iter().flat_map(|it| it.fields) {
+            let whose = section.title.strip_prefix("Work: ").unwrap_or(&section.title);
+            let label = if section.pointer.is_empty() {
+                field.label.to_owned()
+            } else {
+                format!("{}, {whose}", field.label)
+            };
+            found.push((label, field));
+        }
+    }
+    found
+}
+
+/// `/option/1/place/0/spot`: spot of option 2.
+fn place_in_words(pointer: &str) -> String {
+    let parts: Vec<&str> = pointer.split('/').skip(1).collect();
+    let number = |at: &str| at.parse::<usize>().map_or_else(|_| at.to_owned(), |at| (at + 1).to_string());
+    let what = |name: &str| match name {
+        "on_demand" => "on demand".to_owned(),
+        "committed" => "a reservation".to_owned(),
+        "owned" => "machines of our own".to_owned(),
+        "others" => "a cost".to_owned(),
+        "place" => "a place".to_owned(),
+        other => other.replace('_', " "),
+    };
+    match parts.as_slice() {
+        ["option"] => "an option".to_owned(),
+        ["work"] => "work".to_owned(),
+        [one] => what(one),
+        [kind, at] => format!("{} {}", what(kind), number(at)),
+        [kind, at, .., last] => {
+            let name = if last.parse::<usize>().is_ok() { parts[parts.len() - 2] } else { last };
+            format!("{} of {} {}", what(name), what(kind), number(at))
+        }
+        [] => "the scenario".to_owned(),
+    }
+}

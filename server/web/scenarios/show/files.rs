@@ -1,0 +1,103 @@
+//! The same figures as files: JSON, CSV, and the document itself.
+
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
+
+use super::super::super::respond::{self, Cell, Record};
+use super::super::answer::{Answer, answer};
+use super::super::edit::Edited;
+use super::super::keep::Base;
+use crate::money::{Currency, Decimal};
+use crate::scenario::comparison::{Line, OptionAnswer, Scenario};
+use crate::scenario::file;
+use crate::web::error::{Error, Result};
+use crate::web::paths::ScenarioFile;
+
+/// What scripts get.
+#[derive(Serialize)]
+struct Whole<'a> {
+    scenario: &'a Scenario,
+    version: Option<i64>,
+    #[serde(flatten)]
+    answer: &'a Answer,
+}
+
+/// The same figures as a file.
+pub(super) async fn hand_out(base: &Base, edited: Edited, file: ScenarioFile) -> Result {
+    if let Some(wrong) = edited.misread.first() {
+        let sentence = format!("{}: found “{}”, {}.", wrong.pointer, wrong.text, wrong.expected);
+        return Err(Error::BadRequest(sentence));
+    }
+    let scenario = edited.scenario;
+    let name = scenario.name.clone();
+    if file == ScenarioFile::Toml {
+        let text = file::write(&scenario)
+            .map_err(|error| anyhow::Error::new(error).context("a scenario was not written"))?;
+        return Ok(toml(&name, text));
+    }
+    let answer =
+        answer(scenario.clone()).await?.map_err(|refused| Error::BadRequest(format!("{refused}.")))?;
+    if file == ScenarioFile::Json {
+        let version = if let Base::Kept(kept) = base { Some(kept.version) } else { None };
+        return respond::json(&Whole { scenario: &scenario, version, answer: &answer });
+    }
+    respond::csv(&name, &rows(&answer))
+}
+
+fn toml(name: &str, text: String) -> Response {
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let mut response = ([(header::CONTENT_TYPE, "application/toml; charset=utf-8")], text).into_response();
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}.toml\"")) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
+    }
+    response
+}
+
+/// A cost line of an option, for files. Those of an option sum to its total.
+struct Row<'a> {
+    option: &'a str,
+    supplier: &'a str,
+    line: &'a str,
+    cost: Decimal,
+    currency: &'a Currency,
+    formula: &'a str,
+    is_cheapest: bool,
+}
+
+fn rows(answer: &Answer) -> Vec<Row<'_>> {
+    let lines = answer
+        .options()
+        .into_iter()
+        .flat_map(|(at, option)| option.lines.iter().map(move |line| row(answer, (at, option), line)));
+    lines.collect()
+}
+
+fn row<'a>(answer: &'a Answer, (at, option): (usize, &'a OptionAnswer), line: &'a Line) -> Row<'a> {
+    Row {
+        option: &option.name,
+        supplier: option.places.get(line.place).map_or("", |it| it.supplier.as_str()),
+        line: &line.name,
+        cost: line.cost,
+        currency: answer.currency(),
+        formula: line.formula,
+        is_cheapest: answer.is_cheapest(&at),
+    }
+}
+
+impl Record for Row<'_> {
+    const COLUMNS: &'static [&'static str] =
+        &["option", "supplier", "line", "cost", "currency", "formula", "is_cheapest"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::text(self.option),
+            Cell::text(self.supplier),
+            Cell::text(self.line),
+            Cell::Number(self.cost),
+            Cell::text(self.currency.as_str()),
+            Cell::text(self.formula),
+            Cell::text(if self.is_cheapest { "yes" } else { "no" }),
+        ]
+    }
+}

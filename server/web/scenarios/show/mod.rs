@@ -1,0 +1,96 @@
+//! `/scenarios/7`, `/scenarios/templates/own-or-rent`: a comparison, and the form that changes it.
+//!
+//! The state is the address: what it begins with, and the fields that differ ([`super::edit`]). The form says every field;
+//! what differs becomes the address that a browser is sent to, or that htmx puts in its place.
+
+mod chips;
+mod files;
+mod notes;
+mod page;
+
+use axum::http::HeaderValue;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{CurrentUser, Db, Htmx, Query};
+use super::super::layout::Layout;
+use super::super::{paths, respond};
+use super::edit::Edited;
+use super::keep::{Base, Said};
+use crate::scenarios;
+use crate::web::paths::ScenarioFile;
+
+pub(super) use chips::labelled;
+pub(super) use page::Page;
+
+pub async fn of_template(
+    path: paths::ScenarioTemplate,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    htmx: Htmx,
+    Query(pairs): Query<Vec<(String, String)>>,
+    db: Db,
+) -> Result {
+    let base = Base::template(&path.template.value)?;
+    let said = read(pairs)?;
+    if said.version.is_some() {
+        return Err(Error::BadRequest("version: a template has none.".to_owned()));
+    }
+    drop(db);
+    show(base, &said, path.template.file, htmx, |base, edited| async move {
+        Page::of(layout, base, edited, Vec::new(), &person).await
+    })
+    .await
+}
+
+pub async fn of_kept(
+    path: paths::Scenario,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    htmx: Htmx,
+    Query(pairs): Query<Vec<(String, String)>>,
+    mut db: Db,
+) -> Result {
+    let said = read(pairs)?;
+    let base = Base::kept(&mut db, path.scenario.value, said.version, &person).await?;
+    let shares = scenarios::shared_with(&mut db, path.scenario.value).await?;
+    // Nobody waits for a connection while this is reckoned.
+    drop(db);
+    show(base, &said, path.scenario.file, htmx, |base, edited| async move {
+        Page::of(layout, base, edited, shares, &person).await
+    })
+    .await
+}
+
+fn read(pairs: Vec<(String, String)>) -> Result<Said> {
+    let said = Said::read(pairs)?;
+    match said.rest.first() {
+        Some((name, _)) => Err(Error::BadRequest(format!(
+            "found “{name}”, expected set, copy, add, remove or version; the fields of the form are pointers."
+        ))),
+        None => Ok(said),
+    }
+}
+
+async fn show<F: Future<Output = Result<Page>>>(
+    base: Base,
+    said: &Said,
+    file: Option<ScenarioFile>,
+    Htmx(is_fragment): Htmx,
+    page: impl FnOnce(Base, Edited) -> F,
+) -> Result {
+    let edited = said.edit(&base)?;
+    let address = base.at("", &edited.edits);
+    let is_form = !said.form.is_empty() || said.act.is_some();
+    if let Some(file) = file {
+        return files::hand_out(&base, edited, file).await;
+    }
+    if is_form && !is_fragment {
+        let part = said.act.as_ref().map_or("", |_| "#edit");
+        return Ok(respond::see_other(format!("{address}{part}")));
+    }
+    let mut response = respond::html(page(base, edited).await?)?;
+    if is_form && let Ok(address) = HeaderValue::from_str(&address) {
+        response.headers_mut().insert("hx-push-url", address);
+    }
+    Ok(response)
+}

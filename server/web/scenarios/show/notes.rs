@@ -1,0 +1,69 @@
+//! What is said beside fields: why a value cannot be computed with, and what is odd about it.
+
+use super::super::super::filters;
+use super::super::super::words::number;
+use super::super::field::{Section, Takes, fields};
+use super::page::Page;
+use crate::money::Decimal;
+use crate::scenario::check::Finding;
+
+/// What is said beside a field.
+pub(super) struct Note {
+    pub pointer: String,
+    pub sentence: String,
+    pub is_refusal: bool,
+}
+
+impl Page {
+    pub(super) fn notes_of(&self, pointer: &str) -> Vec<&Note> {
+        self.notes.iter().filter(|it| it.pointer == pointer).collect()
+    }
+
+    pub(super) fn is_refused(&self, pointer: &str) -> bool {
+        self.notes.iter().any(|it| it.is_refusal && it.pointer == pointer)
+    }
+
+    pub(super) fn refusals(&self) -> Vec<&Note> {
+        self.notes.iter().filter(|it| it.is_refusal).collect()
+    }
+
+    pub(super) fn warnings(&self) -> Vec<&Note> {
+        self.notes.iter().filter(|it| !it.is_refusal).collect()
+    }
+
+    /// Every place beside a field where something may be said, for htmx.
+    pub(super) fn spots(&self) -> String {
+        let fields = fields(self.scenario());
+        let spots: Vec<String> = fields.iter().map(|it| format!("#{}", note_id(&it.pointer))).collect();
+        spots.join(",")
+    }
+}
+
+/// What is said of a field, at the field, or at what is closest to it.
+pub(super) fn note(finding: &Finding, sections: &[Section], is_refusal: bool) -> Note {
+    let pointer = format!("/{}", finding.field.replace('.', "/"));
+    let found =
+        sections.iter().flat_map(|it| &it.parts).flat_map(|it| &it.fields).find(|it| it.pointer == pointer);
+    let is_share = found.is_some_and(|it| matches!(it.takes, Takes::Percent | Takes::PercentOrNone));
+    let is_known = finding.message.starts_with("expected a share from 0 to 1");
+    let sentence = match finding.found.parse::<Decimal>() {
+        Ok(share) if is_share && is_known => {
+            format!("{} %: expected 0 to 100 %", number(share.times(100), 4))
+        }
+        _ => format!("{}: {}", finding.found, finding.message),
+    };
+    Note { pointer, sentence: capital(&sentence), is_refusal }
+}
+
+pub(super) fn capital(text: &str) -> String {
+    format!("{}.", filters::capital(text.trim_end_matches('.')))
+}
+
+/// An id of a field; it holds nothing that a selector would take for something.
+pub(super) fn id(pointer: &str) -> String {
+    format!("f{}", pointer.replace('/', "-"))
+}
+
+pub(super) fn note_id(pointer: &str) -> String {
+    format!("n{}", pointer.replace('/', "-"))
+}

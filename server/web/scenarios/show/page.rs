@@ -1,0 +1,158 @@
+//! The page: what it shows of a scenario, and what its forms take along.
+
+use askama::Template;
+use serde_json::Value;
+
+use super::super::super::layout::Layout;
+use super::super::super::words::term;
+use super::super::super::{filters, paths};
+use super::super::answer::{Answer, answer};
+use super::super::edit::{Edit, Edited, tree};
+use super::super::field::{Field, Section, Takes, sections};
+use super::super::keep::Base;
+use super::super::{below, words};
+use super::notes::{Note, capital, id, note, note_id};
+use crate::accounts::Person;
+use crate::scenario::comparison::Scenario;
+use crate::scenario::owning::Term;
+use crate::scenarios::{self, Share, may_change};
+use crate::web::error::Result;
+
+#[derive(Template)]
+#[template(path = "scenarios/show.html")]
+pub(in crate::web::scenarios) struct Page {
+    pub layout: Layout,
+    pub(super) base: Base,
+    pub(super) edited: Edited,
+    /// The document as it is edited, and before.
+    now: Value,
+    pub(super) before: Value,
+    sections: Vec<Section>,
+    pub(super) notes: Vec<Note>,
+    answer: Option<Answer>,
+    may_change: bool,
+    shares: Vec<Share>,
+    /// Why what was sent was not done.
+    pub problem: Option<String>,
+}
+
+impl Page {
+    /// A page with its answer, or why there is none.
+    pub(in crate::web::scenarios) async fn of(
+        layout: Layout,
+        base: Base,
+        edited: Edited,
+        shares: Vec<Share>,
+        person: &Person,
+    ) -> Result<Self> {
+        let sections = sections(&edited.scenario);
+        let mut notes: Vec<Note> = edited
+            .misread
+            .iter()
+            .map(|it| Note { pointer: it.pointer.clone(), sentence: capital(it.expected), is_refusal: true })
+            .collect();
+        let mut answered = None;
+        if notes.is_empty() {
+            match answer(edited.scenario.clone()).await? {
+                Ok(found) => {
+                    notes.extend(found.comparison.warnings.iter().map(|it| note(it, &sections, false)));
+                    answered = Some(found);
+                }
+                Err(refused) => notes.extend(refused.0.iter().map(|it| note(it, &sections, true))),
+            }
+        }
+        let may_change = match &base {
+            Base::Kept(kept) => kept.removed_at.is_none() && may_change(person, kept.owner_id),
+            Base::Template(..) => false,
+        };
+        let (now, before) = (tree(&edited.scenario), tree(base.scenario()));
+        Ok(Self {
+            layout,
+            base,
+            edited,
+            now,
+            before,
+            sections,
+            notes,
+            answer: answered,
+            may_change,
+            shares,
+            problem: None,
+        })
+    }
+
+    pub(super) fn scenario(&self) -> &Scenario {
+        &self.edited.scenario
+    }
+
+    fn kept(&self) -> Option<&scenarios::Kept> {
+        match &self.base {
+            Base::Kept(kept) => Some(kept),
+            Base::Template(..) => None,
+        }
+    }
+
+    fn path(&self) -> String {
+        self.base.path()
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        self.base.at(suffix, &self.edited.edits)
+    }
+
+    fn unedited(&self) -> String {
+        self.base.at("", &[])
+    }
+
+    fn is_edited(&self) -> bool {
+        !self.edited.edits.is_empty()
+    }
+
+    /// What forms take along: the version and everything that was edited.
+    fn state(&self) -> Vec<(&'static str, String)> {
+        let version = self.kept().map(|it| ("version", it.version.to_string()));
+        version.into_iter().chain(self.edited.edits.iter().map(Edit::pair)).collect()
+    }
+
+    /// Which scenario is copied when it is kept under a name.
+    fn from(&self) -> String {
+        match &self.base {
+            Base::Template(template, _) => format!("template:{}", template.handle),
+            Base::Kept(kept) => format!("scenario:{}", kept.id),
+        }
+    }
+
+    /// The version that the next one follows.
+    fn last_version(&self) -> i64 {
+        self.kept().map_or(0, |it| it.last_version)
+    }
+
+    fn next_version(&self) -> i64 {
+        self.last_version() + 1
+    }
+
+    fn is_last(&self) -> bool {
+        self.base.version().is_none()
+    }
+
+    fn text(&self, field: &Field) -> String {
+        self.edited.text(field, &self.now)
+    }
+
+    fn term(&self, of: &Term) -> String {
+        term(of, &self.scenario().currency)
+    }
+
+    /// Whether a section was edited last, or something is wrong with what is folded away in it.
+    fn is_open(&self, section: &Section) -> bool {
+        let inside = format!("{}/", section.pointer);
+        let is_here = |pointer: &str| format!("{pointer}/").starts_with(&inside);
+        section.pointer.is_empty()
+            || self.edited.edits.last().is_some_and(|it| is_here(it.pointer()))
+            || self.notes.iter().any(|it| it.is_refusal && it.pointer.starts_with(&inside))
+    }
+
+    fn has_rare_refusal(&self, fields: &[Field]) -> bool {
+        fields.iter().any(|it| it.is_rare && self.is_refused(&it.pointer))
+    }
+}
