@@ -252,6 +252,13 @@ mod tests {
         }
 
         #[test]
+        fn what_costs_no_less_to_run_is_never_paid_back(price in 1i64..5000, opex in 0i64..200, less in 0i64..200) {
+            let own = Payments::level(price.into(), opex.into(), 60);
+            let rent = Payments::level(Decimal::ZERO, (opex - less).max(0).into(), 60);
+            prop_assert_eq!(own.payback(&rent), Payback::Never);
+        }
+
+        #[test]
         fn without_interest_the_present_value_is_the_sum(amounts in prop::collection::vec(-1000i64..1000, 1..40)) {
             let mut payments = Payments::over(40);
             for (month, amount) in (0u32..).zip(&amounts) {

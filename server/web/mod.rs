@@ -250,6 +250,8 @@ pub fn routes() -> Routes {
         .figures(SignedIn, scenarios::index_csv)
         .post(SignedIn, scenarios::change::create)
         .upload(SignedIn, scenarios::change::load)
+        .figures(SignedIn, scenarios::calculators::index)
+        .figures(SignedIn, scenarios::calculators::show)
         .figures(SignedIn, scenarios::show::of_template)
         .figures(SignedIn, scenarios::show::of_kept)
         .post(SignedIn, scenarios::change::save)

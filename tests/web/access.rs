@@ -104,6 +104,8 @@ const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/scenarios", "/scenarios", PEOPLE),
     ("POST", "/scenarios/file", "/scenarios/file", PEOPLE),
     ("GET", "/scenarios/templates/{template}", "/scenarios/templates/none", PEOPLE),
+    ("GET", "/scenarios/calculators", "/scenarios/calculators", PEOPLE),
+    ("GET", "/scenarios/calculators/{calculator}", "/scenarios/calculators/spot", PEOPLE),
     ("GET", "/scenarios/{scenario}", "/scenarios/1", PEOPLE),
     ("POST", "/scenarios/{scenario}", "/scenarios/1", PEOPLE),
     ("GET", "/scenarios/{scenario}/versions", "/scenarios/1/versions", PEOPLE),

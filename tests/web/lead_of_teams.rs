@@ -149,6 +149,8 @@ const SEEN: &[(&str, &[&str])] = &[
     ("/scenarios.json", &["/scenarios.json"]),
     ("/scenarios.csv", &["/scenarios.csv"]),
     ("/scenarios/templates/{template}", &["/scenarios/templates/{situation}"]),
+    ("/scenarios/calculators", &["/scenarios/calculators"]),
+    ("/scenarios/calculators/{calculator}", &["/scenarios/calculators/spot"]),
     ("/scenarios/{scenario}", &["/scenarios/1", "/scenarios/1?set=/months=6"]),
     ("/scenarios/{scenario}/versions", &["/scenarios/1/versions"]),
     ("/scenarios/{scenario}/versions.json", &["/scenarios/1/versions.json"]),

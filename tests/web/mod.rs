@@ -3,6 +3,7 @@ mod account;
 pub mod allocation;
 mod audit;
 mod budgets;
+mod calculators;
 mod cluster_report;
 mod clusters;
 mod experiments;

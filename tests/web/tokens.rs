@@ -67,6 +67,8 @@ const FOR_SCRIPTS: &[&str] = &[
     "/scenarios",
     "/scenarios.csv",
     "/scenarios.json",
+    "/scenarios/calculators",
+    "/scenarios/calculators/{calculator}",
     "/scenarios/templates/{template}",
     "/scenarios/{scenario}",
     "/scenarios/{scenario}/versions",

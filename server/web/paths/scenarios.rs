@@ -33,6 +33,17 @@ pub struct ScenarioTemplate {
     pub template: In<String>,
 }
 
+/// One formula at a time.
+#[derive(TypedPath)]
+#[typed_path("/scenarios/calculators", rejection(Error))]
+pub struct Calculators;
+
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/scenarios/calculators/{calculator}", rejection(Error))]
+pub struct Calculator {
+    pub calculator: In<String>,
+}
+
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/scenarios/{scenario}", rejection(Error))]
 pub struct Scenario {

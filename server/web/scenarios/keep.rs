@@ -81,7 +81,7 @@ impl Base {
 }
 
 /// A value of a query, with pointers left as they are.
-fn encode(text: &str) -> String {
+pub(super) fn encode(text: &str) -> String {
     use std::fmt::Write as _;
     text.bytes().fold(String::with_capacity(text.len()), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || b"/-_.=:~".contains(&byte) {

@@ -1,6 +1,7 @@
 //! `/scenarios`: where work should run. Those that are kept, templates to begin with, and files.
 
 mod answer;
+pub(super) mod calculators;
 pub(super) mod change;
 mod edit;
 mod field;

@@ -1,0 +1,233 @@
+//! `/scenarios/calculators/spot`: one question, answered with its formula.
+//!
+//! What a comparison computes many times can be asked once here: each formula of [`crate::scenario`] by itself. The
+//! address says the numbers that were entered, so that an answer can be sent to somebody.
+
+mod chips;
+mod input;
+mod models;
+mod renting;
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use serde::Serialize;
+
+use super::super::error::{Error, Result};
+use super::super::extract::Query;
+use super::super::layout::Layout;
+use super::super::respond::{Cell, Record};
+use super::super::words::{number, term};
+use super::super::{filters, paths, respond};
+use crate::money::Currency;
+use crate::scenario::check::{Finding, Refused};
+use crate::scenario::figure::{Figure, Term};
+use crate::web::paths::ScenarioFile;
+use input::{Input, Takes, Values};
+
+/// One question.
+struct Calculator {
+    /// What its address ends with.
+    handle: &'static str,
+    /// The question.
+    name: &'static str,
+    about: &'static str,
+    /// What is entered. Their names are those of the fields that a finding speaks of.
+    inputs: Vec<Input>,
+    answer: fn(&Values<'_>) -> Result<Answered, Refused>,
+}
+
+/// What a calculator answers.
+#[derive(Debug, Serialize)]
+struct Answered {
+    /// In words.
+    sentence: String,
+    figures: Vec<Figure>,
+    warnings: Vec<Finding>,
+}
+
+/// What is said beside a field.
+struct Note {
+    name: String,
+    sentence: String,
+    is_refusal: bool,
+}
+
+/// What scripts get.
+#[derive(Serialize)]
+struct Whole<'a> {
+    calculator: &'static str,
+    currency: &'a str,
+    #[serde(flatten)]
+    answered: &'a Answered,
+}
+
+static CALCULATORS: LazyLock<Vec<Calculator>> = LazyLock::new(|| {
+    [renting::calculators(), models::calculators(), chips::calculators()].into_iter().flatten().collect()
+});
+
+#[derive(Template)]
+#[template(path = "scenarios/calculators.html")]
+struct Index {
+    layout: Layout,
+    calculators: &'static [Calculator],
+}
+
+#[derive(Template)]
+#[template(path = "scenarios/calculator.html")]
+struct Page {
+    layout: Layout,
+    calculator: &'static Calculator,
+    values: Values<'static>,
+    notes: Vec<Note>,
+    answered: Option<Answered>,
+}
+
+pub async fn index(_: paths::Calculators, layout: Layout) -> Result {
+    respond::html(Index { layout, calculators: &CALCULATORS })
+}
+
+pub async fn show(
+    path: paths::Calculator,
+    layout: Layout,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result {
+    let handle = &path.calculator.value;
+    let calculator = CALCULATORS.iter().find(|it| it.handle == handle).ok_or(Error::NotFound)?;
+    let values = Values::read(&calculator.inputs, pairs)?;
+    let mut notes: Vec<Note> = values
+        .misread()
+        .map(|(name, expected)| Note {
+            name: name.to_owned(),
+            sentence: format!("{}.", filters::capital(expected)),
+            is_refusal: true,
+        })
+        .collect();
+    let mut answered = None;
+    if notes.is_empty() {
+        match (calculator.answer)(&values) {
+            Ok(found) => {
+                notes.extend(found.warnings.iter().map(|it| note(it, &values, false)));
+                answered = Some(found);
+            }
+            Err(refused) => notes.extend(refused.0.iter().map(|it| note(it, &values, true))),
+        }
+    }
+    let Some(file) = path.calculator.file else {
+        return respond::html(Page { layout, calculator, values, notes, answered });
+    };
+    let answered = answered.ok_or_else(|| {
+        let told: Vec<String> = notes.iter().map(|it| format!("{}: {}", it.name, it.sentence)).collect();
+        Error::BadRequest(told.join(" "))
+    })?;
+    let currency = values.currency();
+    match file {
+        ScenarioFile::Json => {
+            let (calculator, currency) = (calculator.handle, currency.as_str());
+            respond::json(&Whole { calculator, currency, answered: &answered })
+        }
+        ScenarioFile::Csv => {
+            let rows: Vec<Row<'_>> = answered.figures.iter().map(|it| Row(it, &currency)).collect();
+            respond::csv(calculator.handle, &rows)
+        }
+        ScenarioFile::Toml => Err(Error::NotFound),
+    }
+}
+
+/// What is said of a field; shares are entered as percentages.
+fn note(finding: &Finding, values: &Values<'_>, is_refusal: bool) -> Note {
+    let input = values.inputs().iter().find(|it| it.name == finding.field);
+    let is_share = input.is_some_and(|it| matches!(it.takes, Takes::Percent));
+    let (found, message) = match finding.found.parse::<crate::money::Decimal>() {
+        Ok(share) if is_share => (
+            format!("{} %", number(share.times(100), 4)),
+            finding.message.replace("a share from 0 to 1", "0 to 100 %"),
+        ),
+        _ => (finding.found.clone(), finding.message.clone()),
+    };
+    let name = input.map_or_else(|| finding.field.clone(), |it| it.name.to_owned());
+    Note { name, sentence: format!("{found}: {}.", message.trim_end_matches('.')), is_refusal }
+}
+
+/// A figure as a row of a table.
+struct Row<'a>(&'a Figure, &'a Currency);
+
+impl Record for Row<'_> {
+    const COLUMNS: &'static [&'static str] = &["figure", "value", "unit", "currency", "formula", "terms"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let Self(figure, currency) = self;
+        let terms: Vec<String> = figure.terms.iter().map(|it| said_term(it, currency)).collect();
+        vec![
+            Cell::text(figure.name),
+            figure.value.map_or(Cell::Empty, Cell::Number),
+            Cell::text(unit(figure)),
+            Cell::text(currency.as_str()),
+            Cell::text(figure.formula),
+            Cell::text(terms.join("; ")),
+        ]
+    }
+}
+
+/// `money-per-hour`, as JSON has it.
+fn unit(figure: &Figure) -> String {
+    let unit = serde_json::to_value(figure.unit).unwrap_or_default();
+    unit.as_str().unwrap_or_default().to_owned()
+}
+
+fn said_term(it: &Term, currency: &Currency) -> String {
+    format!("{} {}", it.name, term(it, currency))
+}
+
+impl Page {
+    fn address(&self, suffix: &str) -> String {
+        format!("{}{suffix}{}", to(self.calculator.handle), self.values.query())
+    }
+
+    fn path(&self) -> String {
+        to(self.calculator.handle)
+    }
+
+    fn notes_of(&self, input: &Input) -> Vec<&Note> {
+        self.notes.iter().filter(|it| it.name == input.name).collect()
+    }
+
+    fn is_refused(&self, input: &Input) -> bool {
+        self.notes.iter().any(|it| it.is_refusal && it.name == input.name)
+    }
+
+    /// What is said of no field that the form has.
+    fn other_notes(&self) -> Vec<&Note> {
+        let has = |note: &&Note| !self.calculator.inputs.iter().any(|it| it.name == note.name);
+        self.notes.iter().filter(has).collect()
+    }
+
+    fn refusals(&self) -> Vec<&Note> {
+        self.notes.iter().filter(|it| it.is_refusal).collect()
+    }
+
+    fn label<'a>(&self, note: &'a Note) -> &'a str {
+        let input = self.calculator.inputs.iter().find(|it| it.name == note.name);
+        input.map_or(note.name.as_str(), |it| it.label)
+    }
+
+    fn terms(&self, figure: &Figure) -> String {
+        let currency = self.values.currency();
+        let terms: Vec<String> = figure.terms.iter().map(|it| said_term(it, &currency)).collect();
+        terms.join("; ")
+    }
+
+    /// Every place beside a field where something may be said, for htmx.
+    fn spots(&self) -> String {
+        let spots: Vec<String> = self.calculator.inputs.iter().map(|it| format!("#n-{}", it.id())).collect();
+        spots.join(",")
+    }
+}
+
+/// The address of a calculator.
+fn to(handle: &str) -> String {
+    paths::Calculator { calculator: paths::In::page(handle.to_owned()) }.to_string()
+}
+
+#[cfg(test)]
+mod tests;

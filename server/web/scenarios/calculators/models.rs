@@ -1,0 +1,332 @@
+//! What a model takes: memory, tokens, vectors.
+
+use super::input::{Input, Takes, Values, currency, input};
+use super::{Answered, Calculator};
+use crate::accelerator;
+use crate::money::Decimal;
+use crate::scenario::check::Refused;
+use crate::scenario::figure::Unit;
+use crate::scenario::memory::{Fit, Precision};
+use crate::scenario::serving::{Interface, Lifetime, Serving};
+use crate::scenario::vectors::{Numbers, Rule, Vectors};
+
+const PRECISIONS: &[(&str, &str)] = &[
+    ("fp32", "FP32"),
+    ("half", "FP16 or BF16"),
+    ("fp8", "FP8"),
+    ("int8", "INT8"),
+    ("fp4", "FP4"),
+    ("int4", "INT4"),
+];
+const NUMBERS: &[(&str, &str)] =
+    &[("fp32", "32 bits"), ("fp16", "16 bits"), ("int8", "8 bits"), ("binary", "a bit each")];
+const RULES: &[(&str, &str)] =
+    &[("half", "half as much again as the numbers"), ("graph", "with a graph of neighbors")];
+
+pub(super) fn calculators() -> Vec<Calculator> {
+    vec![
+        Calculator {
+            handle: "memory",
+            name: "Does a model fit, and how many users does it leave room for?",
+            about: "Weights, keys and values against the memory of so many GPUs. What a GPU cannot compute with is refused: \
+                    an A100 knows no FP8.",
+            inputs: memory_inputs(),
+            answer: memory,
+        },
+        Calculator {
+            handle: "tokens",
+            name: "What do a million tokens cost on our own GPUs?",
+            about: "By how fast they answer, and by how much of the time anybody asks.",
+            inputs: tokens_inputs(),
+            answer: tokens,
+        },
+        Calculator {
+            handle: "interface",
+            name: "From which volume on does serving oneself cost less than paying by the token?",
+            about: "GPUs cost the same whatever is asked; an interface is paid by the token.",
+            inputs: interface_inputs(),
+            answer: interface,
+        },
+        Calculator {
+            handle: "overtaking",
+            name: "When does serving overtake training?",
+            about: "The inference cliff: training is paid once, serving every month.",
+            inputs: overtaking_inputs(),
+            answer: overtaking,
+        },
+        Calculator {
+            handle: "vectors",
+            name: "What does the memory of a retrieval index cost?",
+            about: "Vectors that are held in memory, and what a service asks for the same.",
+            inputs: vectors_inputs(),
+            answer: vectors,
+        },
+    ]
+}
+
+fn memory_inputs() -> Vec<Input> {
+    vec![
+        input("parameters", "Parameters", Takes::Number, "billions", "70", ""),
+        input("weights", "Weights", Takes::OneOf(PRECISIONS), "", "half", ""),
+        input("cache", "Keys and values", Takes::OneOf(PRECISIONS), "", "half", ""),
+        input(
+            "accelerator",
+            "GPU",
+            Takes::Accelerator(|id| accelerator::model(id).is_some_and(|it| it.memory_gb.is_some())),
+            "",
+            "nvidia-h100-sxm",
+            "",
+        ),
+        input("gpus", "GPUs that share it", Takes::Whole, "", "4", ""),
+        input(
+            "tokens",
+            "Tokens held at once",
+            Takes::Whole,
+            "",
+            "400000",
+            "Users × what each has said and heard.",
+        ),
+        input(
+            "layers",
+            "Layers",
+            Takes::Whole,
+            "",
+            "80",
+            "These three as of Llama 70B; they stand in a model’s configuration.",
+        ),
+        input("key_value_heads", "Heads of keys and values", Takes::Whole, "", "8", ""),
+        input("head_size", "Size of a head", Takes::Whole, "", "128", ""),
+        input("activations", "Besides", Takes::Number, "GB", "0", "Activations, buffers."),
+        input(
+            "usable",
+            "Memory of a GPU",
+            Takes::NumberOrNone,
+            "GB",
+            "",
+            "Empty: as the catalog has it. What telemetry says is better.",
+        ),
+    ]
+}
+
+fn precision(values: &Values<'_>, name: &str) -> Precision {
+    match values.text(name) {
+        "fp32" => Precision::Fp32,
+        "fp8" => Precision::Fp8,
+        "int8" => Precision::Int8,
+        "fp4" => Precision::Fp4,
+        "int4" => Precision::Int4,
+        _ => Precision::Half,
+    }
+}
+
+fn memory(values: &Values<'_>) -> Result<Answered, Refused> {
+    let found = Fit {
+        parameters: values.number("parameters"),
+        weights: precision(values, "weights"),
+        cache: precision(values, "cache"),
+        layers: values.whole("layers"),
+        key_value_heads: values.whole("key_value_heads"),
+        head_size: values.whole("head_size"),
+        activations: values.number("activations"),
+        tokens: values.long("tokens"),
+        accelerator: values.text("accelerator").to_owned(),
+        usable: values.optional("usable"),
+        gpus: values.whole("gpus"),
+    }
+    .fit()?;
+    let sentence = match (found.fits, found.least_gpus.value) {
+        (true, _) => format!("It fits, with room for {} at once.", values.said(&found.tokens)),
+        (false, Some(gpus)) => {
+            format!("It does not fit: it takes at least {} GPUs.", values.stated(gpus, Unit::Number))
+        }
+        (false, None) => "It does not fit.".to_owned(),
+    };
+    let figures = vec![
+        found.weights,
+        found.bytes_per_token,
+        found.memory,
+        found.room,
+        found.tokens,
+        found.idle,
+        found.least_gpus,
+    ];
+    Ok(Answered { sentence, figures, warnings: found.warnings })
+}
+
+fn tokens_inputs() -> Vec<Input> {
+    vec![
+        input("price", "Price of a GPU", Takes::Number, "MONEY an hour", "2.00", ""),
+        input("gpus", "GPUs", Takes::Whole, "", "1", ""),
+        input(
+            "output_rate",
+            "They answer",
+            Takes::Number,
+            "tokens a second, together",
+            "85",
+            "As measured, with all requests at once.",
+        ),
+        input(
+            "input_rate",
+            "They read",
+            Takes::NumberOrNone,
+            "tokens a second, together",
+            "",
+            "Empty: prompts are not counted.",
+        ),
+        input("duty", "Busy", Takes::Percent, "% of the paid hours", "45", ""),
+        input(
+            "off_hours",
+            "Runs only for",
+            Takes::NumberOrNone,
+            "hours a month",
+            "",
+            "Where it is off while nobody asks.",
+        ),
+        input("off_tokens", "and answers", Takes::Number, "tokens in them", "10000000", ""),
+        currency(),
+    ]
+}
+
+fn tokens(values: &Values<'_>) -> Result<Answered, Refused> {
+    let asked = Serving {
+        price: values.number("price"),
+        gpus: values.whole("gpus"),
+        output_rate: values.number("output_rate"),
+        input_rate: values.optional("input_rate"),
+        duty: values.number("duty"),
+    };
+    let found = asked.cost()?;
+    let sentence = format!("A million tokens of answers cost {}.", values.amount(&found.output));
+    let off =
+        values.optional("off_hours").map(|hours| asked.scaled_to_zero(hours, values.number("off_tokens")));
+    let figures = [Some(found.output), found.input, off];
+    Ok(Answered { sentence, figures: figures.into_iter().flatten().collect(), warnings: found.warnings })
+}
+
+fn interface_inputs() -> Vec<Input> {
+    vec![
+        input("price", "The interface asks", Takes::Number, "MONEY a million tokens", "0.90", ""),
+        input(
+            "fixed",
+            "Serving oneself costs",
+            Takes::Number,
+            "MONEY a month",
+            "20000",
+            "Whatever is asked: the GPUs.",
+        ),
+        input("variable", "and besides", Takes::Number, "MONEY a million tokens", "0", ""),
+        currency(),
+    ]
+}
+
+fn interface(values: &Values<'_>) -> Result<Answered, Refused> {
+    let found = Interface {
+        price: values.number("price"),
+        fixed: values.number("fixed"),
+        variable: values.number("variable"),
+    }
+    .break_even()?;
+    let sentence = match found.value {
+        Some(tokens) => {
+            format!("From {} a month on serving oneself costs less.", values.stated(tokens, Unit::Tokens))
+        }
+        None => {
+            "Never: the interface asks no more for a million than serving oneself costs besides.".to_owned()
+        }
+    };
+    Ok(Answered { sentence, figures: vec![found], warnings: Vec::new() })
+}
+
+fn overtaking_inputs() -> Vec<Input> {
+    vec![
+        input("training", "Training cost", Takes::Number, "MONEY once", "50000", ""),
+        input("serving", "Serving costs", Takes::Number, "MONEY a month", "20000", ""),
+        input("months", "Counted over", Takes::Whole, "months", "12", ""),
+        currency(),
+    ]
+}
+
+fn overtaking(values: &Values<'_>) -> Result<Answered, Refused> {
+    let found = Lifetime {
+        training: values.number("training"),
+        serving: values.number("serving"),
+        months: values.whole("months"),
+    }
+    .overtaking()?;
+    let sentence = match (found.months.value, found.share.value) {
+        (Some(_), Some(share)) => format!(
+            "After {} serving has cost as much as training, and over all of them it is {} of everything.",
+            values.said(&found.months),
+            values.stated(share, Unit::Share)
+        ),
+        _ => "Never: serving costs nothing.".to_owned(),
+    };
+    Ok(Answered { sentence, figures: vec![found.months, found.served, found.share], warnings: Vec::new() })
+}
+
+fn vectors_inputs() -> Vec<Input> {
+    vec![
+        input("vectors", "Vectors", Takes::Whole, "", "1000000", ""),
+        input("dimensions", "Numbers in each", Takes::Whole, "", "1536", ""),
+        input("numbers", "Kept in", Takes::OneOf(NUMBERS), "", "fp32", ""),
+        input(
+            "rule.by",
+            "Reckoned",
+            Takes::OneOf(RULES),
+            "",
+            "half",
+            "A rule of thumb of Qdrant, or as ScyllaDB documents it.",
+        ),
+        input("rule.neighbors", "Neighbors of each", Takes::Whole, "", "16", "Where there is a graph."),
+        input(
+            "price",
+            "Price of memory",
+            Takes::Number,
+            "MONEY a GB and hour",
+            "0.004237",
+            "What OpenCost assumes.",
+        ),
+        input("managed", "A service asks", Takes::NumberOrNone, "MONEY a month", "", ""),
+        currency(),
+    ]
+}
+
+fn vectors(values: &Values<'_>) -> Result<Answered, Refused> {
+    let rule = if values.is("rule.by", "graph") {
+        Rule::Graph { neighbors: values.whole("rule.neighbors") }
+    } else {
+        Rule::Half
+    };
+    let numbers = match values.text("numbers") {
+        "fp16" => Numbers::Fp16,
+        "int8" => Numbers::Int8,
+        "binary" => Numbers::Binary,
+        _ => Numbers::Fp32,
+    };
+    let found = Vectors {
+        vectors: values.long("vectors"),
+        dimensions: values.whole("dimensions"),
+        numbers,
+        rule,
+        price: values.number("price"),
+        managed: values.optional("managed"),
+    }
+    .cost()?;
+    let saved = match found.saved.as_ref().and_then(|it| it.value) {
+        Some(saved) if saved > Decimal::ZERO => {
+            format!(" The service costs {} more.", values.stated(saved, Unit::MoneyPerMonth))
+        }
+        Some(saved) if saved < Decimal::ZERO => {
+            format!(" The service costs {} less.", values.stated(-saved, Unit::MoneyPerMonth))
+        }
+        Some(_) => " The service costs exactly as much.".to_owned(),
+        None => String::new(),
+    };
+    let sentence = format!(
+        "It takes {} of memory, {}.{saved}",
+        values.said(&found.memory),
+        values.said(&found.per_month)
+    );
+    let figures = [Some(found.memory), Some(found.per_month), found.saved];
+    Ok(Answered { sentence, figures: figures.into_iter().flatten().collect(), warnings: found.warnings })
+}

@@ -1,0 +1,88 @@
+use super::*;
+
+fn answered(handle: &str, pairs: &[(&str, &str)]) -> Result<Answered, Refused> {
+    let calculator = CALCULATORS.iter().find(|it| it.handle == handle).unwrap();
+    let pairs = pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    let values = Values::read(&calculator.inputs, pairs).unwrap();
+    assert_eq!(values.misread().count(), 0);
+    (calculator.answer)(&values)
+}
+
+#[test]
+fn each_begins_with_an_answer_whose_figures_say_how_they_come_about() {
+    let mut handles: Vec<&str> = CALCULATORS.iter().map(|it| it.handle).collect();
+    for handle in &handles {
+        let found = answered(handle, &[]).unwrap_or_else(|refused| panic!("{handle}: {refused}"));
+        assert!(found.sentence.ends_with('.'), "{handle}: {}", found.sentence);
+        assert!(!found.sentence.contains("undefined"), "{handle}: {}", found.sentence);
+        assert!(!found.figures.is_empty());
+        for figure in &found.figures {
+            assert!(!figure.formula.is_empty() && !figure.terms.is_empty(), "{handle}: {}", figure.name);
+        }
+    }
+    handles.sort_unstable();
+    handles.dedup();
+    assert_eq!(handles.len(), CALCULATORS.len());
+}
+
+#[test]
+fn an_answer_is_that_of_the_formula() {
+    for (handle, entered, sentence) in [
+        ("tokens", vec![("duty", "100")], "A million tokens of answers cost 6.54 USD."),
+        (
+            "overtaking",
+            vec![],
+            "After 2.5 months serving has cost as much as training, and over all of them it is 82.76 % of everything.",
+        ),
+        (
+            "slices",
+            vec![],
+            "4g.40gb costs 3.6693 USD an hour; 3g.40gb costs 3.2107 USD an hour. 0 USD an hour are paid for nothing.",
+        ),
+        ("egress", vec![], "It costs 28,791.00 USD and takes 4.63 days."),
+        (
+            "commitment",
+            vec![("hourly", "8.05"), ("later_on_demand", ""), ("currency", "EUR")],
+            "It costs less than on demand where it is used more than 65.5 % of the time.",
+        ),
+        (
+            "interface",
+            vec![("price", "0.5"), ("variable", "0.5")],
+            "Never: the interface asks no more for a million than serving oneself costs besides.",
+        ),
+    ] {
+        assert_eq!(answered(handle, &entered).unwrap().sentence, sentence, "{handle}");
+    }
+}
+
+#[test]
+fn what_is_refused_names_a_field_that_the_form_has() {
+    for (handle, entered, field) in [
+        ("spot", ("interruptions.instances", "0"), "interruptions.instances"),
+        ("memory", ("gpus", "0"), "gpus"),
+        ("commitment", ("hourly", "-1"), "hourly"),
+        ("egress", ("months", "0"), "months"),
+        ("slices", ("slices", "7g.80gb, 1g.10gb"), "slices"),
+        ("lock-in", ("performance_ratio", "0"), "performance_ratio"),
+    ] {
+        let refused = answered(handle, &[entered]).unwrap_err();
+        let calculator = CALCULATORS.iter().find(|it| it.handle == handle).unwrap();
+        assert_eq!(refused.0[0].field, field);
+        assert!(calculator.inputs.iter().any(|it| it.name == field));
+    }
+}
+
+#[test]
+fn an_address_says_what_differs_and_is_read_back() {
+    let calculator = &CALCULATORS[0];
+    let pairs = vec![("price".to_owned(), " 3 ".to_owned()), ("on_demand".to_owned(), "6.88".to_owned())];
+    let values = Values::read(&calculator.inputs, pairs).unwrap();
+    assert_eq!(values.query(), "?price=3");
+    assert!(Values::read(&calculator.inputs, vec![("prize".to_owned(), "3".to_owned())]).is_err());
+    let wrong = vec![("price".to_owned(), "cheap".to_owned())];
+    let values = Values::read(&calculator.inputs, wrong).unwrap();
+    assert_eq!(
+        values.misread().collect::<Vec<_>>(),
+        [("price", "expected a number, with a point before decimals")]
+    );
+}

@@ -1,0 +1,56 @@
+//! Calculators: one question, answered with its formula, at an address of its own.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::{TestApp, html};
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_calculator_opens_with_its_answer(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut lead = app.lead_of("vision").await;
+    let index = lead.get("/scenarios/calculators").await;
+    let addresses = html::attributes(&index.body, "main .facts a", "href");
+    assert_eq!(addresses.len(), 13);
+    for address in addresses {
+        let page = lead.get(&address).await;
+        assert_eq!(page.status, StatusCode::OK, "{address}: {}", page.body);
+        assert!(!html::text(&page.body, ".answer").is_empty(), "{address}");
+        let figures = html::texts(&page.body, "#answer tbody th");
+        let answered = lead.get(&format!("{address}.json")).await;
+        let answered: Value = serde_json::from_str(&answered.body).unwrap();
+        assert_eq!(answered["figures"].as_array().unwrap().len(), figures.len(), "{address}");
+        let table = lead.get(&format!("{address}.csv")).await;
+        assert_eq!(table.body.lines().count(), figures.len() + 1, "{address}");
+        assert_eq!(lead.get(&format!("{address}.toml")).await.status, StatusCode::NOT_FOUND);
+    }
+    assert_eq!(lead.get("/scenarios/calculators/luck").await.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_entered_stands_in_the_address_and_what_is_wrong_beside_its_field(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let page = finance.get("/scenarios/calculators/tokens?duty=100&currency=EUR").await;
+    assert_eq!(html::text(&page.body, ".answer"), "A million tokens of answers cost 6.54 EUR.");
+    let files = html::attributes(&page.body, ".files a", "href");
+    assert_eq!(files[1], "/scenarios/calculators/tokens.json?duty=100&currency=EUR");
+
+    let page = finance.get("/scenarios/calculators/tokens?duty=140&price=<b>").await;
+    assert_eq!(html::texts(&page.body, "#n-price .problem"), ["Expected a number, with a point before decimals."]);
+    assert_eq!(html::attributes(&page.body, "#f-price", "value"), ["<b>"]);
+    let page = finance.get("/scenarios/calculators/tokens?duty=140").await;
+    assert!(html::text(&page.body, "#n-duty .problem").starts_with("140 %: "), "{}", page.body);
+    assert!(html::texts(&page.body, ".answer").is_empty());
+    let refused = finance.get("/scenarios/calculators/tokens.json?duty=140").await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    let refused = finance.get("/scenarios/calculators/tokens?luck=1").await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.body.contains("output_rate"));
+
+    // An A100 computes with no 8-bit floats.
+    let page = finance.get("/scenarios/calculators/memory?weights=fp8&accelerator=nvidia-a100-sxm-80").await;
+    assert_eq!(html::texts(&page.body, "#n-weights .problem").len(), 1, "{}", page.body);
+}
