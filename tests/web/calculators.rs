@@ -10,7 +10,7 @@ use crate::support::{TestApp, html};
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn every_calculator_opens_with_its_answer(db: PgPool) {
     let app = TestApp::new(db);
-    let mut lead = app.lead_of("vision").await;
+    let mut lead = app.signed_in(Role::Lead).await;
     let index = lead.get("/scenarios/calculators").await;
     let addresses = html::attributes(&index.body, "main .facts a", "href");
     assert_eq!(addresses.len(), 13);
@@ -38,8 +38,11 @@ async fn what_is_entered_stands_in_the_address_and_what_is_wrong_beside_its_fiel
     let files = html::attributes(&page.body, ".files a", "href");
     assert_eq!(files[1], "/scenarios/calculators/tokens.json?duty=100&currency=EUR");
 
-    let page = finance.get("/scenarios/calculators/tokens?duty=140&price=<b>").await;
-    assert_eq!(html::texts(&page.body, "#n-price .problem"), ["Expected a number, with a point before decimals."]);
+    let page = finance.get("/scenarios/calculators/tokens?duty=140&price=%3Cb%3E").await;
+    assert_eq!(
+        html::texts(&page.body, "#n-price .problem"),
+        ["Expected a number, with a point before decimals."]
+    );
     assert_eq!(html::attributes(&page.body, "#f-price", "value"), ["<b>"]);
     let page = finance.get("/scenarios/calculators/tokens?duty=140").await;
     assert!(html::text(&page.body, "#n-duty .problem").starts_with("140 %: "), "{}", page.body);
