@@ -37,7 +37,7 @@ place = [{ supplier = "A", on_demand = { price = 6.88 }, committed = [{ months =
 
 [[option]]
 name = "Elsewhere"
-place = [{ supplier = "B", on_demand = { price = 3.99, yearly_change = -0.1 }, moved = [{ name = "Data", rates = { of = "aws" }, gigabytes = 20000, every = "month" }] }]
+place = [{ supplier = "B", on_demand = { price = 3.99, path = { by = "decline", yearly = 0.1 } }, moved = [{ name = "Data", rates = { of = "aws" }, gigabytes = 20000, every = "month" }] }]
 
 [[option]]
 name = "Our own"

@@ -3,6 +3,7 @@
 //! - a price after m months: the same; p × (1 − d)^(m ÷ 12), by a share d a year; of the last step that has come; or as
 //!   entered, the last for good. Lists move by steps: an H100 of AWS stayed 23 months and then fell by 44 %; specialty
 //!   clouds raised theirs in 2026
+//! - as text: `-20 %` a year, `12: 0.8, 24: 0.6` for steps from their months on, `prices: 3.99, 3.50` for those of months
 //! - hardware does 10^(g × t) as much for the money after t years. g = 0.14 orders of magnitude a year (Epoch AI), a
 //!   factor of 1.380; what is owned loses value at the rate g × ln 10, 0.322 a year
 //! - economic depreciation = purchase × (1 − 10^(−g × t)); of an hour at the start, purchase × g × ln 10 ÷ hours of a year
@@ -11,6 +12,9 @@
 //!   quarter: what staying with the generation one owns costs more than the best there is each quarter
 //!
 //! Powers of ten are numbers without a unit, and binary floats of 16 digits.
+
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -52,8 +56,8 @@ impl Path {
         Ok(self.moved(price, months))
     }
 
-    /// To 20 decimals, so that many can be added.
-    fn moved(&self, price: Decimal, months: u32) -> Decimal {
+    /// Of what was checked. To 20 decimals, so that many can be added.
+    pub(super) fn moved(&self, price: Decimal, months: u32) -> Decimal {
         let moved = match self {
             Self::Flat => price,
             Self::Decline { yearly } => {
@@ -79,6 +83,51 @@ impl Path {
         check::path(self, price, months).warnings_or_refused()?;
         let sum: Decimal = (0..months).map(|month| self.moved(price, month)).sum();
         Ok(quotient(sum, count(months)))
+    }
+}
+
+/// What a text has to be to say how a price moves.
+const EXPECTED: &str = "expected a change a year such as -20 %, steps such as 12: 0.8, 24: 0.6, or months such as prices: 3.99, 3.50";
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flat => f.write_str("0 %"),
+            Self::Decline { yearly } => write!(f, "{} %", (-yearly.times(100)).normalize()),
+            Self::Steps { steps } => {
+                let steps = steps.iter().map(|it| format!("{}: {}", it.month, it.factor.normalize()));
+                f.write_str(&steps.collect::<Vec<_>>().join(", "))
+            }
+            Self::Entered { prices } => {
+                let prices: Vec<String> = prices.iter().map(|it| it.normalize().to_string()).collect();
+                write!(f, "prices: {}", prices.join(", "))
+            }
+        }
+    }
+}
+
+impl FromStr for Path {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim().replace('−', "-");
+        let number = |text: &str| text.trim().parse::<Decimal>().map_err(|_| EXPECTED);
+        let listed = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
+        if let Some(prices) = text.strip_prefix("prices:") {
+            let prices = listed(prices).iter().map(|it| number(it)).collect::<Result<_, _>>()?;
+            return Ok(Self::Entered { prices });
+        }
+        if text.contains(':') {
+            let step = |text: &String| -> Result<Step, &'static str> {
+                let (month, factor) = text.split_once(':').ok_or(EXPECTED)?;
+                Ok(Step { month: month.trim().parse().map_err(|_| EXPECTED)?, factor: number(factor)? })
+            };
+            return Ok(Self::Steps { steps: listed(&text).iter().map(step).collect::<Result<_, _>>()? });
+        }
+        let yearly = text.trim_end_matches('%').trim();
+        let yearly = if yearly.is_empty() { Decimal::ZERO } else { number(yearly)? };
+        let yearly = -yearly.divide(100.into(), yearly.scale() + 2).ok_or(EXPECTED)?.normalize();
+        Ok(if yearly.is_zero() { Self::Flat } else { Self::Decline { yearly } })
     }
 }
 
@@ -261,6 +310,27 @@ mod tests {
         }
         assert_eq!(Path::Flat.average(10.into(), 5).unwrap(), Some(10.into()));
         assert_eq!(Path::Flat.average(10.into(), 0).unwrap(), None);
+    }
+
+    #[test]
+    fn a_path_is_read_from_the_text_it_is_written_as() {
+        for (text, written) in [
+            ("", "0 %"),
+            ("0", "0 %"),
+            ("−20", "-20 %"),
+            ("-12.5 %", "-12.5 %"),
+            ("+10%", "10 %"),
+            ("12:0.80,24 : 0.6", "12: 0.8, 24: 0.6"),
+            ("prices: 3.99, 3.50", "prices: 3.99, 3.5"),
+        ] {
+            let path: Path = text.parse().unwrap();
+            assert_eq!(path.to_string(), written);
+            assert_eq!(written.parse(), Ok(path));
+        }
+        assert_eq!("-20".parse(), Ok(Path::Decline { yearly: number("0.2") }));
+        for text in ["cheaper", "12: ", "12: 0.8, 24", "prices:", "-1.5: 2", "prices: 3; 4"] {
+            assert_eq!(text.parse::<Path>(), Err(EXPECTED), "{text}");
+        }
     }
 
     #[test]

@@ -159,6 +159,7 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
         (PRICE, "-3", "expected an amount from 0 to a trillion"),
         (PRICE, "0", "lists say 0 where something is not sold"),
         (PRICE, "cheap", "Expected a number, with a point before decimals."),
+        ("/option/0/place/0/on_demand/path", "cheaper", "Expected a change a year such as -20 %"),
         ("/months", "0", "expected 1 to 120 months"),
         ("/months", "a year", "Expected a whole number."),
         ("/currency", "dollars", "expected a currency of ISO 4217"),
@@ -195,6 +196,29 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
 /// As it was before it was put into an address.
 fn urlencoding(text: &str) -> String {
     text.replace("%20", " ").replace('+', " ")
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_was_kept_with_a_yearly_change_is_read_as_a_path(db: PgPool) {
+    let app = TestApp::new(db.clone());
+    let mut finance = app.signed_in(Role::Finance).await;
+    let address = kept(&mut finance).await;
+    let old = r#"jsonb_set(content #- '{option,0,place,0,on_demand,path}', '{option,0,place,0,on_demand,yearly_change}', '"-0.2"')"#;
+    let note = r#"jsonb_set(content, '{note}', to_jsonb('"yearly_change": "0.1"'::text))"#;
+    for change in [old, note] {
+        let update = format!("update scenario_versions set content = {change}");
+        sqlx::query(sqlx::AssertSqlSafe(update)).execute(&db).await.unwrap();
+    }
+    assert_eq!(finance.get(&address).await.status, StatusCode::INTERNAL_SERVER_ERROR);
+    let migration = include_str!("../../migrations/20261122000027_let_prices_take_paths.sql");
+    sqlx::query(migration).execute(&db).await.unwrap();
+    let page = finance.get(&address).await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    let kept: Value =
+        sqlx::query_scalar("select content from scenario_versions").fetch_one(&db).await.unwrap();
+    let path = &kept["option"][0]["place"][0]["on_demand"]["path"];
+    assert_eq!(path, &serde_json::json!({ "by": "decline", "yearly": "0.2" }));
+    assert_eq!(kept["note"], r#""yearly_change": "0.1""#, "a text stays");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::spot::interruptions;
-use super::{Findings, owning, porting, shape, transfer};
+use super::{Findings, owning, path, porting, shape, transfer};
 use crate::accelerator;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, one};
 use crate::scenario::comparison::{Committed, Gpus, Place, Rate, Scenario, Work};
+use crate::scenario::path::Path;
 
 /// Months that are looked at: ten years.
 const LONGEST: u32 = 120;
@@ -210,6 +211,14 @@ fn rate(rate: &Rate, field: &str, found: &mut Findings) {
             "lists say 0 where something is not sold; enter what is paid for it",
         );
     }
-    let message = "expected -0.9 to 1 a year";
-    found.between(&field("yearly_change"), rate.yearly_change, decimal(-9, 1), one(), message);
+    // Told of the whole: a form has it as one text.
+    for finding in path(&rate.path, rate.price, 0).iter().filter(|it| it.field != "price") {
+        found.refuse(&field("path"), format!("{} of {}", finding.found, finding.field), &finding.message);
+    }
+    if let Path::Entered { prices } = &rate.path
+        && prices.first().is_some_and(|first| *first != rate.price)
+    {
+        let message = "is not the price of now; what is entered by the month is what is computed with";
+        found.warn(&field("path"), prices[0], message);
+    }
 }

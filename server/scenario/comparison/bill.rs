@@ -4,9 +4,9 @@ use super::answer::{Layer, LayerKind, Line, PlaceAnswer, Policy};
 use super::entered::{Committed, PerWhat};
 use super::moved::MovedAnswer;
 use super::owned::OwnedBase;
-use super::place::{Asked, Evaluated, changed, commitment};
+use super::place::{Asked, Evaluated, commitment};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
+use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, product, quotient};
 use crate::scenario::cash::Payments;
 use crate::scenario::figure::{Term, Unit, term};
 use crate::scenario::profile::in_gpus;
@@ -130,10 +130,9 @@ impl<'a> Bill<'a> {
     /// Upfront at the start of each term, the hours during their months. What is left of the last term is not lost.
     fn pay_commitment(&mut self, entered: &Committed, (month, term_months): (u32, u32), own: Decimal) {
         let start = month - month % term_months;
-        let price = changed(&entered.rate, start);
+        let price = entered.rate.in_month(start);
         self.payments.during(month, own.times(HOURS_PER_MONTH).multiply(price));
-        let upfront = quotient(price, entered.rate.price).unwrap_or_else(one);
-        let upfront = product(&[own, entered.upfront, upfront]);
+        let upfront = product(&[own, entered.upfront, entered.upfront_factor(start)]);
         if month == start {
             self.payments.at_start_of(month, upfront);
         }

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::moved::Moved;
 use super::porting::Port;
 use crate::money::{Currency, Decimal};
-use crate::scenario::arithmetic::{decimal, one};
+use crate::scenario::arithmetic::{decimal, one, quotient};
 use crate::scenario::owning::Owning;
+use crate::scenario::path::Path;
 use crate::scenario::profile::Shape;
 use crate::scenario::spot::Interruptions;
 
@@ -149,9 +150,9 @@ impl Default for Place {
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     pub price: Decimal,
-    /// By which share it is expected to change in a year: -0.2 for a fifth less. 0: it stays.
+    /// How it is expected to move. By default it stays.
     #[serde(default)]
-    pub yearly_change: Decimal,
+    pub path: Path,
     /// When it was read.
     #[serde(default)]
     pub date: Option<NaiveDate>,
@@ -160,6 +161,13 @@ pub struct Rate {
     pub source: String,
     #[serde(default)]
     pub region: String,
+}
+
+impl Rate {
+    /// What it is in a month, from 0; of what was checked.
+    pub(super) fn in_month(&self, month: u32) -> Decimal {
+        self.path.moved(self.price, month)
+    }
 }
 
 /// What is paid for every hour of a term.
@@ -174,6 +182,13 @@ pub struct Committed {
     pub months: u32,
     #[serde(default)]
     pub gpus: Gpus,
+}
+
+impl Committed {
+    /// What is paid at the start of a term moves as the price of its hours does: times what it is now.
+    pub(super) fn upfront_factor(&self, start: u32) -> Decimal {
+        quotient(self.rate.in_month(start), self.rate.in_month(0)).unwrap_or_else(one)
+    }
 }
 
 /// What can be taken away at any time.

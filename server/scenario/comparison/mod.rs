@@ -232,11 +232,14 @@ impl Scenario {
 
     /// The prices of an hour in a place, as break-even asks for them.
     fn rates(&self, place: &Place) -> Vec<(LayerKind, Decimal, Payment)> {
-        let on_demand = place.on_demand.iter().map(|it| (LayerKind::OnDemand, it.price));
-        let tokens = place.per_million_tokens.iter().filter_map(|it| self.hour_by_tokens(place, it.price));
+        let on_demand = place.on_demand.iter().map(|it| (LayerKind::OnDemand, it.in_month(0)));
+        let tokens =
+            place.per_million_tokens.iter().filter_map(|it| self.hour_by_tokens(place, it.in_month(0)));
         let tokens = tokens.map(|price| (LayerKind::Tokens, price));
-        let spot =
-            place.spot.iter().map(|it| (LayerKind::Spot, product(&[it.rate.price, it.hours_for_one()])));
+        let spot = place
+            .spot
+            .iter()
+            .map(|it| (LayerKind::Spot, product(&[it.rate.in_month(0), it.hours_for_one()])));
         let committed = place.committed.iter().map(|it| {
             let prices = place::commitment(it, it.months).prices;
             (LayerKind::Committed, prices.first().copied().unwrap_or_default())

@@ -8,7 +8,7 @@ use super::bill::Bill;
 use super::entered::{Committed, Gpus, Place, Rate, Scenario};
 use super::owned::OwnedBase;
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, growth, one, product, quotient};
+use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
 use crate::scenario::cash::Payments;
 use crate::scenario::check::Refused;
 use crate::scenario::mix::{Commitment, Ladder, Overflow, Size, Stack};
@@ -183,15 +183,7 @@ pub(super) fn up(parts: u64, step: u64) -> u64 {
 
 /// A rate's price in each month.
 fn prices(rate: &Rate, months: u32) -> Vec<Decimal> {
-    (0..months).map(|month| changed(rate, month)).collect()
-}
-
-pub(super) fn changed(rate: &Rate, month: u32) -> Decimal {
-    if rate.yearly_change.is_zero() {
-        return rate.price;
-    }
-    let years = quotient(count(month), 12.into()).unwrap_or_default();
-    product(&[rate.price, growth(rate.yearly_change, years)])
+    (0..months).map(|month| rate.in_month(month)).collect()
 }
 
 fn overflow(scenario: &Scenario, place: &Place) -> Overflow {
@@ -215,9 +207,9 @@ pub(super) fn commitment(entered: &Committed, months: u32) -> Commitment {
     let term = entered.months.max(1);
     let upfront = quotient(entered.upfront, product(&[count(term), HOURS_PER_MONTH.into()]));
     let price = |month: u32| {
-        let factor = quotient(changed(&entered.rate, month - month % term), entered.rate.price);
-        changed(&entered.rate, month - month % term)
-            + product(&[upfront.unwrap_or_default(), factor.unwrap_or_else(one)])
+        let start = month - month % term;
+        let upfront = product(&[upfront.unwrap_or_default(), entered.upfront_factor(start)]);
+        entered.rate.in_month(start) + upfront
     };
     let size = match entered.gpus {
         Gpus::Best => Size::Best,

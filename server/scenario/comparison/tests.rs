@@ -219,6 +219,40 @@ fn what_is_paid_by_the_token_has_to_say_how_many_an_hour_makes() {
 }
 
 #[test]
+fn prices_follow_their_paths_and_a_commitment_that_of_its_start() {
+    let path = |text: &str| text.parse::<crate::scenario::path::Path>().unwrap();
+    let priced = |text: &str| Rate { path: path(text), ..rate("2") };
+    let rented = |text: &str| Place { on_demand: Some(priced(text)), ..Place::default() };
+    let yearly = |text: &str| Place {
+        committed: vec![Committed {
+            rate: priced(text),
+            upfront: 730.into(),
+            months: 12,
+            gpus: Gpus::Number(1),
+        }],
+        ..Place::default()
+    };
+    let steps = "6: 0.5, 18: 0.25";
+    let places = [rented("0 %"), rented("-20 %"), rented(steps), rented("prices: 3, 1"), yearly(steps)];
+    let compared = Scenario { months: 24, ..scenario(work(flat(1, 24)), places) }.compare().unwrap();
+    let total: Vec<Decimal> =
+        compared.options.iter().map(|it| quotient(it.total, 730.into()).unwrap().round(4)).collect();
+    assert_eq!(total[0], 48.into());
+    // Twelve months from 2 to 1.6, and twelve to 1.28: less than at the price of now, more than at the last.
+    assert!(total[1] > number("33") && total[1] < number("40"), "{}", total[1]);
+    assert_eq!(total[2], Decimal::from(6 * 2 + 12) + number("3"));
+    assert_eq!(total[3], Decimal::from(3 + 23));
+    // A term at 2, one at 1, and what is paid at their starts: 1 and a half of it.
+    assert_eq!(total[4], Decimal::from(24 + 12 + 1) + number("0.5"));
+    assert_eq!(compared.warnings[0].field, "option.3.place.0.on_demand.path");
+    let told = scenario(work(flat(1, 24)), [rented("6: 0.5, 3: 0.2")]).compare().unwrap_err().to_string();
+    assert!(
+        told.contains("option.0.place.0.on_demand.path is 3 of steps.1.month: expected a later"),
+        "{told}"
+    );
+}
+
+#[test]
 fn moving_data_and_porting_are_paid_when_they_happen() {
     let moved = |gigabytes: i64, every| Moved {
         name: "Data".to_owned(),

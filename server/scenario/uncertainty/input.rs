@@ -51,7 +51,7 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
     walk(&tree, String::new(), &mut |pointer, value| {
         let Some((_, name, low, high)) = RANGES.iter().find(|(end, ..)| is_of(&pointer, end)) else { return };
         let Ok(value) = value.parse::<Decimal>() else { return };
-        if value.is_zero() {
+        if value.is_zero() || is_entered_by_month(&tree, &pointer) {
             return;
         }
         let whose = supplier(&tree, &pointer);
@@ -93,6 +93,12 @@ fn walk(tree: &Value, pointer: String, visit: &mut impl FnMut(String, &str)) {
         Value::String(text) => visit(pointer, text),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Whether a price is told month by month, so that what it is now decides nothing.
+fn is_entered_by_month(tree: &Value, pointer: &str) -> bool {
+    let path = pointer.strip_suffix("/price").and_then(|rate| tree.pointer(&format!("{rate}/path/by")));
+    path.and_then(Value::as_str) == Some("entered")
 }
 
 /// Who sells what a pointer leads to: the supplier of its place.

@@ -26,7 +26,7 @@ name = "Reserved"
 [[option.place]]
 supplier = "AWS"
 support = 0.03
-committed = [{ rate = { price = 5.25, yearly_change = -0.1 }, months = 30, gpus = "best" }, { rate = { price = 5.60 }, upfront = 900, months = 10 }]
+committed = [{ rate = { price = 5.25, path = { by = "decline", yearly = 0.1 } }, months = 30, gpus = "best" }, { rate = { price = 5.60 }, upfront = 900, months = 10 }]
 on_demand = { price = 6.88 }
 spot = { rate = { price = 6.10 }, rework = 1.05, gpus = 16 }
 others = [{ name = "Moving there", amount = 50_000, per = "once" }, { name = "Storage", amount = 0.02, per = "gpu-hour" }]
@@ -44,7 +44,7 @@ place = [{ supplier = "X", committed = [{ rate = { price = 1 }, months = 30, gpu
 
 [[option]]
 name = "By the token"
-place = [{ supplier = "I", support = 0.02, per_million_tokens = { price = 19, yearly_change = -0.2 } }]
+place = [{ supplier = "I", support = 0.02, per_million_tokens = { price = 19, path = { by = "steps", steps = [{ month = 9, factor = 0.8 }, { month = 18, factor = 0.7 }] } } }]
 
 [[option]]
 name = "Other chips"

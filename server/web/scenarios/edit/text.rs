@@ -6,6 +6,7 @@ use super::super::super::form;
 use super::super::field::{Field, Takes};
 use super::is_kind;
 use crate::money::Decimal;
+use crate::scenario::path::Path;
 
 impl Takes {
     /// The value that a text of a document means, or what would be one.
@@ -31,6 +32,7 @@ impl Takes {
                 let day = text.parse::<chrono::NaiveDate>();
                 day.map(|it| json!(it)).map_err(|_| "expected a date such as 2026-09-30")
             }
+            Self::Path => text.parse::<Path>().map(|it| json!(it)),
             Self::OneOf(words) => {
                 let is_one = words.iter().any(|(word, _)| *word == text);
                 if is_one { Ok(json!(text)) } else { Err("expected one of those to choose from") }
@@ -51,6 +53,7 @@ impl Takes {
             Self::Number | Self::NumberOrNone => {
                 form::amount(&text).map_or(text, |it| it.normalize().to_string())
             }
+            Self::Path => text.parse::<Path>().map_or(text, |it| it.to_string()),
             _ => text,
         }
     }
@@ -80,6 +83,10 @@ impl Field {
                 _ => text.parse::<Decimal>().map_or(text.clone(), |it| it.normalize().to_string()),
             },
             Some(Value::Number(number)) => number.to_string(),
+            Some(path @ Value::Object(_)) if self.takes == Takes::Path => {
+                serde_json::from_value::<Path>(path.clone())
+                    .map_or_else(|_| String::new(), |it| it.to_string())
+            }
             _ => String::new(),
         }
     }

@@ -34,6 +34,8 @@ pub(super) enum Takes {
     /// A number, or as many as cost least.
     Gpus,
     DayOrNone,
+    /// How a price moves, as one text.
+    Path,
     OneOf(&'static [(&'static str, &'static str)]),
 }
 
@@ -107,8 +109,9 @@ impl Maker<'_> {
     fn rate(&mut self, under: &str, label: &'static str, hint: &'static str) {
         let name = |field: &str| format!("{under}{field}");
         self.add(&name("price"), label, Takes::Number, "MONEY a GPU-hour", hint);
-        let change = "Expected change";
-        self.rare(&name("yearly_change"), change, Takes::Percent, "% a year", "−20: a fifth less each year.");
+        let moves =
+            "−20 %: a fifth less each year. 12: 0.8, 24: 0.6: times the price of now, from these months on.";
+        self.rare(&name("path"), "Expected change", Takes::Path, "a year, or steps", moves);
         self.rare(&name("date"), "Read on", Takes::DayOrNone, "", "");
         self.rare(&name("source"), "Source", Takes::Text, "", "");
         self.rare(&name("region"), "Region", Takes::Text, "", "");
