@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use gpuledger::money::Decimal;
-use gpuledger::scenario::comparison::Scenario;
 use gpuledger::scenario::file;
 use gpuledger::scenario::profile::{Shape, in_gpus};
-use gpuledger::scenario::uncertainty::{self, simulate::simulate};
+use gpuledger::scenario::uncertainty::lead::lead;
+use gpuledger::scenario::uncertainty::simulate::simulate;
+use gpuledger::scenario::uncertainty::{Model, inputs};
 
 use super::Sizes;
 use super::table::{Figure, Measured};
@@ -56,35 +57,24 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
     assert_eq!(gpus.len(), 8760);
     scenario.work[0].demand = Shape::Hours { gpus };
 
-    let (mut answered, mut compared, mut turned) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+    let (mut answered, mut compared) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..sizes.runs {
         let began = Instant::now();
         let answer = scenario.compare().expect("a comparison");
         compared = compared.min(milliseconds(began));
-        let inputs = uncertainty::inputs(&scenario);
-        let simulation = simulate(&scenario, &answer, &inputs, (1, DRAWS));
+        let model = Model::new(&scenario, &answer, &inputs(&scenario));
+        let (simulation, swings) = (simulate(&answer, &model, (1, DRAWS)), model.swings());
+        let found = lead(&answer, &model);
         answered = answered.min(milliseconds(began));
-        assert_eq!((answer.options.len(), simulation.draws), (6, DRAWS));
-        let began = Instant::now();
-        let demands = scenario.demands();
-        let last = scenario.options.len() - 1;
-        let total = |it: &Scenario| it.total(last, &demands).ok()?;
-        assert!(!uncertainty::tornado(&scenario, &inputs, total).is_empty());
-        turned = turned.min(milliseconds(began));
+        assert_eq!((answer.options.len(), simulation.draws, swings.len()), (6, DRAWS, 6));
+        assert!(found.is_some_and(|it| !it.swings.is_empty()));
     }
     let how = format!("{compared:.0} ms of it for the exact comparison");
-    vec![
-        Figure {
-            name: "scenario: 8,760 hours, six options, 10,000 draws".into(),
-            measured: Measured::As(answered, how),
-            at_most: Some((300.0, "ms")),
-        },
-        Figure {
-            name: "scenario: the tornado of one option".into(),
-            measured: Measured::As(turned / 1000.0, "each input at both its ends".into()),
-            at_most: None,
-        },
-    ]
+    vec![Figure {
+        name: "scenario: 8,760 hours, six options, 10,000 draws, every swing".into(),
+        measured: Measured::As(answered, how),
+        at_most: Some((300.0, "ms")),
+    }]
 }
 
 fn milliseconds(began: Instant) -> f64 {

@@ -80,6 +80,9 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
                     break;
                 }
             }
+            if !all.is_empty() && all.iter().all(Decimal::is_zero) {
+                found.refuse(&format!("{field}.gpus"), 0, NOTHING);
+            }
         }
     }
 }
@@ -100,6 +103,7 @@ mod tests {
             (r#"{"shape": "between", "low": "0", "high": "0"}"#, "no work is asked for"),
             (r#"{"shape": "levels", "levels": [{"gpus": "0", "share": "1"}]}"#, "no work is asked for"),
             (r#"{"shape": "hours", "gpus": []}"#, "1 to 87,600 hours"),
+            (r#"{"shape": "hours", "gpus": ["0", "0.000"]}"#, "no work is asked for"),
         ] {
             let mut found = Findings::default();
             shape(&serde_json::from_str(json).unwrap(), "demand", &mut found);

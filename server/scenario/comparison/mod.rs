@@ -77,22 +77,6 @@ impl Scenario {
         Ok(Comparison { currency, months, work, options, cheapest, break_evens, warnings })
     }
 
-    /// What one option costs over all months, as [`Self::compare`] answers it; none where there is no such option. For
-    /// whoever asks often: with one price after the other changed.
-    ///
-    /// # Errors
-    /// What cannot be computed with, in words.
-    pub fn total(&self, option: usize, demands: &Demands) -> Result<Option<Decimal>, Refused> {
-        check::scenario(self).warnings_or_refused()?;
-        let Some(option) = self.options.get(option) else { return Ok(None) };
-        let mut total = Decimal::ZERO;
-        for place in option.places.iter().enumerate() {
-            let found = Asked::new(self, &demands.0, place).evaluate()?;
-            total += found.lines.iter().map(|it| it.cost).sum::<Decimal>();
-        }
-        Ok(Some(total))
-    }
-
     /// What each work asks for over all months. Prices are no part of it.
     pub fn demands(&self) -> Demands {
         let demand =

@@ -23,7 +23,7 @@ pub struct Input {
 }
 
 /// An input by how its pointer ends, its name, and its low and high in hundredths of its value.
-const RANGES: [(&str, &str, i64, i64); 16] = [
+const RANGES: [(&str, &str, i64, i64); 20] = [
     ("/on_demand/price", "On demand", 80, 120),
     ("/per_million_tokens/price", "A million tokens", 60, 120),
     ("/spot/rate/price", "Spot", 70, 150),
@@ -40,7 +40,12 @@ const RANGES: [(&str, &str, i64, i64); 16] = [
     ("/machines/staff/loaded_cost", "Loaded cost of staff", 80, 120),
     ("/machines/maintenance_share", "Maintenance", 60, 200),
     ("/machines/housing/price", "Colocation", 75, 150),
+    ("/machines/demand_charge", "Demand charge", 80, 120),
+    ("/machines/software_per_gpu", "Software", 50, 150),
     ("/machines/residual/share", "Residual value", 50, 150),
+    // Two to four years for three: lives that are planned for, and that were seen.
+    ("/machines/life_years", "Years until it is replaced", 67, 133),
+    ("/support", "Support", 50, 150),
     ("/cost_of_capital", "Cost of capital", 50, 150),
 ];
 
@@ -64,7 +69,7 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
         // A PUE is 1 at best, as are hours for a useful one; a share is at most 1.
         let (least, most) = match *name {
             "PUE" | "Hours of spot for a useful one" => (1.into(), 10.into()),
-            "Residual value" | "Maintenance" | "Cost of capital" => (Decimal::ZERO, 1.into()),
+            "Residual value" | "Maintenance" | "Cost of capital" | "Support" => (Decimal::ZERO, 1.into()),
             _ => (Decimal::ZERO, times(*high)),
         };
         let (low, high) = (times(*low).max(least).min(value), times(*high).min(most).max(value));

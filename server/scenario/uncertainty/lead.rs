@@ -10,11 +10,10 @@
 
 use serde::Serialize;
 
-use super::model::{Model, float};
-use super::simulate::cents;
-use super::{Input, Swing};
+use super::model::{Model, cents, float};
+use super::{Input, Swing, tornado};
 use crate::money::Decimal;
-use crate::scenario::comparison::{Comparison, Scenario};
+use crate::scenario::comparison::Comparison;
 
 /// How much larger or smaller an input is looked at, and in how many steps until there.
 const REACH: f64 = 4.0;
@@ -46,32 +45,22 @@ pub struct Turn {
 }
 
 /// The lead of the cheapest option; none where fewer than two options do the work.
-pub fn lead(scenario: &Scenario, compared: &Comparison, inputs: &[Input]) -> Option<Lead> {
+pub fn lead(compared: &Comparison, model: &Model) -> Option<Lead> {
     let cheapest = compared.cheapest?;
     let able = |at: &usize| compared.options[*at].fails.is_empty();
     let others = (0..compared.options.len()).filter(able).filter(|at| *at != cheapest);
     let next = others.clone().min_by_key(|at| compared.options[*at].total)?;
     let ahead = compared.options[next].total - compared.options[cheapest].total;
-    let model = Model::new(scenario, compared, inputs);
-    let base: Vec<f64> = inputs.iter().map(|it| float(it.value)).collect();
     // The lead with one input at another value, and who is first of the others.
     let with = |at: usize, value: f64| {
-        let (mut values, mut totals) = (base.clone(), Vec::new());
-        values[at] = value;
-        model.totals(&values, &mut totals);
+        let totals = model.with(at, value);
         let best = others.clone().min_by(|a, b| totals[*a].total_cmp(&totals[*b])).unwrap_or(next);
         (totals[best] - totals[cheapest], best)
     };
-    let swings = inputs.iter().enumerate().map(|(at, input)| Swing {
-        low: cents(with(at, float(input.low)).0),
-        high: cents(with(at, float(input.high)).0),
-        input: input.clone(),
-    });
-    let mut swings: Vec<Swing> = swings.filter(|it| !it.width().is_zero()).collect();
-    swings.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.input.label.cmp(&b.input.label)));
+    let swings = tornado(&model.inputs, |at, value| Some(cents(with(at, float(value)).0)));
     let mut turns: Vec<(f64, Turn)> = Vec::new();
-    for (at, input) in inputs.iter().enumerate() {
-        let own = base[at];
+    for (at, input) in model.inputs.iter().enumerate() {
+        let own = model.values[at];
         let ends = [-1.0, 1.0].into_iter().filter_map(|way| turn(own, way, |value| with(at, value)));
         if let Some((distance, value, to)) = ends.min_by(|a, b| a.0.total_cmp(&b.0)) {
             turns.push((distance, Turn { input: input.clone(), value: told(value), to }));
@@ -127,7 +116,7 @@ place = [{ supplier = "C", committed = [{ rate = { price = 0.01 }, months = 12, 
     fn the_lead_turns_where_two_options_cost_the_same() {
         let scenario = read(TWO).unwrap();
         let compared = scenario.compare().unwrap();
-        let found = lead(&scenario, &compared, &inputs(&scenario)).unwrap();
+        let found = lead(&compared, &Model::new(&scenario, &compared, &inputs(&scenario))).unwrap();
         assert_eq!((found.cheapest, found.next, found.ahead), (0, 1, 43_800.into()));
         let turns: Vec<(&str, String, usize)> =
             found.turns.iter().map(|it| (it.input.label.as_str(), it.value.to_string(), it.to)).collect();
@@ -142,6 +131,6 @@ place = [{ supplier = "C", committed = [{ rate = { price = 0.01 }, months = 12, 
         let mut scenario = read(TWO).unwrap();
         scenario.options.remove(1);
         let compared = scenario.compare().unwrap();
-        assert_eq!(lead(&scenario, &compared, &inputs(&scenario)), None);
+        assert_eq!(lead(&compared, &Model::new(&scenario, &compared, &inputs(&scenario))), None);
     }
 }

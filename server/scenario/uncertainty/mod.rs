@@ -2,14 +2,30 @@
 //!
 //! What is uncertain are prices, rates and factors, never the hours of a profile: what a quarter asked for is known, and
 //! what a coming one will is a scenario of its own. Every input has a low and a high, by default those of [`input`].
+//! Both are asked of one [`Model`] of an exact answer, in which how much there is of everything stays as it was decided.
 
 pub mod input;
 pub mod lead;
-mod model;
+pub mod model;
 pub mod simulate;
 pub mod tornado;
 
 pub use input::{Input, inputs};
-pub use lead::{Lead, Turn, lead};
-pub use simulate::{Outcome, Simulation};
+pub use lead::{Lead, Turn};
+pub use model::Model;
+pub use simulate::{Outcome, Regret, Simulation};
 pub use tornado::{Swing, tornado};
+
+/// What was entered, with another value for an input.
+#[cfg(test)]
+fn changed<T: serde::Serialize + serde::de::DeserializeOwned>(
+    entered: &T,
+    input: &Input,
+    value: crate::money::Decimal,
+) -> Option<T> {
+    let mut tree = serde_json::to_value(entered).ok()?;
+    for key in &input.keys {
+        *tree.pointer_mut(key)? = serde_json::Value::String(value.to_string());
+    }
+    serde_json::from_value(tree).ok()
+}

@@ -3,15 +3,17 @@
 //! Made of an exact answer: how much of each layer is used stays as it was decided there. A test holds that it gives
 //! what the exact one gives, whatever the inputs.
 
-use super::Input;
+use super::{Input, Swing, tornado};
 use crate::money::Decimal;
 use crate::scenario::comparison::{Comparison, LayerKind, PerWhat, Place, PlaceAnswer, Scenario};
 use crate::scenario::owning::{Housing, Owning, Residual};
 
 /// Every option of a scenario.
-pub(super) struct Model {
+pub struct Model {
+    pub(super) inputs: Vec<Input>,
     options: Vec<Vec<Piece>>,
-    values: Vec<f64>,
+    /// Of the inputs, as they were entered.
+    pub(super) values: Vec<f64>,
 }
 
 /// A part of what an option costs.
@@ -30,8 +32,8 @@ struct OwnedPiece {
     fabric: f64,
     storage: f64,
     rest: f64,
-    /// Of nodes, fabric and storage.
-    residual: f64,
+    /// What is left of nodes, fabric and storage.
+    residual: Left,
     life: f64,
     rate: f64,
     maintenance: f64,
@@ -42,18 +44,42 @@ struct OwnedPiece {
     by: OwnedInputs,
 }
 
+/// As [`Residual`].
+enum Left {
+    Share(f64),
+    Age(Vec<f64>),
+}
+
+impl Left {
+    fn after(&self, years: f64) -> f64 {
+        let shares = match self {
+            Self::Share(share) => return *share,
+            Self::Age(shares) => shares,
+        };
+        let complete = years.floor();
+        let at = |age: usize| match age {
+            0 => 1.0,
+            _ => shares.get(age - 1).or(shares.last()).copied().unwrap_or_default(),
+        };
+        let age = complete as usize;
+        at(age) + (at(age + 1) - at(age)) * (years - complete)
+    }
+}
+
 #[derive(Default)]
 struct OwnedInputs {
     node: Option<usize>,
     fabric: Option<usize>,
     residual: Option<usize>,
+    life: Option<usize>,
     rate: Option<usize>,
     maintenance: Option<usize>,
     staff: Option<usize>,
 }
 
 impl Model {
-    pub(super) fn new(scenario: &Scenario, compared: &Comparison, inputs: &[Input]) -> Self {
+    /// Of a scenario's own answer, and what is uncertain about it.
+    pub fn new(scenario: &Scenario, compared: &Comparison, inputs: &[Input]) -> Self {
         let options = scenario.options.iter().zip(&compared.options).enumerate();
         let options = options.map(|(at, (option, answer))| {
             let places = option.places.iter().zip(&answer.places).enumerate();
@@ -63,7 +89,27 @@ impl Model {
             });
             of_place.collect()
         });
-        Self { options: options.collect(), values: inputs.iter().map(|it| float(it.value)).collect() }
+        Self {
+            options: options.collect(),
+            values: inputs.iter().map(|it| float(it.value)).collect(),
+            inputs: inputs.to_vec(),
+        }
+    }
+
+    /// What moves each option's total most first, by the options' places.
+    pub fn swings(&self) -> Vec<Vec<Swing>> {
+        let of_option = |option: usize| {
+            tornado(&self.inputs, |at, value| self.with(at, float(value)).get(option).map(|it| cents(*it)))
+        };
+        (0..self.options.len()).map(of_option).collect()
+    }
+
+    /// What each option costs with one input at another value.
+    pub(super) fn with(&self, at: usize, value: f64) -> Vec<f64> {
+        let (mut values, mut totals) = (self.values.clone(), Vec::new());
+        values[at] = value;
+        self.totals(&values, &mut totals);
+        totals
     }
 
     /// What each option costs with inputs at these values.
@@ -86,9 +132,10 @@ impl OwnedPiece {
         let equipment = self.nodes * times(self.by.node) + self.fabric * times(self.by.fabric) + self.storage;
         let purchase = equipment + self.rest;
         let rate = self.rate * times(self.by.rate);
-        let grown = (1.0 + rate).powf(self.life);
-        let recovery = if rate == 0.0 { 1.0 / self.life } else { rate * grown / (grown - 1.0) };
-        let sold = equipment * self.residual * times(self.by.residual) / grown;
+        let life = self.life * times(self.by.life);
+        let grown = (1.0 + rate).powf(life);
+        let recovery = if rate == 0.0 { 1.0 / life } else { rate * grown / (grown - 1.0) };
+        let sold = equipment * self.residual.after(life) * times(self.by.residual) / grown;
         let once = self.once + self.people_before * times(self.by.staff);
         let maintenance = self.maintenance * times(self.by.maintenance) * purchase;
         ((purchase - sold + once) * recovery + maintenance) * self.years
@@ -117,22 +164,22 @@ impl Builder<'_> {
         // As they are answered: the longest term first.
         let mut order: Vec<usize> = (0..place.committed.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(place.committed[*at].months));
-        let support = Decimal::from(1) + place.support;
+        let support = self.input("/support");
         for layer in &found.layers {
-            let paid = layer.cost.multiply(support);
-            match layer.kind {
-                LayerKind::Owned => {}
-                LayerKind::OnDemand => self.scaled(paid, &[self.input("/on_demand/price")]),
-                LayerKind::Tokens => self.scaled(paid, &[self.input("/per_million_tokens/price")]),
-                LayerKind::Spot => {
-                    self.scaled(paid, &[self.input("/spot/rate/price"), self.input("/spot/rework")]);
-                }
+            let mut by = match layer.kind {
+                LayerKind::Owned => continue,
+                LayerKind::OnDemand => vec![self.input("/on_demand/price")],
+                LayerKind::Tokens => vec![self.input("/per_million_tokens/price")],
+                LayerKind::Spot => vec![self.input("/spot/rate/price"), self.input("/spot/rework")],
                 LayerKind::Committed => {
                     let at = order.get(committed).copied().unwrap_or_default();
                     committed += 1;
-                    self.scaled(paid, &[self.input(&format!("/committed/{at}/rate/price"))]);
+                    vec![self.input(&format!("/committed/{at}/rate/price"))]
                 }
-            }
+            };
+            self.scaled(layer.cost, &by);
+            by.push(support);
+            self.scaled(layer.cost.multiply(place.support), &by);
         }
         if let (Some(machines), Some(_)) = (&found.machines, &place.owned) {
             self.owned(scenario, machines, found);
@@ -164,16 +211,18 @@ impl Builder<'_> {
             node: machine("/node_price"),
             fabric: machine("/fabric/price"),
             residual: machine("/residual/share"),
+            life: machine("/life_years"),
             rate: self.inputs.iter().position(|it| it.keys.iter().any(|key| key == "/cost_of_capital")),
             maintenance: machine("/maintenance_share"),
             staff: machine("/staff/loaded_cost"),
         };
         let (tariff, pue) = (machine("/tariff"), machine("/pue"));
+        let (charge, software) = (machine("/demand_charge"), machine("/software_per_gpu"));
         let housing = machine("/housing/price");
         let purchase = machines.purchase();
-        let share = match &machines.residual {
-            Residual::Share { share } => *share,
-            by_age @ Residual::Age { .. } => by_age.share(machines.life_years),
+        let residual = match &machines.residual {
+            Residual::Share { share } => Left::Share(float(*share)),
+            Residual::Age { shares } => Left::Age(shares.iter().map(|it| float(*it)).collect()),
         };
         let once: Decimal = machines.one_offs.iter().map(|it| it.amount).sum();
         let years = f64::from(scenario.months) / 12.0;
@@ -183,7 +232,7 @@ impl Builder<'_> {
             fabric: float(purchase.fabric),
             storage: float(purchase.storage),
             rest: float(purchase.installation + purchase.building),
-            residual: float(share),
+            residual,
             life: float(machines.life_years),
             rate: float(machines.cost_of_capital),
             maintenance: float(machines.maintenance_share),
@@ -197,14 +246,20 @@ impl Builder<'_> {
             let by: &[Option<usize>] = match part {
                 Part::Capital | Part::Maintenance | Part::StaffBefore | Part::OneOff => continue,
                 Part::Energy => &[tariff, pue],
-                Part::DemandCharge => &[pue],
+                Part::DemandCharge => &[pue, charge],
                 Part::Colocation if is_colocated => &[housing],
                 Part::Staff => &[staff],
-                Part::Colocation | Part::Software | Part::Other => &[],
+                Part::Software => &[software],
+                Part::Colocation | Part::Other => &[],
             };
             self.scaled(*cost, by);
         }
     }
+}
+
+/// From here on exact again, in cents.
+pub(super) fn cents(amount: f64) -> Decimal {
+    Decimal::parse(format!("{amount:.2}").as_bytes()).unwrap_or_default()
 }
 
 /// Nearest binary float.

@@ -1,8 +1,6 @@
 //! Which input matters: each at its low and its high, all others as they are, the one that moves the answer most first.
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::Input;
 use crate::money::Decimal;
@@ -22,32 +20,19 @@ impl Swing {
     }
 }
 
-/// Answers of something that is entered, with each input at both its ends. Left out is an input at one of whose ends
-/// there is no answer, or that moves nothing.
-pub fn tornado<T: Serialize + DeserializeOwned>(
-    entered: &T,
-    inputs: &[Input],
-    answer: impl Fn(&T) -> Option<Decimal>,
-) -> Vec<Swing> {
-    let tree = serde_json::to_value(entered).unwrap_or_default();
-    let with = |input: &Input, value: Decimal| answer(&changed(&tree, input, value)?);
-    let swing = |input: &Input| {
-        let (low, high) = (with(input, input.low)?, with(input, input.high)?);
+/// Answers with each input at both its ends, of whatever answers for an input, by its place, and a value. Left out is an
+/// input at one of whose ends there is no answer, or that moves nothing.
+///
+/// A page asks a [`Model`](super::Model), of each option's total and of the lead; whoever has a formula asks that.
+pub fn tornado(inputs: &[Input], answer: impl Fn(usize, Decimal) -> Option<Decimal>) -> Vec<Swing> {
+    let swing = |(at, input): (usize, &Input)| {
+        let (low, high) = (answer(at, input.low)?, answer(at, input.high)?);
         Some(Swing { input: input.clone(), low, high })
     };
-    let mut swings: Vec<Swing> = inputs.iter().filter_map(swing).collect();
+    let mut swings: Vec<Swing> = inputs.iter().enumerate().filter_map(swing).collect();
     swings.retain(|it| !it.width().is_zero());
     swings.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.input.label.cmp(&b.input.label)));
     swings
-}
-
-/// What was entered, with another value for an input.
-pub(super) fn changed<T: DeserializeOwned>(tree: &Value, input: &Input, value: Decimal) -> Option<T> {
-    let mut tree = tree.clone();
-    for key in &input.keys {
-        *tree.pointer_mut(key)? = Value::String(value.to_string());
-    }
-    serde_json::from_value(tree).ok()
 }
 
 #[cfg(test)]
@@ -57,6 +42,7 @@ mod tests {
     use crate::scenario::arithmetic::product;
     use crate::scenario::claim::worked_example;
     use crate::scenario::owning::Hours;
+    use crate::scenario::uncertainty::changed;
 
     fn number(text: &str) -> Decimal {
         text.parse().unwrap()
@@ -69,18 +55,18 @@ mod tests {
 
     #[test]
     fn utilization_and_the_price_of_machines_move_an_hour_most() {
-        let swings = tornado(
-            &worked_example(),
-            &[
-                input("power", &["/tariff"], "0.10", "0.08", "0.12"),
-                input("utilization", &["/utilization"], "0.80", "0.64", "0.96"),
-                input("nothing", &["/rack_kw"], "40", "20", "60"),
-                input("staff", &["/staff/loaded_cost"], "250000", "200000", "300000"),
-                input("life", &["/life_years"], "3", "2", "4"),
-                input("GPUs", &["/gpus"], "64", "0.5", "64"),
-            ],
-            |owning: &Owning| owning.cost().ok()?.per_hour(Hours::Productive),
-        );
+        let inputs = [
+            input("power", &["/tariff"], "0.10", "0.08", "0.12"),
+            input("utilization", &["/utilization"], "0.80", "0.64", "0.96"),
+            input("nothing", &["/rack_kw"], "40", "20", "60"),
+            input("staff", &["/staff/loaded_cost"], "250000", "200000", "300000"),
+            input("life", &["/life_years"], "3", "2", "4"),
+            input("GPUs", &["/gpus"], "64", "0.5", "64"),
+        ];
+        let swings = tornado(&inputs, |at, value| {
+            let owning: Owning = changed(&worked_example(), &inputs[at], value)?;
+            owning.cost().ok()?.per_hour(Hours::Productive)
+        });
         let told: Vec<(&str, String, String)> = swings
             .iter()
             .map(|it| (it.input.label.as_str(), it.low.round(4).to_string(), it.high.round(4).to_string()))

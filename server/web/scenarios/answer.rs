@@ -9,8 +9,9 @@ use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
 use crate::scenario::check::Refused;
 use crate::scenario::comparison::{Comparison, LayerKind, Line, OptionAnswer, Scenario};
+use crate::scenario::uncertainty::lead::lead;
 use crate::scenario::uncertainty::simulate::simulate;
-use crate::scenario::uncertainty::{Lead, Outcome, Simulation, Swing, Turn, inputs, lead};
+use crate::scenario::uncertainty::{Lead, Model, Outcome, Simulation, Swing, Turn, inputs};
 use crate::web::error::{Error, Result};
 
 /// Draws of the range.
@@ -25,6 +26,8 @@ const SWINGS: usize = 10;
 pub(super) struct Answer {
     pub comparison: Comparison,
     pub lead: Option<Lead>,
+    /// What moves each option's total most first, by the options' places.
+    pub swings: Vec<Vec<Swing>>,
     pub simulation: Simulation,
 }
 
@@ -67,10 +70,10 @@ const KINDS: [(Kind, &str, &str); 6] = [
 pub(super) async fn answer(scenario: Scenario) -> Result<Result<Answer, Refused>> {
     let reckoned = tokio::task::spawn_blocking(move || {
         let comparison = scenario.compare()?;
-        let inputs = inputs(&scenario);
-        let lead = lead(&scenario, &comparison, &inputs);
-        let simulation = simulate(&scenario, &comparison, &inputs, (scenario.seed.into(), DRAWS));
-        Ok(Answer { comparison, lead, simulation })
+        let model = Model::new(&scenario, &comparison, &inputs(&scenario));
+        let lead = lead(&comparison, &model);
+        let simulation = simulate(&comparison, &model, (scenario.seed.into(), DRAWS));
+        Ok(Answer { lead, swings: model.swings(), simulation, comparison })
     });
     reckoned
         .await

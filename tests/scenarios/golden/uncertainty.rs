@@ -37,7 +37,11 @@ fn swings() -> Vec<Swing> {
         input("/others/0/amount", "700.8", "560.64", "840.96"),
         input("/tariff", "0.10", "0.08", "0.12"),
     ];
-    tornado(&example(), &inputs, productive_hour)
+    tornado(&inputs, |at, value| {
+        let mut tree = serde_json::to_value(example()).ok()?;
+        *tree.pointer_mut(&inputs[at].keys[0])? = value.to_string().into();
+        productive_hour(&serde_json::from_value(tree).ok()?)
+    })
 }
 
 /// An hour with an input at its low and at its high.

@@ -5,10 +5,9 @@
 
 use serde::Serialize;
 
-use super::Input;
-use super::model::{Model, float};
+use super::model::{Model, cents, float};
 use crate::money::Decimal;
-use crate::scenario::comparison::{Comparison, Scenario};
+use crate::scenario::comparison::Comparison;
 use crate::scenario::profile::Random;
 
 /// Bars of a histogram.
@@ -36,8 +35,19 @@ pub struct Outcome {
     pub cheapest: Option<Decimal>,
     /// In which share of the draws it costs less than each of the others, by their place.
     pub beats: Vec<Decimal>,
+    /// What it costs more than the cheapest of its draw that does the work; none where it does not itself.
+    pub regret: Option<Regret>,
     /// Draws in each bar.
     pub bars: Vec<u32>,
+}
+
+/// What is lost by an option where another turns out to cost less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Regret {
+    /// Over all draws; in those in which it costs least it is nothing.
+    pub mean: Decimal,
+    /// Nine tenths of the draws lose no more.
+    pub p90: Decimal,
 }
 
 /// A number from a triangle over low and high with its peak at a value, by the inverse of its distribution.
@@ -54,19 +64,14 @@ fn triangular(low: f64, peak: f64, high: f64, share: f64) -> f64 {
     }
 }
 
-/// Draws all inputs so often. `compared` is the scenario's own answer.
-pub fn simulate(
-    scenario: &Scenario,
-    compared: &Comparison,
-    inputs: &[Input],
-    (seed, draws): (u64, u32),
-) -> Simulation {
-    let model = Model::new(scenario, compared, inputs);
+/// Draws all inputs so often. `compared` is the answer that the model was made of.
+pub fn simulate(compared: &Comparison, model: &Model, (seed, draws): (u64, u32)) -> Simulation {
     let ranges: Vec<[f64; 3]> =
-        inputs.iter().map(|it| [float(it.low), float(it.value), float(it.high)]).collect();
+        model.inputs.iter().map(|it| [float(it.low), float(it.value), float(it.high)]).collect();
     let mut random = Random::new(seed);
     let options = compared.options.len();
     let mut totals: Vec<Vec<f64>> = vec![Vec::with_capacity(draws as usize); options];
+    let mut regrets = totals.clone();
     let mut wins = vec![0_u32; options];
     let mut beats = vec![vec![0_u32; options]; options];
     let (mut values, mut costs) = (vec![0.0; ranges.len()], Vec::with_capacity(options));
@@ -78,6 +83,9 @@ pub fn simulate(
         let able = (0..options).filter(|at| compared.options[*at].fails.is_empty());
         if let Some(least) = able.min_by(|a, b| costs[*a].total_cmp(&costs[*b])) {
             wins[least] += 1;
+            for (regrets, cost) in regrets.iter_mut().zip(&costs) {
+                regrets.push(cost - costs[least]);
+            }
         }
         for (at, total) in costs.iter().enumerate() {
             totals[at].push(*total);
@@ -90,25 +98,24 @@ pub fn simulate(
     let (least, greatest) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let width = (greatest - least) / f64::from(BARS);
     let share = |n: u32| ratio(n, draws);
-    let outcomes = totals.iter_mut().enumerate().map(|(at, totals)| {
+    let mean = |amounts: &[f64]| cents(amounts.iter().sum::<f64>() / f64::from(draws.max(1)));
+    let outcomes = totals.iter_mut().zip(&mut regrets).enumerate().map(|(at, (totals, regrets))| {
         totals.sort_unstable_by(f64::total_cmp);
-        let quantile = |tenths: usize| {
-            let rank = (totals.len() * tenths).div_ceil(10).saturating_sub(1);
-            cents(totals.get(rank).copied().unwrap_or_default())
-        };
+        regrets.sort_unstable_by(f64::total_cmp);
+        let does_the_work = compared.options[at].fails.is_empty();
         let mut bars = vec![0_u32; BARS as usize];
         for total in totals.iter() {
             let bar = if width > 0.0 { ((total - least) / width) as usize } else { 0 };
             bars[bar.min(BARS as usize - 1)] += 1;
         }
-        let sum: f64 = totals.iter().sum();
         Outcome {
-            p10: quantile(1),
-            p50: quantile(5),
-            p90: quantile(9),
-            mean: cents(sum / f64::from(draws.max(1))),
-            cheapest: compared.options[at].fails.is_empty().then(|| share(wins[at])),
+            p10: quantile(totals, 1),
+            p50: quantile(totals, 5),
+            p90: quantile(totals, 9),
+            mean: mean(totals),
+            cheapest: does_the_work.then(|| share(wins[at])),
             beats: beats[at].iter().map(|n| share(*n)).collect(),
+            regret: does_the_work.then(|| Regret { mean: mean(regrets), p90: quantile(regrets, 9) }),
             bars,
         }
     });
@@ -121,9 +128,10 @@ pub fn simulate(
     Simulation { seed, draws, options, edges }
 }
 
-/// From here on exact again, in cents.
-pub(super) fn cents(amount: f64) -> Decimal {
-    Decimal::parse(format!("{amount:.2}").as_bytes()).unwrap_or_default()
+/// What so many tenths of amounts in ascending order do not exceed.
+fn quantile(sorted: &[f64], tenths: usize) -> Decimal {
+    let rank = (sorted.len() * tenths).div_ceil(10).saturating_sub(1);
+    cents(sorted.get(rank).copied().unwrap_or_default())
 }
 
 fn ratio(part: u32, whole: u32) -> Decimal {

@@ -2,9 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::scenario::arithmetic::{decimal, product};
-use crate::scenario::comparison::Gpus;
-use crate::scenario::uncertainty::inputs;
-use crate::scenario::uncertainty::tornado::changed;
+use crate::scenario::comparison::{Gpus, Scenario};
+use crate::scenario::uncertainty::{Input, changed, inputs, tornado};
 
 const TEXT: &str = r#"
 name = "four ways"
@@ -90,7 +89,6 @@ fn the_model_costs_what_the_exact_comparison_costs() {
     let decided = decided(&entered, &compared);
     let inputs = inputs(&decided);
     let model = Model::new(&decided, &compared, &inputs);
-    let tree = serde_json::to_value(&decided).unwrap();
     let base: Vec<f64> = inputs.iter().map(|it| float(it.value)).collect();
     let mut totals = Vec::new();
     model.totals(&base, &mut totals);
@@ -99,8 +97,7 @@ fn the_model_costs_what_the_exact_comparison_costs() {
     }
     for (at, input) in inputs.iter().enumerate() {
         for value in [input.low, input.high] {
-            let exact: Scenario = changed(&tree, input, value).unwrap();
-            let exact = exact.compare().unwrap();
+            let exact = changed(&decided, input, value).unwrap().compare().unwrap();
             let mut values = base.clone();
             values[at] = float(value);
             model.totals(&values, &mut totals);
@@ -125,7 +122,7 @@ fn the_same_seed_gives_the_same_bytes_and_shares_make_sense() {
     let scenario = scenario();
     let compared = scenario.compare().unwrap();
     let inputs = inputs(&scenario);
-    let of = |seed| simulate(&scenario, &compared, &inputs, (seed, 2000));
+    let of = |seed| simulate(&compared, &Model::new(&scenario, &compared, &inputs), (seed, 2000));
     let first = of(1);
     let bytes = |it: &Simulation| serde_json::to_string(it).unwrap();
     assert_eq!(bytes(&first), bytes(&of(1)));
@@ -148,11 +145,62 @@ fn without_a_range_it_is_the_exact_answer_to_the_cent() {
     for input in &mut inputs {
         (input.low, input.high) = (input.value, input.value);
     }
-    let simulation = simulate(&scenario, &compared, &inputs, (1, 50));
+    let simulation = simulate(&compared, &Model::new(&scenario, &compared, &inputs), (1, 50));
     for (outcome, option) in simulation.options.iter().zip(&compared.options) {
         let exact = option.total.round(2);
         assert_eq!([outcome.p10, outcome.p50, outcome.p90, outcome.mean], [exact; 4], "{}", option.name);
     }
+}
+
+#[test]
+fn regret_is_what_an_option_costs_more_than_the_cheapest_of_its_draw() {
+    let scenario = scenario();
+    let compared = scenario.compare().unwrap();
+    let inputs = inputs(&scenario);
+    let draws = |inputs: &[Input]| simulate(&compared, &Model::new(&scenario, &compared, inputs), (9, 3000));
+    let drawn = draws(&inputs).options;
+    assert_eq!(drawn[3].regret, None, "what does not do the work is not regretted");
+    let regretted: Vec<(&Outcome, Regret)> = drawn.iter().filter_map(|it| Some((it, it.regret?))).collect();
+    assert_eq!(regretted.len(), 5);
+    let (first, least) = regretted[0];
+    for (outcome, regret) in &regretted {
+        assert!(!regret.mean.is_negative() && !regret.p90.is_negative());
+        // The cheapest of each draw is the same for all, so that means lie as far apart as those of the totals.
+        let apart = (outcome.mean - first.mean) - (regret.mean - least.mean);
+        assert!(apart.abs() <= decimal(2, 2), "{apart}");
+        // What is cheapest in nine of ten draws loses nothing in them.
+        assert_eq!(regret.p90.is_zero(), outcome.cheapest.unwrap() >= decimal(9, 1));
+    }
+    for (at, outcome) in drawn.iter().enumerate() {
+        for (other, than) in drawn.iter().enumerate().filter(|(other, _)| *other != at) {
+            assert_eq!(outcome.beats[other] + than.beats[at], 1.into(), "one of two costs less in each draw");
+        }
+    }
+    let certain: Vec<Input> =
+        inputs.iter().map(|it| Input { low: it.value, high: it.value, ..it.clone() }).collect();
+    let least = compared.options[compared.cheapest.unwrap()].total;
+    for (outcome, option) in draws(&certain).options.iter().zip(&compared.options) {
+        let Some(regret) = outcome.regret else { continue };
+        assert!((regret.mean - (option.total - least)).abs() <= decimal(1, 2), "{}", option.name);
+    }
+}
+
+#[test]
+fn an_option_s_own_total_swings_as_far_as_the_lead_does_by_it() {
+    let scenario = scenario();
+    let compared = scenario.compare().unwrap();
+    let model = Model::new(&scenario, &compared, &inputs(&scenario));
+    let swings = model.swings();
+    assert_eq!(swings.len(), compared.options.len());
+    for (option, swings) in compared.options.iter().zip(&swings) {
+        assert!(swings.windows(2).all(|pair| pair[0].width() >= pair[1].width()), "{}", option.name);
+    }
+    // Nothing but its price and support moves what is rented on demand alone.
+    let labels: Vec<&str> = swings[0].iter().map(|it| it.input.label.as_str()).collect();
+    assert_eq!(labels, ["On demand, AWS", "Support, AWS"]);
+    let total = compared.options[0].total;
+    let share = |hundredths| product(&[total, decimal(hundredths, 2)]).round(2);
+    assert_eq!([swings[0][0].low, swings[0][0].high], [share(80), share(120)]);
 }
 
 #[test]
@@ -175,7 +223,7 @@ fn a_wider_range_moves_the_tenth_and_the_ninth_tenth_apart() {
         input.low = input.low - (input.value - input.low);
         input.high += input.high - input.value;
     }
-    let of = |inputs: &[Input]| simulate(&scenario, &compared, inputs, (5, 4000));
+    let of = |inputs: &[Input]| simulate(&compared, &Model::new(&scenario, &compared, inputs), (5, 4000));
     for (narrow, wide) in of(&narrow).options.iter().zip(&of(&wide).options) {
         assert!(wide.p10 <= narrow.p10 && narrow.p90 <= wide.p90);
     }
@@ -190,7 +238,7 @@ fn the_mean_of_a_linear_cost_is_the_cost_of_the_means() {
     let inputs: Vec<Input> =
         inputs(&entered).into_iter().filter(|it| it.keys.iter().all(|key| key.ends_with("/price"))).collect();
     let model = Model::new(&entered, &compared, &inputs);
-    let simulation = simulate(&entered, &compared, &inputs, (3, draws));
+    let simulation = simulate(&compared, &model, (3, draws));
     let ends: Vec<[f64; 3]> =
         inputs.iter().map(|it| [float(it.low), float(it.value), float(it.high)]).collect();
     let means: Vec<f64> = ends.iter().map(|[low, peak, high]| (low + peak + high) / 3.0).collect();
@@ -229,12 +277,11 @@ proptest! {
         let demands = entered.demands();
         let inputs = inputs(&entered);
         let input = &inputs[at % inputs.len()];
-        let total = |it: &Scenario| it.total(option, &demands).ok()?;
-        let swing = crate::scenario::uncertainty::tornado(&entered, std::slice::from_ref(input), total);
-        let tree = serde_json::to_value(&entered).unwrap();
+        let total = |it: &Scenario| Some(it.compare_on(&demands).ok()?.options[option].total);
+        let swing = tornado(std::slice::from_ref(input), |_, value| total(&changed(&entered, input, value)?));
         let aside = |hundredths: i64| {
             let value = product(&[input.value, decimal(hundredths, 2)]);
-            total(&changed(&tree, input, value).unwrap()).unwrap()
+            total(&changed(&entered, input, value).unwrap()).unwrap()
         };
         // Every total rises or falls with an input, whatever is decided anew.
         let slope = aside(101) - aside(100);
