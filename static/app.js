@@ -28,6 +28,15 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A link to a field opens what it is folded away in.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="#f-"]');
+  const field = link && document.getElementById(link.hash.slice(1));
+  if (!field) return;
+  for (let at = field.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
+  field.focus();
+});
+
 // A form that only asks needs no button: choosing is asking.
 document.addEventListener("change", (event) => {
   const form = event.target.form;

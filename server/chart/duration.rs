@@ -1,9 +1,7 @@
 //! A demand duration curve: how many GPUs are asked for in how many of the hours, and what serves them.
 
-use super::Series;
 use super::axis::Axis;
-use super::color;
-use super::frame::{Area, Drawn, Frame, NARROW, WIDE, count, position};
+use super::frame::{Area, Drawn, Frame, SMALL, count, position};
 use super::svg::Mark;
 use crate::money::Decimal;
 
@@ -15,23 +13,27 @@ pub struct Duration {
     pub description: String,
     /// "GPUs".
     pub unit: String,
-    pub layers: Vec<Series>,
+    pub layers: Vec<DurationLayer>,
+    /// Where the axis ends at least, so that drawings beside each other have the same.
+    pub top: Decimal,
     /// How a value is written for people.
     pub format: fn(Decimal) -> String,
 }
 
-impl Duration {
-    /// Two SVG elements, for wide and for narrow places.
-    pub fn drawings(&self) -> [String; 2] {
-        [WIDE, NARROW].map(|frame| {
-            let boxes = self.steps() * self.layers.len();
-            frame.draw(&self.title, &self.description, boxes, |area| self.draw_marks(&frame, area))
-        })
-    }
+/// What serves a part of the hours.
+#[derive(Clone, Debug)]
+pub struct DurationLayer {
+    pub label: String,
+    /// Of its color: what is paid alike looks alike, whatever stands below it.
+    pub class: &'static str,
+    pub values: Vec<Decimal>,
+}
 
-    /// Every layer with its class.
-    pub fn legend(&self) -> Vec<(String, &str)> {
-        self.layers.iter().enumerate().map(|(at, it)| (self.class(at), it.label.as_str())).collect()
+impl Duration {
+    /// An SVG element, of which several stand beside each other.
+    pub fn drawing(&self) -> String {
+        let boxes = self.steps() * self.layers.len();
+        SMALL.draw(&self.title, &self.description, boxes, |area| self.draw_marks(&SMALL, area))
     }
 
     /// The same figures as a table: which hours, what serves them in the order of the layers, and all of it.
@@ -48,10 +50,6 @@ impl Duration {
         self.layers.iter().map(|it| it.values.len()).max().unwrap_or_default()
     }
 
-    fn class(&self, layer: usize) -> String {
-        if self.layers.get(layer).is_some_and(|it| it.is_other) { "other".to_owned() } else { color(layer) }
-    }
-
     /// "5 to 10 % of the hours".
     fn hours(&self, step: usize) -> String {
         let percent = |step: usize| {
@@ -65,13 +63,13 @@ impl Duration {
     fn draw_marks(&self, frame: &Frame, area: &Area<'_>) -> Drawn {
         let end = count(self.steps().max(1));
         let total = |step: usize| self.layers.iter().map(|it| value(it, step)).sum::<Decimal>();
-        let highest = (0..self.steps()).map(total).max().unwrap_or_default();
+        let highest = (0..self.steps()).map(total).max().unwrap_or_default().max(self.top);
         let axis = Axis::enclosing(Decimal::ZERO, highest, frame.steps);
         let plot = frame.plot(area, end, &axis, &self.unit)?;
         let draw = |mark: Mark<'_>| plot.draw(&mark);
         for step in 0..self.steps() {
             let (mut edge, mut from) = (Decimal::ZERO, 0.0);
-            for (at, layer) in self.layers.iter().enumerate() {
+            for layer in &self.layers {
                 let gpus = value(layer, step);
                 if gpus.is_zero() {
                     continue;
@@ -80,7 +78,7 @@ impl Duration {
                 let to = position(edge);
                 let title =
                     format!("{}, {}: {} {}", self.hours(step), layer.label, (self.format)(gpus), self.unit);
-                let class = format!("segment {}", self.class(at));
+                let class = format!("segment {}", layer.class);
                 let corners = [(count(step), from), (count(step + 1), to)];
                 draw(Mark::Box { class: &class, title: &title, corners })?;
                 from = to;
@@ -99,7 +97,7 @@ impl Duration {
     }
 }
 
-fn value(layer: &Series, step: usize) -> Decimal {
+fn value(layer: &DurationLayer, step: usize) -> Decimal {
     layer.values.get(step).copied().unwrap_or_default()
 }
 
@@ -108,34 +106,36 @@ mod tests {
     use super::*;
 
     fn chart() -> Duration {
-        let layer = |label: &str, values: [i64; 4]| Series {
+        let layer = |label: &str, class, values: [i64; 4]| DurationLayer {
             label: label.to_owned(),
+            class,
             values: values.into_iter().map(Decimal::from).collect(),
-            is_other: false,
         };
         Duration {
             title: "Demand".into(),
             description: "Four quarters of the hours.".into(),
             unit: "GPUs".into(),
-            layers: vec![layer("Owned", [8, 8, 8, 4]), layer("On demand", [6, 2, 0, 0])],
+            layers: vec![layer("Owned", "s1", [8, 8, 8, 4]), layer("On demand", "s5", [6, 2, 0, 0])],
+            top: 20.into(),
             format: |value| value.to_string(),
         }
     }
 
     #[test]
     fn it_draws_what_serves_which_hours() {
-        for svg in chart().drawings() {
-            for part in [
-                "class=\"segment s1\"",
-                "<title>0 to 25 % of the hours, On demand: 6 GPUs</title>",
-                "<title>75 to 100 % of the hours, Owned: 4 GPUs</title>",
-                ">50 %</text>",
-            ] {
-                assert!(svg.contains(part), "{part}\n{svg}");
-            }
-            assert_eq!(svg.matches("<rect").count(), 6, "nothing is drawn for zero");
-            assert!(!svg.contains("style=") && !svg.contains("NaN"));
+        let svg = chart().drawing();
+        for part in [
+            "class=\"segment s5\"",
+            "<title>0 to 25 % of the hours, On demand: 6 GPUs</title>",
+            "<title>75 to 100 % of the hours, Owned: 4 GPUs</title>",
+            ">50 %</text>",
+            // It ends where the others do.
+            ">20</text>",
+        ] {
+            assert!(svg.contains(part), "{part}\n{svg}");
         }
+        assert_eq!(svg.matches("<rect").count(), 6, "nothing is drawn for zero");
+        assert!(!svg.contains("style=") && !svg.contains("NaN"));
     }
 
     #[test]
@@ -143,6 +143,6 @@ mod tests {
         let rows = chart().rows();
         assert_eq!(rows[1], ("25 to 50 % of the hours".to_owned(), vec![8.into(), 2.into()], 10.into()));
         let none = Duration { layers: Vec::new(), ..chart() };
-        assert!(none.rows().is_empty() && none.drawings()[0].contains("</svg>"));
+        assert!(none.rows().is_empty() && none.drawing().contains("</svg>"));
     }
 }

@@ -36,6 +36,8 @@ pub(super) const CHARACTER: f64 = 7.0;
 
 pub(super) const WIDE: Frame = Frame { class: "chart wide", size: (960, 280), left: 48, steps: 5 };
 pub(super) const NARROW: Frame = Frame { class: "chart narrow", size: (400, 260), left: 40, steps: 5 };
+/// Of several that stand beside each other.
+pub(super) const SMALL: Frame = Frame { class: "chart small", size: (320, 200), left: 40, steps: 4 };
 /// About how many bytes a box takes, so that a text need not be copied while it grows.
 const BYTES: usize = 160;
 

@@ -22,7 +22,7 @@ pub struct Lines {
     pub notes: Vec<Note>,
     /// What lies above is cut off; none: nothing is.
     pub top: Option<Decimal>,
-    /// How a value is written for people.
+    /// How a place in the range is written for people.
     pub format: fn(Decimal) -> String,
 }
 
@@ -58,14 +58,15 @@ impl Lines {
     }
 
     /// The same figures as a table: where in the range, and the value of each line there; none where it has none.
-    pub fn rows(&self) -> Vec<(Decimal, Vec<Option<Decimal>>)> {
+    pub fn rows(&self) -> Vec<(String, Vec<Option<Decimal>>)> {
         let mut places: Vec<Decimal> =
             self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
         places.sort_unstable();
         places.dedup();
         let value =
             |line: &Line, at: Decimal| line.points.iter().find(|point| point.0 == at).map(|point| point.1);
-        places.into_iter().map(|at| (at, self.lines.iter().map(|line| value(line, at)).collect())).collect()
+        let row = |at| ((self.format)(at), self.lines.iter().map(|line| value(line, at)).collect());
+        places.into_iter().map(row).collect()
     }
 
     fn draw_marks(&self, frame: &Frame, area: &Area<'_>) -> Drawn {
@@ -174,7 +175,7 @@ mod tests {
                 label: "43 %".into(),
             }],
             top: Some(14.into()),
-            format: |value| value.to_string(),
+            format: |at| format!("{at} %"),
         }
     }
 
@@ -210,8 +211,8 @@ mod tests {
     #[test]
     fn its_table_has_every_value() {
         let rows = chart().rows();
-        assert_eq!(rows[0], (5.into(), vec![Some(60.into()), Some(7.into())]));
-        assert_eq!(rows[1], (50.into(), vec![Some(6.into()), None]));
+        assert_eq!(rows[0], ("5 %".to_owned(), vec![Some(60.into()), Some(7.into())]));
+        assert_eq!(rows[1], ("50 %".to_owned(), vec![Some(6.into()), None]));
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod svg;
 mod tornado;
 
 pub use burn_up::{BurnUp, BurnUpAmount, BurnUpDay};
-pub use duration::Duration;
+pub use duration::{Duration, DurationLayer};
 pub use histogram::{Histogram, Spread};
 pub use lines::{Line, Lines, Note};
 pub use tornado::{Tornado, TornadoBar};

@@ -17,6 +17,8 @@ pub struct Tornado {
     pub unit: String,
     /// The answer with all inputs as they are.
     pub base: Decimal,
+    /// An answer at which something else begins.
+    pub limit: Decimal,
     pub bars: Vec<TornadoBar>,
     /// How an answer is written for people.
     pub format: fn(Decimal) -> String,
@@ -54,7 +56,7 @@ impl Tornado {
         let plot = frame.rows(area, self.bars.len(), &axis, &self.unit)?;
         let draw = |mark: Mark<'_>| plot.draw(&mark);
         let base = position(self.base);
-        let (low, _) = axis.ends();
+        let (low, high) = axis.ends();
         for (at, bar) in self.bars.iter().enumerate() {
             let top = count(self.bars.len() - at);
             draw(Mark::Open { class: "column" })?;
@@ -72,6 +74,10 @@ impl Tornado {
             }
             draw(Mark::Line { class: "base", ends: [(base, top - 0.45), (base, top - 1.0)] })?;
             draw(Mark::Close)?;
+        }
+        let limit = position(self.limit);
+        if (low..=high).contains(&limit) {
+            draw(Mark::Line { class: "limit", ends: [(limit, 0.0), (limit, count(self.bars.len()))] })?;
         }
         Ok(())
     }
@@ -92,6 +98,7 @@ mod tests {
             description: "Two inputs.".into(),
             unit: "USD".into(),
             base: 100.into(),
+            limit: 90.into(),
             bars: vec![bar("On demand, <AWS>", [80, 120]), bar("Residual value", [104, 110])],
             format: |value| value.to_string(),
         }
@@ -105,6 +112,7 @@ mod tests {
                 "<title>On demand, &lt;AWS&gt;, 8.26: 120 USD</title>",
                 ">Residual value</text>",
                 "class=\"base\"",
+                "class=\"limit\"",
             ] {
                 assert!(svg.contains(part), "{part}\n{svg}");
             }

@@ -11,7 +11,7 @@ use crate::scenario::check::Refused;
 use crate::scenario::comparison::{Comparison, LayerKind, Line, OptionAnswer, Scenario};
 use crate::scenario::uncertainty::lead::lead;
 use crate::scenario::uncertainty::simulate::simulate;
-use crate::scenario::uncertainty::{Lead, Model, Outcome, Simulation, Swing, Turn, inputs};
+use crate::scenario::uncertainty::{Input, Lead, Model, Outcome, Simulation, Swing, Turn, inputs};
 use crate::web::error::{Error, Result};
 
 /// Draws of the range.
@@ -37,13 +37,6 @@ pub(super) struct Segment {
     pub title: String,
     pub from: Decimal,
     pub width: Decimal,
-}
-
-/// A bar between two figures on the scale of all of them, out of 100.
-pub(super) struct Span {
-    pub from: Decimal,
-    pub width: Decimal,
-    pub middle: Decimal,
 }
 
 /// What a line is paid for: a color of the bars.
@@ -85,7 +78,7 @@ impl Answer {
         &self.comparison.currency
     }
 
-    fn money(&self, amount: Decimal) -> String {
+    pub(super) fn money(&self, amount: Decimal) -> String {
         format!("{} {}", figure(amount, 0), self.currency())
     }
 
@@ -148,16 +141,15 @@ impl Answer {
     }
 
     /// What would make it another, the smallest change first.
-    pub(super) fn turns(&self) -> Vec<String> {
+    pub(super) fn turns(&self) -> Vec<(&Input, String)> {
         let turns = self.lead.iter().flat_map(|it| &it.turns).take(TOLD);
-        turns.map(|turn| self.turn(turn)).collect()
+        turns.map(|turn| (&turn.input, self.turn(turn))).collect()
     }
 
     fn turn(&self, turn: &Turn) -> String {
         let way = if turn.value < turn.input.value { "at or below" } else { "at or above" };
         format!(
-            "{} {way} {} (now {}): then {} costs less",
-            turn.input.label,
+            "{way} {} (now {}): then {} costs less",
             number(turn.value, FINE),
             number(turn.input.value, FINE),
             self.name(&turn.to)
@@ -165,23 +157,13 @@ impl Answer {
     }
 
     /// What moves the lead most.
-    pub(super) fn swings(&self) -> Vec<(&Swing, Span)> {
-        let swings: Vec<&Swing> = self.lead.iter().flat_map(|it| &it.swings).take(SWINGS).collect();
-        let ends = swings.iter().flat_map(|it| [it.low, it.high]).chain([Decimal::ZERO]);
-        let (least, most) = (ends.clone().min().unwrap_or_default(), ends.max().unwrap_or_default());
-        let span = |it: &Swing| {
-            let (from, to) = (it.low.min(it.high), it.low.max(it.high));
-            span(from, to, Decimal::ZERO, (least, most))
-        };
-        swings.into_iter().map(|it| (it, span(it))).collect()
+    pub(super) fn swings(&self) -> Vec<&Swing> {
+        self.lead.iter().flat_map(|it| &it.swings).take(SWINGS).collect()
     }
 
-    /// Every option's range on one scale, from the least to the greatest of all.
-    pub(super) fn ranges(&self) -> Vec<(usize, &Outcome, Span)> {
-        let all = &self.simulation.options;
-        let most = all.iter().map(|it| it.p90).max().unwrap_or_default();
-        let ends = (Decimal::ZERO, most);
-        all.iter().enumerate().map(|(at, it)| (at, it, span(it.p10, it.p90, it.p50, ends))).collect()
+    /// What came out of the draws of each option.
+    pub(super) fn ranges(&self) -> Vec<(usize, &Outcome)> {
+        self.simulation.options.iter().enumerate().collect()
     }
 
     /// An option's bar.
@@ -240,20 +222,6 @@ impl Answer {
             Payback::Never => format!("never within these {} months", self.comparison.months),
         }
     }
-
-    /// What was paid until the end of each year, and of the last month.
-    pub(super) fn cumulative(&self) -> Vec<(u32, Vec<Decimal>)> {
-        let months = self.comparison.months;
-        let mut at: Vec<u32> = (0..=months).step_by(if months > 24 { 12 } else { 3 }).collect();
-        if at.last() != Some(&months) {
-            at.push(months);
-        }
-        let sums: Vec<Vec<Decimal>> =
-            self.comparison.options.iter().map(|it| it.payments.cumulative()).collect();
-        let paid =
-            |month: u32| sums.iter().map(|it| it.get(month as usize).copied().unwrap_or_default()).collect();
-        at.into_iter().map(|month| (month, paid(month))).collect()
-    }
 }
 
 fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
@@ -278,13 +246,4 @@ fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
 
 fn out_of(part: Decimal, whole: Decimal) -> Decimal {
     quotient(part.times(100), whole).unwrap_or_default().round(3)
-}
-
-fn span(from: Decimal, to: Decimal, middle: Decimal, (least, most): (Decimal, Decimal)) -> Span {
-    let width = most - least;
-    Span {
-        from: out_of(from - least, width),
-        width: out_of(to - from, width).max(Decimal::new(3, 1)),
-        middle: out_of(middle - least, width),
-    }
 }

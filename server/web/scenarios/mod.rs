@@ -3,6 +3,7 @@
 mod answer;
 pub(super) mod calculators;
 pub(super) mod change;
+mod charts;
 mod edit;
 mod field;
 mod keep;

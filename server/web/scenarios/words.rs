@@ -3,7 +3,7 @@
 use super::super::filters::figure;
 use super::super::words::{FINE, break_even, number as plain, stated};
 use crate::money::Decimal;
-use crate::scenario::comparison::{Against, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer};
+use crate::scenario::comparison::{Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer};
 use crate::scenario::figure::Unit;
 
 /// Where a line is paid, where there are several places.
@@ -14,9 +14,38 @@ pub(super) fn place(option: &OptionAnswer, line: &Line) -> String {
     }
 }
 
-/// From when on owning costs less.
-pub(super) fn against(it: &Against) -> String {
-    break_even(&it.break_even)
+/// Owning against a price, for all options that have it.
+pub(super) struct OwningAgainst<'a> {
+    pub owning: &'a str,
+    pub against: String,
+    pub price: Decimal,
+    pub verdict: String,
+}
+
+/// From when on owning costs less, each price once.
+pub(super) fn against(compared: &Comparison) -> Vec<OwningAgainst<'_>> {
+    let name = |at: usize| compared.options[at].name.as_str();
+    let mut told: Vec<(&Against, Vec<&str>)> = Vec::new();
+    for it in &compared.break_evens {
+        let of = compared.options[it.renting].places.first().map_or("", |place| place.supplier.as_str());
+        let of = if of.is_empty() { name(it.renting) } else { of };
+        let same = told.iter_mut().find(|(other, _)| {
+            (other.owning, other.price, other.kind, &other.break_even)
+                == (it.owning, it.price, it.kind, &it.break_even)
+        });
+        match same {
+            Some((_, suppliers)) if suppliers.contains(&of) => {}
+            Some((_, suppliers)) => suppliers.push(of),
+            None => told.push((it, vec![of])),
+        }
+    }
+    let row = |(it, suppliers): (&Against, Vec<&str>)| OwningAgainst {
+        owning: name(it.owning),
+        against: format!("{}, {}", suppliers.join(" and "), kind(&it.kind)),
+        price: it.price,
+        verdict: break_even(&it.break_even),
+    };
+    told.into_iter().map(row).collect()
 }
 
 /// What other bases of a place would cost more than the one that was taken.

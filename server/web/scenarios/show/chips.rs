@@ -1,9 +1,10 @@
 //! What was edited, in words.
 
 use super::super::edit::{Edit, Edited};
-use super::super::field::{Field, sections};
+use super::super::field::{Field, fields, sections};
 use super::page::Page;
 use crate::scenario::comparison::Scenario;
+use crate::scenario::uncertainty::Input;
 
 impl Page {
     /// What was edited, in words, each with the address without it.
@@ -43,6 +44,12 @@ impl Page {
             Edit::Add(pointer) => format!("Added {}", place_in_words(pointer)),
             Edit::Remove(pointer) => format!("Removed {}", place_in_words(pointer)),
         }
+    }
+
+    /// The field of the form where a number that is uncertain is changed, by its pointer; none where no form has it.
+    pub(super) fn field_of(&self, input: &Input) -> Option<String> {
+        let known = fields(self.scenario());
+        input.keys.iter().find(|key| known.iter().any(|it| it.pointer == **key)).cloned()
     }
 
     /// What a field is called with what it belongs to.

@@ -7,6 +7,7 @@ use super::super::super::layout::Layout;
 use super::super::super::words::term;
 use super::super::super::{filters, paths};
 use super::super::answer::{Answer, answer};
+use super::super::charts::{Charts, draw};
 use super::super::edit::{Edit, Edited, tree};
 use super::super::field::{Field, Section, Takes, sections};
 use super::super::keep::Base;
@@ -29,7 +30,7 @@ pub(in crate::web::scenarios) struct Page {
     pub(super) before: Value,
     sections: Vec<Section>,
     pub(super) notes: Vec<Note>,
-    answer: Option<Answer>,
+    answer: Option<(Answer, Charts)>,
     may_change: bool,
     shares: Vec<Share>,
     /// Why what was sent was not done.
@@ -56,7 +57,7 @@ impl Page {
             match answer(edited.scenario.clone()).await? {
                 Ok(found) => {
                     notes.extend(found.comparison.warnings.iter().map(|it| note(it, &sections, false)));
-                    answered = Some(found);
+                    answered = Some(draw(edited.scenario.clone(), found).await?);
                 }
                 Err(refused) => notes.extend(refused.0.iter().map(|it| note(it, &sections, true))),
             }

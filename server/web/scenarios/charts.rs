@@ -1,0 +1,297 @@
+//! What the page of a scenario draws, each with a sentence that says what one sees.
+
+use super::super::filters::figure;
+use super::super::words::{FINE, number};
+use super::answer::Answer;
+use crate::chart::{Duration, DurationLayer, Histogram, Line, Lines, Note, Spread, Tornado, TornadoBar};
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{count, quotient};
+use crate::scenario::comparison::{Curve, LayerKind, Scenario, curves, duration, repaid};
+use crate::web::error::{Error, Result};
+
+/// Parts that the hours of a demand are cut into.
+const STEPS: usize = 24;
+/// Colors of one reservation after the other.
+const RESERVED: [&str; 3] = ["s2", "s4", "s6"];
+
+/// Everything that is drawn of an answer.
+pub(super) struct Charts {
+    /// What an hour costs by utilization. None where utilization changes no price.
+    pub by_utilization: Option<Lines>,
+    /// What each option has paid until when.
+    pub paid: Lines,
+    /// What serves the hours of each place of each option.
+    pub mix: Vec<Duration>,
+    /// How often each option came to what.
+    pub range: Histogram,
+    /// What moves the lead. None where nothing does, or there is no other option.
+    pub turns: Option<Tornado>,
+}
+
+/// Draws an answer, beside the threads that answer requests.
+pub(super) async fn draw(scenario: Scenario, answer: Answer) -> Result<(Answer, Charts)> {
+    let drawn = tokio::task::spawn_blocking(move || {
+        let charts = Charts {
+            by_utilization: by_utilization(&scenario, &answer),
+            paid: paid(&answer),
+            mix: mix(&scenario, &answer),
+            range: range(&answer),
+            turns: turns(&answer),
+        };
+        (answer, charts)
+    });
+    drawn
+        .await
+        .map_err(|error| Error::Internal(anyhow::Error::new(error).context("a scenario was not drawn")))
+}
+
+impl Charts {
+    /// The colors of [`Self::mix`], each once.
+    pub(super) fn layers(&self) -> Vec<(&'static str, &str)> {
+        let mut found: Vec<(&'static str, &str)> = Vec::new();
+        for layer in self.mix.iter().flat_map(|it| &it.layers) {
+            if !found.iter().any(|(class, _)| *class == layer.class) {
+                found.push((layer.class, &layer.label));
+            }
+        }
+        found
+    }
+}
+
+fn percent(share: Decimal) -> String {
+    format!("{} %", number(share.times(100), 1))
+}
+
+fn by_utilization(scenario: &Scenario, answer: &Answer) -> Option<Lines> {
+    let found = curves(scenario, &answer.comparison);
+    let is_moved = |it: &Curve| matches!(it.kind, LayerKind::Owned | LayerKind::Committed);
+    if found.curves.len() < 2 || !found.curves.iter().any(is_moved) {
+        return None;
+    }
+    let name = |curve: &Curve| {
+        let of = if curve.supplier.is_empty() { answer.name(&curve.option) } else { curve.supplier.as_str() };
+        match curve.kind {
+            LayerKind::Owned => answer.name(&curve.option).to_owned(),
+            LayerKind::Committed => format!("{of}, reserved"),
+            LayerKind::Spot => format!("{of}, spot"),
+            LayerKind::OnDemand => format!("{of}, on demand"),
+            LayerKind::Tokens => format!("{of}, by the token"),
+        }
+    };
+    let names: Vec<String> = found.curves.iter().map(name).collect();
+    let mut crossings = found.crossings;
+    crossings.sort_by_key(|it| it.utilization);
+    let says = |at: usize| {
+        let it = &crossings[at];
+        let (from, own, than) = (percent(it.utilization), &names[it.curve], &names[it.than]);
+        format!("From {from} utilization on an hour costs less with {own} than with {than}")
+    };
+    let mut notes: Vec<Note> = crossings
+        .iter()
+        .enumerate()
+        .map(|(at, it)| Note {
+            at: (it.utilization, it.cost),
+            title: says(at),
+            label: percent(it.utilization),
+        })
+        .collect();
+    // Machines that differ in their number alone cross at one point.
+    notes.dedup_by(|later, before| later.label == before.label && later.at.1 == before.at.1);
+    // Of machines of our own first: that is the decision that cannot be taken back.
+    let first = crossings.iter().position(|it| found.curves[it.curve].kind == LayerKind::Owned);
+    let title = match first.or((!crossings.is_empty()).then_some(0)) {
+        Some(at) => format!("{}.", says(at)),
+        None => {
+            "No utilization makes one of them cost less than another that costs more elsewhere.".to_owned()
+        }
+    };
+    let description = if notes.is_empty() {
+        title.clone()
+    } else {
+        format!("{}.", notes.iter().map(|it| it.title.as_str()).collect::<Vec<_>>().join(". "))
+    };
+    let at = |hundredths: i64| (Decimal::new(hundredths.into(), 2), format!("{hundredths} %"));
+    Some(Lines {
+        title,
+        description,
+        unit: format!("{} for a GPU-hour of work, by utilization", answer.currency()),
+        labels: [5, 25, 50, 75, 100].map(at).to_vec(),
+        lines: found
+            .curves
+            .into_iter()
+            .zip(names)
+            .map(|(curve, label)| Line { label, points: curve.points })
+            .collect(),
+        notes,
+        top: Some(found.top),
+        format: percent,
+    })
+}
+
+fn paid(answer: &Answer) -> Lines {
+    let compared = &answer.comparison;
+    let (months, every) = (compared.months, if compared.months > 24 { 12 } else { 6 });
+    let mut labels: Vec<(Decimal, String)> = vec![(Decimal::ZERO, "start".to_owned())];
+    // The last one has room beside it.
+    let between = (1..months).filter(|month| month % every == 0 && months - month > every / 3);
+    labels.extend(between.map(|month| (count(month), month.to_string())));
+    labels.push((count(months), format!("{months} months")));
+    let lines: Vec<Line> = compared
+        .options
+        .iter()
+        .map(|option| Line {
+            label: option.name.clone(),
+            points: (0..).map(count).zip(option.payments.cumulative()).collect(),
+        })
+        .collect();
+    let repaid = repaid(compared);
+    let says = |months: Decimal, option: usize, other: usize| {
+        let months = number(months, 1);
+        format!(
+            "After {months} months {} has cost no more than {}",
+            answer.name(&option),
+            answer.name(&other)
+        )
+    };
+    let first = repaid.iter().filter(|it| compared.cheapest.is_none_or(|at| at == it.option));
+    let title = match first.min_by_key(|it| it.months) {
+        Some(it) => format!("{}.", says(it.months, it.option, it.other)),
+        None => match compared.options.iter().min_by_key(|it| it.paid) {
+            Some(least) => {
+                format!("After {months} months {} has paid least: {}.", least.name, answer.money(least.paid))
+            }
+            None => "Nothing is paid.".to_owned(),
+        },
+    };
+    let notes = repaid.iter().map(|it| Note {
+        at: (it.months, it.paid),
+        title: says(it.months, it.option, it.other),
+        label: number(it.months, 1),
+    });
+    Lines {
+        description: title.clone(),
+        title,
+        unit: format!("{} paid until then", answer.currency()),
+        labels,
+        lines,
+        notes: notes.collect(),
+        top: None,
+        format: |month| if month.is_zero() { "at the start".to_owned() } else { number(month, 0) },
+    }
+}
+
+fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
+    let mut drawn = Vec::new();
+    for (option, entered) in scenario.options.iter().enumerate() {
+        for (at, place) in entered.places.iter().enumerate() {
+            let Some(found) = duration(scenario, &answer.comparison, (option, at), STEPS) else { continue };
+            let name = match (entered.places.len(), place.supplier.as_str()) {
+                (1, _) => entered.name.clone(),
+                (_, "") => format!("{}, place {}", entered.name, at + 1),
+                (_, supplier) => format!("{}, {supplier}", entered.name),
+            };
+            let mut reserved = RESERVED.into_iter();
+            let layers = found.layers.into_iter().map(|it| DurationLayer {
+                class: match it.kind {
+                    Some(LayerKind::Owned) => "s1",
+                    Some(LayerKind::Committed) => reserved.next().unwrap_or("s6"),
+                    Some(LayerKind::Spot) => "s8",
+                    Some(LayerKind::OnDemand | LayerKind::Tokens) => "s5",
+                    None => "other",
+                },
+                label: it.name,
+                values: it.gpus,
+            });
+            let layers: Vec<DurationLayer> = layers.collect();
+            let served = |layer: &DurationLayer| -> Decimal {
+                let hours = found.hours.iter().map(|it| i64::try_from(*it).unwrap_or(i64::MAX));
+                layer.values.iter().zip(hours).map(|(gpus, hours)| gpus.times(hours)).sum()
+            };
+            let all: Decimal = layers.iter().map(served).sum();
+            let part = |layer: &DurationLayer| {
+                let share = quotient(served(layer), all).unwrap_or_default().times(100).round(1);
+                let name = layer.label.to_lowercase();
+                if share.is_zero() {
+                    format!("{name} less than 0.1 %")
+                } else {
+                    format!("{name} {} %", number(share, 1))
+                }
+            };
+            let parts: Vec<String> = layers.iter().map(part).collect();
+            drawn.push(Duration {
+                title: if parts.is_empty() { name } else { format!("{name}: {}", parts.join(", ")) },
+                description: "GPUs by the share of hours that ask for as many, the highest first.".to_owned(),
+                unit: "GPUs".to_owned(),
+                layers,
+                top: Decimal::ZERO,
+                format: |gpus| number(gpus, 1),
+            });
+        }
+    }
+    let highest = |it: &Duration| it.rows().into_iter().map(|(.., all)| all).max().unwrap_or_default();
+    let top = drawn.iter().map(highest).max().unwrap_or_default();
+    drawn.iter_mut().for_each(|it| it.top = top);
+    drawn
+}
+
+fn range(answer: &Answer) -> Histogram {
+    let drawn = &answer.simulation;
+    let title = match answer.comparison.cheapest {
+        Some(at) => format!(
+            "In eight of ten draws {} comes to between {} and {}.",
+            answer.name(&at),
+            answer.money(drawn.options[at].p10),
+            answer.money(drawn.options[at].p90)
+        ),
+        None => "What each option comes to in all draws.".to_owned(),
+    };
+    let spreads = drawn.options.iter().enumerate().map(|(at, it)| Spread {
+        label: answer.name(&at).to_owned(),
+        bars: it.bars.clone(),
+        middle: it.p50,
+    });
+    Histogram {
+        description: title.clone(),
+        title,
+        unit: answer.currency().to_string(),
+        edges: drawn.edges.clone(),
+        spreads: spreads.collect(),
+        format: |amount| number(amount, 0),
+    }
+}
+
+fn turns(answer: &Answer) -> Option<Tornado> {
+    let lead = answer.lead.as_ref()?;
+    let first = lead.swings.first()?;
+    let ends = (first.low.min(first.high), first.low.max(first.high));
+    let after = if ends.0.is_negative() {
+        ", and another option costs less below zero".to_owned()
+    } else {
+        ", all of it ahead".to_owned()
+    };
+    let title = format!(
+        "{} moves the lead most: between {} and {}{after}.",
+        first.input.label,
+        answer.money(ends.0),
+        answer.money(ends.1)
+    );
+    let bars = answer.swings().into_iter().map(|it| TornadoBar {
+        label: format!(
+            "{}: {} to {}",
+            it.input.label,
+            number(it.input.low, FINE),
+            number(it.input.high, FINE)
+        ),
+        inputs: [it.input.low, it.input.high].map(|it| number(it, FINE)),
+        answers: [it.low, it.high],
+    });
+    Some(Tornado {
+        description: title.clone(),
+        title,
+        unit: format!("{} ahead of the next option", answer.currency()),
+        base: lead.ahead,
+        limit: Decimal::ZERO,
+        bars: bars.collect(),
+        format: |amount| figure(amount, 0),
+    })
+}
