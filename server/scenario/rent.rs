@@ -47,6 +47,18 @@ pub fn downtime(availability: Decimal) -> Decimal {
     product(&[MINUTES_PER_YEAR.into(), one() - availability])
 }
 
+/// The same in words, in the unit that people use for as much: `8.8 hours a year`.
+pub fn downtime_in_words(availability: Decimal) -> String {
+    let minutes = downtime(availability);
+    let (unit, length) = match minutes {
+        few if few < 60.into() => ("minutes", 1),
+        some if some < Decimal::from(2 * 24 * 60) => ("hours", 60),
+        _ => ("days", 24 * 60),
+    };
+    let told = quotient(minutes, length.into()).unwrap_or_default().round(1).normalize();
+    format!("{told} {unit} a year")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +87,14 @@ mod tests {
     fn five_nines_are_five_minutes_a_year() {
         assert_eq!(downtime(number("0.99999")), number("5.256"));
         assert_eq!(downtime(one()), Decimal::ZERO);
+        for (availability, told) in [
+            ("0.99999", "5.3 minutes a year"),
+            ("0.999", "8.8 hours a year"),
+            ("0.995", "43.8 hours a year"),
+            ("0.99", "3.6 days a year"),
+            ("1", "0 minutes a year"),
+        ] {
+            assert_eq!(downtime_in_words(number(availability)), told);
+        }
     }
 }

@@ -79,6 +79,9 @@ fn of_work(work: &Work, field: &str, found: &mut Findings) {
     if let Some(availability) = work.availability {
         found.share(&format!("{field}.availability"), availability);
     }
+    if let Some(cost) = work.unserved_cost {
+        found.money(&format!("{field}.unserved_cost"), cost);
+    }
     if let Some(tokens) = work.tokens_per_hour {
         let message = "expected 1 to a billion tokens an hour";
         found.between(&format!("{field}.tokens_per_hour"), tokens, one(), 1_000_000_000.into(), message);
@@ -108,6 +111,10 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     if let Some(availability) = place.availability {
         found.share(&format!("{field}.availability"), availability);
+    }
+    if found.share(&format!("{field}.obtainable"), place.obtainable) && place.obtainable.is_zero() {
+        let message = "what is never there is not sold; leave its price out";
+        found.refuse(&format!("{field}.obtainable"), 0, message);
     }
     found.share(&format!("{field}.support"), place.support);
     for (at, other) in place.others.iter().enumerate() {

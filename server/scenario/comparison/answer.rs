@@ -84,8 +84,13 @@ pub struct PlaceAnswer {
     pub supplier: String,
     /// From the base up.
     pub layers: Vec<Layer>,
-    /// GPU-hours that nothing serves.
+    /// GPU-hours that nothing is expected to serve; what one of them costs, which is none where nobody said and nothing is
+    /// to be missing; and all of them.
     pub unserved_hours: Decimal,
+    pub per_unserved_hour: Option<Decimal>,
+    pub unserved_cost: Decimal,
+    /// What is promised of it, beside what the work needs; none where nothing is.
+    pub promise: Option<String>,
     /// The same place with other bases, the one that was taken among them: what the best one saves.
     pub policies: Vec<Policy>,
     /// GPU-hours that are asked of it, in GPUs of its own.

@@ -6,7 +6,7 @@ use super::moved::MovedAnswer;
 use super::owned::OwnedBase;
 use super::place::{Asked, Evaluated, commitment};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, product, quotient};
+use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
 use crate::scenario::cash::Payments;
 use crate::scenario::figure::{Term, Unit, term};
 use crate::scenario::profile::in_gpus;
@@ -16,6 +16,7 @@ pub(super) struct Bill<'a> {
     asked: &'a Asked<'a>,
     layers: Vec<Layer>,
     unserved: Decimal,
+    unserved_cost: Decimal,
     lines: Vec<Line>,
     payments: Payments,
     /// What is paid to the supplier by the month: what support is a share of.
@@ -28,6 +29,7 @@ impl<'a> Bill<'a> {
             asked,
             layers: Vec::new(),
             unserved: Decimal::ZERO,
+            unserved_cost: Decimal::ZERO,
             lines: Vec::new(),
             payments: Payments::over(asked.months()),
             rented: vec![Decimal::ZERO; asked.months() as usize],
@@ -63,6 +65,9 @@ impl<'a> Bill<'a> {
                 supplier: self.asked.place.supplier.clone(),
                 layers: self.layers,
                 unserved_hours: self.unserved,
+                per_unserved_hour: self.asked.per_unserved_hour,
+                unserved_cost: self.unserved_cost,
+                promise: self.asked.scenario.promise(self.asked.place),
                 policies,
                 gpu_hours: self.asked.demand.gpu_hours(),
                 owned_parts: parts.collect(),
@@ -143,60 +148,82 @@ impl<'a> Bill<'a> {
         }
     }
 
-    /// What the base does not serve: spot, then on demand; without that, nothing.
+    /// What the base does not serve: spot, then by use as far as it is there; and what is left.
     pub(super) fn overflow(&mut self, base: &[u64]) {
-        let overflow = &self.asked.overflow;
-        let [mut spot_hours, mut spot_cost, mut burst_hours, mut burst_cost] = [Decimal::ZERO; 4];
+        let asked = self.asked;
+        let missing = one() - asked.obtainable;
+        let per_unserved_hour = asked.per_unserved_hour.unwrap_or_default();
+        let [mut spot_hours, mut spot_cost, mut used, mut used_cost] = [Decimal::ZERO; 4];
         for (month, (at, level)) in (0..).zip(base.iter().enumerate()) {
-            let served = self.asked.ladder.serve(month, *level);
-            let price = overflow.spot.as_ref().and_then(|(prices, _)| prices.get(at).copied());
+            let served = asked.ladder.serve(month, *level);
+            let price = asked.overflow.spot.as_ref().and_then(|(prices, _)| prices.get(at).copied());
             let spot = in_gpus(served.spot).multiply(price.unwrap_or_default());
-            let burst = in_gpus(served.burst).multiply(overflow.burst.get(at).copied().unwrap_or_default());
+            let there = part(in_gpus(served.burst), asked.obtainable);
+            let by_use = there.multiply(asked.by_use.get(at).copied().unwrap_or_default());
+            let not_served = part(in_gpus(served.burst), missing);
+            let lost = not_served.multiply(per_unserved_hour);
             spot_hours += in_gpus(served.spot);
-            burst_hours += in_gpus(served.burst);
+            used += there;
             spot_cost += spot;
-            burst_cost += burst;
-            self.rented[at] += spot + burst;
-            self.payments.during(month, spot + burst);
+            used_cost += by_use;
+            self.unserved += not_served;
+            self.unserved_cost += lost;
+            self.rented[at] += spot + by_use;
+            self.payments.during(month, spot + by_use + lost);
         }
-        if let Some(entered) = &self.asked.place.spot {
-            let rework = entered.hours_for_one();
-            let paid = product(&[spot_hours, rework]);
-            let per_hour = quotient(spot_cost, paid).unwrap_or_default();
-            let terms = vec![
-                term("useful GPU-hours", spot_hours, Unit::Hours),
-                term("hours for a useful one", rework, Unit::Number),
-                term("price", per_hour, Unit::MoneyPerHour),
-            ];
-            self.line(
-                "Spot".to_owned(),
-                spot_cost,
-                "useful GPU-hours × hours for a useful one × price",
-                terms,
-            );
-            self.layer("Spot".to_owned(), LayerKind::Spot, entered.gpus, [paid, spot_hours, spot_cost]);
-        }
-        if !self.asked.has_overflow() {
-            self.unserved = burst_hours;
-            return;
-        }
-        let hours = term("GPU-hours", burst_hours, Unit::Hours);
+        self.spot(spot_hours, spot_cost);
+        self.by_use(used, used_cost);
+        let terms = vec![
+            term("GPU-hours that are not served", self.unserved, Unit::Hours),
+            term("cost of one", per_unserved_hour, Unit::MoneyPerHour),
+        ];
+        let formula = "GPU-hours that are not served × cost of one";
+        self.line("Not served".to_owned(), self.unserved_cost, formula, terms);
+    }
+
+    fn spot(&mut self, hours: Decimal, cost: Decimal) {
+        let Some(entered) = &self.asked.place.spot else { return };
+        let rework = entered.hours_for_one();
+        let paid = product(&[hours, rework]);
+        let per_hour = quotient(cost, paid).unwrap_or_default();
+        let terms = vec![
+            term("useful GPU-hours", hours, Unit::Hours),
+            term("hours for a useful one", rework, Unit::Number),
+            term("price", per_hour, Unit::MoneyPerHour),
+        ];
+        self.line("Spot".to_owned(), cost, "useful GPU-hours × hours for a useful one × price", terms);
+        self.layer("Spot".to_owned(), LayerKind::Spot, entered.gpus, [paid, hours, cost]);
+    }
+
+    /// On demand, or by the token.
+    fn by_use(&mut self, hours: Decimal, cost: Decimal) {
+        let of_hours = term("GPU-hours", hours, Unit::Hours);
         let (name, kind, formula, terms) = if let Some(millions) = self.asked.millions_per_hour() {
-            let tokens = product(&[burst_hours, millions]);
-            let price = quotient(burst_cost, tokens).unwrap_or_default();
+            let tokens = product(&[hours, millions]);
+            let price = quotient(cost, tokens).unwrap_or_default();
             let terms = vec![
-                hours,
+                of_hours,
                 term("million tokens an hour", millions, Unit::Number),
                 term("price", price, Unit::MoneyPerMillionTokens),
             ];
             ("By the token", LayerKind::Tokens, "GPU-hours × million tokens an hour × price", terms)
+        } else if self.asked.obtainable < one() && !self.asked.by_use.is_empty() {
+            let chance = self.asked.obtainable;
+            let price = quotient(cost, hours).unwrap_or_default();
+            let terms = vec![
+                term("GPU-hours asked for", hours + self.unserved, Unit::Hours),
+                term("chance that they are there", chance, Unit::Share),
+                term("price", price, Unit::MoneyPerHour),
+            ];
+            let formula = "GPU-hours asked for × chance that they are there × price";
+            ("On demand", LayerKind::OnDemand, formula, terms)
         } else {
-            let price = quotient(burst_cost, burst_hours).unwrap_or_default();
-            let terms = vec![hours, term("price", price, Unit::MoneyPerHour)];
+            let price = quotient(cost, hours).unwrap_or_default();
+            let terms = vec![of_hours, term("price", price, Unit::MoneyPerHour)];
             ("On demand", LayerKind::OnDemand, "GPU-hours × price", terms)
         };
-        self.line(name.to_owned(), burst_cost, formula, terms);
-        self.layer(name.to_owned(), kind, None, [burst_hours, burst_hours, burst_cost]);
+        self.line(name.to_owned(), cost, formula, terms);
+        self.layer(name.to_owned(), kind, None, [hours, hours, cost]);
     }
 
     /// Support, and whatever else is entered.
@@ -266,4 +293,9 @@ impl<'a> Bill<'a> {
             per_used_hour: quotient(cost, used),
         });
     }
+}
+
+/// A share of hours, exactly where it is all or none of them.
+fn part(hours: Decimal, share: Decimal) -> Decimal {
+    if share == one() { hours } else { product(&[hours, share]) }
 }

@@ -7,7 +7,7 @@ use super::entered::Scenario;
 use super::owned::OwnedBase;
 use super::place::Asked;
 use crate::money::Decimal;
-use crate::scenario::arithmetic::quotient;
+use crate::scenario::arithmetic::{one, product, quotient};
 use crate::scenario::profile::{MONTH, in_gpus};
 
 /// Hours of all months from those that ask for most to those that ask for least, cut into equally many, each with what
@@ -51,11 +51,13 @@ pub fn duration(
     let term = |months: u32| format!("Committed for {months} months");
     names.extend(commitments.iter().map(|it| (term(it.months.max(1)), Some(LayerKind::Committed))));
     names.push(("Spot".to_owned(), Some(LayerKind::Spot)));
-    names.push(match (asked.has_overflow(), asked.millions_per_hour()) {
-        (true, Some(_)) => ("By the token".to_owned(), Some(LayerKind::Tokens)),
-        (true, None) => ("On demand".to_owned(), Some(LayerKind::OnDemand)),
-        (false, _) => ("Not served".to_owned(), None),
+    // What is left is there with a chance.
+    let left = names.len();
+    names.push(match asked.millions_per_hour() {
+        Some(_) => ("By the token".to_owned(), Some(LayerKind::Tokens)),
+        None => ("On demand".to_owned(), Some(LayerKind::OnDemand)),
     });
+    names.push(("Not served".to_owned(), None));
 
     // Each hour by its layers.
     let hours = asked.demand.hours().iter().enumerate().map(|(at, hour)| {
@@ -80,10 +82,15 @@ pub fn duration(
     let cut = |step: usize| hours.len() * step / steps;
     let parts: Vec<&[(u64, Vec<u64>)]> = (0..steps).map(|step| &hours[cut(step)..cut(step + 1)]).collect();
     let layers = names.into_iter().enumerate().map(|(layer, (name, kind))| {
+        let share = match layer.checked_sub(left) {
+            None => one(),
+            Some(0) => asked.obtainable,
+            Some(_) => one() - asked.obtainable,
+        };
         let mean = |part: &&[(u64, Vec<u64>)]| {
-            let sum: u128 = part.iter().map(|(_, served)| u128::from(served[layer])).sum();
+            let sum: u128 = part.iter().map(|(_, served)| u128::from(served[layer.min(left)])).sum();
             let hours = Decimal::from(i64::try_from(part.len()).unwrap_or(i64::MAX));
-            quotient(in_gpus(sum), hours).unwrap_or_default()
+            quotient(product(&[in_gpus(sum), share]), hours).unwrap_or_default()
         };
         DurationLayer { name, kind, gpus: parts.iter().map(mean).collect() }
     });

@@ -73,6 +73,10 @@ pub struct Work {
     /// Which share of time it has to be there; none: whatever an option gives.
     #[serde(default)]
     pub availability: Option<Decimal>,
+    /// π, money for an hour of its accelerator that is not served, by what is done instead or lost. None: nobody said, and
+    /// all of it has to be served.
+    #[serde(default)]
+    pub unserved_cost: Option<Decimal>,
     /// Tokens that an hour of its accelerator makes, as measured. None: it makes none, or nobody measured.
     #[serde(default)]
     pub tokens_per_hour: Option<Decimal>,
@@ -105,6 +109,8 @@ pub struct Place {
     pub gpus_per_node: u32,
     /// Which share of time is promised. None: nothing is.
     pub availability: Option<Decimal>,
+    /// α: how often what is paid by use is there when it is asked for. 1: always.
+    pub obtainable: Decimal,
     pub owned: Option<Owned>,
     /// Reservations, committed use, spend commitments.
     pub committed: Vec<Committed>,
@@ -132,6 +138,7 @@ impl Default for Place {
             rework: one(),
             gpus_per_node: 8,
             availability: None,
+            obtainable: one(),
             owned: None,
             committed: Vec::new(),
             spot: None,
@@ -279,7 +286,7 @@ impl Scenario {
     }
 
     /// Their places in the list of works.
-    pub(super) fn served_at<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = usize> {
+    pub(in crate::scenario) fn served_at<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = usize> {
         let serves = |work: &Work| place.serves.is_empty() || place.serves.contains(&work.name);
         self.work.iter().enumerate().filter(move |(_, work)| serves(work)).map(|(at, _)| at)
     }

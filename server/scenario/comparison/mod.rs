@@ -5,8 +5,10 @@
 //! - What an option costs is the sum of its lines over all months. Capital stands in it as an annuity, so that options
 //!   compare whatever their lives; what is paid when stands beside it ([`crate::scenario::cash`]), and the two are never
 //!   added.
+//! - What is expected not to be there when it is asked for costs what an hour costs that is not served ([`able`]).
 //! - The cheapest is the one with the least total of those that serve all of the work as it is needed.
 
+mod able;
 mod answer;
 mod bill;
 mod curves;
@@ -144,44 +146,6 @@ impl Scenario {
             productive += asked.iter().map(|(hours, part)| product(&[*hours, *part, share])).sum::<Decimal>();
         }
         (served, productive)
-    }
-
-    /// Why an option does not do the work as it is needed.
-    fn fails(&self, option: &Alternative, places: &[PlaceAnswer]) -> Vec<String> {
-        let mut fails = Vec::new();
-        for work in &self.work {
-            if !option.places.iter().any(|place| self.served_by(place).any(|it| it.name == work.name)) {
-                fails.push(format!("{} runs nowhere", work.name));
-            }
-        }
-        for (place, answer) in option.places.iter().zip(places) {
-            if !answer.unserved_hours.is_zero() {
-                let hours = answer.unserved_hours.round(0);
-                fails.push(format!(
-                    "{hours} GPU-hours are not served by {}: there is too little of it for the highest hours",
-                    if place.supplier.is_empty() { "it" } else { &place.supplier }
-                ));
-            }
-            for work in self.served_by(place) {
-                let Some(needed) = work.availability else { continue };
-                let percent = |share: Decimal| share.times(100).normalize();
-                match place.availability {
-                    Some(promised) if promised >= needed => {}
-                    Some(promised) => fails.push(format!(
-                        "{} has to be there {} % of the time, and {} % is promised",
-                        work.name,
-                        percent(needed),
-                        percent(promised)
-                    )),
-                    None => fails.push(format!(
-                        "{} has to be there {} % of the time, and nothing is promised",
-                        work.name,
-                        percent(needed)
-                    )),
-                }
-            }
-        }
-        fails
     }
 
     /// Machines of one's own against every price of the options that own nothing.

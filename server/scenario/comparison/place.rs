@@ -2,10 +2,14 @@
 //!
 //! The demand of a place is that of its works, in its own GPUs: hours × F ÷ q. The base is what is owned or committed
 //! to, as entered or as costs least; then comes spot, then on demand ([`crate::scenario::mix`]).
+//!
+//! Capacity on demand is there when asked for with a chance α; an hour that is not served costs π. So an hour of overflow
+//! is expected to cost α × p + (1 − α) × π, and the higher that is, the larger the base. Where nobody said what π is, it
+//! counts as one that is bought, so that nothing that is missing looks like a saving; and the option does not do the work.
 
 use super::answer::{Line, PlaceAnswer, Policy};
 use super::bill::Bill;
-use super::entered::{Committed, Gpus, Place, Rate, Scenario};
+use super::entered::{Committed, Gpus, Place, Rate, Scenario, Spot};
 use super::owned::OwnedBase;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
@@ -30,7 +34,14 @@ pub(super) struct Asked<'a> {
     pub(super) at: usize,
     /// In GPUs of this place, 730 hours of each month.
     pub(super) demand: Profile,
+    /// What is expected of it: prices of an hour that is served, and what one costs that is not.
     pub(super) overflow: Overflow,
+    /// What an hour by use costs in each month; empty where none is sold.
+    pub(super) by_use: Vec<Decimal>,
+    /// α: of the hours that are asked for by use, those that are there. 0 where none are sold.
+    pub(super) obtainable: Decimal,
+    /// π, of an hour here.
+    pub(super) per_unserved_hour: Option<Decimal>,
     pub(super) ladder: Ladder,
 }
 
@@ -43,9 +54,15 @@ impl<'a> Asked<'a> {
         }
         // What is refused does not come here, so performance is not 0.
         let demand = demand.taking(quotient(place.rework, place.performance).unwrap_or_else(one));
-        let overflow = overflow(scenario, place);
+        let by_use = by_use(scenario, place);
+        let obtainable = if by_use.is_empty() { Decimal::ZERO } else { place.obtainable };
+        let per_unserved_hour = per_unserved_hour(scenario, demands, place);
+        let overflow = Overflow {
+            spot: place.spot.as_ref().map(|it| spot(it, scenario.months)),
+            burst: expected(&by_use, obtainable, per_unserved_hour, scenario.months),
+        };
         let ladder = Ladder::new(demand.hours(), &overflow);
-        Self { scenario, place, at, demand, overflow, ladder }
+        Self { scenario, place, at, demand, overflow, by_use, obtainable, per_unserved_hour, ladder }
     }
 
     pub(super) fn step(&self) -> u64 {
@@ -61,7 +78,7 @@ impl<'a> Asked<'a> {
         self.scenario.millions_per_hour(self.place)
     }
 
-    /// Whether anything serves what the base does not.
+    /// Whether anything serves what the base does not, or what is not served has a price.
     pub(super) fn has_overflow(&self) -> bool {
         !self.overflow.burst.is_empty()
     }
@@ -146,7 +163,9 @@ impl<'a> Asked<'a> {
 
     /// What a place with one base and something for the rest costs with other bases.
     fn policies(&self, owned: Option<&OwnedBase>) -> Result<Vec<Policy>, Refused> {
-        if !self.has_overflow() {
+        // With nothing by use there is nothing to tell; and what is missing for nothing is no saving.
+        let is_known = self.obtainable == one() || self.per_unserved_hour.is_some();
+        if self.by_use.is_empty() || !is_known {
             return Ok(Vec::new());
         }
         let levels = [
@@ -186,20 +205,56 @@ fn prices(rate: &Rate, months: u32) -> Vec<Decimal> {
     (0..months).map(|month| rate.in_month(month)).collect()
 }
 
-fn overflow(scenario: &Scenario, place: &Place) -> Overflow {
+/// What an hour by use costs in each month; nothing where none is sold.
+fn by_use(scenario: &Scenario, place: &Place) -> Vec<Decimal> {
     let months = scenario.months;
-    let spot = place.spot.as_ref().map(|it| {
-        let rework = it.hours_for_one();
-        let prices = prices(&it.rate, months).into_iter().map(|price| product(&[price, rework]));
-        (prices.collect(), it.gpus.map_or(u64::MAX, parts))
-    });
     let on_demand = place.on_demand.as_ref().map(|it| prices(it, months));
     let by_tokens = || {
         let of_millions = prices(place.per_million_tokens.as_ref()?, months);
         of_millions.into_iter().map(|price| scenario.hour_by_tokens(place, price)).collect()
     };
-    let burst = on_demand.or_else(by_tokens).unwrap_or_default();
-    Overflow { spot, burst }
+    on_demand.or_else(by_tokens).unwrap_or_default()
+}
+
+fn spot(entered: &Spot, months: u32) -> (Vec<Decimal>, u64) {
+    let rework = entered.hours_for_one();
+    let prices = prices(&entered.rate, months).into_iter().map(|price| product(&[price, rework]));
+    (prices.collect(), entered.gpus.map_or(u64::MAX, parts))
+}
+
+/// What an hour beyond base and spot is expected to cost in each month.
+fn expected(
+    by_use: &[Decimal],
+    obtainable: Decimal,
+    per_unserved_hour: Option<Decimal>,
+    months: u32,
+) -> Vec<Decimal> {
+    let missing = one() - obtainable;
+    if by_use.is_empty() {
+        return per_unserved_hour.map_or_else(Vec::new, |cost| vec![cost; months as usize]);
+    }
+    let hour = |price: &Decimal| match per_unserved_hour {
+        Some(cost) if !missing.is_zero() => product(&[obtainable, *price]) + product(&[missing, cost]),
+        _ => *price,
+    };
+    by_use.iter().map(hour).collect()
+}
+
+/// What an hour of a place costs that is not served: that of its works, each by how much it asks for. None unless each of
+/// them says it.
+fn per_unserved_hour(scenario: &Scenario, demands: &[Profile], place: &Place) -> Option<Decimal> {
+    let (mut cost, mut hours, mut same) = (Decimal::ZERO, Decimal::ZERO, None);
+    let mut is_same = true;
+    for at in scenario.served_at(place) {
+        let each = scenario.work[at].unserved_cost?;
+        is_same &= same.is_none_or(|same| same == each);
+        same = Some(each);
+        let asked = demands[at].gpu_hours();
+        cost += product(&[asked, each]);
+        hours += asked;
+    }
+    let of_work = if is_same { same } else { quotient(cost, hours) };
+    Some(product(&[of_work?, quotient(place.performance, place.rework)?]))
 }
 
 /// What an hour of each month comes to: its price at the start of its term, and a part of what was paid then.

@@ -26,6 +26,7 @@ fn work(demand: Shape) -> Work {
         interruptible: Decimal::ZERO,
         productive: one(),
         availability: None,
+        unserved_cost: None,
         tokens_per_hour: None,
     }
 }
@@ -117,8 +118,17 @@ fn what_is_too_little_says_so_and_is_not_the_cheapest() {
     let promised = Place { availability: Some(number("0.99")), ..on_demand("2") };
     let compared = scenario(needed, [promised]).compare().unwrap();
     assert_eq!(compared.cheapest, None);
-    let fails = "training has to be there 99.9 % of the time, and 99 % is promised";
+    let fails = "training has to be there 99.9 % of the time (away 8.8 hours a year at most), and 99 % is promised (away \
+                 3.6 days a year)";
     assert_eq!(compared.options[0].fails, [fails]);
+    let promised = Place { availability: Some(number("0.9995")), ..on_demand("2") };
+    let needed = Work { availability: Some(number("0.999")), ..work(flat(8, 24)) };
+    let compared = scenario(needed, [promised, on_demand("3")]).compare().unwrap();
+    let told = "Promised: there 99.95 % of the time, away 4.4 hours a year at most; training needs 99.9 % of the time, away \
+                8.8 hours a year.";
+    assert_eq!(compared.options[0].places[0].promise.as_deref(), Some(told));
+    assert_eq!(compared.options[1].places[0].promise, None);
+    assert!(compared.options[1].fails[0].ends_with("and nothing is promised"));
 }
 
 #[test]
@@ -216,6 +226,82 @@ fn what_is_paid_by_the_token_has_to_say_how_many_an_hour_makes() {
     ] {
         assert!(told.contains(expected), "{expected} is not in {told}");
     }
+}
+
+#[test]
+fn what_is_not_there_when_asked_for_costs_what_it_is_said_to() {
+    let half = |place: Place| Place { obtainable: decimal(5, 1), supplier: "AWS".to_owned(), ..place };
+    let asked = |unserved_cost| Work { unserved_cost, ..work(flat(10, 24)) };
+    let places = || [half(on_demand("2")), on_demand("3"), reserved("1", 12, Gpus::Number(4))];
+    let of = |cost: Option<i64>| {
+        let asked = asked(cost.map(Decimal::from));
+        Scenario { months: 12, ..scenario(asked, places()) }.compare().unwrap()
+    };
+    let hours = count(10 * 730 * 12);
+    let half_of = |hours: Decimal| quotient(hours, 2.into()).unwrap();
+    let nobody_said = of(None);
+    let told = "43800 GPU-hours are expected not to be there when asked for at AWS, and the work does not say what such an \
+                hour costs";
+    assert_eq!(nobody_said.options[0].fails, [told]);
+    assert_eq!(nobody_said.options[0].total, hours, "half of the hours at 2");
+    assert_eq!(nobody_said.options[0].served_hours, half_of(hours));
+    assert_eq!(nobody_said.cheapest, Some(1));
+    let said = of(Some(5));
+    let [risky, sure, few] = &said.options[..] else { panic!() };
+    assert!(risky.fails.is_empty() && few.fails.is_empty());
+    assert_eq!(risky.total, hours + half_of(hours).times(5));
+    assert_eq!(risky.places[0].unserved_hours, half_of(hours));
+    assert_eq!(risky.lines.last().unwrap().name, "Not served");
+    assert_eq!(risky.paid, risky.total, "it is paid as the hours go by");
+    assert_eq!(sure.total, hours.times(3));
+    // Four of ten are reserved, and six are nowhere to be had.
+    assert_eq!(few.total, count(730 * 12 * 4) + count(730 * 12 * 6 * 5));
+    assert_eq!(said.cheapest, Some(1));
+    let told = scenario(asked(Some(-one())), places()).compare().unwrap_err().to_string();
+    assert!(told.contains("work.0.unserved_cost is -1"), "{told}");
+    let never = Place { obtainable: Decimal::ZERO, ..on_demand("2") };
+    let told = scenario(asked(None), [never]).compare().unwrap_err().to_string();
+    assert!(told.contains("option.0.place.0.obtainable is 0: what is never there is not sold"), "{told}");
+}
+
+#[test]
+fn a_base_grows_where_what_comes_after_it_is_less_sure() {
+    // 10 GPUs always and 20 more in one hour of four: 2 is a quarter of 8, and the price of a base.
+    let shape = Shape::Hours { gpus: [30, 10, 10, 10].map(Decimal::from).to_vec() };
+    let base = |obtainable: &str, cost: Option<i64>| {
+        let asked = Work { unserved_cost: cost.map(Decimal::from), ..work(shape.clone()) };
+        let place = Place {
+            obtainable: number(obtainable),
+            gpus_per_node: 10,
+            on_demand: Some(rate("8")),
+            ..reserved("2.01", 12, Gpus::Best)
+        };
+        let compared = Scenario { months: 12, ..scenario(asked, [place]) }.compare().unwrap();
+        compared.options[0].places[0].layers[0].gpus.unwrap()
+    };
+    assert_eq!(base("1", Some(100)), 10.into());
+    assert_eq!(base("0.99", Some(100)), 30.into());
+    assert_eq!(base("0.99", Some(8)), 10.into());
+    assert_eq!(base("0.5", None), 10.into(), "what is missing for nothing is no saving, and no cost");
+}
+
+#[test]
+fn spot_serves_where_nothing_else_is_sold() {
+    let spot = |gpus: i64| Place {
+        spot: Some(Spot {
+            rate: rate("2"),
+            rework: Some(one()),
+            interruptions: Interruptions::default(),
+            gpus: Some(gpus.into()),
+        }),
+        ..Place::default()
+    };
+    let asked = Work { interruptible: one(), ..work(flat(10, 24)) };
+    let compared = scenario(asked, [spot(10), spot(6)]).compare().unwrap();
+    let hours = count(10 * 730 * 36);
+    assert_eq!(compared.options[0].total, hours.times(2));
+    assert!(compared.options[0].fails.is_empty());
+    assert!(compared.options[1].fails[0].contains("105120 GPU-hours are not served"));
 }
 
 #[test]
@@ -407,12 +493,69 @@ proptest! {
     }
 
     #[test]
+    fn the_best_base_is_that_of_trying_all_where_capacity_may_be_missing(
+        gpus in prop::collection::vec(0i64..64, 3..30),
+        base in 1i64..90,
+        interruptible in 0i64..11,
+        obtainable in 1i64..11,
+        unserved in 0i64..40,
+        spot in 0i64..24,
+    ) {
+        let asked = |gpus: &[i64]| Work {
+            interruptible: decimal(interruptible, 1),
+            unserved_cost: Some(unserved.into()),
+            ..work(levels(gpus))
+        };
+        let place = |gpus, obtainable: Decimal| Place {
+            obtainable,
+            committed: vec![Committed {
+                rate: Rate { price: decimal(base, 1), ..Rate::default() },
+                upfront: Decimal::ZERO,
+                months: 12,
+                gpus,
+            }],
+            spot: Some(Spot {
+                rate: rate("3"),
+                rework: Some(decimal(105, 2)),
+                interruptions: Interruptions::default(),
+                gpus: Some(spot.into()),
+            }),
+            ..on_demand("8")
+        };
+        let chance = decimal(obtainable, 1);
+        let of = |work: Work, places: Vec<Place>| {
+            let compared = Scenario { months: 12, ..scenario(work, places) }.compare().unwrap();
+            compared.options.into_iter().map(|it| it.total).collect::<Vec<_>>()
+        };
+        let best = of(asked(&gpus), vec![place(Gpus::Best, chance)])[0];
+        let tried = (0..=8u32).map(|nodes| place(Gpus::Number(nodes * 8), chance)).collect();
+        let least = of(asked(&gpus), tried).into_iter().min().unwrap();
+        prop_assert!((best - least).abs() < decimal(1, 6), "{best} {least}");
+        let compared =
+            Scenario { months: 12, ..scenario(asked(&gpus), [place(Gpus::Best, chance)]) }.compare().unwrap();
+        for policy in &compared.options[0].places[0].policies {
+            prop_assert!(best <= policy.cost + decimal(1, 6), "{policy:?} {best}");
+        }
+        // What is always there is as if nobody had said anything about it.
+        let sure = place(Gpus::Best, one());
+        let unasked = Work { unserved_cost: None, ..asked(&gpus) };
+        prop_assert_eq!(of(asked(&gpus), vec![sure.clone()]), of(unasked, vec![sure]));
+        // The order of hours changes nothing: those of whole months, as the last may be cut off.
+        let whole: Vec<i64> = gpus.iter().copied().cycle().take(730).collect();
+        let mut turned = whole.clone();
+        turned.reverse();
+        let places = || vec![place(Gpus::Best, chance)];
+        prop_assert_eq!(of(asked(&whole), places()), of(asked(&turned), places()));
+    }
+
+    #[test]
     fn layers_of_a_duration_curve_are_the_hours_they_serve(
         gpus in prop::collection::vec(0i64..64, 3..30),
         interruptible in 0i64..11,
         growth in -5i64..6,
         steps in 1usize..130,
         overflows in any::<bool>(),
+        chance in 1u32..101,
     ) {
         let monthly_growth = decimal(growth, 2);
         let asked = Work { interruptible: decimal(interruptible, 1), monthly_growth, ..work(levels(&gpus)) };
@@ -423,6 +566,7 @@ proptest! {
             committed: vec![committed(4, Gpus::Best), committed(12, Gpus::Number(8))],
             spot: Some(spot),
             on_demand: overflows.then(|| rate("8")),
+            obtainable: decimal(i64::from(chance), 2),
             ..Place::default()
         };
         let entered = Scenario { months: 12, ..scenario(asked, [place]) };

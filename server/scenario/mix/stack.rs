@@ -44,12 +44,11 @@ pub struct Stack<'a> {
 }
 
 impl Overflow {
-    /// How much of spot is used in a month: none where on demand costs less.
+    /// How much of spot is used in a month: none where what comes after it costs less.
     pub fn spot_of(&self, month: usize) -> u64 {
-        match &self.spot {
-            Some((prices, cap)) if prices.get(month) <= self.burst.get(month) => *cap,
-            _ => 0,
-        }
+        let Some((prices, cap)) = &self.spot else { return 0 };
+        let is_dearer = self.burst.get(month).is_some_and(|burst| prices.get(month) > Some(burst));
+        if is_dearer { 0 } else { *cap }
     }
 
     /// What an hour of spot and one on demand cost in a month.

@@ -181,6 +181,14 @@ impl Builder<'_> {
             by.push(support);
             self.scaled(layer.cost.multiply(place.support), &by);
         }
+        if !found.unserved_cost.is_zero() {
+            // Of several works it is a mean of what each says, which no one of them scales.
+            let says =
+                |at| self.inputs.iter().position(|it| it.keys.contains(&format!("/work/{at}/unserved_cost")));
+            let mut by: Vec<Option<usize>> = scenario.served_at(place).map(says).collect();
+            by.dedup();
+            self.scaled(found.unserved_cost, if by.len() == 1 { &by } else { &[] });
+        }
         if let (Some(machines), Some(_)) = (&found.machines, &place.owned) {
             self.owned(scenario, machines, found);
         }

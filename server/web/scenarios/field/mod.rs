@@ -76,7 +76,7 @@ pub(super) fn sections(scenario: &Scenario) -> Vec<Section> {
         parts: vec![question::question(scenario)],
     }];
     for (at, work) in scenario.work.iter().enumerate() {
-        sections.push(work::of_work(at, work, scenario.work.len()));
+        sections.push(work::of_work(at, work, scenario.work.len(), &money));
     }
     for (at, option) in scenario.options.iter().enumerate() {
         sections.push(option::of_option(at, option, scenario, &money));

@@ -27,6 +27,8 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
     of.rare("rework", "Hours for a useful one", Takes::Number, "", "Checkpoints, restarts. 1: none.");
     of.rare("gpus_per_node", "GPUs of a node", Takes::Whole, "", "What capacity comes in.");
     of.rare("availability", "Promised", Takes::PercentOrNone, "% of the time", "Empty: nothing is.");
+    let hint = "On demand, of the hours that are asked for. 100: always.";
+    of.rare("obtainable", "There when asked for", Takes::Percent, "% of the time", hint);
     of.rare("support", "Support", Takes::Percent, "% of what is paid to the supplier", "");
     let mut acts = Vec::new();
     for (is_there, under, word) in [

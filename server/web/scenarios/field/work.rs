@@ -10,9 +10,9 @@ const SHAPES: &[(&str, &str)] = &[
     ("swinging", "up by day, down by night and at weekends"),
 ];
 
-pub(super) fn of_work(at: usize, work: &Work, count: usize) -> Section {
+pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Section {
     let pointer = format!("/work/{at}");
-    let mut of = Maker { at: pointer.clone(), money: "", fields: Vec::new() };
+    let mut of = Maker { at: pointer.clone(), money, fields: Vec::new() };
     of.add("name", "Name", Takes::Text, "", "");
     match &work.demand {
         Shape::Flat { .. } => {
@@ -57,6 +57,8 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize) -> Section {
         "% of the time",
         "Empty: no need is stated.",
     );
+    let hint = "By what is done instead, or lost. Empty: all of it has to be served.";
+    of.rare("unserved_cost", "An hour not served", Takes::NumberOrNone, "MONEY a GPU-hour", hint);
     of.rare("accelerator", "Accelerator", Takes::Text, "", "By its id in the catalog: nvidia-h100-sxm.");
     let mut acts = vec![("Copy".to_owned(), format!("copy:{pointer}"))];
     if count > 1 {
