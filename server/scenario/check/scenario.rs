@@ -7,11 +7,14 @@ use super::{Findings, owning, path, porting, shape, transfer};
 use crate::accelerator;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, one};
-use crate::scenario::comparison::{Committed, Gpus, Place, Rate, Scenario, Work};
+use crate::scenario::comparison::{Block, Committed, Gpus, Place, Rate, Scenario, Work};
 use crate::scenario::path::Path;
 
 /// Months that are looked at: ten years.
 const LONGEST: u32 = 120;
+/// Hours of a block at most: a year.
+const LONGEST_BLOCK: u32 = 8760;
+const HOURS_OF_MONTH: u32 = 730;
 const MOST_WORKS: usize = 8;
 const MOST_OPTIONS: usize = 12;
 const MOST_PLACES: usize = 6;
@@ -127,10 +130,12 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
         found.add_all(&format!("{field}.porting"), &porting(&port.porting()));
     }
     by_tokens(place, field, scenario, found);
-    let is_priced = place.owned.is_some() || !place.committed.is_empty() || place.spot.is_some();
-    if !is_priced && place.on_demand.is_none() && place.per_million_tokens.is_none() {
-        let message =
-            "has no price: enter on demand, by the token, spot, a commitment, or machines of your own";
+    for (at, block) in place.blocks.iter().enumerate() {
+        of_block(block, &format!("{field}.blocks.{at}"), scenario.months, found);
+    }
+    let is_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
+    if !is_base && place.spot.is_none() && place.on_demand.is_none() && place.per_million_tokens.is_none() {
+        let message = "has no price: enter on demand, by the token, spot, a commitment, a block, or machines of your own";
         found.refuse(field, "a place", message);
     }
     if let Some(owned) = &place.owned {
@@ -199,6 +204,34 @@ fn of_commitment(committed: &Committed, field: &str, found: &mut Findings) {
         found.refuse(&format!("{field}.months"), committed.months, "expected a term of 1 to 120 months");
     }
     size(committed.gpus, field, found);
+}
+
+fn of_block(block: &Block, field: &str, months: u32, found: &mut Findings) {
+    let field = |name: &str| format!("{field}.{name}");
+    rate(&block.rate, &field("rate"), found);
+    if !(1..=1_000_000).contains(&block.gpus) {
+        found.refuse(&field("gpus"), block.gpus, "expected 1 to a million");
+    }
+    if !(1..=LONGEST_BLOCK).contains(&block.hours) {
+        found.refuse(
+            &field("hours"),
+            block.hours,
+            "expected 1 to 8,760: a year; longer ones are commitments",
+        );
+    } else if block.every_months > 0 && block.hours > block.every_months.saturating_mul(HOURS_OF_MONTH) {
+        let message = "the next one begins before it ends; buy larger ones, or less often";
+        found.refuse(&field("hours"), block.hours, message);
+    }
+    if block.every_months > LONGEST {
+        found.refuse(&field("every_months"), block.every_months, "expected 0 (once) to 120 months");
+    }
+    if block.first_month >= months {
+        let message = "no month of those that are compared; 0 is the first";
+        found.refuse(&field("first_month"), block.first_month, message);
+    }
+    if block.starts_at_hour >= HOURS_OF_MONTH {
+        found.refuse(&field("starts_at_hour"), block.starts_at_hour, "expected an hour of 730: 0 to 729");
+    }
 }
 
 fn size(gpus: Gpus, field: &str, found: &mut Findings) {

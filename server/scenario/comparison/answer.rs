@@ -123,12 +123,21 @@ pub struct Layer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayerKind {
+    /// Paid for in advance for some hours.
+    Block,
     Owned,
     Committed,
     Spot,
     OnDemand,
     /// Paid by the token. Its hours are those of the work's accelerator that they stand for.
     Tokens,
+}
+
+impl LayerKind {
+    /// Whether its hours are paid for whether they are used or not.
+    pub fn is_paid_unused(self) -> bool {
+        matches!(self, Self::Block | Self::Owned | Self::Committed)
+    }
 }
 
 /// What it would cost with another base.

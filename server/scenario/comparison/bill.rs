@@ -1,6 +1,7 @@
 //! What is paid in a place, layer by layer, as lines, by the month, and by the hour.
 
 use super::answer::{Layer, LayerKind, Line, PlaceAnswer, Policy};
+use super::block::Block;
 use super::entered::{Committed, PerWhat};
 use super::moved::MovedAnswer;
 use super::owned::OwnedBase;
@@ -78,6 +79,29 @@ impl<'a> Bill<'a> {
             lines: self.lines,
             payments: self.payments,
         }
+    }
+
+    /// What is paid in advance for some hours, of which so many are used.
+    pub(super) fn block(&mut self, entered: &Block, used: Decimal) {
+        let [mut paid, mut cost] = [Decimal::ZERO; 2];
+        for month in entered.bought(self.asked.months()) {
+            let once = entered.gpu_hours().multiply(entered.rate.in_month(month));
+            paid += entered.gpu_hours();
+            cost += once;
+            self.rented[month as usize] += once;
+            self.payments.at_start_of(month, once);
+        }
+        let name = format!("Blocks of {} hours", entered.hours);
+        let price = quotient(cost, paid).unwrap_or_default();
+        let times = quotient(paid, entered.gpu_hours()).unwrap_or_default();
+        let terms = vec![
+            term("GPUs", count(entered.gpus), Unit::Number),
+            term("hours", count(entered.hours), Unit::Hours),
+            term("times it is bought", times, Unit::Number),
+            term("price", price, Unit::MoneyPerHour),
+        ];
+        self.line(name.clone(), cost, "GPUs × hours × times it is bought × price", terms);
+        self.layer(name, LayerKind::Block, Some(count(entered.gpus)), [paid, used, cost]);
     }
 
     /// What machines of one's own cost, with interest, for as many months.
@@ -251,8 +275,7 @@ impl<'a> Bill<'a> {
                 }
                 PerWhat::GpuHour => {
                     for month in 0..months {
-                        let hours = in_gpus(self.asked.ladder.hours(month));
-                        self.payments.during(month, hours.multiply(other.amount));
+                        self.payments.during(month, self.asked.hours_of(month).multiply(other.amount));
                     }
                     let hours = self.asked.demand.gpu_hours();
                     let terms = vec![

@@ -77,7 +77,7 @@ pub fn curves(scenario: &Scenario, compared: &Comparison) -> Curves {
         for (kind, price, _) in scenario.rates(place) {
             let of = |u| {
                 let hour = product(&[price, worth(place)?]);
-                if kind == LayerKind::Committed { quotient(hour, u) } else { Some(hour) }
+                if kind.is_paid_unused() { quotient(hour, u) } else { Some(hour) }
             };
             let curve = Curve { option, supplier: supplier.clone(), kind, points: points(of) };
             let is_same =
@@ -127,8 +127,8 @@ fn crossings(
         }
     }
     // A commitment against the price per use of the same option.
-    for it in priced.iter().filter(|it| it.kind == LayerKind::Committed) {
-        let used = priced.iter().filter(|other| other.option == it.option && other.kind != it.kind);
+    for it in priced.iter().filter(|it| it.kind.is_paid_unused()) {
+        let used = priced.iter().filter(|other| other.option == it.option && !other.kind.is_paid_unused());
         for other in used {
             let utilization = quotient(it.price, other.price).filter(|it| *it < one());
             if let (Some(utilization), Some(cost)) = (utilization, flat(other.curve)) {

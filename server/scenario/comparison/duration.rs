@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::answer::{Comparison, LayerKind};
+use super::block;
 use super::entered::Scenario;
 use super::owned::OwnedBase;
 use super::place::Asked;
@@ -47,7 +48,12 @@ pub fn duration(
     };
     let (commitments, levels) = asked.committed(owned.as_ref());
     let level = owned.as_ref().map_or(0, |it| it.level);
-    let mut names = vec![("Owned".to_owned(), Some(LayerKind::Owned))];
+    let mut in_blocks = vec![vec![0_u64; asked.demand.hours().len()]; entered.blocks.len()];
+    let rest =
+        block::served(&entered.blocks, &asked.demand, |at, hour, served| in_blocks[at][hour] += served);
+    let block = |hours: u32| (format!("Blocks of {hours} hours"), Some(LayerKind::Block));
+    let mut names: Vec<_> = entered.blocks.iter().map(|it| block(it.hours)).collect();
+    names.push(("Owned".to_owned(), Some(LayerKind::Owned)));
     let term = |months: u32| format!("Committed for {months} months");
     names.extend(commitments.iter().map(|it| (term(it.months.max(1)), Some(LayerKind::Committed))));
     names.push(("Spot".to_owned(), Some(LayerKind::Spot)));
@@ -60,10 +66,11 @@ pub fn duration(
     names.push(("Not served".to_owned(), None));
 
     // Each hour by its layers.
-    let hours = asked.demand.hours().iter().enumerate().map(|(at, hour)| {
+    let hours = rest.hours().iter().enumerate().map(|(at, hour)| {
         let month = at / MONTH;
         let (all, mut below) = (hour.all(), hour.all().min(level));
         let mut served = Vec::with_capacity(names.len());
+        served.extend(in_blocks.iter().map(|it| it[at]));
         served.push(below);
         for level in &levels {
             let until = all.min(level.get(month).copied().unwrap_or_default()).max(below);
@@ -73,7 +80,7 @@ pub fn duration(
         let over = all - below;
         let spot = over.min(hour.interruptible).min(asked.overflow.spot_of(month));
         served.extend([spot, over - spot]);
-        (all, served)
+        (asked.demand.hours()[at].all(), served)
     });
     let mut hours: Vec<(u64, Vec<u64>)> = hours.collect();
     hours.sort_by_key(|(all, _)| std::cmp::Reverse(*all));

@@ -2,11 +2,13 @@
 //!
 //! It is what a file (`gpuledger scenario FILE.toml`), a form and a template have in common. Amounts are in one
 //! currency. Prices say what they are paid for by where they stand: `on_demand` and `spot` for the hours that are used,
-//! `per_million_tokens` for what they make, `committed` for every hour of a term, `owned` for machines that are there.
+//! `per_million_tokens` for what they make, `committed` for every hour of a term, `blocks` for some hours in advance,
+//! `owned` for machines that are there.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
+use super::block::Block;
 use super::moved::Moved;
 use super::porting::Port;
 use crate::money::{Currency, Decimal};
@@ -114,6 +116,8 @@ pub struct Place {
     pub owned: Option<Owned>,
     /// Reservations, committed use, spend commitments.
     pub committed: Vec<Committed>,
+    /// Capacity that is paid for in advance for some hours.
+    pub blocks: Vec<Block>,
     pub spot: Option<Spot>,
     pub on_demand: Option<Rate>,
     /// Instead of on demand: paid by what comes out. Of work that says how many tokens an hour makes.
@@ -141,6 +145,7 @@ impl Default for Place {
             obtainable: one(),
             owned: None,
             committed: Vec::new(),
+            blocks: Vec::new(),
             spot: None,
             on_demand: None,
             per_million_tokens: None,

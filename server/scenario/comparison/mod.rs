@@ -1,7 +1,7 @@
 //! Where should this work run? Every option on the same work, with every cost.
 //!
 //! - Demand is in GPU-hours of the work's accelerator, 730 in a month; each place converts it to its own GPUs.
-//! - A place serves it from the base up: owned or committed, spot, on demand ([`place`]).
+//! - A place serves it from the base up: blocks, owned or committed, spot, on demand ([`place`]).
 //! - What an option costs is the sum of its lines over all months. Capital stands in it as an annuity, so that options
 //!   compare whatever their lives; what is paid when stands beside it ([`crate::scenario::cash`]), and the two are never
 //!   added.
@@ -11,6 +11,7 @@
 mod able;
 mod answer;
 mod bill;
+mod block;
 mod curves;
 mod duration;
 mod entered;
@@ -23,6 +24,7 @@ mod tokens;
 pub use answer::{
     Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer, Policy, WorkAnswer,
 };
+pub use block::Block;
 pub use curves::{Crossing, Curve, Curves, Repaid, curves, repaid};
 pub use duration::{Duration, DurationLayer, duration};
 pub use entered::{
@@ -192,7 +194,8 @@ impl Scenario {
             let prices = place::commitment(it, it.months).prices;
             (LayerKind::Committed, prices.first().copied().unwrap_or_default())
         });
-        let all = on_demand.chain(tokens).chain(spot).chain(committed);
+        let blocks = place.blocks.iter().map(|it| (LayerKind::Block, it.rate.in_month(0)));
+        let all = on_demand.chain(tokens).chain(spot).chain(committed).chain(blocks);
         let all = all.map(|(kind, price)| (kind, price.round(PLACES).normalize()));
         all.filter(|(_, price)| !price.is_zero())
             .map(|(kind, price)| (kind, price, payment(kind, price)))
@@ -213,7 +216,7 @@ fn asked_for(work: &Work, demand: &Profile) -> WorkAnswer {
 
 fn payment(kind: LayerKind, price: Decimal) -> Payment {
     match kind {
-        LayerKind::Owned | LayerKind::Committed => Payment::Committed { price },
+        LayerKind::Owned | LayerKind::Committed | LayerKind::Block => Payment::Committed { price },
         LayerKind::Spot | LayerKind::OnDemand | LayerKind::Tokens => Payment::PerUse { price },
     }
 }

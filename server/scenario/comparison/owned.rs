@@ -32,7 +32,7 @@ impl OwnedBase {
             return Self::with(asked, &owned.machines, gpus);
         }
         let nodes_for = |level: u64| gpus_for(level, &owned.machines).div_ceil(per_node);
-        let (least, most) = (nodes_for(asked.least_level()), nodes_for(asked.demand.peak()));
+        let (least, most) = (nodes_for(asked.least_level()), nodes_for(asked.rest.peak()));
         // The cost of people has steps, and nodes come in whole numbers, so that no search finds the best but trying.
         let step = ((most - least) / ALL).max(1);
         let nodes = |it: &Self| it.gpus / per_node;

@@ -1,6 +1,7 @@
 //! What serving work in one place costs.
 //!
-//! The demand of a place is that of its works, in its own GPUs: hours × F ÷ q. The base is what is owned or committed
+//! The demand of a place is that of its works, in its own GPUs: hours × F ÷ q. Blocks serve their hours of it
+//! ([`super::block`]). Of the rest the base is what is owned or committed
 //! to, as entered or as costs least; then comes spot, then on demand ([`crate::scenario::mix`]).
 //!
 //! Capacity on demand is there when asked for with a chance α; an hour that is not served costs π. So an hour of overflow
@@ -9,6 +10,7 @@
 
 use super::answer::{Line, PlaceAnswer, Policy};
 use super::bill::Bill;
+use super::block;
 use super::entered::{Committed, Gpus, Place, Rate, Scenario, Spot};
 use super::owned::OwnedBase;
 use crate::money::Decimal;
@@ -16,7 +18,7 @@ use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient
 use crate::scenario::cash::Payments;
 use crate::scenario::check::Refused;
 use crate::scenario::mix::{Commitment, Ladder, Overflow, Size, Stack};
-use crate::scenario::profile::{PARTS, Profile, in_gpus, parts};
+use crate::scenario::profile::{MONTH, PARTS, Profile, in_gpus, parts};
 
 /// A place's part of an option's answer.
 pub(super) struct Evaluated {
@@ -34,6 +36,9 @@ pub(super) struct Asked<'a> {
     pub(super) at: usize,
     /// In GPUs of this place, 730 hours of each month.
     pub(super) demand: Profile,
+    /// What blocks leave of it, and GPU-hours that each of them serves.
+    pub(super) rest: Profile,
+    pub(super) in_blocks: Vec<Decimal>,
     /// What is expected of it: prices of an hour that is served, and what one costs that is not.
     pub(super) overflow: Overflow,
     /// What an hour by use costs in each month; empty where none is sold.
@@ -61,8 +66,23 @@ impl<'a> Asked<'a> {
             spot: place.spot.as_ref().map(|it| spot(it, scenario.months)),
             burst: expected(&by_use, obtainable, per_unserved_hour, scenario.months),
         };
-        let ladder = Ladder::new(demand.hours(), &overflow);
-        Self { scenario, place, at, demand, overflow, by_use, obtainable, per_unserved_hour, ladder }
+        let mut parts = vec![0_u128; place.blocks.len()];
+        let rest = block::served(&place.blocks, &demand, |at, _, served| parts[at] += u128::from(served));
+        let in_blocks = parts.into_iter().map(in_gpus).collect();
+        let ladder = Ladder::new(rest.hours(), &overflow);
+        Self {
+            scenario,
+            place,
+            at,
+            demand,
+            rest,
+            in_blocks,
+            overflow,
+            by_use,
+            obtainable,
+            per_unserved_hour,
+            ladder,
+        }
     }
 
     pub(super) fn step(&self) -> u64 {
@@ -94,7 +114,7 @@ impl<'a> Asked<'a> {
             return 0;
         }
         let cap = self.overflow.spot.as_ref().map_or(0, |(_, cap)| *cap);
-        let needed = self.demand.hours().iter().map(|it| it.all() - it.interruptible.min(cap));
+        let needed = self.rest.hours().iter().map(|it| it.all() - it.interruptible.min(cap));
         needed.max().unwrap_or_default()
     }
 
@@ -107,6 +127,9 @@ impl<'a> Asked<'a> {
             .unwrap_or_else(|| vec![owned.as_ref().map_or(0, |it| it.level); self.months() as usize]);
         let mut found = Bill::new(self);
         let mut below = vec![0; self.months() as usize];
+        for (block, used) in self.place.blocks.iter().zip(&self.in_blocks) {
+            found.block(block, *used);
+        }
         if let Some(owned) = &owned {
             found.own(owned);
             below.fill(owned.level);
@@ -121,6 +144,12 @@ impl<'a> Asked<'a> {
         let moved = found.moved()?;
         let policies = self.policies(owned.as_ref())?;
         Ok(found.evaluated(policies, owned, moved))
+    }
+
+    /// GPU-hours that a month asks for.
+    pub(super) fn hours_of(&self, month: u32) -> Decimal {
+        let hours = self.demand.hours().iter().skip(month as usize * MONTH).take(MONTH);
+        in_gpus(hours.map(|it| u128::from(it.all())).sum())
     }
 
     /// Commitments, the longest first, and how far up each reaches.
@@ -170,8 +199,8 @@ impl<'a> Asked<'a> {
         }
         let levels = [
             ("Nothing, all on demand", 0),
-            ("What is always asked for", up(self.demand.lowest(), self.step())),
-            ("The highest hour", up(self.demand.peak(), self.step())),
+            ("What is always asked for", up(self.rest.lowest(), self.step())),
+            ("The highest hour", up(self.rest.peak(), self.step())),
         ];
         let policy = |name, parts: u64, cost| Policy { name, gpus: in_gpus(parts.into()), cost };
         match (owned, &self.place.committed[..]) {

@@ -304,6 +304,57 @@ fn spot_serves_where_nothing_else_is_sold() {
     assert!(compared.options[1].fails[0].contains("105120 GPU-hours are not served"));
 }
 
+fn block(price: &str, gpus: u32, hours: u32) -> Block {
+    Block { rate: rate(price), gpus, hours, every_months: 0, first_month: 0, starts_at_hour: 0 }
+}
+
+#[test]
+fn a_block_is_paid_whole_and_serves_its_hours() {
+    // 10 GPUs in every hour; a block of 4 for 100 hours of every second month from the second on.
+    let monthly = Block { every_months: 2, first_month: 1, starts_at_hour: 700, ..block("5", 4, 100) };
+    let place = Place { blocks: vec![monthly], support: number("0.1"), ..on_demand("3") };
+    let idle = Place { blocks: vec![block("5", 4, 100)], ..on_demand("3") };
+    let asked = work(flat(10, 24));
+    let compared =
+        Scenario { months: 4, ..scenario(asked, [place, on_demand("3"), idle.clone()]) }.compare().unwrap();
+    let [blocks, without, _] = &compared.options[..] else { panic!() };
+    let found = &blocks.places[0].layers;
+    assert_eq!((found[0].name.as_str(), found[0].kind), ("Blocks of 100 hours", LayerKind::Block));
+    assert_eq!((found[0].paid_hours, found[0].cost), (800.into(), 4000.into()));
+    // The first of the two goes on into the third month, the second ends with the last: 30 of its hours.
+    assert_eq!(found[0].used_hours, Decimal::from(4 * 100 + 4 * 30));
+    assert_eq!(found[0].utilization, Some(number("0.65")));
+    assert_eq!(found[1].used_hours, compared.work[0].gpu_hours - 520.into());
+    let paid = |month: usize| blocks.payments.months()[month].first;
+    assert_eq!([0, 1, 2, 3].map(paid), [0, 2000, 0, 2000].map(Decimal::from));
+    // With support, a tenth: 4,000 for hours that would have cost 1,560.
+    assert_eq!(blocks.total, product(&[without.total - 1560.into() + 4000.into(), number("1.1")]));
+    assert_eq!(blocks.served_hours, compared.work[0].gpu_hours);
+    // In hours that ask for nothing it costs its price, and nothing else changes.
+    let night =
+        Shape::Hours { gpus: (0..730).map(|hour| Decimal::from(if hour < 100 { 0 } else { 10 })).collect() };
+    let compared = Scenario { months: 4, ..scenario(work(night), [idle, on_demand("3")]) }.compare().unwrap();
+    let [with, without] = &compared.options[..] else { panic!() };
+    assert_eq!(with.total, without.total + 2000.into());
+    assert_eq!(with.places[0].layers[0].used_hours, Decimal::ZERO);
+}
+
+#[test]
+fn a_block_that_cannot_be_is_refused() {
+    for (change, expected) in [
+        (Block { gpus: 0, ..block("5", 4, 100) }, "blocks.0.gpus is 0: expected 1 to a million"),
+        (block("5", 4, 9000), "blocks.0.hours is 9000: expected 1 to 8,760"),
+        (Block { every_months: 1, ..block("5", 4, 731) }, "the next one begins before it ends"),
+        (Block { first_month: 36, ..block("5", 4, 100) }, "blocks.0.first_month is 36: no month of those"),
+        (Block { starts_at_hour: 730, ..block("5", 4, 100) }, "expected an hour of 730: 0 to 729"),
+        (block("0", 4, 100), "blocks.0.rate.price is 0"),
+    ] {
+        let place = Place { blocks: vec![change], ..on_demand("3") };
+        let told = scenario(work(flat(1, 24)), [place]).compare().unwrap_err().to_string();
+        assert!(told.contains(expected), "{expected} is not in {told}");
+    }
+}
+
 #[test]
 fn prices_follow_their_paths_and_a_commitment_that_of_its_start() {
     let path = |text: &str| text.parse::<crate::scenario::path::Path>().unwrap();
@@ -549,6 +600,43 @@ proptest! {
     }
 
     #[test]
+    fn a_best_base_beside_a_block_is_that_of_trying_all(
+        gpus in prop::collection::vec(0i64..64, 3..30),
+        base in 1i64..90,
+        interruptible in 0i64..11,
+        hours in 1u32..1400,
+        size in 1u32..40,
+    ) {
+        let asked = Work { interruptible: decimal(interruptible, 1), ..work(levels(&gpus)) };
+        let spot = Spot {
+            rate: rate("3"),
+            rework: Some(one()),
+            interruptions: Interruptions::default(),
+            gpus: Some(9.into()),
+        };
+        let place = |gpus| Place {
+            committed: vec![Committed {
+                rate: Rate { price: decimal(base, 1), ..Rate::default() },
+                upfront: Decimal::ZERO,
+                months: 12,
+                gpus,
+            }],
+            blocks: vec![Block { every_months: 2, ..block("2", size, hours) }],
+            spot: Some(spot.clone()),
+            ..on_demand("8")
+        };
+        let all = (0..=8u32).map(|nodes| place(Gpus::Number(nodes * 8)));
+        let places: Vec<Place> = std::iter::once(place(Gpus::Best)).chain(all).collect();
+        let compared = Scenario { months: 12, ..scenario(asked, places) }.compare().unwrap();
+        let total: Vec<Decimal> = compared.options.iter().map(|it| it.total).collect();
+        prop_assert_eq!(Some(&total[0]), total[1..].iter().min());
+        for option in &compared.options {
+            prop_assert_eq!(option.lines.iter().map(|it| it.cost).sum::<Decimal>(), option.total);
+            prop_assert!(option.fails.is_empty());
+        }
+    }
+
+    #[test]
     fn layers_of_a_duration_curve_are_the_hours_they_serve(
         gpus in prop::collection::vec(0i64..64, 3..30),
         interruptible in 0i64..11,
@@ -564,6 +652,7 @@ proptest! {
         let place = Place {
             owned: Some(Owned { gpus: Gpus::Number(16), machines: complete_example() }),
             committed: vec![committed(4, Gpus::Best), committed(12, Gpus::Number(8))],
+            blocks: vec![Block { every_months: 5, starts_at_hour: 3, ..block("2", 5, 900) }],
             spot: Some(spot),
             on_demand: overflows.then(|| rate("8")),
             obtainable: decimal(i64::from(chance), 2),

@@ -123,6 +123,12 @@ impl Profile {
     }
 }
 
+impl From<Vec<Hour>> for Profile {
+    fn from(hours: Vec<Hour>) -> Self {
+        Self(hours)
+    }
+}
+
 /// GPUs in thousandths; nothing where they are negative.
 pub fn parts(gpus: Decimal) -> u64 {
     let thousandths = gpus.times(PARTS as i64).round(0).max(Decimal::ZERO);

@@ -22,12 +22,16 @@ pub struct Input {
     pub high: Decimal,
 }
 
+/// The price of a block.
+const BLOCK: &str = "/blocks/rate/price";
+
 /// An input by how its pointer ends, its name, and its low and high in hundredths of its value.
-const RANGES: [(&str, &str, i64, i64); 21] = [
+const RANGES: [(&str, &str, i64, i64); 22] = [
     ("/on_demand/price", "On demand", 80, 120),
     ("/per_million_tokens/price", "A million tokens", 60, 120),
     ("/spot/rate/price", "Spot", 70, 150),
     ("/rate/price", "Commitment", 90, 110),
+    (BLOCK, "Capacity block", 80, 120),
     // What is lost to interruptions.
     ("/spot/rework", "Hours of spot for a useful one", 95, 115),
     ("/unserved_cost", "An hour that is not served", 50, 200),
@@ -80,6 +84,10 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
 }
 
 fn is_of(pointer: &str, end: &str) -> bool {
+    // Each block has a place in a list of them.
+    if pointer.contains("/blocks/") {
+        return end == BLOCK && pointer.ends_with("/rate/price");
+    }
     // What money costs stands at the top; that of machines follows from it.
     if end == "/cost_of_capital" { pointer == end } else { pointer.ends_with(end) }
 }

@@ -160,7 +160,7 @@ impl Builder<'_> {
     }
 
     fn place(mut self, scenario: &Scenario, place: &Place, found: &PlaceAnswer) -> Vec<Piece> {
-        let mut committed = 0;
+        let (mut committed, mut blocks) = (0, 0);
         // As they are answered: the longest term first.
         let mut order: Vec<usize> = (0..place.committed.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(place.committed[*at].months));
@@ -171,6 +171,10 @@ impl Builder<'_> {
                 LayerKind::OnDemand => vec![self.input("/on_demand/price")],
                 LayerKind::Tokens => vec![self.input("/per_million_tokens/price")],
                 LayerKind::Spot => vec![self.input("/spot/rate/price"), self.input("/spot/rework")],
+                LayerKind::Block => {
+                    blocks += 1;
+                    vec![self.input(&format!("/blocks/{}/rate/price", blocks - 1))]
+                }
                 LayerKind::Committed => {
                     let at = order.get(committed).copied().unwrap_or_default();
                     committed += 1;

@@ -78,6 +78,7 @@ pub(super) fn number(value: &Decimal) -> String {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn kind(kind: &LayerKind) -> &'static str {
     match kind {
+        LayerKind::Block => "in blocks",
         LayerKind::Owned => "owned",
         LayerKind::Committed => "reserved",
         LayerKind::Spot => "spot, with work that is done again",

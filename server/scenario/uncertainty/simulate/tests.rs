@@ -28,6 +28,7 @@ support = 0.03
 committed = [{ rate = { price = 5.25, path = { by = "decline", yearly = 0.1 } }, months = 30, gpus = "best" }, { rate = { price = 5.60 }, upfront = 900, months = 10 }]
 on_demand = { price = 6.88 }
 spot = { rate = { price = 6.10 }, rework = 1.05, gpus = 16 }
+blocks = [{ rate = { price = 5.9, path = { by = "steps", steps = [{ month = 12, factor = 0.7 }] } }, gpus = 24, hours = 400, every_months = 5, first_month = 2, starts_at_hour = 100 }]
 others = [{ name = "Moving there", amount = 50_000, per = "once" }, { name = "Storage", amount = 0.02, per = "gpu-hour" }]
 
 [[option]]
@@ -113,6 +114,30 @@ fn the_model_costs_what_the_exact_comparison_costs() {
                 let difference = (total - float(option.total)).abs();
                 assert!(difference < 0.01, "{} by {}: {total} {}", before.name, input.label, option.total);
             }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_served_costs_in_draws_what_it_costs() {
+    let text = TEXT.replace("interruptible = 0.4", "interruptible = 0.4\nunserved_cost = 9");
+    let text = text.replace("supplier = \"AWS\", support = 0.03,", "supplier = \"AWS\", obtainable = 0.9,");
+    let scenario = crate::scenario::file::read(&text).unwrap();
+    let compared = scenario.compare().unwrap();
+    let inputs = inputs(&scenario);
+    let model = Model::new(&scenario, &compared, &inputs);
+    let tree = serde_json::to_value(&scenario).unwrap();
+    let base: Vec<f64> = inputs.iter().map(|it| float(it.value)).collect();
+    let missing = inputs.iter().position(|it| it.label == "An hour that is not served").unwrap();
+    for value in [inputs[missing].low, inputs[missing].high] {
+        let exact = changed::<Scenario>(&tree, &inputs[missing], value).unwrap().compare().unwrap();
+        let (mut values, mut totals) = (base.clone(), Vec::new());
+        values[missing] = float(value);
+        model.totals(&values, &mut totals);
+        // On demand, and what is committed to and too little.
+        for at in [0, 3] {
+            assert!(!compared.options[at].places[0].unserved_cost.is_zero());
+            assert!((totals[at] - float(exact.options[at].total)).abs() < 0.01, "{value} {at}");
         }
     }
 }

@@ -86,6 +86,7 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario) -> Optio
         }),
         "place" => place,
         "committed" => json!({ "rate": rate(Tier::ThreeYears), "months": scenario.months.min(36) }),
+        "blocks" => json!({ "rate": rate(Tier::OnDemand), "gpus": 8, "hours": 168, "every_months": 1 }),
         "others" => json!({ "name": "Something else", "amount": "0", "per": "month" }),
         "on_demand" if target.is_null() => rate(Tier::OnDemand),
         "spot" if target.is_null() => json!({ "rate": rate(Tier::Spot) }),

@@ -34,6 +34,7 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
     for (is_there, under, word) in [
         (place.on_demand.is_some(), "on_demand", "Add on demand"),
         (false, "committed", "Add a reservation"),
+        (false, "blocks", "Add a capacity block"),
         (place.spot.is_some(), "spot", "Add spot"),
         (place.owned.is_some(), "owned", "Add machines of our own"),
         (false, "others", "Add another cost"),
@@ -60,6 +61,17 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         of.add("gpus", "GPUs", Takes::Gpus, "", "A number, or best: as many as cost least.");
         of.rare("upfront", "Upfront", Takes::Number, "MONEY a GPU and term", "Besides its hours.");
         parts.push(part("Reserved", of, removal(&under)));
+    }
+    for n in 0..place.blocks.len() {
+        let under = format!("/blocks/{n}");
+        let mut of = maker(&under);
+        of.rate("rate/", "Price, paid in advance", "Of a GPU-hour; the whole block is paid, used or not.");
+        of.add("gpus", "GPUs", Takes::Whole, "", "");
+        of.add("hours", "Lasts", Takes::Whole, "hours", "From its start on, without a break.");
+        of.add("every_months", "Bought again after", Takes::Whole, "months", "0: bought once.");
+        of.rare("first_month", "First after", Takes::Whole, "months", "0: in the first month.");
+        of.rare("starts_at_hour", "Begins in its month after", Takes::Whole, "hours", "Of 730.");
+        parts.push(part("Capacity block", of, removal(&under)));
     }
     if place.spot.is_some() {
         let mut of = maker("/spot");
