@@ -24,6 +24,7 @@ mod experiments;
 mod footing;
 mod gross;
 mod history;
+mod hourly;
 mod imports;
 mod label;
 mod labels;
@@ -79,6 +80,7 @@ pub use history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
     history_choices,
 };
+pub use hourly::{Hourly, HourlyError, HourlyWay};
 pub use imports::{
     Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file, lines_of,
     rejection, rejections, waiting,

@@ -13,7 +13,8 @@
 //! [`work_unit`], [`serving`], [`memory`], [`slices`], [`vectors`], and on other chips [`silicon`]. What becomes of
 //! prices and machines: [`path`]. What others print of all that: [`claim`].
 //! All of it on the same work, as somebody would ask: [`comparison`], of a [`profile`] of hours served by a [`mix`], paid
-//! when [`cash`] says, as sure as [`uncertainty`] says; read from a [`file`], to begin with a [`template`].
+//! when [`cash`] says, as sure as [`uncertainty`] says; read from a [`file`], to begin with a [`template`] or with what was
+//! [`measured`].
 //!
 //! An hour is one of a chain, and a cost of an hour says of which:
 //! owned (paid for) → available (without downtime) → allocated (a job holds it) → productive (doing work) → useful
@@ -30,6 +31,7 @@ pub mod comparison;
 pub mod egress;
 pub mod figure;
 pub mod file;
+pub mod measured;
 pub mod memory;
 pub mod mix;
 pub mod owning;

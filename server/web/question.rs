@@ -141,6 +141,23 @@ impl Asked {
         if pairs.is_empty() { path.to_string() } else { paths::with_query(path, &pairs) }
     }
 
+    /// Where a scenario begins with what this asks about, in a period.
+    pub fn scenario(&self, period: Period) -> String {
+        paths::with_query(paths::ScenarioNew, &self.scenario_pairs(period))
+    }
+
+    /// The pairs of that address: which charges, in what currency, as of when.
+    pub fn scenario_pairs(&self, period: Period) -> Vec<(String, String)> {
+        let asked = Self {
+            currency: self.currency.clone(),
+            convert_into: self.convert_into.clone(),
+            sequence: self.sequence,
+            filters: self.filters.clone(),
+            ..Self::default()
+        };
+        std::iter::once(("from".to_owned(), period.to_string())).chain(asked.pairs()).collect()
+    }
+
     /// The same as a query string with its `?`; empty where everything is at its default.
     pub fn suffix(&self) -> String {
         self.link(paths::Home).trim_start_matches('/').to_owned()

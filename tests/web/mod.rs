@@ -22,6 +22,7 @@ mod people;
 mod preview;
 mod quantities;
 mod rates;
+mod scenario_from_ledger;
 pub mod scenarios;
 mod setup;
 mod sign_in;

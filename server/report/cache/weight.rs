@@ -7,6 +7,7 @@ use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::Decimal;
 use crate::report::gross::GrossOfMonth;
+use crate::report::hourly::{HourlyWay, Ways};
 use crate::report::machines::Machine;
 use crate::report::over_time::{Days, Series};
 use crate::report::reconciliation::Booked;
@@ -109,6 +110,13 @@ impl Weigh for BTreeMap<Option<String>, Days> {
 impl Weigh for Vec<Machine> {
     fn bytes(&self) -> usize {
         size_of_val(self.as_slice()) + self.len() * 60
+    }
+}
+
+impl Weigh for Ways {
+    fn bytes(&self) -> usize {
+        let hours = |it: &HourlyWay| size_of_val(it.hours.as_slice());
+        size_of_val(self) + self.ways.iter().map(|it| size_of_val(it) + hours(it)).sum::<usize>()
     }
 }
 

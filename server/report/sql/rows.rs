@@ -43,6 +43,8 @@ pub enum Measure {
     /// What all that is owned cost.
     OwnedCost,
     Quantity,
+    /// The same by the hour of the day. Of rows of days only.
+    Hours,
     Charges,
 }
 
@@ -55,6 +57,7 @@ impl Measure {
             Self::OwnedSeconds => "owned_seconds",
             Self::OwnedCost => "owned_cost",
             Self::Quantity => "quantity",
+            Self::Hours => "hours",
             Self::Charges => "charges",
         }
     }
@@ -144,6 +147,10 @@ impl Rows<'_> {
                 "coalesce(sum(case when c.is_metered then c.consumed_quantity end), 0)".to_owned()
             }
             Measure::Quantity => "coalesce(sum(c.metered_quantity), 0)".to_owned(),
+            Measure::Hours => {
+                let hour = |hour| format!("coalesce(sum(c.hourly_quantity[{hour}]), 0)");
+                format!("array[{}]", (1..=24).map(hour).collect::<Vec<_>>().join(", "))
+            }
             Measure::Charges if is_of_charges => "count(*)".to_owned(),
             Measure::Charges => "sum(c.charges)".to_owned(),
         };

@@ -250,6 +250,10 @@ impl Page {
         self.of_experiment().link(paths::Spend { period: As::page(self.it.period) })
     }
 
+    fn scenario(&self) -> String {
+        self.of_experiment().scenario(self.it.period)
+    }
+
     fn of_experiment(&self) -> Asked {
         let filters = vec![Filter::keep(Grouping::Experiment, vec![self.it.experiment.clone()])];
         Asked { filters, ..self.asked.clone() }

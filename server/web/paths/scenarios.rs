@@ -43,6 +43,22 @@ pub struct Calculators;
 pub struct Calculator {
     pub calculator: In<String>,
 }
+/// One of what the ledger says was used and paid.
+#[derive(TypedPath)]
+#[typed_path("/scenarios/new", rejection(Error))]
+pub struct ScenarioNew;
+
+#[derive(TypedPath)]
+#[typed_path("/scenarios/new.json", rejection(Error))]
+pub struct ScenarioNewJson;
+
+#[derive(TypedPath)]
+#[typed_path("/scenarios/new.csv", rejection(Error))]
+pub struct ScenarioNewCsv;
+
+#[derive(TypedPath)]
+#[typed_path("/scenarios/new.toml", rejection(Error))]
+pub struct ScenarioNewToml;
 
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/scenarios/{scenario}", rejection(Error))]

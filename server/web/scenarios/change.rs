@@ -10,7 +10,8 @@ use super::super::extract::{CurrentUser, Db, Form, Upload, cookie};
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::edit::Edited;
-use super::keep::{Base, Said};
+use super::keep::{Base, FROM_LEDGER, Said};
+use super::ledger;
 use super::show;
 use super::{Page, to};
 use crate::accounts::people::normalize_team;
@@ -18,6 +19,7 @@ use crate::accounts::{Person, Role, people};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
+use crate::report::Answers;
 use crate::scenario::comparison::{Comparison, Scenario};
 use crate::scenario::file::{self, Wrong};
 use crate::scenarios::{self, Headline, Kept, Saved, Share, may_change};
@@ -44,12 +46,19 @@ struct Wish {
 
 impl Wish {
     async fn read(
-        db: &mut Db,
+        (db, answers): (&mut Db, &Answers),
         pairs: Vec<(String, String)>,
         of: Option<i64>,
         person: &Person,
     ) -> Result<Self> {
         let said = Said::read(pairs)?;
+        if of.is_none() && said.rest.iter().any(|(name, value)| name == "from" && value == FROM_LEDGER) {
+            let base = ledger::read(db, answers, &asked_of_ledger(&said), person).await?;
+            let it = base.map_err(|nothing| Error::BadRequest(nothing.sentence()))?;
+            let base = Base::Ledger(Box::new(it));
+            let edited = said.edit(&base)?;
+            return Ok(Self { base, said, edited });
+        }
         let base = match (of, said.value("from").split_once(':')) {
             (Some(id), _) => Base::kept(db, id, said.version, person).await?,
             (None, Some(("template", handle))) => Base::template(handle)?,
@@ -59,7 +68,7 @@ impl Wish {
             }
             _ => {
                 return Err(Error::BadRequest(
-                    "from: expected what is kept, template:… or scenario:….".to_owned(),
+                    "from: expected what is kept, template:…, scenario:… or ledger.".to_owned(),
                 ));
             }
         };
@@ -71,7 +80,7 @@ impl Wish {
     async fn refused(self, layout: Layout, db: &mut Db, person: &Person, why: &str) -> Result {
         let shares = match &self.base {
             Base::Kept(kept) => scenarios::shared_with(db, kept.id).await?,
-            Base::Template(..) => Vec::new(),
+            Base::Template(..) | Base::Ledger(_) => Vec::new(),
         };
         let mut page = show::Page::of(layout, self.base, self.edited, shares, person).await?;
         page.problem = Some(format!("Nothing was saved: {why}."));
@@ -87,6 +96,14 @@ impl Wish {
     }
 }
 
+/// Of a form that keeps what the ledger says, what it asks the ledger.
+fn asked_of_ledger(said: &Said) -> Vec<(String, String)> {
+    let is_of_form = |name: &str, value: &str| {
+        ["name", "csrf", "last", "reason"].contains(&name) || (name == "from" && value == FROM_LEDGER)
+    };
+    said.rest.iter().filter(|(name, value)| !is_of_form(name, value)).cloned().collect()
+}
+
 const REFUSED: &str =
     "a field is not understood or cannot be computed with; each says beside it what was expected";
 
@@ -97,10 +114,11 @@ pub async fn create(
     by: Actor,
     CurrentUser(person): CurrentUser,
     State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let mut wish = Wish::read(&mut db, pairs, None, &person).await?;
+    let mut wish = Wish::read((&mut db, &answers), pairs, None, &person).await?;
     let name = wish.said.value("name").to_owned();
     if let Some(why) = name_problem(&name) {
         return wish.refused(layout, &mut db, &person, why).await;
@@ -131,11 +149,12 @@ pub async fn save(
     by: Actor,
     CurrentUser(person): CurrentUser,
     State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
     let id = path.scenario.value;
-    let wish = Wish::read(&mut db, pairs, Some(id), &person).await?;
+    let wish = Wish::read((&mut db, &answers), pairs, Some(id), &person).await?;
     let Base::Kept(kept) = &wish.base else { return Err(Error::NotFound) };
     if !may_change(&person, kept.owner_id) {
         return Err(Error::MayNotWrite);
@@ -173,6 +192,7 @@ pub async fn load(
     by: Actor,
     CurrentUser(person): CurrentUser,
     State(settings): State<Arc<Settings>>,
+    State(answers): State<Arc<Answers>>,
     mut db: Db,
     mut upload: Upload,
 ) -> Result {
@@ -188,7 +208,7 @@ pub async fn load(
         Ok(scenario) => scenario,
         Err(wrong) => {
             let refused = Some((name, wrong));
-            return respond::refused(Page::of(layout, &mut db, &person, refused).await?);
+            return respond::refused(Page::of(layout, (&mut db, &answers), &person, refused).await?);
         }
     };
     if scenario.name.trim().is_empty() {
@@ -196,7 +216,7 @@ pub async fn load(
     }
     if let Some(why) = name_problem(scenario.name.trim()) {
         let refused = Some((name, wrong(why)));
-        return respond::refused(Page::of(layout, &mut db, &person, refused).await?);
+        return respond::refused(Page::of(layout, (&mut db, &answers), &person, refused).await?);
     }
     // It was checked while it was read.
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();

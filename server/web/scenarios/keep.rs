@@ -3,6 +3,7 @@
 use sqlx::PgConnection;
 
 use super::edit::{Edit, Edited};
+use super::ledger::FromLedger;
 use super::{to, to_template};
 use crate::accounts::Person;
 use crate::scenario::comparison::Scenario;
@@ -10,11 +11,16 @@ use crate::scenario::file;
 use crate::scenario::template::{Template, templates};
 use crate::scenarios::{self, Kept};
 use crate::web::error::{Error, Result};
+use crate::web::paths;
+
+/// How a form names the ledger as what is kept.
+pub(super) const FROM_LEDGER: &str = "ledger";
 
 /// What a page begins with.
 pub(super) enum Base {
     Template(&'static Template, Box<Scenario>),
     Kept(Box<Kept>),
+    Ledger(Box<FromLedger>),
 }
 
 impl Base {
@@ -41,6 +47,7 @@ impl Base {
         match self {
             Self::Template(_, scenario) => scenario,
             Self::Kept(kept) => &kept.scenario,
+            Self::Ledger(it) => &it.scenario,
         }
     }
 
@@ -49,6 +56,7 @@ impl Base {
         match self {
             Self::Template(template, _) => to_template(template.handle),
             Self::Kept(kept) => to(kept.id),
+            Self::Ledger(_) => paths::ScenarioNew.to_string(),
         }
     }
 
@@ -61,9 +69,16 @@ impl Base {
     }
 
     /// Everything that follows the path.
-    pub(super) fn pairs(&self, edits: &[Edit]) -> Vec<(&'static str, String)> {
-        let version = self.version().map(|it| ("version", it.to_string()));
-        version.into_iter().chain(edits.iter().map(Edit::pair)).collect()
+    pub(super) fn pairs(&self, edits: &[Edit]) -> Vec<(String, String)> {
+        self.state(self.version(), edits)
+    }
+
+    /// What it is, and what was edited: what the ledger is asked, or a version.
+    pub(super) fn state(&self, version: Option<i64>, edits: &[Edit]) -> Vec<(String, String)> {
+        let asked = if let Self::Ledger(it) = self { it.pairs.as_slice() } else { &[] };
+        let version = version.map(|it| ("version".to_owned(), it.to_string()));
+        let edits = edits.iter().map(Edit::pair).map(|(name, value)| (name.to_owned(), value));
+        asked.iter().cloned().chain(version).chain(edits).collect()
     }
 
     /// An address with edits, of the page or (`.csv`) of a file.
@@ -75,7 +90,7 @@ impl Base {
         }
         // Pointers stay readable: these characters mean nothing in a query.
         let query: Vec<String> =
-            pairs.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
+            pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
         format!("{path}?{}", query.join("&"))
     }
 }

@@ -2,18 +2,22 @@
 
 mod answer;
 pub(super) mod calculators;
+pub(super) mod begin;
 pub(super) mod change;
 mod charts;
 mod edit;
 mod field;
 mod keep;
+mod ledger;
 pub(super) mod show;
 pub(super) mod versions;
 mod words;
 
 use std::borrow::Borrow;
+use std::sync::Arc;
 
 use askama::Template;
+use axum::extract::State;
 use sqlx::PgConnection;
 
 use super::error::Result;
@@ -22,6 +26,8 @@ use super::layout::Layout;
 use super::respond::{Cell, Record};
 use super::{filters, paths, respond};
 use crate::accounts::Person;
+use crate::period::Period;
+use crate::report::Answers;
 use crate::scenario::file::Wrong;
 use crate::scenario::template::{Template as Beginning, templates};
 use crate::scenarios::{self, Line};
@@ -33,6 +39,10 @@ struct Page {
     scenarios: Vec<Line>,
     removed: Vec<Line>,
     templates: &'static [Beginning],
+    /// What a scenario of the ledger is of, where nothing else is chosen.
+    usual: Period,
+    /// Teams that this person sees, by handle and name.
+    teams: Vec<(String, String)>,
     /// Of a file that was not taken: its name, and what is wrong with it.
     refused: Option<(String, Vec<Wrong>)>,
 }
@@ -40,13 +50,33 @@ struct Page {
 impl Page {
     async fn of(
         layout: Layout,
-        db: &mut PgConnection,
+        (db, answers): (&mut PgConnection, &Answers),
         person: &Person,
         refused: Option<(String, Vec<Wrong>)>,
-    ) -> sqlx::Result<Self> {
+    ) -> Result<Self> {
+        let usual = ledger::usual_period(&mut *db, answers, &person.viewer()).await?;
+        let teams = ledger::teams(&mut *db, answers, &person.viewer(), usual).await?;
         let scenarios = scenarios::list(&mut *db, person, false).await?;
         let removed = scenarios::list(db, person, true).await?;
-        Ok(Self { layout, scenarios, removed, templates: templates(), refused })
+        Ok(Self { layout, scenarios, removed, templates: templates(), usual, teams, refused })
+    }
+
+    /// Periods to begin with, the usual one first.
+    fn periods(&self) -> Vec<(String, String, bool)> {
+        let mut periods = vec![self.usual, self.usual.previous()];
+        for period in self.usual.around() {
+            if !periods.contains(&period) {
+                periods.push(period);
+            }
+        }
+        periods.into_iter().map(|it| (it.to_string(), it.name(), it == self.usual)).collect()
+    }
+
+    /// Everything that one sees, and each team of it.
+    fn whose(&self) -> Vec<(String, String, bool)> {
+        let all = (String::new(), "Everything".to_owned(), true);
+        let teams = self.teams.iter().map(|(handle, name)| (handle.clone(), name.clone(), false));
+        std::iter::once(all).chain(teams).collect()
     }
 
     /// Of those that were removed the ones that this person may bring back: their own, or any.
@@ -73,9 +103,10 @@ pub async fn index(
     _: paths::Scenarios,
     layout: Layout,
     CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    respond::html(Page::of(layout, &mut db, &person, None).await?)
+    respond::html(Page::of(layout, (&mut db, &answers), &person, None).await?)
 }
 
 pub async fn index_json(_: paths::ScenariosJson, CurrentUser(person): CurrentUser, mut db: Db) -> Result {

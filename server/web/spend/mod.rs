@@ -140,6 +140,11 @@ impl Page {
         asked.link(paths::Variance { period: As::page(self.period) })
     }
 
+    /// A scenario of the same charges.
+    fn scenario(&self) -> String {
+        self.asked.scenario(self.period)
+    }
+
     /// Where the period is compared with its invoices.
     fn invoices(&self) -> String {
         paths::Invoices { period: As::page(self.period) }.to_string()

@@ -193,6 +193,10 @@ impl Page {
         self.of_team().link(paths::Spend { period: As::page(self.period) })
     }
 
+    fn scenario(&self) -> String {
+        self.of_team().scenario(self.period)
+    }
+
     fn variance(&self) -> String {
         self.of_team().link(paths::Variance { period: As::page(self.period) })
     }

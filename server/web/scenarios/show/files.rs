@@ -8,6 +8,7 @@ use super::super::super::respond::{self, Cell, Record};
 use super::super::answer::{Answer, answer};
 use super::super::edit::Edited;
 use super::super::keep::Base;
+use super::super::ledger::FromLedger;
 use crate::money::{Currency, Decimal};
 use crate::scenario::comparison::{Line, OptionAnswer, Scenario};
 use crate::scenario::file;
@@ -19,6 +20,9 @@ use crate::web::paths::ScenarioFile;
 struct Whole<'a> {
     scenario: &'a Scenario,
     version: Option<i64>,
+    /// Of one of the ledger, what it was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_of: Option<&'a FromLedger>,
     #[serde(flatten)]
     answer: &'a Answer,
 }
@@ -40,7 +44,8 @@ pub(super) async fn hand_out(base: &Base, edited: Edited, file: ScenarioFile) ->
         answer(scenario.clone()).await?.map_err(|refused| Error::BadRequest(format!("{refused}.")))?;
     if file == ScenarioFile::Json {
         let version = if let Base::Kept(kept) = base { Some(kept.version) } else { None };
-        return respond::json(&Whole { scenario: &scenario, version, answer: &answer });
+        let made_of = if let Base::Ledger(it) = base { Some(it.as_ref()) } else { None };
+        return respond::json(&Whole { scenario: &scenario, version, made_of, answer: &answer });
     }
     respond::csv(&name, &rows(&answer))
 }

@@ -5,6 +5,7 @@
 
 mod chips;
 mod files;
+mod made;
 mod notes;
 mod page;
 
@@ -71,7 +72,7 @@ fn read(pairs: Vec<(String, String)>) -> Result<Said> {
     }
 }
 
-async fn show<F: Future<Output = Result<Page>>>(
+pub(super) async fn show<F: Future<Output = Result<Page>>>(
     base: Base,
     said: &Said,
     file: Option<ScenarioFile>,

@@ -8,10 +8,12 @@ use super::super::super::words::term;
 use super::super::super::{filters, paths};
 use super::super::answer::{Answer, answer};
 use super::super::charts::{Charts, draw};
-use super::super::edit::{Edit, Edited, tree};
+use super::super::edit::{Edited, tree};
 use super::super::field::{Field, Section, Takes, sections};
-use super::super::keep::Base;
+use super::super::keep::{Base, FROM_LEDGER};
+use super::super::ledger::FromLedger;
 use super::super::{below, words};
+use super::made::left_out;
 use super::notes::{Note, capital, id, note, note_id};
 use crate::accounts::Person;
 use crate::scenario::comparison::Scenario;
@@ -64,7 +66,7 @@ impl Page {
         }
         let may_change = match &base {
             Base::Kept(kept) => kept.removed_at.is_none() && may_change(person, kept.owner_id),
-            Base::Template(..) => false,
+            Base::Template(..) | Base::Ledger(_) => false,
         };
         let (now, before) = (tree(&edited.scenario), tree(base.scenario()));
         Ok(Self {
@@ -89,7 +91,7 @@ impl Page {
     fn kept(&self) -> Option<&scenarios::Kept> {
         match &self.base {
             Base::Kept(kept) => Some(kept),
-            Base::Template(..) => None,
+            Base::Template(..) | Base::Ledger(_) => None,
         }
     }
 
@@ -110,9 +112,13 @@ impl Page {
     }
 
     /// What forms take along: the version and everything that was edited.
-    fn state(&self) -> Vec<(&'static str, String)> {
-        let version = self.kept().map(|it| ("version", it.version.to_string()));
-        version.into_iter().chain(self.edited.edits.iter().map(Edit::pair)).collect()
+    fn state(&self) -> Vec<(String, String)> {
+        self.base.state(self.kept().map(|it| it.version), &self.edited.edits)
+    }
+
+    /// What it was made of, of the ledger.
+    fn made(&self) -> Option<&FromLedger> {
+        if let Base::Ledger(it) = &self.base { Some(it) } else { None }
     }
 
     /// Which scenario is copied when it is kept under a name.
@@ -120,6 +126,7 @@ impl Page {
         match &self.base {
             Base::Template(template, _) => format!("template:{}", template.handle),
             Base::Kept(kept) => format!("scenario:{}", kept.id),
+            Base::Ledger(_) => FROM_LEDGER.to_owned(),
         }
     }
 

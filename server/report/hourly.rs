@@ -1,0 +1,372 @@
+//! Accelerators by the hour of a period, by what they are and how they are paid for: what a scenario begins with.
+//!
+//! It reads rows of days, which carry their 24 hours. Hours are UTC. What names no hour of its day is spread over that
+//! day; what is of more than a day (machines of our own are stated by the month) from its day to the end of its billing
+//! month; and what is of a day outside the period over its billing month. So the hours of a period sum to those that
+//! spend shows for the same question, less those of shared costs, which are nobody's hours alone.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
+
+use super::as_of::{Error, as_of};
+use super::basis::Basis;
+use super::denomination::denominate;
+use super::machines::Machine;
+use super::sql::{Column, Measure, Rows, Source};
+use super::sums::rollup_of;
+use super::{Answers, Filter, Grouping, Question, Spend};
+use crate::accounts::Viewer;
+use crate::billing::PricingCategory;
+use crate::money::Decimal;
+use crate::period::{BillingMonth, Period};
+
+/// Hours of a day.
+const DAY: usize = 24;
+/// Decimals of an hour's part of what names no hour.
+const PLACES: u8 = 6;
+
+/// Use of accelerators, hour by hour.
+#[derive(Clone, Debug)]
+pub struct Hourly {
+    /// Spend of the same question, by accelerator, shared costs included.
+    pub spend: Spend,
+    /// The same without them; as `spend` where nothing is divided.
+    pub direct: Spend,
+    pub ways: Vec<HourlyWay>,
+    /// What everything owned cost, by account.
+    pub owned: BTreeMap<String, Decimal>,
+    /// What commitments for accelerators cost that nothing used, by accelerator.
+    pub unused: BTreeMap<String, Decimal>,
+    /// Part-seconds that name no hour.
+    pub spread: Decimal,
+    /// The machines of it.
+    pub machines: Vec<Machine>,
+}
+
+/// Accelerators of one name, of one provider, paid for in one way.
+#[derive(Clone, Debug)]
+pub struct HourlyWay {
+    /// `H100`, whichever its form.
+    pub accelerator: String,
+    pub provider: String,
+    /// FOCUS PricingCategory.
+    pub pricing: String,
+    /// Of what is owned, the account: its cluster.
+    pub account: String,
+    /// Part-seconds in each hour of the period.
+    pub hours: Vec<Decimal>,
+    /// Effective cost of this use.
+    pub cost: Decimal,
+}
+
+/// What is remembered of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ways {
+    pub ways: Vec<HourlyWay>,
+    pub unused: BTreeMap<String, Decimal>,
+    pub spread: Decimal,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum HourlyError {
+    /// A dimension that rows of days do not have.
+    #[error("{} has too many values for rows of days, which hours are read from", .0.label())]
+    TooFine(Grouping),
+    #[error(transparent)]
+    Report(#[from] Error),
+}
+
+impl From<sqlx::Error> for HourlyError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Report(error.into())
+    }
+}
+
+impl Answers {
+    /// The hours of a question's period, and what they cost.
+    ///
+    /// # Errors
+    /// A filter by what rows of days do not know.
+    pub async fn hourly(&self, db: &mut PgConnection, question: &Question) -> Result<Hourly, HourlyError> {
+        let sequence = as_of(db, question.sequence).await?;
+        let asked = Question { sequence: Some(sequence), ..question.by(Grouping::Accelerator) };
+        let basis = self.basis(db, &asked, sequence).await?;
+        refuse_tags(db, &asked, &basis).await?;
+        let spend = self.spend(&mut *db, &asked).await?;
+        let is_divided = basis.allocation.is_needed()
+            && (asked.viewer != Viewer::Everything || asked.dimensions().any(Grouping::divides));
+        let direct = if is_divided { asked.direct() } else { asked.clone() };
+        let basis = self.basis(db, &direct, sequence).await?;
+        let of_direct = self.spend(&mut *db, &direct).await?;
+        let key = (Question { sequence: None, ..direct.of_everything() }, basis.clone());
+        let ways = self.ways.get(key, ways_of(db, &direct, &basis, sequence)).await?;
+        let owned = direct.only(Grouping::Pricing, vec![PricingCategory::Owned.as_str().to_owned()]);
+        let owned = self.spend(&mut *db, &owned.by(Grouping::Account)).await?;
+        let owned = owned.groups.into_iter().map(|it| (it.key.unwrap_or_default(), it.cost.amount));
+        Ok(Hourly {
+            spend,
+            direct: of_direct,
+            owned: owned.collect(),
+            machines: self.machines(&mut *db, &direct, sequence).await?,
+            ways: ways.ways.clone(),
+            unused: ways.unused.clone(),
+            spread: ways.spread,
+        })
+    }
+}
+
+/// Tags that are kept with charges are not in rows of days.
+async fn refuse_tags(db: &mut PgConnection, question: &Question, basis: &Basis) -> Result<(), HourlyError> {
+    for filter in &question.filters {
+        let by = std::iter::once(&filter.dimension);
+        let is_tag = matches!(filter.dimension, Grouping::Tag(_));
+        if is_tag && rollup_of(db, by, &basis.visible).await? == Source::Charges {
+            return Err(HourlyError::TooFine(filter.dimension.clone()));
+        }
+    }
+    Ok(())
+}
+
+async fn ways_of(
+    db: &mut PgConnection,
+    question: &Question,
+    basis: &Basis,
+    sequence: i64,
+) -> sqlx::Result<Ways> {
+    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
+        return Ok(Ways::default());
+    };
+    // Rows without an accelerator have no hours.
+    let mut asked = question.clone();
+    let none = vec![String::new()];
+    asked.filters.push(Filter { dimension: Grouping::Accelerator, values: none, leaves_out: true });
+    let rows = Rows {
+        question: &asked,
+        basis,
+        source: Source::Days,
+        denomination: Some(&denomination),
+        first: question.period.first(),
+        last: question.period.last(),
+    };
+    let columns = [
+        Column::Sql("day", "c.day"),
+        Column::Sql("is_whole_period", "c.is_whole_period"),
+        Column::Sql("accelerator", "k.accelerator"),
+        Column::Sql("provider", "k.provider"),
+        Column::Sql("pricing", "k.pricing"),
+        Column::Sql(
+            "account",
+            "case when k.pricing = 'Owned' then coalesce(nullif(k.sub_account, ''), k.billing_account) else '' end",
+        ),
+        Column::Sql(
+            "kind",
+            "case when k.is_unused_commitment or k.category = 'Purchase' then 'unused' \
+             when k.category = 'Usage' then 'usage' else 'other' end",
+        ),
+        Column::Sql("weight", "coalesce(k.unit_seconds * k.accelerator_parts, 0)"),
+    ];
+    let mut query = QueryBuilder::<Postgres>::new(
+        "select c.billing_month, c.day, c.is_whole_period, c.accelerator, c.provider, c.pricing, c.account, c.kind, \
+         c.weight, c.hours, c.quantity, ",
+    );
+    query.push(rows.amount("cost"));
+    query.push(" as cost");
+    rows.push(&mut query, &[Measure::Cost, Measure::Hours, Measure::Quantity], &columns);
+    let found = query.build().fetch_all(db).await?;
+    let mut adding = Adding::new(question.period);
+    for row in &found {
+        adding.add(Row {
+            month: BillingMonth::of(row.try_get("billing_month")?),
+            day: row.try_get("day")?,
+            is_whole_period: row.try_get("is_whole_period")?,
+            key: [
+                row.try_get("accelerator")?,
+                row.try_get("provider")?,
+                row.try_get("pricing")?,
+                row.try_get("account")?,
+            ],
+            kind: row.try_get("kind")?,
+            weight: row.try_get("weight")?,
+            hours: row.try_get("hours")?,
+            quantity: row.try_get("quantity")?,
+            cost: row.try_get("cost")?,
+        });
+    }
+    Ok(adding.done())
+}
+
+/// A sum of rows of a day.
+struct Row {
+    month: BillingMonth,
+    day: NaiveDate,
+    is_whole_period: bool,
+    /// Accelerator, provider, pricing, account.
+    key: [String; 4],
+    kind: String,
+    /// Part-seconds of a unit of quantity.
+    weight: i64,
+    hours: Vec<Decimal>,
+    quantity: Decimal,
+    cost: Decimal,
+}
+
+/// Rows of days, put into the hours of a period.
+struct Adding {
+    period: Period,
+    hours: usize,
+    ways: BTreeMap<[String; 4], (Vec<Decimal>, Decimal)>,
+    unused: BTreeMap<String, Decimal>,
+    spread: Decimal,
+}
+
+impl Adding {
+    fn new(period: Period) -> Self {
+        let days = period.days();
+        let hours = usize::try_from((days.end - days.start).num_hours()).unwrap_or_default();
+        Self { period, hours, ways: BTreeMap::new(), unused: BTreeMap::new(), spread: Decimal::ZERO }
+    }
+
+    /// The hour of the period that a day begins with; none outside of it.
+    fn hour_of(&self, day: NaiveDate) -> Option<usize> {
+        let hour = usize::try_from((day - self.period.days().start).num_hours()).ok()?;
+        (hour < self.hours).then_some(hour)
+    }
+
+    fn add(&mut self, row: Row) {
+        match row.kind.as_str() {
+            "usage" => {}
+            "unused" => {
+                let [accelerator, ..] = row.key;
+                *self.unused.entry(accelerator).or_default() += row.cost;
+                return;
+            }
+            // Credits and the like are no price of use.
+            _ => return,
+        }
+        let begins = self.hour_of(row.day);
+        let told: Decimal = row.hours.iter().copied().sum();
+        let rest = (row.quantity - told).times(row.weight);
+        let over = self.spread_over(&row);
+        let empty = vec![Decimal::ZERO; self.hours];
+        let (hours, cost) = self.ways.entry(row.key).or_insert_with(|| (empty, Decimal::ZERO));
+        *cost += row.cost;
+        let mut untold = rest;
+        match begins {
+            Some(begins) => {
+                for (at, quantity) in row.hours.iter().take(DAY).enumerate() {
+                    hours[begins + at] += quantity.times(row.weight);
+                }
+            }
+            None => untold += told.times(row.weight),
+        }
+        if untold.is_zero() || over.is_empty() {
+            return;
+        }
+        self.spread += untold;
+        let parts = untold.split(u32::try_from(over.len()).unwrap_or(u32::MAX), PLACES);
+        for (hour, part) in over.zip(parts) {
+            hours[hour] += part;
+        }
+    }
+
+    /// The hours of the period that get what names none.
+    fn spread_over(&self, row: &Row) -> std::ops::Range<usize> {
+        let of_month = row.month.days();
+        let first = self.hour_of(of_month.start).unwrap_or_default();
+        let until = self.hour_of(of_month.end).unwrap_or(self.hours);
+        match self.hour_of(row.day) {
+            Some(hour) if !row.is_whole_period => hour..hour + DAY,
+            Some(hour) if row.month.contains(row.day) => hour..until,
+            _ => first..until,
+        }
+    }
+
+    fn done(self) -> Ways {
+        let ways = self.ways.into_iter().map(|([accelerator, provider, pricing, account], (hours, cost))| {
+            HourlyWay { accelerator, provider, pricing, account, hours, cost }
+        });
+        // What costs nothing and takes no time is nothing.
+        let is_there = |it: &HourlyWay| !it.cost.is_zero() || it.hours.iter().any(|hour| !hour.is_zero());
+        Ways { ways: ways.filter(is_there).collect(), unused: self.unused, spread: self.spread }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(day: &str, is_whole_period: bool, hours: &[(usize, i64)], quantity: i64) -> Row {
+        let mut of_day = vec![Decimal::ZERO; DAY];
+        for (hour, quantity) in hours {
+            of_day[*hour] = (*quantity).into();
+        }
+        Row {
+            month: "2026-09".parse().unwrap(),
+            day: day.parse().unwrap(),
+            is_whole_period,
+            key: ["H100", "AWS", "Standard", ""].map(str::to_owned),
+            kind: "usage".to_owned(),
+            weight: 10,
+            hours: of_day,
+            quantity: quantity.into(),
+            cost: 7.into(),
+        }
+    }
+
+    fn added(rows: impl IntoIterator<Item = Row>) -> Ways {
+        let mut adding = Adding::new("2026-Q3".parse().unwrap());
+        rows.into_iter().for_each(|row| adding.add(row));
+        adding.done()
+    }
+
+    /// Days of July and August, in hours.
+    const SEPTEMBER: usize = 62 * DAY;
+
+    #[test]
+    fn every_hour_has_what_was_used_in_it() {
+        let found =
+            added([row("2026-09-01", false, &[(0, 2), (23, 1)], 3), row("2026-09-01", false, &[(0, 1)], 1)]);
+        let [way] = &found.ways[..] else { panic!("{found:?}") };
+        assert_eq!(way.hours.len(), 92 * DAY);
+        assert_eq!(way.hours[SEPTEMBER], 30.into());
+        assert_eq!(way.hours[SEPTEMBER + 23], 10.into());
+        assert_eq!((way.hours.iter().copied().sum(), way.cost), (Decimal::from(40), 14.into()));
+        assert!(found.spread.is_zero());
+    }
+
+    #[test]
+    fn what_names_no_hour_is_spread_where_it_can_have_been_and_nothing_is_lost() {
+        for (day, is_whole_period, over) in [
+            ("2026-09-03", false, SEPTEMBER + 48..SEPTEMBER + 72),
+            ("2026-09-16", true, SEPTEMBER + 15 * DAY..SEPTEMBER + 30 * DAY),
+            ("2026-10-01", false, SEPTEMBER..SEPTEMBER + 30 * DAY),
+            ("2026-06-30", true, SEPTEMBER..SEPTEMBER + 30 * DAY),
+        ] {
+            let found = added([row(day, is_whole_period, &[], 7)]);
+            let hours = &found.ways[0].hours;
+            let used: Vec<usize> = (0..hours.len()).filter(|at| !hours[*at].is_zero()).collect();
+            assert_eq!(
+                (used[0], used[used.len() - 1] + 1, used.len()),
+                (over.start, over.end, over.len()),
+                "{day}"
+            );
+            assert_eq!(hours.iter().copied().sum::<Decimal>(), 70.into());
+            assert_eq!(found.spread, 70.into());
+        }
+        // A day outside the period with its hours, too.
+        let found = added([row("2026-10-01", false, &[(3, 7)], 7)]);
+        assert_eq!(found.ways[0].hours.iter().copied().sum::<Decimal>(), 70.into());
+    }
+
+    #[test]
+    fn a_commitment_that_nothing_used_has_no_hours() {
+        let unused = Row { kind: "unused".to_owned(), ..row("2026-09-01", false, &[], 0) };
+        let credit = Row { kind: "other".to_owned(), ..row("2026-09-01", false, &[], 0) };
+        let found = added([unused, credit]);
+        assert!(found.ways.is_empty());
+        assert_eq!(found.unused, [("H100".to_owned(), Decimal::from(7))].into());
+    }
+}

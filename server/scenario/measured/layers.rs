@@ -1,0 +1,248 @@
+//! As it is: what was there in every hour as a base, then spot, then everything else at what it came to.
+//!
+//! Of a model, in whole GPUs, K = the least that was owned, and the least that commitments covered, in any hour: both are
+//! paid for all the time, and are always used. Spot is the share that was spot. The rest, with what of machines and
+//! commitments was not there in every hour, costs what is left of the cost ÷ what is left of the hours. So the option
+//! costs over the period what was paid, but for the rounding of hours and for hours in which spot and the base meet.
+//! Commitments that nothing used cost what they cost, by the month.
+
+use chrono::NaiveDate;
+use serde::Serialize;
+
+use super::{Measured, Used, Way};
+use crate::accelerator::accelerator_hours;
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, floor, one, product, quotient, whole};
+use crate::scenario::comparison::{Committed, Gpus, OtherCost, PerWhat, Place, Rate, Spot};
+use crate::scenario::profile::{PARTS, Profile, in_gpus};
+use crate::scenario::spot::Interruptions;
+
+/// Digits after the point of a price and a share: no more than a cent in ten million hours is lost.
+pub(super) const DIGITS: u8 = 9;
+/// Months of a commitment as it is: how long it goes on is not known.
+const TERM: u32 = 12;
+
+/// How hours are paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Paid {
+    /// Machines of our own, by the books.
+    Owned,
+    /// Covered by a commitment.
+    Committed,
+    Spot,
+    OnDemand,
+}
+
+impl Paid {
+    /// What FOCUS calls a PricingCategory.
+    pub fn of(pricing: &str) -> Self {
+        match pricing {
+            "Owned" => Self::Owned,
+            "Committed" => Self::Committed,
+            "Dynamic" => Self::Spot,
+            _ => Self::OnDemand,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Owned => "our own machines",
+            Self::Committed => "committed",
+            Self::Spot => "spot",
+            Self::OnDemand => "on demand",
+        }
+    }
+}
+
+/// Some of a model's hours as they are now.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    pub gpus: u32,
+    pub price: Decimal,
+}
+
+/// Of a model what serves it now.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layers {
+    pub owned: Option<Layer>,
+    pub committed: Option<Layer>,
+    pub spot: Option<Decimal>,
+    /// What everything else came to.
+    pub rest: Option<Decimal>,
+}
+
+/// What the option costs over the period, and what the ledger says.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reconciled {
+    /// Use of these models, and commitments that nothing used.
+    pub ledger: Decimal,
+    pub option: Decimal,
+    pub difference: Decimal,
+}
+
+/// Hours of a model that were paid for in one way, and what they cost.
+struct Sum {
+    part_seconds: Decimal,
+    cost: Decimal,
+}
+
+impl Sum {
+    fn of(used: &Used, paid: Paid) -> Self {
+        let ways = || used.ways.iter().filter(move |it| it.paid == paid);
+        Self { part_seconds: ways().map(Way::part_seconds).sum(), cost: ways().map(|it| it.cost).sum() }
+    }
+
+    fn price(&self) -> Option<Decimal> {
+        let price = quotient(self.cost, accelerator_hours(self.part_seconds, DIGITS))?;
+        Some(price.round(DIGITS).normalize()).filter(|it| *it > Decimal::ZERO)
+    }
+}
+
+/// What an hour of a model came to in one way.
+pub(super) fn own_price(used: &Used, paid: Paid) -> Option<Decimal> {
+    Sum::of(used, paid).price()
+}
+
+impl Layers {
+    pub(super) fn of(used: &Used) -> Self {
+        let hours = used.ways.iter().map(|it| it.hours.len()).max().unwrap_or_default();
+        let length = count(u32::try_from(hours).unwrap_or(u32::MAX));
+        let base = |paid: Paid| {
+            let in_hour = |hour: usize| -> Decimal {
+                let of_hour = used.ways.iter().filter(|it| it.paid == paid);
+                of_hour.filter_map(|it| it.hours.get(hour)).copied().sum()
+            };
+            let least = (0..hours).map(in_hour).min().unwrap_or_default();
+            let gpus = whole(floor(accelerator_hours(least, DIGITS)));
+            let price = Sum::of(used, paid).price()?;
+            (gpus > 0).then_some(Layer { gpus, price })
+        };
+        let (owned, committed) = (base(Paid::Owned), base(Paid::Committed));
+        let spot = own_price(used, Paid::Spot);
+        let mut left_cost = Decimal::ZERO;
+        let mut left_hours = Decimal::ZERO;
+        for paid in [Paid::Owned, Paid::Committed, Paid::OnDemand] {
+            let sum = Sum::of(used, paid);
+            left_cost += sum.cost;
+            left_hours += accelerator_hours(sum.part_seconds, DIGITS);
+        }
+        if spot.is_none() {
+            // Spot that cost nothing, or gave money back.
+            let sum = Sum::of(used, Paid::Spot);
+            left_cost += sum.cost;
+            left_hours += accelerator_hours(sum.part_seconds, DIGITS);
+        }
+        for layer in [&owned, &committed].into_iter().flatten() {
+            let taken = product(&[count(layer.gpus), length]);
+            left_hours -= taken;
+            left_cost -= product(&[taken, layer.price]);
+        }
+        let rest = quotient(left_cost, left_hours).map(|it| it.round(DIGITS).normalize());
+        // Less than a part of a GPU is what rounding left.
+        let is_something = left_hours > Decimal::new(1, super::THOUSANDTHS);
+        let rest = rest.filter(|it| is_something && *it > Decimal::ZERO);
+        Self { owned, committed, spot, rest }
+    }
+
+    fn base(&self) -> u64 {
+        let gpus = |it: &Option<Layer>| it.as_ref().map_or(0, |it| u64::from(it.gpus));
+        (gpus(&self.owned) + gpus(&self.committed)).saturating_mul(PARTS)
+    }
+}
+
+/// The rate of a price of one's own.
+pub(super) fn own_rate(measured: &Measured, what: &str, price: Decimal) -> Rate {
+    Rate {
+        price,
+        date: Some(last_day(measured)),
+        source: format!("our own effective price {what}, {}", measured.when()),
+        ..Rate::default()
+    }
+}
+
+fn last_day(measured: &Measured) -> NaiveDate {
+    let end = measured.period.days().end;
+    end.pred_opt().unwrap_or(end)
+}
+
+/// Where a model runs now. `otherwise` is for what of growth and rounding is above it all.
+pub(super) fn place(measured: &Measured, used: &Used, otherwise: Option<Rate>, months: u32) -> Place {
+    let layers = Layers::of(used);
+    let committed = |layer: &Layer, what: &str, months: u32| Committed {
+        rate: own_rate(measured, what, layer.price),
+        upfront: Decimal::ZERO,
+        months,
+        gpus: Gpus::Number(layer.gpus),
+    };
+    let owned = layers
+        .owned
+        .iter()
+        .map(|it| committed(it, "of our own machines, by the books", months.max(TERM + 1)));
+    let base = layers.committed.iter().map(|it| committed(it, "under commitments", TERM));
+    let spot = layers.spot.map(|price| Spot {
+        rate: own_rate(measured, "of spot", price),
+        // Hours as they were paid for: what was lost and done again is among them.
+        rework: Some(one()),
+        interruptions: Interruptions::default(),
+        gpus: None,
+    });
+    let others = (!used.unused.is_zero()).then(|| OtherCost {
+        name: "Commitments that nothing used".to_owned(),
+        amount: monthly(measured, used.unused),
+        per: PerWhat::Month,
+    });
+    Place {
+        supplier: used.suppliers(),
+        serves: vec![used.name.clone()],
+        accelerator: used.accelerator.to_owned(),
+        gpus_per_node: used.gpus_per_node,
+        committed: owned.chain(base).collect(),
+        spot,
+        on_demand: layers
+            .rest
+            .map(|price| own_rate(measured, "of what was not there in every hour", price))
+            .or(otherwise),
+        others: others.into_iter().collect(),
+        ..Place::default()
+    }
+}
+
+/// Of an amount of the period what a month of 730 hours has.
+fn monthly(measured: &Measured, amount: Decimal) -> Decimal {
+    let days = measured.period.days();
+    let hours = count(u32::try_from((days.end - days.start).num_hours()).unwrap_or(u32::MAX));
+    quotient(product(&[amount, HOURS_PER_MONTH.into()]), hours).unwrap_or_default().round(DIGITS).normalize()
+}
+
+/// The option's cost over the hours of the period, as the engine serves them, against what was paid.
+pub(super) fn reconciled(taken: &[&Used]) -> Reconciled {
+    let (mut ledger, mut option) = (Decimal::ZERO, Decimal::ZERO);
+    for used in taken {
+        ledger += used.cost() + used.unused;
+        option += over_period(used) + used.unused;
+    }
+    Reconciled { ledger, option, difference: option - ledger }
+}
+
+fn over_period(used: &Used) -> Decimal {
+    let layers = Layers::of(used);
+    let profile = Profile::new(used.gpus(), used.spot_share());
+    let base = layers.base();
+    let has_spot = layers.spot.is_some_and(|spot| layers.rest.is_none_or(|rest| spot <= rest));
+    let (mut spot, mut rest) = (0_u128, 0_u128);
+    for hour in profile.hours() {
+        let over = hour.all() - hour.all().min(base);
+        let interrupted = if has_spot { over.min(hour.interruptible) } else { 0 };
+        spot += u128::from(interrupted);
+        rest += u128::from(over - interrupted);
+    }
+    let length = count(u32::try_from(profile.hours().len()).unwrap_or(u32::MAX));
+    let of_base: Decimal = [&layers.owned, &layers.committed]
+        .into_iter()
+        .flatten()
+        .map(|it| product(&[count(it.gpus), length, it.price]))
+        .sum();
+    let price = |price: Option<Decimal>| price.unwrap_or_default();
+    of_base + product(&[in_gpus(spot), price(layers.spot)]) + product(&[in_gpus(rest), price(layers.rest)])
+}

@@ -1,0 +1,277 @@
+//! A scenario of what was used and paid: its hours as the work, its prices as those of today. Pure.
+//!
+//! - A work for each model, with the GPUs of each hour of the period. Hours are exact; to become thousandths of a GPU
+//!   they are rounded by what was summed until then, so that each is within a thousandth and their sum is that of all,
+//!   rounded once.
+//! - *As it is* ([`layers`]) costs over the period what was paid in it.
+//! - Beside it what else could do the same ([`options`]): on demand, reserved, elsewhere, on machines of one's own.
+//!
+//! A price of one's own is what was paid for the use of accelerators ÷ accelerator-hours, effective cost.
+
+mod layers;
+mod options;
+
+use serde::Serialize;
+
+pub use layers::{Layer, Paid, Reconciled};
+
+use super::comparison::{Alternative, Scenario, Work};
+use super::owning::Owning;
+use super::price::Price;
+use super::profile::Shape;
+use crate::accelerator::accelerator_hours;
+use crate::money::{Currency, Decimal};
+use crate::period::Period;
+use crate::scenario::arithmetic::quotient;
+
+/// Works that a scenario is made of at most: as many as an option has places.
+const MOST: usize = 6;
+/// Decimals of accelerator-hours, as spend tells them.
+const PLACES: u8 = 6;
+/// Decimals of a GPU in an hour of a profile.
+const THOUSANDTHS: u8 = 3;
+
+/// What was used and paid in a period.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// `Team: nlp`; everything.
+    pub whose: String,
+    pub period: Period,
+    pub currency: Currency,
+    /// The dearest first.
+    pub models: Vec<Used>,
+    /// What a dollar of the list is worth in the currency; none where nobody knows, and then no list is used.
+    pub dollar: Option<Decimal>,
+}
+
+/// A model that was used.
+#[derive(Clone, Debug)]
+pub struct Used {
+    /// Its id in the catalog.
+    pub accelerator: &'static str,
+    pub name: String,
+    /// Of the machines that it came in.
+    pub gpus_per_node: u32,
+    pub ways: Vec<Way>,
+    /// What commitments for it cost that nothing used.
+    pub unused: Decimal,
+    /// What it is offered for elsewhere, in dollars.
+    pub listed: Vec<Price>,
+    /// What machines of one's own would be; none where nobody knows their price.
+    pub machines: Option<Machines>,
+}
+
+/// What owning is reckoned with, in the currency, and where that is from.
+#[derive(Clone, Debug)]
+pub struct Machines {
+    pub owning: Owning,
+    pub source: String,
+}
+
+/// Hours that were paid for in one way.
+#[derive(Clone, Debug)]
+pub struct Way {
+    pub supplier: String,
+    pub paid: Paid,
+    /// Part-seconds of accelerators in each hour of the period.
+    pub hours: Vec<Decimal>,
+    pub cost: Decimal,
+}
+
+/// A scenario, and what it was made of.
+#[derive(Clone, Debug)]
+pub struct Made {
+    pub scenario: Scenario,
+    pub told: Told,
+}
+
+/// What a scenario was made of.
+#[derive(Clone, Debug, Serialize)]
+pub struct Told {
+    pub period: Period,
+    /// Hours of the period.
+    pub hours: usize,
+    pub models: Vec<ToldModel>,
+    /// Models beyond the largest, which are no part of it.
+    pub left_out: Vec<LeftOut>,
+    pub as_it_is: Reconciled,
+    /// Options that could not be made, and why.
+    pub without: Vec<String>,
+}
+
+/// A model, and what its hours cost in each way.
+#[derive(Clone, Debug, Serialize)]
+pub struct ToldModel {
+    pub name: String,
+    pub accelerator: &'static str,
+    /// As spend tells them.
+    pub gpu_hours: Decimal,
+    /// Of the profile, in whole thousandths.
+    pub profile_hours: Decimal,
+    pub cost: Decimal,
+    /// By supplier and way of paying.
+    pub prices: Vec<ToldPrice>,
+    pub unused: Decimal,
+}
+
+/// What an hour cost in one way, of one supplier.
+#[derive(Clone, Debug, Serialize)]
+pub struct ToldPrice {
+    pub supplier: String,
+    pub paid: Paid,
+    pub gpu_hours: Decimal,
+    pub cost: Decimal,
+    /// None of what took no time.
+    pub per_hour: Option<Decimal>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOut {
+    pub name: String,
+    pub gpu_hours: Decimal,
+    pub cost: Decimal,
+}
+
+impl Way {
+    fn part_seconds(&self) -> Decimal {
+        self.hours.iter().copied().sum()
+    }
+}
+
+impl Used {
+    /// What its use cost, without commitments that nothing used.
+    pub fn cost(&self) -> Decimal {
+        self.ways.iter().map(|it| it.cost).sum()
+    }
+
+    fn part_seconds(&self) -> Decimal {
+        self.ways.iter().map(Way::part_seconds).sum()
+    }
+
+    fn gpu_hours(&self) -> Decimal {
+        accelerator_hours(self.part_seconds(), PLACES).normalize()
+    }
+
+    /// GPUs in each hour of the period, in thousandths.
+    pub fn gpus(&self) -> Vec<Decimal> {
+        let hours = self.ways.iter().map(|it| it.hours.len()).max().unwrap_or_default();
+        let in_hour =
+            |hour: usize| -> Decimal { self.ways.iter().filter_map(|it| it.hours.get(hour)).copied().sum() };
+        let (mut exact, mut told) = (Decimal::ZERO, Decimal::ZERO);
+        (0..hours)
+            .map(|hour| {
+                exact += in_hour(hour);
+                // What was taken back in an hour is taken from those after it.
+                let of_hour = (accelerator_hours(exact, THOUSANDTHS) - told).max(Decimal::ZERO);
+                told += of_hour;
+                of_hour.normalize()
+            })
+            .collect()
+    }
+
+    /// The share of its hours that could be taken away.
+    fn spot_share(&self) -> Decimal {
+        let spot = self.ways.iter().filter(|it| it.paid == Paid::Spot).map(Way::part_seconds).sum();
+        quotient(spot, self.part_seconds()).unwrap_or_default().round(layers::DIGITS).normalize()
+    }
+
+    fn work(&self) -> Work {
+        Work {
+            name: self.name.clone(),
+            accelerator: self.accelerator.to_owned(),
+            demand: Shape::Hours { gpus: self.gpus() },
+            monthly_growth: Decimal::ZERO,
+            interruptible: self.spot_share(),
+            productive: 1.into(),
+            availability: None,
+            tokens_per_hour: None,
+        }
+    }
+
+    fn told(&self) -> ToldModel {
+        let price = |way: &Way| {
+            let gpu_hours = accelerator_hours(way.part_seconds(), PLACES).normalize();
+            let per_hour = quotient(way.cost, gpu_hours).map(|it| it.round(PLACES).normalize());
+            ToldPrice { supplier: way.supplier.clone(), paid: way.paid, gpu_hours, cost: way.cost, per_hour }
+        };
+        let mut prices: Vec<ToldPrice> = self.ways.iter().map(price).collect();
+        prices.sort_by(|a, b| a.paid.cmp(&b.paid).then(b.cost.cmp(&a.cost)));
+        ToldModel {
+            name: self.name.clone(),
+            accelerator: self.accelerator,
+            gpu_hours: self.gpu_hours(),
+            profile_hours: self.gpus().into_iter().sum::<Decimal>().normalize(),
+            cost: self.cost(),
+            prices,
+            unused: self.unused,
+        }
+    }
+
+    /// What else it is called by whoever supplied it.
+    fn suppliers(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for way in &self.ways {
+            if !way.supplier.is_empty() && !names.contains(&way.supplier.as_str()) {
+                names.push(&way.supplier);
+            }
+        }
+        names.join(", ")
+    }
+}
+
+impl Measured {
+    /// The period as people call it, in sources: `2026-Q3` reads as Q3 2026.
+    fn when(&self) -> String {
+        self.period.name()
+    }
+
+    /// A scenario of it; none where no accelerator was used.
+    pub fn scenario(&self) -> Option<Made> {
+        let used: Vec<&Used> = self.models.iter().filter(|it| !it.part_seconds().is_zero()).collect();
+        let (taken, rest) = used.split_at(used.len().min(MOST));
+        if taken.is_empty() {
+            return None;
+        }
+        let mut scenario = Scenario {
+            name: format!("{}, {}", self.whose, self.when()),
+            currency: self.currency.clone(),
+            work: taken.iter().map(|it| it.work()).collect(),
+            ..Scenario::default()
+        };
+        let found = options::options(self, taken, scenario.months);
+        scenario.options = found.options;
+        scenario.note = self.note(taken);
+        let told = Told {
+            period: self.period,
+            hours: taken[0].ways[0].hours.len(),
+            models: taken.iter().map(|it| it.told()).collect(),
+            left_out: rest
+                .iter()
+                .map(|it| LeftOut { name: it.name.clone(), gpu_hours: it.gpu_hours(), cost: it.cost() })
+                .collect(),
+            as_it_is: layers::reconciled(taken),
+            without: found.without,
+        };
+        Some(Made { scenario, told })
+    }
+
+    fn note(&self, taken: &[&Used]) -> String {
+        let hours = taken.iter().map(|it| it.gpu_hours()).sum::<Decimal>();
+        format!(
+            "Made of {} by the ledger: {} accelerator-hours of {}, hour by hour, as they were paid for or owned. The \
+             same hours come again for as long as is compared. No usage records say how much of them did work, so each \
+             counts as productive.",
+            self.when(),
+            hours.round(0),
+            self.whose
+        )
+    }
+}
+
+/// An option with one place for each work.
+fn option(name: &str, places: Vec<super::comparison::Place>) -> Alternative {
+    Alternative { name: name.to_owned(), places }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+use chrono::NaiveDate;
+
+use super::*;
+use crate::accelerator::PARTS;
+use crate::scenario::price::{Tier, prices_of};
+
+const H100: &str = "nvidia-h100-sxm";
+
+fn number(text: &str) -> Decimal {
+    text.parse().unwrap()
+}
+
+/// So many GPUs in each hour, in thousandths.
+fn way(paid: Paid, cost: &str, gpus: impl IntoIterator<Item = i64>) -> Way {
+    let part_seconds =
+        |thousandths: i64| Decimal::from(PARTS * 3600).times(thousandths).multiply(number("0.001"));
+    Way {
+        supplier: "AWS".to_owned(),
+        paid,
+        hours: gpus.into_iter().map(part_seconds).collect(),
+        cost: number(cost),
+    }
+}
+
+fn used(ways: Vec<Way>) -> Used {
+    Used {
+        accelerator: H100,
+        name: "H100".to_owned(),
+        gpus_per_node: 8,
+        ways,
+        unused: Decimal::ZERO,
+        listed: prices_of(H100).into_iter().cloned().collect(),
+        machines: Some(Machines { owning: Owning::default(), source: "assumed".to_owned() }),
+    }
+}
+
+fn measured(models: Vec<Used>) -> Measured {
+    Measured {
+        whose: "Everything".to_owned(),
+        period: "2026-09".parse().unwrap(),
+        currency: Currency::exactly("USD"),
+        models,
+        dollar: Some(1.into()),
+    }
+}
+
+/// September has 720 hours.
+fn hours(gpus: impl Fn(i64) -> i64) -> Vec<i64> {
+    (0..720).map(gpus).collect()
+}
+
+fn mixed() -> Used {
+    used(vec![
+        way(Paid::Owned, "23040", hours(|_| 16_000)),
+        way(Paid::Committed, "17280", hours(|hour| if hour < 360 { 8_000 } else { 16_000 })),
+        way(Paid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333)),
+        way(Paid::Spot, "1234.5", hours(|hour| (hour % 7) * 700)),
+    ])
+}
+
+#[test]
+fn hours_are_rounded_so_that_they_sum_to_those_of_all() {
+    let third = Decimal::from(PARTS * 3600).divide(3.into(), 12).unwrap();
+    let model = used(vec![Way { hours: vec![third; 720], ..way(Paid::OnDemand, "1", []) }]);
+    let gpus = model.gpus();
+    assert_eq!(gpus.iter().copied().sum::<Decimal>(), 240.into());
+    assert!(gpus.iter().all(|it| (*it - number("0.3333")).abs() <= number("0.001")));
+    let told = model.told();
+    assert_eq!((told.gpu_hours, told.profile_hours), (240.into(), 240.into()));
+}
+
+#[test]
+fn what_is_taken_back_comes_off_the_hours_after_it() {
+    let model = used(vec![way(Paid::OnDemand, "1", [1000, -500, 1000, 1000])]);
+    assert_eq!(model.gpus(), ["1", "0", "0.5", "1"].map(number));
+}
+
+#[test]
+fn as_it_is_costs_over_the_period_what_was_paid() {
+    let mut model = mixed();
+    model.unused = number("99.99");
+    let made = measured(vec![model]).scenario().unwrap();
+    let it = &made.told.as_it_is;
+    assert_eq!(it.ledger, number("55654.66"));
+    // In some hours less is above the base than the share of spot is of all.
+    assert!(it.difference.abs() < number("50") && !it.difference.is_zero(), "{it:?}");
+    let place = &made.scenario.options[0].places[0];
+    // What was there in every hour is the base: 16 owned and 8 committed.
+    let base: Vec<_> = place.committed.iter().map(|it| (it.gpus, it.rate.price)).collect();
+    use crate::scenario::comparison::Gpus::Number;
+    assert_eq!(base, [(Number(16), number("2")), (Number(8), number("2"))]);
+    assert_eq!(place.others[0].amount, number("101.37875"));
+}
+
+#[test]
+fn what_differs_is_what_rounding_leaves_where_spot_and_a_base_do_not_meet() {
+    for ways in [
+        vec![way(Paid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333))],
+        vec![
+            way(Paid::Spot, "1234.56", hours(|hour| 100 + (hour % 7) * 700)),
+            way(Paid::OnDemand, "777.77", hours(|hour| (hour % 5) * 1000)),
+        ],
+        vec![
+            way(Paid::Owned, "1000", hours(|hour| 1500 + (hour % 3) * 500)),
+            way(Paid::Committed, "2000", hours(|hour| if hour == 5 { 0 } else { 7_500 })),
+            way(Paid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333)),
+        ],
+    ] {
+        let made = measured(vec![used(ways)]).scenario().unwrap();
+        let it = &made.told.as_it_is;
+        assert!(it.difference.abs() < number("0.05"), "{it:?}");
+    }
+}
+
+#[test]
+fn the_engine_serves_the_same_hours_at_the_same_cost() {
+    // 18 days have 432 hours; so that a month of 730 is as the period, all days are alike.
+    let made = measured(vec![used(vec![
+        way(Paid::Owned, "23040", hours(|_| 16_000)),
+        way(Paid::OnDemand, "14400", hours(|_| 8_000)),
+    ])]);
+    let made = made.scenario().unwrap();
+    let compared = made.scenario.compare().unwrap();
+    let names: Vec<&str> = compared.options.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "As it is",
+            "All on demand",
+            "Reserved for 1 year, the rest on demand",
+            "Reserved for 3 years, the rest on demand",
+            "The cheapest specialty cloud",
+            "Machines of our own, the rest on demand"
+        ]
+    );
+    assert!(compared.options.iter().all(|it| it.fails.is_empty()));
+    // 24 GPUs, 16 at 2.00 and 8 at 2.50, in 36 months of 730 hours.
+    assert_eq!(compared.options[0].total, Decimal::from((16 * 2 + 20) * 730 * 36));
+    assert_eq!(compared.options[1].total, number("2.5").times(24 * 730 * 36));
+    assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
+    for place in made.scenario.options.iter().flat_map(|it| &it.places) {
+        let rates = place.committed.iter().map(|it| &it.rate).chain(&place.on_demand);
+        for rate in rates {
+            assert!(rate.date.is_some() && !rate.source.is_empty(), "{rate:?}");
+        }
+    }
+    let date: NaiveDate = "2026-09-30".parse().unwrap();
+    assert_eq!(made.scenario.options[1].places[0].on_demand.as_ref().unwrap().date, Some(date));
+}
+
+#[test]
+fn a_scenario_of_everything_can_be_computed_written_and_read_again() {
+    let mut other = used(vec![way(Paid::Spot, "5", hours(|_| 100))]);
+    (other.name, other.accelerator) = ("T4".to_owned(), "nvidia-t4");
+    (other.listed, other.machines) = (Vec::new(), None);
+    let made = measured(vec![mixed(), other]).scenario().unwrap();
+    // Of the T4 nobody knows a price on demand, so that only what it is now is an option.
+    assert_eq!(made.scenario.options.len(), 1, "{:?}", made.told.without);
+    assert!(made.told.without.iter().all(|it| it.contains("no price for T4")), "{:?}", made.told.without);
+    made.scenario.compare().unwrap();
+    let text = crate::scenario::file::write(&made.scenario).unwrap();
+    assert_eq!(crate::scenario::file::read(&text).unwrap(), made.scenario);
+    assert_eq!(made.scenario.work[1].interruptible, 1.into());
+}
+
+#[test]
+fn only_the_largest_models_are_compared_and_the_others_are_told() {
+    let models = (0..8).map(|at| {
+        let mut model = used(vec![way(Paid::OnDemand, &(100 - at).to_string(), hours(|_| 1000))]);
+        model.name = format!("H{at}");
+        model
+    });
+    let made = measured(models.collect()).scenario().unwrap();
+    assert_eq!(made.scenario.work.len(), 6);
+    let left_out: Vec<(&str, Decimal, Decimal)> =
+        made.told.left_out.iter().map(|it| (it.name.as_str(), it.gpu_hours, it.cost)).collect();
+    assert_eq!(left_out, [("H6", 720.into(), 94.into()), ("H7", 720.into(), 93.into())]);
+    assert!(measured(Vec::new()).scenario().is_none());
+}
+
+#[test]
+fn prices_of_others_are_in_the_scenario_s_currency_or_not_there() {
+    let euros = |dollar| Measured { currency: Currency::exactly("EUR"), dollar, ..measured(vec![mixed()]) };
+    let made = euros(Some(number("0.5"))).scenario().unwrap();
+    let rate = made.scenario.options[3].places[0].committed[0].rate.clone();
+    let listed = prices_of(H100).into_iter().filter(|it| it.tier == Tier::ThreeYears);
+    assert_eq!(rate.price.times(2), listed.map(|it| it.usd_per_hour).min().unwrap());
+    assert!(rate.source.ends_with("a dollar at 0.5 EUR"), "{}", rate.source);
+    let made = euros(None).scenario().unwrap();
+    let names: Vec<&str> = made.scenario.options.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["As it is", "All on demand", "Machines of our own, the rest on demand"]);
+    assert!(made.told.without[0].contains("what one is worth in EUR"), "{:?}", made.told.without);
+}

@@ -1,0 +1,111 @@
+//! The page of a scenario that is made of the ledger, and its files.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use super::super::error::{Error, Result};
+use super::super::extract::{CurrentUser, Db, Htmx, Query};
+use super::super::layout::Layout;
+use super::super::{Access, paths, respond};
+use super::keep::{Base, Said};
+use super::ledger::{self, Nothing};
+use super::show::{self, Page};
+use crate::report::Answers;
+use crate::web::paths::ScenarioFile;
+
+/// Nothing was used.
+#[derive(Template)]
+#[template(path = "scenarios/nothing.html")]
+struct Empty {
+    layout: Layout,
+    it: Nothing,
+}
+
+/// What every address of it takes from a request.
+type Asked = (Layout, CurrentUser, Htmx, Query<Vec<(String, String)>>, State<Arc<Answers>>, Db);
+
+pub async fn page(
+    _: paths::ScenarioNew,
+    layout: Layout,
+    user: CurrentUser,
+    htmx: Htmx,
+    pairs: Query<Vec<(String, String)>>,
+    answers: State<Arc<Answers>>,
+    db: Db,
+) -> Result {
+    answer((layout, user, htmx, pairs, answers, db), None).await
+}
+
+pub async fn json(
+    _: paths::ScenarioNewJson,
+    layout: Layout,
+    user: CurrentUser,
+    pairs: Query<Vec<(String, String)>>,
+    answers: State<Arc<Answers>>,
+    db: Db,
+) -> Result {
+    answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Json)).await
+}
+
+pub async fn csv(
+    _: paths::ScenarioNewCsv,
+    layout: Layout,
+    user: CurrentUser,
+    pairs: Query<Vec<(String, String)>>,
+    answers: State<Arc<Answers>>,
+    db: Db,
+) -> Result {
+    answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Csv)).await
+}
+
+pub async fn toml(
+    _: paths::ScenarioNewToml,
+    layout: Layout,
+    user: CurrentUser,
+    pairs: Query<Vec<(String, String)>>,
+    answers: State<Arc<Answers>>,
+    db: Db,
+) -> Result {
+    answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Toml)).await
+}
+
+async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
+    let (layout, CurrentUser(person), htmx, Query(pairs), State(answers), mut db) = asked;
+    if let Some(pairs) = ledger::of_form(&pairs) {
+        return Ok(respond::see_other(paths::with_query(paths::ScenarioNew, &pairs)));
+    }
+    let said = Said::read(pairs)?;
+    if said.version.is_some() {
+        return Err(Error::BadRequest("version: what is not kept has none.".to_owned()));
+    }
+    let it = match ledger::read(&mut db, &answers, &said.rest, &person).await? {
+        Ok(it) => it,
+        Err(it) if file.is_none() => return respond::html(Empty { layout, it }),
+        Err(it) => return Err(Error::BadRequest(it.sentence())),
+    };
+    // Nobody waits for a connection while this is reckoned.
+    drop(db);
+    show::show(Base::Ledger(Box::new(it)), &said, file, htmx, |base, edited| async move {
+        Page::of(layout, base, edited, Vec::new(), &person).await
+    })
+    .await
+}
+
+impl Nothing {
+    pub(super) fn sentence(&self) -> String {
+        let (whose, when) = (&self.whose, self.period.name());
+        if self.is_billed {
+            format!("{whose}: no accelerator was used in {when}, by the hours that the ledger knows.")
+        } else {
+            format!("{whose}: nothing was billed in {when}.")
+        }
+    }
+}
+
+impl Empty {
+    fn may_import(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+}

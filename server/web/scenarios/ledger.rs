@@ -1,0 +1,381 @@
+//! `/scenarios/new?from=2026-Q3&team=nlp`: a scenario of what the ledger says was used and paid.
+//!
+//! Its address is a question to the ledger, as spend takes it, and then whatever was edited. Every link of the page says
+//! the step of the ledger that it was made as of, so that what is edited stays what it was.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use crate::accelerator::{self, Model, find_instance, find_model};
+use crate::accounts::{Person, Viewer};
+use crate::allocation;
+use crate::clock;
+use crate::exchange;
+use crate::ledger;
+use crate::money::{Currency, Decimal};
+use crate::onprem::{self, Register, systems};
+use crate::period::{BillingMonth, Period};
+use crate::report::{
+    self, Answers, Grouping, Hourly, HourlyError, HourlyWay, Machine, Question, Unconverted,
+};
+use crate::scenario::arithmetic::product;
+use crate::scenario::check;
+use crate::scenario::comparison::Scenario;
+use crate::scenario::measured::{Machines, Measured, Paid, Told, Used, Way};
+use crate::scenario::owning::{Draw, Fabric, Owning};
+use crate::scenario::price::prices_of;
+use crate::web::error::{Error, Result};
+use crate::web::question::Asked;
+
+/// Months that hours are read of at most.
+const LONGEST: u32 = 36;
+/// Of a question, what chooses among figures and not among charges.
+const NOT_TAKEN: [&str; 10] = ["by", "then", "cost", "limit", "find", "sort", "over", "page", "pick", "do"];
+/// What a dimension's name leads to a filter by; in words of a refusal.
+const TAKES: &str = "from, currency, in, sequence and the filters of spend";
+/// GPUs of a machine where nobody says.
+const OF_A_NODE: u32 = 8;
+/// Decimals of what is divided by hours.
+const PLACES: u8 = 12;
+
+/// A scenario of the ledger, and what it was made of.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct FromLedger {
+    /// What asks for it: the period, filters, the step.
+    #[serde(skip)]
+    pub pairs: Vec<(String, String)>,
+    #[serde(skip)]
+    pub scenario: Scenario,
+    /// `Team: nlp`.
+    pub whose: String,
+    pub sequence: i64,
+    pub currency: Currency,
+    /// As spend says for the same question.
+    pub accelerator_hours: Decimal,
+    pub owned_hours: Decimal,
+    pub cost: Decimal,
+    /// Hours and cost of that which came by way of shared costs.
+    pub shared_hours: Decimal,
+    pub shared_cost: Decimal,
+    /// Whatever else was paid: storage, network, support, tax, credits.
+    pub besides: Decimal,
+    /// Hours whose hour of the day no bill names.
+    pub spread_hours: Decimal,
+    pub other_currencies: Vec<Currency>,
+    pub unconverted: Vec<Unconverted>,
+    #[serde(flatten)]
+    pub told: Told,
+    /// The same question in spend.
+    #[serde(skip)]
+    pub spend: String,
+}
+
+/// There is nothing to make a scenario of.
+pub(super) struct Nothing {
+    pub whose: String,
+    pub period: Period,
+    pub spend: String,
+    /// Whether anything was paid at all.
+    pub is_billed: bool,
+}
+
+/// What an address asks for.
+struct Wish {
+    asked: Asked,
+    period: Period,
+}
+
+impl Wish {
+    async fn read(
+        db: &mut PgConnection,
+        answers: &Answers,
+        pairs: &[(String, String)],
+        viewer: &Viewer,
+    ) -> Result<Self> {
+        let (from, rest): (Vec<_>, Vec<_>) = pairs.iter().cloned().partition(|(name, _)| name == "from");
+        if let Some((name, _)) = rest.iter().find(|(name, _)| NOT_TAKEN.contains(&name.as_str())) {
+            return Err(Error::BadRequest(format!("{name}: found in the address, which takes {TAKES}.")));
+        }
+        let asked = Asked::read(rest)?;
+        let period = match from.first() {
+            Some((_, text)) => text
+                .parse::<Period>()
+                .map_err(|error| Error::BadRequest(format!("from: found “{text}”, {error}.")))?,
+            None => usual_period(db, answers, viewer).await?,
+        };
+        if period.length() > LONGEST {
+            let months = period.length();
+            return Err(Error::BadRequest(format!(
+                "from: found {months} months, expected at most {LONGEST}."
+            )));
+        }
+        Ok(Self { asked, period })
+    }
+
+    /// A team that somebody may not see is not there.
+    async fn check_teams(&self, db: &mut PgConnection, answers: &Answers, viewer: &Viewer) -> Result<()> {
+        if *viewer == Viewer::Everything {
+            return Ok(());
+        }
+        let now = ledger::sequence(&mut *db).await?;
+        let book = answers.book(&mut *db, self.asked.sequence.unwrap_or(now).min(now)).await?;
+        let today = answers.book(&mut *db, now).await?;
+        let of_teams =
+            self.asked.filters.iter().filter(|it| it.dimension == Grouping::Team && !it.leaves_out);
+        for team in of_teams.flat_map(|it| &it.values) {
+            if report::seen_team(&book, &today, viewer, team, self.period).is_none() {
+                return Err(Error::NotFound);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whom it is about.
+    fn whose(&self, viewer: &Viewer) -> String {
+        let chips = self.asked.chips(|_| String::new());
+        let parts: Vec<String> = chips.into_iter().map(|(text, _)| text).collect();
+        match (parts.is_empty(), viewer) {
+            (false, _) => parts.join(", "),
+            (true, Viewer::Everything) => "Everything".to_owned(),
+            (true, Viewer::Teams(_)) => "Our teams".to_owned(),
+        }
+    }
+
+    fn pairs(&self, sequence: i64) -> Vec<(String, String)> {
+        let asked = Asked { sequence: Some(sequence), ..self.asked.clone() };
+        asked.scenario_pairs(self.period)
+    }
+}
+
+/// The last quarter that is over and whose bills are there; before there is one, the latest month.
+pub(super) async fn usual_period(
+    db: &mut PgConnection,
+    answers: &Answers,
+    viewer: &Viewer,
+) -> Result<Period> {
+    let over = BillingMonth::of(clock::now().date_naive()).previous();
+    let Some(latest) = answers.latest_month(&mut *db, viewer).await? else {
+        return Ok(Period::quarter_of(over.minus(2)));
+    };
+    let last = latest.min(over);
+    let mut quarter = Period::quarter_of(last);
+    if quarter.last() > last {
+        quarter = quarter.previous();
+    }
+    let question = Question { by: Grouping::Month, ..Question::of(quarter, viewer.clone()) };
+    let has_any = answers.spend(db, &question).await?.total.is_some();
+    Ok(if has_any { quarter } else { latest.into() })
+}
+
+/// A scenario of what an address asks for, or why there is none.
+pub(super) async fn read(
+    db: &mut PgConnection,
+    answers: &Answers,
+    pairs: &[(String, String)],
+    person: &Person,
+) -> Result<Result<FromLedger, Nothing>> {
+    let viewer = person.viewer();
+    let wish = Wish::read(&mut *db, answers, pairs, &viewer).await?;
+    wish.check_teams(&mut *db, answers, &viewer).await?;
+    let question = wish.asked.question(wish.period, viewer.clone());
+    let found = answers.hourly(&mut *db, &question).await.map_err(|error| match error {
+        HourlyError::TooFine(_) => Error::BadRequest(format!("{error}.")),
+        HourlyError::Report(error) => error.into(),
+    })?;
+    let whose = wish.whose(&viewer);
+    let spend =
+        wish.asked.link(crate::web::paths::Spend { period: crate::web::respond::As::page(wish.period) });
+    let Some(currency) = found.spend.currency.clone() else {
+        return Ok(Err(Nothing { whose, period: wish.period, spend, is_billed: false }));
+    };
+    let dollar = dollar(&mut *db, wish.period, found.spend.sequence, &currency).await?;
+    // What owning costs here is no lead's to see.
+    let register = match &viewer {
+        Viewer::Everything => Some(onprem::current(&mut *db).await?.1),
+        Viewer::Teams(_) => None,
+    };
+    let end = wish.period.days().end;
+    let around = Around {
+        currency: &currency,
+        dollar,
+        register: register.as_ref(),
+        on: end.pred_opt().unwrap_or(end),
+    };
+    let measured = Measured {
+        whose: whose.clone(),
+        period: wish.period,
+        models: models(&found, &around),
+        dollar,
+        currency: currency.clone(),
+    };
+    let of_models: Decimal = measured.models.iter().map(|it| it.cost() + it.unused).sum();
+    let Some(made) = measured.scenario() else {
+        return Ok(Err(Nothing { whose, period: wish.period, spend, is_billed: true }));
+    };
+    let total = |spend: &report::Spend| spend.total.as_ref().map_or(Decimal::ZERO, |it| it.amount);
+    let hours = |spend: &report::Spend| spend.accelerator_hours + spend.owned_hours;
+    Ok(Ok(FromLedger {
+        pairs: wish.pairs(found.spend.sequence),
+        scenario: made.scenario,
+        whose,
+        sequence: found.spend.sequence,
+        accelerator_hours: found.spend.accelerator_hours,
+        owned_hours: found.spend.owned_hours,
+        cost: total(&found.spend),
+        shared_hours: hours(&found.spend) - hours(&found.direct),
+        shared_cost: total(&found.spend) - total(&found.direct),
+        besides: total(&found.direct) - of_models,
+        spread_hours: accelerator::accelerator_hours(found.spread, 6).normalize(),
+        other_currencies: found.spend.other_currencies,
+        unconverted: found.spend.unconverted,
+        told: made.told,
+        spend,
+        currency,
+    }))
+}
+
+/// What a dollar of the list was worth at the end of the period.
+async fn dollar(
+    db: &mut PgConnection,
+    period: Period,
+    sequence: i64,
+    into: &Currency,
+) -> Result<Option<Decimal>> {
+    let rates = exchange::rates(db, period.first(), period.last(), sequence).await?;
+    let dollar = Currency::exactly("USD");
+    let mut months: Vec<BillingMonth> = period.months().collect();
+    months.reverse();
+    Ok(months.into_iter().find_map(|month| rates.find(month, &dollar, into)).map(|it| it.rate))
+}
+
+/// What a model's machines and prices follow from, besides its hours.
+struct Around<'a> {
+    currency: &'a Currency,
+    dollar: Option<Decimal>,
+    register: Option<&'a Register>,
+    on: NaiveDate,
+}
+
+/// Every model that was used, the dearest first.
+fn models(found: &Hourly, around: &Around<'_>) -> Vec<Used> {
+    let costs = costs(found);
+    let mut by_name: BTreeMap<&str, Vec<Way>> = BTreeMap::new();
+    for (way, cost) in found.ways.iter().zip(costs) {
+        let supplier = way.provider.clone();
+        let (paid, hours) = (Paid::of(&way.pricing), way.hours.clone());
+        by_name.entry(&way.accelerator).or_default().push(Way { supplier, paid, hours, cost });
+    }
+    for name in found.unused.keys() {
+        by_name.entry(name).or_default();
+    }
+    let of_name = |(name, ways): (&str, Vec<Way>)| {
+        let (model, gpus_per_node) = model_of(name, &found.machines)?;
+        let unused = found.unused.get(name).copied().unwrap_or_default();
+        Some(Used {
+            accelerator: model.id,
+            name: name.to_owned(),
+            gpus_per_node,
+            ways,
+            unused,
+            listed: prices_of(model.id).into_iter().cloned().collect(),
+            machines: around.machines(model),
+        })
+    };
+    let mut models: Vec<Used> = by_name.into_iter().filter_map(of_name).collect();
+    models.sort_by_key(|it| std::cmp::Reverse(it.cost()));
+    models
+}
+
+/// What each way cost. What is owned costs what everything of its cluster did, by its hours.
+fn costs(found: &Hourly) -> Vec<Decimal> {
+    let mut costs: Vec<Decimal> = found.ways.iter().map(|it| it.cost).collect();
+    let hours = |way: &HourlyWay| -> Decimal { way.hours.iter().copied().sum() };
+    for (account, cost) in &found.owned {
+        let is_its = |way: &HourlyWay| way.pricing == "Owned" && way.account == *account;
+        let of_account: Vec<usize> =
+            found.ways.iter().enumerate().filter(|(_, way)| is_its(way)).map(|(at, _)| at).collect();
+        let weights: Vec<Decimal> = of_account.iter().map(|at| hours(&found.ways[*at])).collect();
+        for (at, part) in of_account.into_iter().zip(cost.apportion(&weights, PLACES).unwrap_or_default()) {
+            costs[at] = part;
+        }
+    }
+    costs
+}
+
+/// The model that most hours of a name were of, and how many of it came in a machine.
+fn model_of(name: &str, machines: &[Machine]) -> Option<(&'static Model, u32)> {
+    let of_name = machines.iter().filter(|it| it.accelerator.as_deref() == Some(name));
+    let most = of_name.max_by_key(|it| it.accelerator_hours + it.owned_hours);
+    let instance = most.and_then(|it| find_instance(&it.provider, &it.instance_type));
+    let of_instance = instance.map(|it| it.model).filter(|it| it.name == name);
+    let written = most.and_then(|it| find_model(&it.instance_type)).filter(|it| it.name == name);
+    let named = || accelerator::models().iter().find(|it| it.name == name);
+    let model = of_instance.or(written).or_else(|| find_model(name)).or_else(named)?;
+    let gpus = instance.and_then(|it| it.accelerators.to_string().parse().ok());
+    Some((model, gpus.unwrap_or(OF_A_NODE)))
+}
+
+impl Around<'_> {
+    /// Machines of a model of our own: as in the register, where we have some, else as they are sold.
+    fn machines(&self, model: &Model) -> Option<Machines> {
+        self.registered(model).or_else(|| self.sold(model))
+    }
+
+    fn registered(&self, model: &Model) -> Option<Machines> {
+        let register = self.register?;
+        let is_its = |text: &str| find_model(text).is_some_and(|it| it.id == model.id);
+        let assets = register.assets().filter(|(_, it)| it.bears_accelerators() && is_its(&it.accelerator));
+        let clusters = assets.filter_map(|(_, it)| register.cluster(&it.cluster));
+        let of_cluster = |cluster: &onprem::Cluster| {
+            let owning = onprem::owning(register, &cluster.handle, self.on, self.currency)?;
+            let is_whole = owning.gpus > 0 && owning.node_price > Decimal::ZERO;
+            let is_fine = is_whole && check::owning(&owning).warnings_or_refused().is_ok();
+            is_fine.then(|| Machines { source: format!("Our own, as {}", cluster.name), owning })
+        };
+        clusters.filter_map(of_cluster).max_by_key(|it| it.owning.gpus)
+    }
+
+    fn sold(&self, model: &Model) -> Option<Machines> {
+        let dollar = self.dollar?;
+        let is_its = |text: &str| find_model(text).is_some_and(|it| it.id == model.id);
+        let system = systems().iter().find(|it| is_its(&it.accelerator))?;
+        let money = |amount: Decimal| product(&[amount, dollar]).normalize();
+        let mut owning = Owning {
+            gpus_per_node: system.accelerators,
+            node_price: money(system.price),
+            fabric: Fabric::Node { price: money(system.network_price) },
+            draw: Draw::Node { idle_kw: system.idle_kw, load_kw: system.load_kw },
+            rated_kw: system.rated_kw,
+            ..Owning::default()
+        };
+        owning.tariff = money(owning.tariff);
+        owning.staff.loaded_cost = money(owning.staff.loaded_cost);
+        Some(Machines { owning, source: format!("{}, {}", system.name, system.price_source) })
+    }
+}
+
+/// The address that asks for a team, or for everything: where the form of the list of scenarios leads.
+pub(super) fn of_form(pairs: &[(String, String)]) -> Option<Vec<(String, String)>> {
+    let (whose, rest): (Vec<_>, Vec<_>) = pairs.iter().cloned().partition(|(name, _)| name == "whose");
+    let (_, team) = whose.into_iter().next()?;
+    let team = (!team.is_empty()).then(|| ("team".to_owned(), allocation::handle_of(&team)));
+    Some(rest.into_iter().chain(team).collect())
+}
+
+/// The teams that somebody sees at the end of a period, by handle and name.
+pub(super) async fn teams(
+    db: &mut PgConnection,
+    answers: &Answers,
+    viewer: &Viewer,
+    period: Period,
+) -> Result<Vec<(String, String)>> {
+    let now = ledger::sequence(&mut *db).await?;
+    let book = answers.book(db, now).await?;
+    let of_month = book.of_month(period.last());
+    let is_seen = |handle: &str| report::seen_team(&book, &book, viewer, handle, period).is_some();
+    let seen = of_month.teams.iter().filter(|it| is_seen(&it.handle));
+    Ok(seen.map(|it| (it.handle.clone(), it.name.clone())).collect())
+}

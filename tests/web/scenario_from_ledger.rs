@@ -1,0 +1,363 @@
+//! Scenarios of what the ledger says was used and paid: the same hours and the same money as spend, for those who see them.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::allocation::{Split, Target};
+use gpuledger::money::Decimal;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use super::clusters::{ask, entered, publish};
+use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+fn number(value: &Value) -> Decimal {
+    value.as_str().unwrap_or_else(|| panic!("{value}")).parse().unwrap()
+}
+
+/// What spend shows for a question: hours of accelerators, paid for or owned, and what all of it cost.
+async fn spent(app: &mut TestApp, address: &str) -> (Decimal, Decimal) {
+    let spend = ask(app, address).await;
+    (number(&spend["accelerator_hours"]) + number(&spend["owned_hours"]), number(&spend["total"]["amount"]))
+}
+
+/// The hours of a scenario's works.
+fn hours_of(scenario: &Value) -> Vec<Vec<Decimal>> {
+    let work = scenario["work"].as_array().unwrap().iter();
+    work.map(|it| it["demand"]["gpus"].as_array().unwrap().iter().map(number).collect()).collect()
+}
+
+fn sum(hours: &[Vec<Decimal>]) -> Decimal {
+    hours.iter().flatten().copied().sum()
+}
+
+/// A line of 16:00 to 18:00 of a day, with spot, and one that lasts for a month.
+fn month() -> Focus {
+    let spot = Focus::new().hour("acme", "s1", "2026-09-06T16", "20.5", "nlp");
+    let spot = spot.text().lines().nth(1).unwrap().replace(",Standard,", ",Dynamic,");
+    let long = Focus::new().hour("acme", "s2", "2026-09-01T00", "6000", "nlp");
+    let long =
+        long.text().lines().nth(1).unwrap().replace(",2026-09-01T01:00:00Z,", ",2026-10-01T00:00:00Z,");
+    let long = long.replace(",1,Hours,", ",100.25,Hours,").replace(",Standard,", ",Committed,");
+    let support = Focus::new().hour("acme", "s1", "2026-09-06T16", "77.7", "nlp");
+    let support = support.text().lines().nth(1).unwrap().replace(",1,Hours,", ",,,");
+    let support = support.replace(",Compute,gpu-8x,", ",Support,support,").replace("8xH100", "support");
+    let support = support.replace(",\"\"GpuCount\"\":8", "").replace(",GPU Cloud,", ",Support,");
+    Focus::new()
+        .hour("acme", "s1", "2026-09-05T10", "120.25", "nlp")
+        .hour("acme", "s1", "2026-09-05T11", "100", "vision")
+        .hour("acme", "s3", "2026-09-05T11", "90.5", "nlp")
+        .line(&spot)
+        .line(&long)
+        .line(&support)
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("month.csv", month()).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let (hours, cost) = spent(&mut finance, "/spend/2026-09.json").await;
+    assert_eq!((hours, cost), ("834".parse().unwrap(), "6408.95".parse().unwrap()));
+    let json = ask(&mut finance, "/scenarios/new.json?from=2026-09").await;
+    let of_hours = hours_of(&json["scenario"]);
+    assert_eq!((of_hours.len(), of_hours[0].len(), sum(&of_hours)), (1, 720, hours));
+    assert_eq!(json["scenario"]["work"][0]["accelerator"], "nvidia-h100-sxm");
+    // Two machines from 11:00 to 12:00 of the fifth, beside what was there all month.
+    let all_month = of_hours[0][0];
+    let at = |day: usize, hour: usize| of_hours[0][(day - 1) * 24 + hour] - all_month;
+    let near = |a: Decimal, b: i64| (a - b.into()).abs() <= "0.001".parse().unwrap();
+    assert!(near(at(5, 10), 8) && near(at(5, 11), 16) && near(at(5, 12), 0) && near(at(6, 16), 8));
+
+    let made = &json["made_of"];
+    let reconciled = &made["as_it_is"];
+    // All but support.
+    assert_eq!(number(&made["besides"]), "77.7".parse().unwrap());
+    assert_eq!(number(&reconciled["ledger"]), "6331.25".parse().unwrap());
+    assert!(number(&reconciled["difference"]).abs() < "0.05".parse().unwrap(), "{reconciled}");
+    let prices: Vec<(&str, Decimal, Decimal)> = made["models"][0]["prices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["paid"].as_str().unwrap(), number(&it["gpu_hours"]), number(&it["cost"])))
+        .collect();
+    let told = |paid, hours: i64, cost: &str| (paid, Decimal::from(hours), cost.parse().unwrap());
+    assert_eq!(
+        prices,
+        [told("committed", 802, "6000"), told("spot", 8, "20.5"), told("on-demand", 24, "310.75")]
+    );
+    // One GPU was committed to in every hour.
+    let as_it_is = &json["scenario"]["option"][0]["place"][0];
+    assert_eq!(as_it_is["committed"][0]["gpus"], 1);
+    let source = as_it_is["committed"][0]["rate"]["source"].as_str().unwrap();
+    assert_eq!(source, "our own effective price under commitments, September 2026");
+    assert_eq!(as_it_is["committed"][0]["rate"]["date"], "2026-09-30");
+
+    let page = finance.get("/scenarios/new?from=2026-09").await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    let told = html::text(&page.body, "#made");
+    for words in
+        ["Everything, September 2026, 720 hours, as of ledger step 1", "77.70 USD. Storage", "each counts"]
+    {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let options = html::texts(&page.body, "#options .bars tbody th");
+    assert!(options.len() >= 5 && options.iter().any(|it| it.starts_with("As it is")), "{options:?}");
+
+    // With filters it is what spend shows with them.
+    for filters in ["account=s3", "not:account=s3", "pricing=Dynamic", "tag:team=nlp", "day=2026-09-05"] {
+        let (hours, _) = spent(&mut finance, &format!("/spend/2026-09.json?{filters}")).await;
+        let json = ask(&mut finance, &format!("/scenarios/new.json?from=2026-09&{filters}")).await;
+        assert_eq!(sum(&hours_of(&json["scenario"])), hours, "{filters}");
+        assert!(
+            number(&json["made_of"]["as_it_is"]["difference"]).abs() < "0.05".parse().unwrap(),
+            "{filters}"
+        );
+    }
+    // Of a quarter, the other months are hours in which nothing was used.
+    let json = ask(&mut finance, "/scenarios/new.json?from=2026-Q3").await;
+    let of_quarter = hours_of(&json["scenario"]);
+    assert_eq!((of_quarter[0].len(), sum(&of_quarter)), (2208, "834".parse().unwrap()));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn machines_of_our_own_cost_what_everything_of_their_cluster_did(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    entered(&mut admin).await;
+    publish(&mut admin, "h100-east", "2026-09").await;
+    let question = "provider=On-premises&account=h100-east";
+    let (hours, cost) = spent(&mut admin, &format!("/spend/2026-09.json?{question}")).await;
+    assert!(hours > Decimal::ZERO);
+    let json = ask(&mut admin, &format!("/scenarios/new.json?from=2026-09&{question}")).await;
+    assert_eq!(sum(&hours_of(&json["scenario"])), hours);
+    let made = &json["made_of"];
+    assert_eq!(number(&made["as_it_is"]["ledger"]), cost);
+    assert_eq!(number(&made["as_it_is"]["difference"]).round(2), Decimal::ZERO);
+    assert_eq!(number(&made["besides"]), Decimal::ZERO);
+    // Our own machines are reckoned with as the register has them.
+    let options = json["scenario"]["option"].as_array().unwrap();
+    let own = options.iter().find(|it| it["name"] == "Machines of our own, the rest on demand").unwrap();
+    assert_eq!(own["place"][0]["supplier"], "Our own, as H100 East");
+    let page = admin.get("/clusters/h100-east").await;
+    let ways = html::attributes(&page.body, "main header a", "href");
+    let way = ways.iter().find(|it| it.starts_with("/scenarios/new")).unwrap();
+    assert_eq!(admin.get(way).await.status, StatusCode::OK, "{way}");
+}
+
+/// nlp and vision, and a pool between them.
+async fn of_teams(db: PgPool) -> TestLedger {
+    let ledger = TestLedger::new(db);
+    let file = Focus::new()
+        .hour("acme", "s1", "2026-09-05T10", "100", "research")
+        .hour("acme", "s2", "2026-09-05T11", "31337.5", "rivals")
+        .hour("acme", "s-pool", "2026-09-06T11", "20", "platform");
+    ledger.deliver("month.csv", file).await;
+    let entries = vec![
+        team("research"),
+        team("rivals"),
+        gpuledger::allocation::Entry::Pool(pool("platform", Split::Evenly)),
+        rule(1, "account", "s-pool", to_pool("platform")),
+        rule(2, "", "", Target::Labels),
+    ];
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+    ledger
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_begins_with_the_hours_of_their_teams_keeps_them_and_sees_them_again(db: PgPool) {
+    let ledger = of_teams(db).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, mut finance) = (app.signed_in(Role::Lead).await, app.signed_in(Role::Finance).await);
+    for (who, query) in [(&mut lead, ""), (&mut finance, "&team=research")] {
+        let json = ask(who, &format!("/scenarios/new.json?from=2026-09{query}")).await;
+        let made = &json["made_of"];
+        assert_eq!(sum(&hours_of(&json["scenario"])), 8.into());
+        // Half of the pool is theirs in spend, and stays out here, which is told.
+        assert_eq!((number(&made["shared_hours"]), number(&made["shared_cost"])), (4.into(), 10.into()));
+        let (hours, cost) =
+            spent(who, &format!("/spend/2026-09.json?{}", query.trim_start_matches('&'))).await;
+        assert_eq!((hours, cost), (12.into(), 110.into()));
+        assert_eq!(number(&made["as_it_is"]["ledger"]), 100.into());
+    }
+    let all = ask(&mut finance, "/scenarios/new.json?from=2026-09").await;
+    assert_eq!(sum(&hours_of(&all["scenario"])), 24.into(), "of everything, pools are a part");
+    for address in ["/scenarios/new?from=2026-09&team=rivals", "/scenarios/new.json?from=2026-09&team=rivals"]
+    {
+        assert_eq!(lead.get(address).await.status, StatusCode::NOT_FOUND);
+    }
+    let fields = [("from", "2026-09"), ("team", "rivals"), ("from", "ledger"), ("name", "Theirs")];
+    let stolen = lead.submit("/scenarios", "/scenarios", &fields).await;
+    assert_eq!(stolen.status, StatusCode::NOT_FOUND);
+
+    let page = lead.get("/scenarios/new?from=2026-09&team=research&set=/months=12").await;
+    assert!(!page.body.contains("31337") && !page.body.contains("ivals"), "{}", page.body);
+    let hidden = |name: &str| html::attributes(&page.body, &format!("#keep [name={name}]"), "value");
+    assert_eq!(
+        (hidden("from"), hidden("team")),
+        (vec!["2026-09".into(), "ledger".into()], vec!["research".into()])
+    );
+    let set = hidden("set")[0].clone();
+    let sequence = hidden("sequence")[0].clone();
+    let fields = [
+        ("from", "2026-09"),
+        ("team", "research"),
+        ("sequence", sequence.as_str()),
+        ("set", set.as_str()),
+        ("from", "ledger"),
+        ("name", "Ours"),
+    ];
+    let kept = lead.submit("/scenarios", "/scenarios", &fields).await;
+    assert_eq!((kept.status, kept.location()), (StatusCode::SEE_OTHER, "/scenarios/1"), "{}", kept.body);
+    let json = ask(&mut lead, "/scenarios/1.json").await;
+    assert_eq!(
+        (json["scenario"]["months"].as_u64(), sum(&hours_of(&json["scenario"]))),
+        (Some(12), 8.into())
+    );
+    assert!(json["scenario"]["note"].as_str().unwrap().contains("September 2026"));
+    // No name, nothing kept, and the page is there again.
+    let fields = [("from", "2026-09"), ("from", "ledger"), ("name", "")];
+    let refused = lead.submit("/scenarios", "/scenarios", &fields).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html::text(&refused.body, "#made").contains("Our teams, September 2026"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("month.csv", month()).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let sent = finance.get("/scenarios/new?from=2026-09&account=s3&%2Fmonths=12").await;
+    assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.body);
+    let edited = sent.location().to_owned();
+    assert_eq!(edited, "/scenarios/new?from=2026-09&account=s3&sequence=1&set=/months=12");
+    ledger.deliver("more.csv", Focus::new().hour("other", "s3", "2026-09-07T10", "5", "nlp")).await;
+    let page = finance.get(&edited).await;
+    assert!(html::text(&page.body, "#made").contains("as of ledger step 1"), "{}", page.body);
+    assert_eq!(
+        html::attributes(&page.body, ".chips a", "href"),
+        ["/scenarios/new?from=2026-09&account=s3&sequence=1"]
+    );
+    let was = ask(&mut finance, &edited.replacen("new?", "new.json?", 1)).await;
+    let is = ask(&mut finance, "/scenarios/new.json?from=2026-09&account=s3").await;
+    assert_eq!((sum(&hours_of(&was["scenario"])), sum(&hours_of(&is["scenario"]))), (8.into(), 16.into()));
+    // Files are those of the same address.
+    let text = finance.get(&edited.replacen("new?", "new.toml?", 1)).await;
+    let scenario = gpuledger::scenario::file::read(&text.body).unwrap();
+    assert_eq!(serde_json::to_value(scenario).unwrap(), was["scenario"]);
+    let table = finance.get(&edited.replacen("new?", "new.csv?", 1)).await;
+    assert!(table.body.starts_with("option,supplier,line,cost,") && table.body.contains("\nAs it is,"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_period_without_hours_says_so_and_what_is_no_question_is_refused(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    // Nothing is there at all, not even a month to begin with.
+    let page = finance.get("/scenarios/new").await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    assert!(html::text(&page.body, ".empty").contains("nothing was billed in Q"));
+    ledger.deliver("month.csv", month()).await;
+    for (query, said) in [
+        ("from=2026-08", "Everything: nothing was billed in August 2026."),
+        ("from=2026-09&account=nobody", "Account: nobody: no accelerator was used in September 2026"),
+        ("from=2026-09&currency=EUR", "Everything: nothing was billed in September 2026."),
+    ] {
+        let page = finance.get(&format!("/scenarios/new?{query}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{query}");
+        assert!(
+            html::text(&page.body, ".empty").contains(said),
+            "{query}: {}",
+            html::text(&page.body, ".empty")
+        );
+        assert!(html::attributes(&page.body, ".empty a", "href").contains(&"/imports".to_owned()));
+        assert_eq!(
+            finance.get(&format!("/scenarios/new.json?{query}")).await.status,
+            StatusCode::BAD_REQUEST,
+            "{query}"
+        );
+    }
+    for (query, said) in [
+        ("from=soon", "from: found “soon”, expected a month (2026-09), a quarter"),
+        ("from=2016..2026", "expected a month"),
+        ("from=2021-01..2026-09", "found 69 months, expected at most 36"),
+        ("from=2026-09&colour=red", "colour is no dimension to filter by"),
+        ("from=2026-09&by=team", "by: found in the address, which takes from, currency"),
+        ("from=2026-09&in=1", "in: expected a currency"),
+        ("from=2026-09&version=2", "version: what is not kept has none"),
+        ("from=2026-09&sequence=77", "77"),
+        ("from=2026-09&set=/nothing=1", "expected a field of this scenario"),
+    ] {
+        let answer = finance.get(&format!("/scenarios/new?{query}")).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
+        assert!(answer.body.contains(said), "{query}: {}", html::text(&answer.body, "main"));
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn two_currencies_are_one_alone_or_both_in_one(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = Focus::new()
+        .hour("acme", "s1", "2026-09-05T10", "100", "nlp")
+        .hour("acme", "s1", "2026-09-05T11", "100", "nlp")
+        .hour("acme", "s2", "2026-09-05T11", "60", "nlp")
+        .billed_in("EUR");
+    ledger.deliver("month.csv", file).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let fields = [("month", "2026-09"), ("currency", "USD"), ("quoted_in", "EUR"), ("rate", "0.5")];
+    let entered = finance.submit("/rates", "/rates", &fields).await;
+    assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", html::text(&entered.body, "main"));
+    for (query, currency, hours, cost, others) in [
+        ("", "USD", 16, 200, vec!["EUR"]),
+        ("&currency=EUR", "EUR", 8, 60, vec!["USD"]),
+        ("&in=EUR", "EUR", 24, 160, vec![]),
+    ] {
+        let json = ask(&mut finance, &format!("/scenarios/new.json?from=2026-09{query}")).await;
+        let (spent_hours, spent_cost) =
+            spent(&mut finance, &format!("/spend/2026-09.json?{}", query.trim_start_matches('&'))).await;
+        assert_eq!((spent_hours, spent_cost), (hours.into(), cost.into()), "{query}");
+        assert_eq!(sum(&hours_of(&json["scenario"])), hours.into(), "{query}");
+        assert_eq!(json["scenario"]["currency"], currency, "{query}");
+        assert_eq!(number(&json["made_of"]["as_it_is"]["ledger"]), cost.into(), "{query}");
+        assert_eq!(number(&json["made_of"]["as_it_is"]["difference"]), Decimal::ZERO, "{query}");
+        assert_eq!(json["made_of"]["other_currencies"], serde_json::json!(others), "{query}");
+    }
+    // The list is in dollars, which are worth half here.
+    let json = ask(&mut finance, "/scenarios/new.json?from=2026-09&in=EUR").await;
+    let options = json["scenario"]["option"].as_array().unwrap();
+    let cloud = options.iter().find(|it| it["name"] == "The cheapest specialty cloud").unwrap();
+    let source = cloud["place"][0]["on_demand"]["source"].as_str().unwrap();
+    assert!(source.ends_with("a dollar at 0.5 EUR"), "{source}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_is_one_click_from_where_the_hours_are_shown(db: PgPool) {
+    let ledger = of_teams(db).await;
+    let app = TestApp::of(&ledger);
+    let mut finance = app.signed_in(Role::Finance).await;
+    for (page, way) in [
+        ("/spend/2026-09?team=research&by=account", "/scenarios/new?from=2026-09&team=research"),
+        (
+            "/spend/2026-Q3?in=USD&not:account=s2",
+            "/scenarios/new?from=2026-07..2026-09&in=USD&not%3Aaccount=s2",
+        ),
+        ("/teams/research/2026-09", "/scenarios/new?from=2026-09&team=research"),
+    ] {
+        let body = finance.get(page).await.body;
+        let ways = html::attributes(&body, "main a", "href");
+        let found: Vec<&String> = ways.iter().filter(|it| it.starts_with("/scenarios/new")).collect();
+        assert_eq!(found, [way], "{page}");
+        assert_eq!(finance.get(way).await.status, StatusCode::OK, "{way}");
+    }
+    let mut lead = app.signed_in(Role::Lead).await;
+    for (who, teams) in [(&mut finance, vec!["", "research", "rivals"]), (&mut lead, vec!["", "research"])] {
+        let body = who.get("/scenarios").await.body;
+        assert_eq!(html::attributes(&body, "#whose option", "value"), teams);
+        let periods = html::attributes(&body, "#from option", "value");
+        assert_eq!(periods[..3], ["2026-07..2026-09", "2026-04..2026-06", "2026-09"]);
+        let sent = who.get("/scenarios/new?from=2026-07..2026-09&whose=research").await;
+        assert_eq!(sent.location(), "/scenarios/new?from=2026-07..2026-09&team=research");
+        let sent = who.get("/scenarios/new?from=2026-09&whose=").await;
+        assert_eq!(sent.location(), "/scenarios/new?from=2026-09");
+    }
+}
