@@ -39,6 +39,8 @@ pub mod money;
 pub mod onprem;
 /// Billing months and charge periods, always half-open.
 pub mod period;
+/// The list of prices that holds: what comes with the program, and what people entered or imported; changes and undo.
+pub mod prices;
 /// The questions pages ask of the ledger.
 pub mod report;
 /// The economics: what owning costs, when it pays, how many are enough. Pure.

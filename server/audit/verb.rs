@@ -70,6 +70,11 @@ verbs! {
     ScenarioUnshared = "scenario.unshared", "scenario no longer shared";
     ScenarioRemoved = "scenario.removed", "scenario removed";
     ScenarioBroughtBack = "scenario.brought_back", "scenario brought back";
+    PricesImported = "prices.imported", "file of prices read";
+    PricesProposed = "prices.proposed", "change of the prices proposed";
+    PricesChanged = "prices.changed", "prices changed";
+    PricesUndone = "prices.undone", "change of the prices undone";
+    PricesDiscarded = "prices.discarded", "change of the prices set aside";
     DeliveryUndone = "delivery.undone", "undone";
 }
 

@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::economics::Economics;
 use super::month::Line;
 use crate::accelerator::{Model, find_model};
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 use crate::scenario::BreakEven;
 use crate::scenario::arithmetic::{one, product};
 use crate::scenario::break_even::Question;
-use crate::scenario::price::{Paid, Price, prices_of};
+use crate::scenario::price::{Catalogue, Paid, Price};
 
 /// Hours of one model in a month.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -92,20 +92,26 @@ pub fn compare(
         utilization: economics.utilization,
         most: one(),
     };
-    let used = if paid == Paid::Committed { hours.owned } else { hours.productive };
+    let used = if paid.is_of_every_hour() { hours.owned } else { hours.productive };
     Some(Comparison {
         break_even: economics.by_utilization.break_even(&question).ok()?,
         of_month: product(&[per_hour, used]),
     })
 }
 
-/// The list's prices for a model; a dollar is worth so much of the cluster's currency.
-pub fn offers(economics: &Economics, hours: &HoursOfModel, dollar: Decimal, today: NaiveDate) -> Vec<Offer> {
-    let of_model = hours.accelerator.map(prices_of).unwrap_or_default();
+/// The list's prices for a model. `rate` says what one of a currency is worth in that of the cluster; prices in others
+/// are left out.
+pub fn offers(
+    economics: &Economics,
+    hours: &HoursOfModel,
+    list: &Catalogue,
+    rate: impl Fn(&Currency) -> Option<Decimal>,
+    today: NaiveDate,
+) -> Vec<Offer> {
+    let of_model = hours.accelerator.into_iter().flat_map(|model| list.of(model));
     of_model
-        .into_iter()
         .filter_map(|price| {
-            let per_hour = product(&[price.usd_per_hour, dollar]).normalize();
+            let per_hour = product(&[price.amount, rate(&price.currency)?]).normalize();
             let comparison = compare(economics, hours, price.paid, per_hour)?;
             Some(Offer { price: price.clone(), per_hour, is_stale: price.is_stale(today), comparison })
         })
@@ -117,7 +123,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::money::Currency;
     use crate::onprem::economics::economics;
     use crate::onprem::register::Register;
     use crate::onprem::start::Start;
@@ -210,13 +215,16 @@ mod tests {
                 .unwrap();
         let lines = month::lines(&register, &[], "east", "2026-02".parse().unwrap());
         let hours = &hours_by_model(&lines, number("0.76"))[0];
-        let found = offers(&economics, hours, number("0.5"), day("2026-11-22"));
-        assert_eq!(found.len(), prices_of("nvidia-h100-sxm").len());
-        assert!(found.iter().all(|it| it.per_hour.times(2) == it.price.usd_per_hour));
+        let list = Catalogue::shipped();
+        let half = |it: &Currency| (it.as_str() == "USD").then(|| number("0.5"));
+        let found = offers(&economics, hours, list, half, day("2026-11-22"));
+        assert_eq!(found.len(), list.of("nvidia-h100-sxm").count());
+        assert!(found.iter().all(|it| it.per_hour.times(2) == it.price.amount));
         let reserved = found.iter().find(|it| it.price.tier == Tier::ThreeYears).unwrap();
         assert!(reserved.is_stale && matches!(reserved.comparison.break_even, BreakEven::Committed { .. }));
         assert!(found.iter().any(|it| !it.is_stale));
         let unknown = HoursOfModel { accelerator: None, ..hours.clone() };
-        assert!(offers(&economics, &unknown, one(), day("2026-11-22")).is_empty());
+        assert!(offers(&economics, &unknown, list, half, day("2026-11-22")).is_empty());
+        assert!(offers(&economics, hours, list, |_| None, day("2026-11-22")).is_empty(), "no rate");
     }
 }

@@ -326,5 +326,5 @@ async fn prices_in_dollars_need_a_rate_where_a_cluster_is_paid_in_euros(db: PgPo
     assert_eq!(admin.submit("/rates", "/rates", &rate).await.status, StatusCode::SEE_OTHER);
     let after = json(&mut admin, "/clusters/paris.json").await;
     let offer = &after["cloud"]["listed"][0][0];
-    assert_eq!(decimal(&offer["per_hour"]).times(5), decimal(&offer["usd_per_hour"]).times(4));
+    assert_eq!(decimal(&offer["per_hour"]).times(5), decimal(&offer["price"]).times(4));
 }

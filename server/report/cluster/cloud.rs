@@ -11,6 +11,7 @@ use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{ClusterMonth, Comparison, Economics, HoursOfModel, Offer, compare, offers};
 use crate::period::{BillingMonth, Period};
+use crate::prices;
 use crate::scenario::price::Paid;
 
 /// Months whose prices the organization's own are taken from.
@@ -31,7 +32,7 @@ pub struct Cloud {
     pub paid: Vec<PaidElsewhere>,
     /// What of that no rate converts.
     pub unconverted: Vec<Unconverted>,
-    /// Lists are in dollars: what one is worth in the cluster's currency; none where the month has no rate.
+    /// Lists are mostly in dollars: what one is worth in the cluster's currency; none where the month has no rate.
     pub rate: Option<Used>,
     /// By model, as `hours`.
     pub listed: Vec<Vec<Offer>>,
@@ -69,12 +70,12 @@ impl Answers {
         let spend = self.spend(&mut *db, &question).await?;
         let paid = spend.groups.iter().filter_map(|group| PaidElsewhere::of(group, economics, &hours));
         let sequence = ledger::sequence(&mut *db).await?;
-        let rates = exchange::rates(db, month, month, sequence).await?;
-        let rate = rates.find(month, &Currency::exactly("USD"), &economics.currency);
-        let listed = hours.iter().map(|hours| match &rate {
-            Some(dollar) => offers(economics, hours, dollar.rate, today),
-            None => Vec::new(),
-        });
+        let rates = exchange::rates(&mut *db, month, month, sequence).await?;
+        let worth = |of: &Currency| rates.find(month, of, &economics.currency);
+        let rate = worth(&Currency::exactly("USD"));
+        let (_, list) = prices::current(db).await?;
+        let rate_of = |of: &Currency| worth(of).map(|used| used.rate);
+        let listed = hours.iter().map(|hours| offers(economics, hours, &list, rate_of, today));
         Ok(Some(Cloud {
             month,
             here: economics.of_hours(hours.iter().map(|it| it.owned).sum()),

@@ -6,7 +6,7 @@ use crate::scenario::arithmetic::{HOURS_PER_MONTH, decimal, one, product, quotie
 use crate::scenario::commitment::Commitment;
 use crate::scenario::figure::Unit;
 use crate::scenario::owning::{About, Draw, Fabric, Hours, Other, Owning, Part, Per, Residual, Staff};
-use crate::scenario::price::{Tier, prices};
+use crate::scenario::price::{Catalogue, Price, Tier};
 use crate::scenario::rent;
 use crate::scenario::spot::{Interruptions, Preemptions};
 
@@ -53,16 +53,16 @@ fn thousand_hours() -> Option<Claim> {
 
 fn spot_discount() -> Option<Claim> {
     let current = ["nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200"];
+    let prices = || Catalogue::shipped().listed().iter().map(|it| &it.price);
     let mut found: Vec<Decimal> = prices()
-        .iter()
         .filter(|price| price.tier == Tier::Spot && current.contains(&price.accelerator.as_str()))
         .filter_map(|spot| {
-            let list = prices().iter().find(|price| {
+            let list = prices().find(|price: &&Price| {
                 price.tier == Tier::OnDemand
                     && price.accelerator == spot.accelerator
                     && price.supplier == spot.supplier
             })?;
-            rent::discount(spot.usd_per_hour, list.usd_per_hour)
+            rent::discount(spot.amount, list.amount)
         })
         .collect();
     found.sort_unstable();

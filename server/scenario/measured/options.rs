@@ -39,7 +39,7 @@ pub(super) fn options(measured: &Measured, taken: &[&Used], months: u32) -> Foun
     };
     let reserved = |tier: Tier, months: u32| {
         move |used: &Used| {
-            let price = cheapest(used, tier, |_| true)?;
+            let price = cheapest(measured, used, tier, |_| true)?;
             let rate = listed(measured, price)?;
             let base = Committed { rate, upfront: Decimal::ZERO, months, gpus: Gpus::Best };
             Some(Place {
@@ -51,7 +51,8 @@ pub(super) fn options(measured: &Measured, taken: &[&Used], months: u32) -> Foun
         }
     };
     let elsewhere = |used: &Used| {
-        let price = cheapest(used, Tier::OnDemand, |it| !HYPERSCALERS.contains(&it.supplier.as_str()))?;
+        let price =
+            cheapest(measured, used, Tier::OnDemand, |it| !HYPERSCALERS.contains(&it.supplier.as_str()))?;
         let on_demand = Some(listed(measured, price)?);
         Some(Place { supplier: price.supplier.clone(), on_demand, ..at(used) })
     };
@@ -123,26 +124,41 @@ fn on_demand(measured: &Measured, used: &Used) -> Option<Rate> {
     }
     let of_ours = |it: &Price| used.ways.iter().any(|way| way.supplier == it.supplier);
     let of_large = |it: &Price| HYPERSCALERS.contains(&it.supplier.as_str());
-    let price = cheapest(used, Tier::OnDemand, of_ours)
-        .or_else(|| cheapest(used, Tier::OnDemand, of_large))
-        .or_else(|| cheapest(used, Tier::OnDemand, |_| true))?;
+    let price = cheapest(measured, used, Tier::OnDemand, of_ours)
+        .or_else(|| cheapest(measured, used, Tier::OnDemand, of_large))
+        .or_else(|| cheapest(measured, used, Tier::OnDemand, |_| true))?;
     listed(measured, price)
 }
 
-fn cheapest(used: &Used, tier: Tier, is_meant: impl Fn(&Price) -> bool) -> Option<&Price> {
+fn cheapest<'a>(
+    measured: &Measured,
+    used: &'a Used,
+    tier: Tier,
+    is_meant: impl Fn(&Price) -> bool,
+) -> Option<&'a Price> {
     let meant = used.listed.iter().filter(|it| it.tier == tier && is_meant(it));
-    meant.min_by_key(|it| it.usd_per_hour)
+    let told = meant.filter_map(|it| Some((in_its_currency(measured, it)?, it)));
+    told.min_by_key(|(amount, _)| *amount).map(|(_, price)| price)
+}
+
+/// What an hour costs in the scenario's currency; none where nobody knows what the price's is worth in it.
+fn in_its_currency(measured: &Measured, price: &Price) -> Option<Decimal> {
+    if price.currency == measured.currency {
+        return Some(price.amount);
+    }
+    let dollar = measured.dollar.filter(|_| price.currency.as_str() == "USD")?;
+    Some(product(&[price.amount, dollar]).round(layers::DIGITS).normalize())
 }
 
 /// A price of the list in the scenario's currency.
 fn listed(measured: &Measured, price: &Price) -> Option<Rate> {
-    let dollar = measured.dollar?;
+    let amount = in_its_currency(measured, price)?;
     let mut source = format!("{} {}", price.supplier, price.sku).trim_end().to_owned() + ", " + &price.source;
-    if dollar != 1.into() {
+    if let Some(dollar) = measured.dollar.filter(|_| price.currency != measured.currency) {
         source += &format!(", a dollar at {} {}", dollar.normalize(), measured.currency);
     }
     Some(Rate {
-        price: product(&[price.usd_per_hour, dollar]).round(layers::DIGITS).normalize(),
+        price: amount,
         date: Some(price.date),
         source,
         region: price.region.clone(),

@@ -2,7 +2,7 @@ use chrono::NaiveDate;
 
 use super::*;
 use crate::accelerator::PARTS;
-use crate::scenario::price::{Tier, prices_of};
+use crate::scenario::price::{Catalogue, Tier};
 
 const H100: &str = "nvidia-h100-sxm";
 
@@ -29,7 +29,7 @@ fn used(ways: Vec<Way>) -> Used {
         gpus_per_node: 8,
         ways,
         unused: Decimal::ZERO,
-        listed: prices_of(H100).into_iter().cloned().collect(),
+        listed: Catalogue::shipped().of(H100).cloned().collect(),
         machines: Some(Machines { owning: Owning::default(), source: "assumed".to_owned() }),
     }
 }
@@ -183,8 +183,8 @@ fn prices_of_others_are_in_the_scenario_s_currency_or_not_there() {
     let euros = |dollar| Measured { currency: Currency::exactly("EUR"), dollar, ..measured(vec![mixed()]) };
     let made = euros(Some(number("0.5"))).scenario().unwrap();
     let rate = made.scenario.options[3].places[0].committed[0].rate.clone();
-    let listed = prices_of(H100).into_iter().filter(|it| it.tier == Tier::ThreeYears);
-    assert_eq!(rate.price.times(2), listed.map(|it| it.usd_per_hour).min().unwrap());
+    let listed = Catalogue::shipped().of(H100).filter(|it| it.tier == Tier::ThreeYears);
+    assert_eq!(rate.price.times(2), listed.map(|it| it.amount).min().unwrap());
     assert!(rate.source.ends_with("a dollar at 0.5 EUR"), "{}", rate.source);
     let made = euros(None).scenario().unwrap();
     let names: Vec<&str> = made.scenario.options.iter().map(|it| it.name.as_str()).collect();

@@ -26,7 +26,7 @@ use crate::scenario::check;
 use crate::scenario::comparison::Scenario;
 use crate::scenario::measured::{Machines, Measured, Paid, Told, Used, Way};
 use crate::scenario::owning::{Draw, Fabric, Owning};
-use crate::scenario::price::prices_of;
+use crate::scenario::price::Catalogue;
 use crate::web::error::{Error, Result};
 use crate::web::question::Asked;
 
@@ -280,7 +280,7 @@ fn models(found: &Hourly, around: &Around<'_>) -> Vec<Used> {
             gpus_per_node,
             ways,
             unused,
-            listed: prices_of(model.id).into_iter().cloned().collect(),
+            listed: Catalogue::shipped().of(model.id).cloned().collect(),
             machines: around.machines(model),
         })
     };

@@ -1,8 +1,8 @@
 //! `/scenarios`: where work should run. Those that are kept, templates to begin with, and files.
 
 mod answer;
-pub(super) mod calculators;
 pub(super) mod begin;
+pub(super) mod calculators;
 pub(super) mod change;
 mod charts;
 mod edit;

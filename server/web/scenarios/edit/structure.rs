@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::money::Decimal;
 use crate::scenario::comparison::Scenario;
-use crate::scenario::price::{Tier, prices_of};
+use crate::scenario::price::{Catalogue, Tier};
 
 /// A pointer's end and what it stands in.
 fn parent(pointer: &str) -> Option<(&str, &str)> {
@@ -102,13 +102,13 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario) -> Optio
 
 /// The cheapest listed price of the work's accelerator with its source; without one 0, which asks for another.
 fn rate(scenario: &Scenario, accelerator: &str, tier: Tier) -> Value {
-    let is_listed = scenario.currency.as_str() == "USD";
-    let found = prices_of(accelerator).into_iter().find(|it| is_listed && it.tier == tier);
+    let mut of_model = Catalogue::shipped().of(accelerator);
+    let found = of_model.find(|it| it.currency == scenario.currency && it.tier == tier);
     found.map_or_else(
         || json!({ "price": Decimal::ZERO }),
         |it| {
             let source = format!("{} {}, {}", it.supplier, it.sku, it.source);
-            json!({ "price": it.usd_per_hour, "date": it.date, "source": source, "region": it.region })
+            json!({ "price": it.amount, "date": it.date, "source": source, "region": it.region })
         },
     )
 }

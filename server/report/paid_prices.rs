@@ -1,0 +1,84 @@
+//! What an hour of each accelerator cost the organization by how it was bought, to stand beside list prices.
+
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::{Answers, Error, Filter, Grouping, Question, Unconverted};
+use crate::accelerator::Model;
+use crate::accounts::Viewer;
+use crate::money::{Currency, Decimal};
+use crate::period::Period;
+use crate::scenario::price::Tier;
+
+/// The pricing category of what is our own, which no list sells.
+const OWNED: &str = "Owned";
+
+/// Effective prices of a period.
+#[derive(Clone, Debug, Serialize)]
+pub struct PaidPrices {
+    pub period: Period,
+    pub currency: Currency,
+    pub prices: Vec<PaidPrice>,
+    /// What no rate converts, and is in none of them.
+    pub unconverted: Vec<Unconverted>,
+}
+
+/// The effective cost of an accelerator-hour that was paid for.
+#[derive(Clone, Debug, Serialize)]
+pub struct PaidPrice {
+    /// `H100`, whichever its form: bills rarely say more.
+    pub accelerator: String,
+    /// `Standard`, `Committed` or `Dynamic`, as FOCUS has it.
+    pub pricing: String,
+    pub per_hour: Decimal,
+    pub accelerator_hours: Decimal,
+}
+
+impl PaidPrices {
+    /// The price of a model bought as a tier is.
+    pub fn of(&self, model: &Model, tier: Tier) -> Option<&PaidPrice> {
+        self.prices.iter().find(|it| it.accelerator == model.name && it.pricing == tier.category())
+    }
+
+    /// Where such a price is from, for a person and for a scenario.
+    pub fn source(&self) -> String {
+        format!("our own effective price, {}", self.period.name())
+    }
+}
+
+impl Answers {
+    /// Prices of a period, in one currency.
+    pub async fn paid_prices(
+        &self,
+        db: &mut PgConnection,
+        period: Period,
+        currency: &Currency,
+        viewer: Viewer,
+    ) -> Result<PaidPrices, Error> {
+        let owned = Filter { dimension: Grouping::Pricing, values: vec![OWNED.to_owned()], leaves_out: true };
+        let question = Question {
+            by: Grouping::Accelerator,
+            then: Some(Grouping::Pricing),
+            convert_into: Some(currency.clone()),
+            filters: vec![owned],
+            ..Question::of(period, viewer)
+        };
+        let spend = self.spend(db, &question).await?;
+        let mut prices = Vec::new();
+        for group in &spend.groups {
+            let Some(accelerator) = &group.key else { continue };
+            for of_pricing in &group.groups {
+                // What was given for nothing is no price.
+                let per_hour = of_pricing.cost_per_accelerator_hour.filter(|it| *it > Decimal::ZERO);
+                let (Some(pricing), Some(per_hour)) = (of_pricing.key.clone(), per_hour) else { continue };
+                prices.push(PaidPrice {
+                    accelerator: accelerator.clone(),
+                    pricing,
+                    per_hour,
+                    accelerator_hours: of_pricing.accelerator_hours,
+                });
+            }
+        }
+        Ok(PaidPrices { period, currency: currency.clone(), prices, unconverted: spend.unconverted })
+    }
+}
