@@ -185,6 +185,7 @@ impl Used {
             productive: 1.into(),
             availability: None,
             tokens_per_hour: None,
+            unserved_cost: None,
         }
     }
 

@@ -73,6 +73,7 @@ fn by_utilization(scenario: &Scenario, answer: &Answer) -> Option<Lines> {
         match curve.kind {
             LayerKind::Owned => answer.name(&curve.option).to_owned(),
             LayerKind::Committed => format!("{of}, reserved"),
+            LayerKind::Block => format!("{of}, in blocks"),
             LayerKind::Spot => format!("{of}, spot"),
             LayerKind::OnDemand => format!("{of}, on demand"),
             LayerKind::Tokens => format!("{of}, by the token"),
@@ -195,6 +196,7 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
                 class: match it.kind {
                     Some(LayerKind::Owned) => "s1",
                     Some(LayerKind::Committed) => reserved.next().unwrap_or("s6"),
+                    Some(LayerKind::Block) => "s4",
                     Some(LayerKind::Spot) => "s8",
                     Some(LayerKind::OnDemand | LayerKind::Tokens) => "s5",
                     None => "other",
