@@ -75,11 +75,17 @@ pub struct Coverage {
     pub waste: Figure,
 }
 
+/// What is paid at the start of a term, by each of its hours: upfront × capital recovery factor ÷ 8,760. None for a term
+/// of no time.
+pub fn upfront_by_hour(upfront: Decimal, years: Decimal, cost_of_capital: Decimal) -> Option<Decimal> {
+    let yearly = product(&[upfront, capital_recovery_factor(cost_of_capital, years)?]);
+    quotient(yearly, HOURS_PER_YEAR.into())
+}
+
 impl Commitment {
     /// r, money for an hour of the term. None for a term of no time.
     pub fn rate(&self) -> Option<Decimal> {
-        let yearly = product(&[self.upfront, capital_recovery_factor(self.cost_of_capital, self.years)?]);
-        Some(quotient(yearly, HOURS_PER_YEAR.into())? + self.hourly)
+        Some(upfront_by_hour(self.upfront, self.years, self.cost_of_capital)? + self.hourly)
     }
 
     /// What it asks.

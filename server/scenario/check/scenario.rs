@@ -198,8 +198,12 @@ fn by_tokens(place: &Place, field: &str, scenario: &Scenario, found: &mut Findin
 }
 
 fn of_commitment(committed: &Committed, field: &str, found: &mut Findings) {
-    rate(&committed.rate, &format!("{field}.rate"), found);
-    found.money(&format!("{field}.upfront"), committed.upfront);
+    // All of it may be paid upfront, and its hours for nothing.
+    let is_upfront =
+        found.money(&format!("{field}.upfront"), committed.upfront) && !committed.upfront.is_zero();
+    if !(is_upfront && committed.rate.price.is_zero()) {
+        rate(&committed.rate, &format!("{field}.rate"), found);
+    }
     if !(1..=LONGEST).contains(&committed.months) {
         found.refuse(&format!("{field}.months"), committed.months, "expected a term of 1 to 120 months");
     }

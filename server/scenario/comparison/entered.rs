@@ -199,7 +199,10 @@ pub struct Committed {
 impl Committed {
     /// What is paid at the start of a term moves as the price of its hours does: times what it is now.
     pub(super) fn upfront_factor(&self, start: u32) -> Decimal {
-        quotient(self.rate.in_month(start), self.rate.in_month(0)).unwrap_or_else(one)
+        // All of it may be paid upfront.
+        let price = if self.rate.price.is_zero() { one() } else { self.rate.price };
+        let in_month = |month| self.rate.path.moved(price, month);
+        quotient(in_month(start), in_month(0)).unwrap_or_else(one)
     }
 }
 

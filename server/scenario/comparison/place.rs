@@ -17,6 +17,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
 use crate::scenario::cash::Payments;
 use crate::scenario::check::Refused;
+use crate::scenario::commitment::upfront_by_hour;
 use crate::scenario::mix::{Commitment, Ladder, Overflow, Size, Stack};
 use crate::scenario::profile::{MONTH, PARTS, Profile, in_gpus, parts};
 
@@ -286,10 +287,12 @@ fn per_unserved_hour(scenario: &Scenario, demands: &[Profile], place: &Place) ->
     Some(product(&[of_work?, quotient(place.performance, place.rework)?]))
 }
 
-/// What an hour of each month comes to: its price at the start of its term, and a part of what was paid then.
+/// What an hour of each month comes to: its price at the start of its term, and a part of what was paid then, without
+/// interest: what early payments cost is in what all is worth today.
 pub(super) fn commitment(entered: &Committed, months: u32) -> Commitment {
     let term = entered.months.max(1);
-    let upfront = quotient(entered.upfront, product(&[count(term), HOURS_PER_MONTH.into()]));
+    let years = quotient(count(term), 12.into()).unwrap_or_default();
+    let upfront = upfront_by_hour(entered.upfront, years, Decimal::ZERO);
     let price = |month: u32| {
         let start = month - month % term;
         let upfront = product(&[upfront.unwrap_or_default(), entered.upfront_factor(start)]);

@@ -304,6 +304,36 @@ fn spot_serves_where_nothing_else_is_sold() {
     assert!(compared.options[1].fails[0].contains("105120 GPU-hours are not served"));
 }
 
+#[test]
+fn whether_to_pay_upfront_is_told_by_what_all_is_worth_today() {
+    // A year of one GPU with nothing, half and all of it upfront, as AWS sells it.
+    let variant = |price: &str, upfront: i64| Place {
+        committed: vec![Committed {
+            rate: rate(price),
+            upfront: upfront.into(),
+            months: 12,
+            gpus: Gpus::Number(1),
+        }],
+        ..Place::default()
+    };
+    let places = [variant("5.4", 0), variant("2.6", 23_000), variant("0", 45_200)];
+    let entered = Scenario { months: 12, ..scenario(work(flat(1, 24)), places) };
+    let worth = |yearly: &str| -> Vec<Decimal> {
+        let compared = Scenario { cost_of_capital: number(yearly), ..entered.clone() }.compare().unwrap();
+        compared.options.iter().map(|it| it.present_value.round(2)).collect()
+    };
+    let free = worth("0");
+    assert_eq!(free, [number("47304"), number("45776"), number("45200")]);
+    let monthly = |first: i64, hour: &str| {
+        Payments::level(first.into(), product(&[number(hour), 730.into()]), 12)
+            .present_value(number("0.2"))
+            .round(2)
+    };
+    let dear = worth("0.2");
+    assert_eq!(dear, [monthly(0, "5.4"), monthly(23_000, "2.6"), monthly(45_200, "0")]);
+    assert!(dear[0] < dear[1] && dear[1] < dear[2], "where money is dear, what is paid late costs less");
+}
+
 fn block(price: &str, gpus: u32, hours: u32) -> Block {
     Block { rate: rate(price), gpus, hours, every_months: 0, first_month: 0, starts_at_hour: 0 }
 }

@@ -70,11 +70,6 @@ impl Ladder {
         Served { base: all.over(0) - over, spot: over - burst, burst }
     }
 
-    /// Thousandths of GPU-hours that a month asks for.
-    pub fn hours(&self, month: u32) -> u128 {
-        self.months.get(month as usize).map_or(0, |it| it.all.over(0))
-    }
-
     /// Of a month's highest hour, thousandths of a GPU.
     pub fn peak(&self, month: u32) -> u64 {
         self.months.get(month as usize).and_then(|it| it.all.sorted.last().copied()).unwrap_or_default()

@@ -18,35 +18,12 @@ use serde::Serialize;
 pub use ladder::Ladder;
 pub use stack::{Commitment, Overflow, Size, Stack};
 
-use super::profile::Hour;
-use crate::money::Decimal;
-
 /// Thousandths of GPU-hours by what serves them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Served {
     pub base: u128,
     pub spot: u128,
     pub burst: u128,
-}
-
-/// Serves hours with a level of base and so much of spot, both in thousandths of a GPU, and the rest on demand.
-pub fn serve(hours: &[Hour], level: u64, spot: u64) -> Served {
-    let mut served = Served::default();
-    for hour in hours {
-        let all = hour.all();
-        let base = all.min(level);
-        let over = all - base;
-        let interrupted = over.min(hour.interruptible).min(spot);
-        served.base += u128::from(base);
-        served.spot += u128::from(interrupted);
-        served.burst += u128::from(over - interrupted);
-    }
-    served
-}
-
-/// The smallest multiple of a step, up to the first that is not below a limit, that costs least, where cost is convex.
-pub fn cheapest(limit: u64, step: u64, cost: impl Fn(u64) -> Decimal) -> u64 {
-    first(0, limit, step, |level| cost(level + step) >= cost(level))
 }
 
 /// The smallest of from, from + step, … that is enough, or the first that is not below a limit. What is enough stays so.

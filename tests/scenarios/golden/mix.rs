@@ -3,9 +3,9 @@
 use gpuledger::money::Decimal;
 use gpuledger::scenario::arithmetic::{product, quotient};
 use gpuledger::scenario::claim::{first_example_of_spot, worked_example};
-use gpuledger::scenario::mix::{cheapest, serve};
+use gpuledger::scenario::mix::{Commitment, Ladder, Overflow, Size, Stack};
 use gpuledger::scenario::owning::Hours;
-use gpuledger::scenario::profile::{Hour, PARTS, Spread, in_gpus};
+use gpuledger::scenario::profile::{Hour, MONTH, PARTS, Spread, in_gpus};
 
 use super::{Computed, number, owning};
 
@@ -33,25 +33,38 @@ fn day_at(level: i64, missing: Decimal) -> Decimal {
     spread().cost(level.into(), reserved(), missing)
 }
 
-/// Eight hours each of 2, 4 and 8 GPUs, all of which can be interrupted.
+/// Days that make whole months.
+const DAYS: usize = MONTH;
+const MONTHS: usize = 24;
+
+/// Days of eight hours each of 2, 4 and 8 GPUs, all of which can be interrupted.
 fn steps() -> Vec<Hour> {
     let of = |gpus: u64| vec![Hour { firm: 0, interruptible: gpus * PARTS }; 8];
-    [of(2), of(4), of(8)].concat()
+    [of(2), of(4), of(8)].concat().repeat(DAYS)
 }
 
-/// What those hours cost at a level, with two GPUs of spot at 3 where they are asked for.
+/// What is not in the base: spot at 3 as far as there is any, and 10 on demand.
+fn overflow(spot: u64) -> Overflow {
+    let flat = |price: i64| vec![price.into(); MONTHS];
+    Overflow { spot: Some((flat(3), spot * PARTS)), burst: flat(10) }
+}
+
+/// What a day of them costs at a level, with so many GPUs of spot.
 fn stepped(level: u64, base: Decimal, spot: u64) -> Decimal {
-    let hours = steps();
-    let served = serve(&hours, level, spot * PARTS);
-    let paid = in_gpus(u128::from(level) * hours.len() as u128);
-    let overflow = in_gpus(served.spot).times(3) + in_gpus(served.burst).times(10);
-    product(&[paid, base]) + overflow
+    let overflow = overflow(spot);
+    let ladder = Ladder::new(&steps(), &overflow);
+    let rest = overflow.cost(&ladder, 0..ladder.months(), level);
+    product(&[in_gpus(level.into()), 24.into(), base]) + quotient(rest, (DAYS as i64).into()).unwrap()
 }
 
 /// The level that costs least, in GPUs.
 fn best(base: Decimal, spot: u64) -> Decimal {
-    let of = |level| stepped(level, base, spot);
-    in_gpus(cheapest(8 * PARTS, PARTS, of).into())
+    let overflow = overflow(spot);
+    let ladder = Ladder::new(&steps(), &overflow);
+    let term = ladder.months();
+    let commitments = [Commitment { prices: vec![base; MONTHS], term, size: Size::Best }];
+    let stack = Stack { ladder: &ladder, commitments: &commitments, overflow: &overflow, step: PARTS };
+    in_gpus(stack.levels()[0][0].into())
 }
 
 /// What an owned hour of the worked example costs: nothing of it moves with utilization.
