@@ -166,6 +166,21 @@ on_demand = { price = "6.88" }
     }
 
     #[test]
+    fn what_moves_and_what_is_bought_in_advance_is_written_and_read_the_same() {
+        let text = SMALL
+            .replace("name = \"Our own\"", "name = \"Our own\"\nspend = { per_hour = 12.5, months = 12 }")
+            .replace(
+                "on_demand = { price = \"6.88\" }",
+                r#"spend_rate = { price = 4.1, path = { by = "entered", prices = [4.1, 4] } }
+blocks = [{ rate = { price = 3, path = { by = "steps", steps = [{ month = 6, factor = 0.8 }] } }, gpus = 8, hours = 24 }]
+on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
+            );
+        let scenario = read(&text).unwrap();
+        assert_eq!(scenario.options[1].places[0].blocks[0].rate.path.to_string(), "6: 0.8");
+        assert_eq!(read(&write(&scenario).unwrap()).unwrap(), scenario);
+    }
+
+    #[test]
     fn what_is_wrong_is_told_with_line_and_key() {
         for (from, to, expected) in [
             ("months = 36", "months = ", "line 3: "),

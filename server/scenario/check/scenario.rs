@@ -7,7 +7,7 @@ use super::{Findings, owning, path, porting, shape, transfer};
 use crate::accelerator;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, one};
-use crate::scenario::comparison::{Block, Committed, Gpus, Place, Rate, Scenario, Work};
+use crate::scenario::comparison::{Alternative, Block, Committed, Gpus, Place, Rate, Scenario, Work};
 use crate::scenario::path::Path;
 
 /// Months that are looked at: ten years.
@@ -44,6 +44,7 @@ pub fn scenario(scenario: &Scenario) -> Findings {
             found.refuse(&format!("{field}.name"), "empty", "expected a name to tell options apart");
         }
         many(&format!("{field}.place"), option.places.len(), MOST_PLACES, &mut found);
+        of_spend(option, &field, &mut found);
         let mut taken = BTreeSet::new();
         for (at, place) in option.places.iter().enumerate() {
             let field = format!("{field}.place.{at}");
@@ -208,6 +209,47 @@ fn of_commitment(committed: &Committed, field: &str, found: &mut Findings) {
         found.refuse(&format!("{field}.months"), committed.months, "expected a term of 1 to 120 months");
     }
     size(committed.gpus, field, found);
+}
+
+/// Money that is committed to by the hour, and what it buys.
+fn of_spend(option: &Alternative, field: &str, found: &mut Findings) {
+    if let Some(spend) = &option.spend {
+        let name = |name: &str| format!("{field}.spend.{name}");
+        if found.money(&name("per_hour"), spend.per_hour) && spend.per_hour.is_zero() {
+            found.refuse(&name("per_hour"), 0, "nothing is committed to; remove it");
+        }
+        if !(1..=LONGEST).contains(&spend.months) {
+            found.refuse(&name("months"), spend.months, "expected a term of 1 to 120 months");
+        }
+        if option.places.iter().all(|place| place.spend_rate.is_none()) {
+            let message = "buys nothing: enter in a place what an hour on demand costs under it";
+            found.refuse(&name("per_hour"), spend.per_hour, message);
+        }
+    }
+    for (at, place) in option.places.iter().enumerate() {
+        let Some(under) = &place.spend_rate else { continue };
+        let name = format!("{field}.place.{at}.spend_rate");
+        rate(under, &name, found);
+        let name = format!("{name}.price");
+        let Some(on_demand) = &place.on_demand else {
+            found.refuse(&name, under.price, "is instead of a price on demand; enter that, too");
+            continue;
+        };
+        if option.spend.is_none() {
+            found.refuse(&name, under.price, "holds under a spend commitment, and the option has none");
+        }
+        if place.obtainable != one() {
+            let message = "is not computed where capacity may be missing; leave one of the two out";
+            found.refuse(&name, under.price, message);
+        }
+        if under.price > on_demand.price {
+            found.warn(
+                &name,
+                under.price,
+                "is more than on demand, and a commitment pays for it all the same",
+            );
+        }
+    }
 }
 
 fn of_block(block: &Block, field: &str, months: u32, found: &mut Findings) {

@@ -128,6 +128,8 @@ pub enum LayerKind {
     Owned,
     Committed,
     Spot,
+    /// Hours on demand that a spend commitment pays for.
+    Spend,
     OnDemand,
     /// Paid by the token. Its hours are those of the work's accelerator that they stand for.
     Tokens,

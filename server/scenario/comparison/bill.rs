@@ -6,6 +6,7 @@ use super::entered::{Committed, PerWhat};
 use super::moved::MovedAnswer;
 use super::owned::OwnedBase;
 use super::place::{Asked, Evaluated, commitment};
+use super::spend::Covered;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
 use crate::scenario::cash::Payments;
@@ -173,7 +174,7 @@ impl<'a> Bill<'a> {
     }
 
     /// What the base does not serve: spot, then by use as far as it is there; and what is left.
-    pub(super) fn overflow(&mut self, base: &[u64]) {
+    pub(super) fn overflow(&mut self, base: &[u64], covered: Option<&Covered>) {
         let asked = self.asked;
         let missing = one() - asked.obtainable;
         let per_unserved_hour = asked.per_unserved_hour.unwrap_or_default();
@@ -183,6 +184,7 @@ impl<'a> Bill<'a> {
             let price = asked.overflow.spot.as_ref().and_then(|(prices, _)| prices.get(at).copied());
             let spot = in_gpus(served.spot).multiply(price.unwrap_or_default());
             let there = part(in_gpus(served.burst), asked.obtainable);
+            let there = there - covered.map_or(Decimal::ZERO, |it| it.hours[at]);
             let by_use = there.multiply(asked.by_use.get(at).copied().unwrap_or_default());
             let not_served = part(in_gpus(served.burst), missing);
             let lost = not_served.multiply(per_unserved_hour);
@@ -196,6 +198,9 @@ impl<'a> Bill<'a> {
             self.payments.during(month, spot + by_use + lost);
         }
         self.spot(spot_hours, spot_cost);
+        if let Some(covered) = covered {
+            self.spend(covered);
+        }
         self.by_use(used, used_cost);
         let terms = vec![
             term("GPU-hours that are not served", self.unserved, Unit::Hours),
@@ -203,6 +208,32 @@ impl<'a> Bill<'a> {
         ];
         let formula = "GPU-hours that are not served × cost of one";
         self.line("Not served".to_owned(), self.unserved_cost, formula, terms);
+    }
+
+    /// Hours on demand that a spend commitment pays for, and what is left of it.
+    fn spend(&mut self, covered: &Covered) {
+        let sum = |amounts: &[Decimal]| amounts.iter().copied().sum::<Decimal>();
+        let (hours, cost, unused) = (sum(&covered.hours), sum(&covered.cost), sum(&covered.unused));
+        for (month, (cost, unused)) in (0..).zip(covered.cost.iter().zip(&covered.unused)) {
+            self.rented[month as usize] += *cost + *unused;
+            self.payments.during(month, *cost + *unused);
+        }
+        let price = quotient(cost, hours).unwrap_or_default();
+        let terms = vec![
+            term("GPU-hours that it pays for", hours, Unit::Hours),
+            term("price under it", price, Unit::MoneyPerHour),
+        ];
+        let formula = "GPU-hours that it pays for × price under it";
+        self.line("Spend commitment".to_owned(), cost, formula, terms);
+        let terms = vec![
+            term("committed an hour", covered.per_hour, Unit::MoneyPerHour),
+            term("hours", count(self.asked.months()).times(HOURS_PER_MONTH), Unit::Hours),
+        ];
+        let name = "Spend commitment, not used".to_owned();
+        let formula = "committed an hour × hours − what it pays for in all places";
+        self.line(name, unused, formula, terms);
+        let all = cost + unused;
+        self.layer("Spend commitment".to_owned(), LayerKind::Spend, None, [hours, hours, all]);
     }
 
     fn spot(&mut self, hours: Decimal, cost: Decimal) {
@@ -302,7 +333,7 @@ impl<'a> Bill<'a> {
         gpus: Option<Decimal>,
         [paid, used, cost]: [Decimal; 3],
     ) {
-        if paid.is_zero() {
+        if paid.is_zero() && cost.is_zero() {
             return;
         }
         self.layers.push(Layer {

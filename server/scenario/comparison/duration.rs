@@ -61,6 +61,9 @@ pub fn duration(
     let left = names.len();
     names.push(match asked.millions_per_hour() {
         Some(_) => ("By the token".to_owned(), Some(LayerKind::Tokens)),
+        None if entered.spend_rate.is_some() => {
+            ("On demand, in part under the spend commitment".to_owned(), Some(LayerKind::OnDemand))
+        }
         None => ("On demand".to_owned(), Some(LayerKind::OnDemand)),
     });
     names.push(("Not served".to_owned(), None));

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::block::Block;
 use super::moved::Moved;
 use super::porting::Port;
+use super::spend::Spend;
 use crate::money::{Currency, Decimal};
 use crate::scenario::arithmetic::{decimal, one, quotient};
 use crate::scenario::owning::Owning;
@@ -89,6 +90,9 @@ pub struct Work {
 #[serde(deny_unknown_fields)]
 pub struct Alternative {
     pub name: String,
+    /// Money that is committed to by the hour, for whatever its places have a price under it. None: nothing is.
+    #[serde(default)]
+    pub spend: Option<Spend>,
     /// Where it runs. Several: each does a part, as in training here and serving there.
     #[serde(rename = "place")]
     pub places: Vec<Place>,
@@ -114,12 +118,14 @@ pub struct Place {
     /// α: how often what is paid by use is there when it is asked for. 1: always.
     pub obtainable: Decimal,
     pub owned: Option<Owned>,
-    /// Reservations, committed use, spend commitments.
+    /// Reservations, committed use.
     pub committed: Vec<Committed>,
     /// Capacity that is paid for in advance for some hours.
     pub blocks: Vec<Block>,
     pub spot: Option<Spot>,
     pub on_demand: Option<Rate>,
+    /// What an hour on demand costs under the spend that its option commits to.
+    pub spend_rate: Option<Rate>,
     /// Instead of on demand: paid by what comes out. Of work that says how many tokens an hour makes.
     pub per_million_tokens: Option<Rate>,
     /// Support, as a share of what is paid to the supplier.
@@ -148,6 +154,7 @@ impl Default for Place {
             blocks: Vec::new(),
             spot: None,
             on_demand: None,
+            spend_rate: None,
             per_million_tokens: None,
             support: Decimal::ZERO,
             moved: Vec::new(),

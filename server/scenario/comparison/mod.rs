@@ -19,6 +19,7 @@ mod moved;
 mod owned;
 mod place;
 mod porting;
+mod spend;
 mod tokens;
 
 pub use answer::{
@@ -32,6 +33,7 @@ pub use entered::{
 };
 pub use moved::{Every, Moved, MovedAnswer};
 pub use porting::Port;
+pub use spend::Spend;
 
 use super::arithmetic::{one, product, quotient};
 use super::break_even::{Payment, Question};
@@ -39,7 +41,7 @@ use super::cash::Payments;
 use super::check::{self, Refused};
 use super::profile::{Profile, in_gpus};
 use crate::money::Decimal;
-use place::Asked;
+use place::{Asked, Decided, Evaluated};
 
 /// What the works of a scenario ask for, hour by hour.
 #[derive(Clone, Debug)]
@@ -81,6 +83,20 @@ impl Scenario {
         Ok(Comparison { currency, months, work, options, cheapest, break_evens, warnings })
     }
 
+    /// What each place of an option comes to.
+    fn evaluated(&self, option: &Alternative, demands: &[Profile]) -> Result<Vec<Evaluated>, Refused> {
+        let asked: Vec<Asked<'_>> =
+            option.places.iter().enumerate().map(|place| Asked::new(self, demands, place)).collect();
+        let decided: Vec<Decided<'_>> = asked.iter().map(Asked::decide).collect::<Result<_, _>>()?;
+        let covered = option.spend.as_ref().map(|spend| {
+            let bases = asked.iter().zip(&decided).map(|(asked, it)| (asked, &it.base[..]));
+            spend::covered(spend, &bases.collect::<Vec<_>>())
+        });
+        let covered = |at: usize| covered.as_ref().and_then(|it| it[at].as_ref());
+        let places = asked.iter().zip(decided).enumerate();
+        places.map(|(at, (asked, decided))| asked.evaluate(decided, covered(at))).collect()
+    }
+
     /// What each work asks for over all months. Prices are no part of it.
     pub fn demands(&self) -> Demands {
         let demand =
@@ -96,8 +112,7 @@ impl Scenario {
     ) -> Result<OptionAnswer, Refused> {
         let mut payments = Payments::over(self.months);
         let (mut lines, mut places, mut paid_hours) = (Vec::new(), Vec::new(), Decimal::ZERO);
-        for place in option.places.iter().enumerate() {
-            let found = Asked::new(self, demands, place).evaluate()?;
+        for found in self.evaluated(option, demands)? {
             payments.add(&found.payments);
             paid_hours += found.paid_hours;
             lines.extend(found.lines);
@@ -216,7 +231,9 @@ fn asked_for(work: &Work, demand: &Profile) -> WorkAnswer {
 
 fn payment(kind: LayerKind, price: Decimal) -> Payment {
     match kind {
-        LayerKind::Owned | LayerKind::Committed | LayerKind::Block => Payment::Committed { price },
+        LayerKind::Owned | LayerKind::Committed | LayerKind::Block | LayerKind::Spend => {
+            Payment::Committed { price }
+        }
         LayerKind::Spot | LayerKind::OnDemand | LayerKind::Tokens => Payment::PerUse { price },
     }
 }

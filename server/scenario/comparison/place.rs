@@ -13,6 +13,7 @@ use super::bill::Bill;
 use super::block;
 use super::entered::{Committed, Gpus, Place, Rate, Scenario, Spot};
 use super::owned::OwnedBase;
+use super::spend::Covered;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
 use crate::scenario::cash::Payments;
@@ -27,6 +28,14 @@ pub(super) struct Evaluated {
     pub(super) lines: Vec<Line>,
     pub(super) payments: Payments,
     pub(super) paid_hours: Decimal,
+}
+
+/// The base of a place: what is owned, commitments with how far up each reaches, and all of it by the month.
+pub(super) struct Decided<'a> {
+    owned: Option<OwnedBase>,
+    commitments: Vec<&'a Committed>,
+    levels: Vec<Vec<u64>>,
+    pub(super) base: Vec<u64>,
 }
 
 /// A place, what is asked of it, and the prices it is served at.
@@ -119,13 +128,23 @@ impl<'a> Asked<'a> {
         needed.max().unwrap_or_default()
     }
 
-    pub(super) fn evaluate(&self) -> Result<Evaluated, Refused> {
+    /// How large its base is.
+    pub(super) fn decide(&self) -> Result<Decided<'a>, Refused> {
         let owned = self.place.owned.as_ref().map(|it| OwnedBase::of(self, it)).transpose()?;
         let (commitments, levels) = self.committed(owned.as_ref());
         let base: Vec<u64> = levels
             .last()
             .cloned()
             .unwrap_or_else(|| vec![owned.as_ref().map_or(0, |it| it.level); self.months() as usize]);
+        Ok(Decided { owned, commitments, levels, base })
+    }
+
+    pub(super) fn evaluate(
+        &self,
+        decided: Decided<'a>,
+        covered: Option<&Covered>,
+    ) -> Result<Evaluated, Refused> {
+        let Decided { owned, commitments, levels, base } = decided;
         let mut found = Bill::new(self);
         let mut below = vec![0; self.months() as usize];
         for (block, used) in self.place.blocks.iter().zip(&self.in_blocks) {
@@ -139,12 +158,19 @@ impl<'a> Asked<'a> {
             found.commit(entered, &below, level);
             below.clone_from(level);
         }
-        found.overflow(&base);
+        found.overflow(&base, covered);
         found.besides();
         found.porting();
         let moved = found.moved()?;
         let policies = self.policies(owned.as_ref())?;
         Ok(found.evaluated(policies, owned, moved))
+    }
+
+    /// Thousandths of a GPU that an hour asks for by use, above a level of base.
+    pub(super) fn by_use_in(&self, hour: usize, level: u64) -> u64 {
+        let Some(it) = self.rest.hours().get(hour) else { return 0 };
+        let over = it.all().saturating_sub(level);
+        over - over.min(it.interruptible).min(self.overflow.spot_of(hour / MONTH))
     }
 
     /// GPU-hours that a month asks for.
@@ -193,9 +219,10 @@ impl<'a> Asked<'a> {
 
     /// What a place with one base and something for the rest costs with other bases.
     fn policies(&self, owned: Option<&OwnedBase>) -> Result<Vec<Policy>, Refused> {
-        // With nothing by use there is nothing to tell; and what is missing for nothing is no saving.
+        // With nothing by use there is nothing to tell; what is missing for nothing is no saving; and a spend commitment
+        // depends on the other places of its option.
         let is_known = self.obtainable == one() || self.per_unserved_hour.is_some();
-        if self.by_use.is_empty() || !is_known {
+        if self.by_use.is_empty() || !is_known || self.place.spend_rate.is_some() {
             return Ok(Vec::new());
         }
         let levels = [

@@ -52,7 +52,7 @@ fn scenario(work: Work, places: impl IntoIterator<Item = Place>) -> Scenario {
     let options = places
         .into_iter()
         .enumerate()
-        .map(|(at, place)| Alternative { name: format!("option {at}"), places: vec![place] })
+        .map(|(at, place)| Alternative { name: format!("option {at}"), spend: None, places: vec![place] })
         .collect();
     Scenario { name: "a scenario".to_owned(), work: vec![work], options, ..Scenario::default() }
 }
@@ -162,8 +162,8 @@ fn work_may_run_in_several_places() {
         Place { serves: vec!["training".to_owned()], ..on_demand("10") },
         Place { serves: vec!["serving".to_owned()], performance: decimal(5, 1), ..on_demand("2") },
     ];
-    both.options.push(Alternative { name: "split".to_owned(), places: split.clone() });
-    both.options.push(Alternative { name: "half".to_owned(), places: split[..1].to_vec() });
+    both.options.push(Alternative { name: "split".to_owned(), spend: None, places: split.clone() });
+    both.options.push(Alternative { name: "half".to_owned(), spend: None, places: split[..1].to_vec() });
     let compared = both.compare().unwrap();
     let month = count(730 * 36);
     assert_eq!(compared.options[0].total, product(&[month, 800.into()]));
@@ -332,6 +332,74 @@ fn whether_to_pay_upfront_is_told_by_what_all_is_worth_today() {
     let dear = worth("0.2");
     assert_eq!(dear, [monthly(0, "5.4"), monthly(23_000, "2.6"), monthly(45_200, "0")]);
     assert!(dear[0] < dear[1] && dear[1] < dear[2], "where money is dear, what is paid late costs less");
+}
+
+/// Two works that are asked for as they say, each in a place of its own, under one commitment.
+fn under_spend(gpus: [&[i64]; 2], prices: [(&str, &str); 2], per_hour: &str) -> Scenario {
+    let named = |name: &str, gpus: &[i64]| Work { name: name.to_owned(), ..work(levels(gpus)) };
+    let works = [named("a", gpus[0]), named("b", gpus[1])];
+    let place = |(name, (list, under)): (&str, (&str, &str))| Place {
+        serves: vec![name.to_owned()],
+        spend_rate: Some(rate(under)),
+        ..on_demand(list)
+    };
+    let places = ["a", "b"].into_iter().zip(prices).map(place).collect();
+    let spend = Some(Spend { per_hour: number(per_hour), months: 12 });
+    let option = Alternative { name: "plan".to_owned(), spend, places };
+    Scenario {
+        name: "spend".to_owned(),
+        months: 1,
+        work: works.to_vec(),
+        options: vec![option],
+        ..Scenario::default()
+    }
+}
+
+#[test]
+fn a_spend_commitment_pays_first_where_it_saves_most() {
+    let compared = |prices, per_hour| under_spend([&[10], &[10]], prices, per_hour).compare().unwrap();
+    let total = |prices, per_hour| compared(prices, per_hour).options[0].total;
+    let hours = Decimal::from(730);
+    // b saves three quarters, a half: 10 of b cost 10 of the 35, and 25 pay for 5 of a; 5 of a are left at 10.
+    assert_eq!(total([("10", "5"), ("4", "1")], "35"), product(&[hours, (35 + 50).into()]));
+    // Both save half; b costs less: 20 pay for b, and 15 for 3 of a.
+    assert_eq!(total([("10", "5"), ("4", "2")], "35"), product(&[hours, (35 + 70).into()]));
+    // What is left of it is lost, and told.
+    let found = compared([("10", "5"), ("4", "2")], "100");
+    assert_eq!(found.options[0].total, product(&[hours, 100.into()]));
+    let lines: Vec<(usize, &str, Decimal)> =
+        found.options[0].lines.iter().map(|it| (it.place, it.name.as_str(), it.cost)).collect();
+    let expected = [
+        (0, "Spend commitment", hours.times(50)),
+        (0, "Spend commitment, not used", hours.times(30)),
+        (1, "Spend commitment", hours.times(20)),
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(found.options[0].paid, found.options[0].total);
+}
+
+#[test]
+fn a_spend_commitment_that_cannot_be_is_refused() {
+    let fine = || under_spend([&[10], &[10]], [("10", "5"), ("4", "2")], "35");
+    let refused = |change: fn(&mut Alternative)| {
+        let mut changed = fine();
+        change(&mut changed.options[0]);
+        changed.compare().unwrap_err().to_string()
+    };
+    for (told, expected) in [
+        (
+            refused(|it| it.spend.as_mut().unwrap().per_hour = Decimal::ZERO),
+            "per_hour is 0: nothing is committed",
+        ),
+        (refused(|it| it.spend.as_mut().unwrap().months = 0), "spend.months is 0"),
+        (refused(|it| it.spend = None), "the option has none"),
+        (refused(|it| it.places.iter_mut().for_each(|it| it.spend_rate = None)), "buys nothing"),
+        (refused(|it| it.places[0].obtainable = number("0.9")), "leave one of the two out"),
+    ] {
+        assert!(told.contains(expected), "{expected} is not in {told}");
+    }
+    let dear = under_spend([&[10], &[10]], [("10", "11"), ("4", "2")], "35").compare().unwrap();
+    assert_eq!(dear.warnings[0].field, "option.0.place.0.spend_rate.price");
 }
 
 fn block(price: &str, gpus: u32, hours: u32) -> Block {
@@ -664,6 +732,22 @@ proptest! {
             prop_assert_eq!(option.lines.iter().map(|it| it.cost).sum::<Decimal>(), option.total);
             prop_assert!(option.fails.is_empty());
         }
+    }
+
+    #[test]
+    fn spend_for_one_price_is_a_commitment_to_as_many(
+        gpus in prop::collection::vec(0i64..20, 1..40),
+        committed in 1u32..24,
+    ) {
+        let plan = Place { spend_rate: Some(rate("1.2")), ..on_demand("2") };
+        let same = Place { on_demand: Some(rate("2")), ..reserved("1.2", 3, Gpus::Number(committed)) };
+        let mut entered = Scenario { months: 3, ..scenario(work(levels(&gpus)), [plan, same]) };
+        entered.options[0].spend = Some(Spend { per_hour: number("1.2").times(committed.into()), months: 3 });
+        let compared = entered.compare().unwrap();
+        let [plan, same] = &compared.options[..] else { panic!() };
+        prop_assert!((plan.total - same.total).abs() < decimal(1, 9), "{} {}", plan.total, same.total);
+        prop_assert_eq!(plan.lines.iter().map(|it| it.cost).sum::<Decimal>(), plan.total);
+        prop_assert_eq!(plan.served_hours, same.served_hours);
     }
 
     #[test]

@@ -171,6 +171,8 @@ impl Builder<'_> {
                 LayerKind::OnDemand => vec![self.input("/on_demand/price")],
                 LayerKind::Tokens => vec![self.input("/per_million_tokens/price")],
                 LayerKind::Spot => vec![self.input("/spot/rate/price"), self.input("/spot/rework")],
+                // What is committed to is paid whatever prices are.
+                LayerKind::Spend => Vec::new(),
                 LayerKind::Block => {
                     blocks += 1;
                     vec![self.input(&format!("/blocks/{}/rate/price", blocks - 1))]

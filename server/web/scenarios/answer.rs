@@ -53,7 +53,7 @@ enum Kind {
 const KINDS: [(Kind, &str, &str); 6] = [
     (Kind::Machines, "s1", "Machines of our own, with interest"),
     (Kind::Running, "s3", "Running them"),
-    (Kind::Committed, "s2", "Reserved or in blocks"),
+    (Kind::Committed, "s2", "Reserved, committed, in blocks"),
     (Kind::Spot, "s8", "Spot"),
     (Kind::OnDemand, "s5", "On demand"),
     (Kind::Besides, "other", "Support and other costs"),
@@ -229,7 +229,9 @@ fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
     let has_layer = |kind| {
         place.is_some_and(|it| it.layers.iter().any(|layer| layer.kind == kind && layer.name == line.name))
     };
-    if has_layer(LayerKind::Committed) || has_layer(LayerKind::Block) {
+    if line.name.starts_with("Spend commitment") {
+        Kind::Committed
+    } else if has_layer(LayerKind::Committed) || has_layer(LayerKind::Block) {
         Kind::Committed
     } else if has_layer(LayerKind::Spot) {
         Kind::Spot

@@ -81,6 +81,7 @@ pub(super) fn kind(kind: &LayerKind) -> &'static str {
         LayerKind::Block => "in blocks",
         LayerKind::Owned => "owned",
         LayerKind::Committed => "reserved",
+        LayerKind::Spend => "under a spend commitment",
         LayerKind::Spot => "spot, with work that is done again",
         LayerKind::OnDemand => "on demand",
         LayerKind::Tokens => "by the token",

@@ -60,7 +60,7 @@ pub(super) fn remove(tree: &mut Value, pointer: &str) -> Option<()> {
         return Some(());
     }
     let (_, name) = parent(pointer)?;
-    let is_way = ["on_demand", "spot", "owned"].contains(&name);
+    let is_way = ["on_demand", "spot", "owned", "spend", "spend_rate"].contains(&name);
     let way = tree.pointer_mut(pointer).filter(|it| is_way && !it.is_null())?;
     *way = Value::Null;
     Some(())
@@ -89,6 +89,8 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario) -> Optio
         "blocks" => json!({ "rate": rate(Tier::OnDemand), "gpus": 8, "hours": 168, "every_months": 1 }),
         "others" => json!({ "name": "Something else", "amount": "0", "per": "month" }),
         "on_demand" if target.is_null() => rate(Tier::OnDemand),
+        "spend" if target.is_null() => json!({ "per_hour": "10", "months": scenario.months.min(36) }),
+        "spend_rate" if target.is_null() => rate(Tier::ThreeYears),
         "spot" if target.is_null() => json!({ "rate": rate(Tier::Spot) }),
         "owned" if target.is_null() => Value::Object(Map::new()),
         _ => return None,

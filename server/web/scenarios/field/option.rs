@@ -12,8 +12,19 @@ pub(super) fn of_option(at: usize, option: &Alternative, scenario: &Scenario, mo
     if scenario.options.len() > 1 {
         acts.push(("Remove".to_owned(), format!("remove:{pointer}")));
     }
+    if option.spend.is_none() {
+        acts.push(("Add a spend commitment".to_owned(), format!("add:{pointer}/spend")));
+    }
     let head = Part { title: String::new(), fields: of.fields, acts };
     let mut parts = vec![head];
+    if option.spend.is_some() {
+        let mut of = Maker { at: format!("{pointer}/spend"), money, fields: Vec::new() };
+        let hint = "Paid in every hour of the term, used or not, as in Savings Plans.";
+        of.add("per_hour", "Committed", Takes::Number, "MONEY an hour", hint);
+        of.add("months", "Term", Takes::Whole, "months", "");
+        let acts = vec![("Remove".to_owned(), format!("remove:{pointer}/spend"))];
+        parts.push(Part { title: "Spend commitment".to_owned(), fields: of.fields, acts });
+    }
     for (n, place) in option.places.iter().enumerate() {
         parts.extend(of_place(&format!("{pointer}/place/{n}"), (n, option.places.len()), place, money));
     }

@@ -37,6 +37,7 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         (false, "blocks", "Add a capacity block"),
         (place.spot.is_some(), "spot", "Add spot"),
         (place.owned.is_some(), "owned", "Add machines of our own"),
+        (place.spend_rate.is_some(), "spend_rate", "Add a price under a spend commitment"),
         (false, "others", "Add another cost"),
     ] {
         if !is_there {
@@ -92,6 +93,11 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         let mut of = maker("/on_demand");
         of.rate("", "Price of use", "Paid for hours that are used.");
         parts.push(part("On demand", of, removal("/on_demand")));
+    }
+    if place.spend_rate.is_some() {
+        let mut of = maker("/spend_rate");
+        of.rate("", "Price under it", "Of hours on demand that the option’s spend commitment pays for.");
+        parts.push(part("Under the spend commitment", of, removal("/spend_rate")));
     }
     for n in 0..place.others.len() {
         let under = format!("/others/{n}");
