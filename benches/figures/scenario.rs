@@ -52,7 +52,7 @@ place = [{ supplier = "C", owned = { gpus = "best" }, on_demand = { price = 6.88
 pub fn measure(sizes: &Sizes) -> Vec<Figure> {
     let mut scenario = file::read(TEXT).expect("a scenario");
     // Hours as they would come from a ledger.
-    let year = scenario.work[0].demand.profile(Decimal::ZERO);
+    let year = scenario.work[0].demand.profile("", Decimal::ZERO);
     let gpus: Vec<Decimal> = year.hours().iter().map(|it| in_gpus(it.all().into())).collect();
     assert_eq!(gpus.len(), 8760);
     scenario.work[0].demand = Shape::Hours { gpus };

@@ -10,8 +10,8 @@
 //!
 //! What is computed in each file stands at its top, with its formulas. Owning: [`owning`], [`break_even`], [`capacity`].
 //! Renting: [`rent`], [`spot`], [`commitment`], [`price`]; moving data away from it: [`egress`]. The work itself:
-//! [`work_unit`], [`serving`], [`memory`], [`slices`], [`vectors`], and on other chips [`silicon`]. What becomes of
-//! prices and machines: [`path`]. What others print of all that: [`claim`].
+//! [`work_unit`], [`serving`], [`sizing`], [`memory`], [`slices`], [`vectors`], and on other chips [`silicon`]. What
+//! becomes of prices and machines: [`path`]. What others print of all that: [`claim`].
 //! All of it on the same work, as somebody would ask: [`comparison`], of a [`profile`] of hours served by a [`mix`], paid
 //! when [`cash`] says, as sure as [`uncertainty`] says; read from a [`file`], to begin with a [`template`] or with what was
 //! [`measured`].
@@ -41,6 +41,7 @@ pub mod profile;
 pub mod rent;
 pub mod serving;
 pub mod silicon;
+pub mod sizing;
 pub mod slices;
 pub mod spot;
 pub mod template;

@@ -203,7 +203,7 @@ impl Progress {
 
 /// What is bought when what one owns is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Refresh {
     /// What the next generation costs, times the present one.
     pub price_ratio: Decimal,
@@ -211,7 +211,18 @@ pub struct Refresh {
     pub performance_ratio: Decimal,
 }
 
+impl Default for Refresh {
+    fn default() -> Self {
+        Self { price_ratio: one(), performance_ratio: one() }
+    }
+}
+
 impl Refresh {
+    /// Whether another generation is as the present one.
+    pub fn is_the_same(self) -> bool {
+        self == Self::default()
+    }
+
     /// What a unit of work costs in capital afterwards, times what it cost.
     ///
     /// # Errors

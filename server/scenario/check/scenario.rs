@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::spot::interruptions;
-use super::{Findings, owning, path, porting, shape, transfer};
+use super::{Findings, owning, path, porting, refresh, service, shape, transfer};
 use crate::accelerator;
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{decimal, one};
-use crate::scenario::comparison::{Alternative, Block, Committed, Gpus, Place, Rate, Scenario, Work};
+use crate::scenario::arithmetic::{count, decimal, floor, growth, one, product, quotient};
+use crate::scenario::comparison::{Alternative, Block, Committed, Gpus, Owned, Place, Rate, Scenario, Work};
 use crate::scenario::path::Path;
+use crate::scenario::profile::Shape;
 
 /// Months that are looked at: ten years.
 const LONGEST: u32 = 120;
@@ -18,6 +19,8 @@ const HOURS_OF_MONTH: u32 = 730;
 const MOST_WORKS: usize = 8;
 const MOST_OPTIONS: usize = 12;
 const MOST_PLACES: usize = 6;
+/// How many times the first the last generation of machines may be, or how small a part of it.
+const MOST_OF_ALL: i64 = 1000;
 
 /// What is odd about a scenario.
 pub fn scenario(scenario: &Scenario) -> Findings {
@@ -73,6 +76,13 @@ fn of_work(work: &Work, field: &str, found: &mut Findings) {
     }
     model(&work.accelerator, field, found);
     shape::shape(&work.demand, &format!("{field}.demand"), found);
+    if let Shape::Serving(it) = &work.demand {
+        for inside in service(it, &work.accelerator).iter() {
+            let under =
+                if inside.field == "accelerator" { field.to_owned() } else { format!("{field}.demand") };
+            found.add(inside.severity, &format!("{under}.{}", inside.field), &inside.found, &inside.message);
+        }
+    }
     let message = "expected -0.5 to 0.5 a month; is this of a year?";
     let (least, most) = (decimal(-5, 1), decimal(5, 1));
     found.between(&format!("{field}.monthly_growth"), work.monthly_growth, least, most, message);
@@ -129,6 +139,10 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     if let Some(port) = &place.porting {
         found.add_all(&format!("{field}.porting"), &porting(&port.porting()));
+        if port.months_of_both > 0 {
+            // What it costs where it ran is paid besides, so that it has to be known.
+            rate(&port.meanwhile, &format!("{field}.porting.meanwhile"), found);
+        }
     }
     by_tokens(place, field, scenario, found);
     for (at, block) in place.blocks.iter().enumerate() {
@@ -142,6 +156,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     if let Some(owned) = &place.owned {
         found.add_all(&format!("{field}.owned.machines"), &owning(&owned.machines));
         size(owned.gpus, &format!("{field}.owned"), found);
+        of_refresh(owned, scenario.months, &format!("{field}.owned.refresh"), found);
     }
     for (at, committed) in place.committed.iter().enumerate() {
         of_commitment(committed, &format!("{field}.committed.{at}"), found);
@@ -184,7 +199,7 @@ fn by_tokens(place: &Place, field: &str, scenario: &Scenario, found: &mut Findin
             continue;
         }
         let field = format!("work.{at}.tokens_per_hour");
-        match work.tokens_per_hour {
+        match work.tokens_of_an_hour() {
             None => {
                 let message = "is needed where it is paid by the token: how many does an hour make?";
                 found.refuse(&field, "nothing", message);
@@ -194,6 +209,28 @@ fn by_tokens(place: &Place, field: &str, scenario: &Scenario, found: &mut Findin
                 found.refuse(&field, tokens, message);
             }
             tokens => before = tokens,
+        }
+    }
+}
+
+/// A generation after the other, until the months end.
+fn of_refresh(owned: &Owned, months: u32, field: &str, found: &mut Findings) {
+    let Owned { machines, refresh: it, .. } = owned;
+    let inside = refresh(*it);
+    found.add_all(field, &inside);
+    let life = product(&[machines.life_years, 12.into()]);
+    if !inside.is_empty() || it.is_the_same() || life <= Decimal::ZERO {
+        return;
+    }
+    let again = quotient(count(months.min(LONGEST)), life).unwrap_or_default();
+    for (name, ratio) in [("price_ratio", it.price_ratio), ("performance_ratio", it.performance_ratio)] {
+        let last = growth(ratio - one(), floor(again).min(count(LONGEST)));
+        if last > MOST_OF_ALL.into() || product(&[last, MOST_OF_ALL.into()]) < one() {
+            let message =
+                "each generation multiplies by it, which comes to more than a thousand times until the end";
+            found.refuse(&format!("{field}.{name}"), ratio, message);
+        } else if name == "price_ratio" {
+            found.money(&format!("{field}.{name}"), product(&[last, machines.node_price]).round(2));
         }
     }
 }

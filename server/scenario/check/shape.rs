@@ -70,6 +70,8 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
                 found.refuse(&format!("{field}.levels"), sum, "expected shares that sum to exactly 1");
             }
         }
+        // With the work's accelerator, which a shape does not know.
+        Shape::Serving(_) => {}
         Shape::Hours { gpus: all } => {
             if all.is_empty() || all.len() > LONGEST {
                 let message = "expected 1 to 87,600 hours, ten years of them";

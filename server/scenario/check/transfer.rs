@@ -7,11 +7,13 @@ use crate::scenario::egress::{Hop, Rates, Transfer};
 
 /// Money for a GB beyond which it is probably that of something else.
 const MOST_PRICE: i64 = 1000;
+/// GB that are moved at most: a trillion.
+pub(in crate::scenario) const MOST_GIGABYTES: i64 = 1_000_000_000_000;
 
 /// What is odd about what is moved.
 pub fn transfer(it: &Transfer) -> Findings {
     let mut found = Findings::default();
-    let most = Decimal::from(1_000_000_000_000);
+    let most = Decimal::from(MOST_GIGABYTES);
     for (field, amount) in [("gigabytes", it.gigabytes), ("other_gigabytes", it.other_gigabytes)] {
         found.between(field, amount, Decimal::ZERO, most, "expected GB of 10^9 bytes, from 0 to a trillion");
     }

@@ -3,12 +3,14 @@
 use serde::Serialize;
 
 use super::moved::MovedAnswer;
+use super::porting::{Moving, PortedAnswer};
+use super::refresh::Generation;
 use crate::money::{Currency, Decimal};
 use crate::scenario::break_even::{BreakEven, YearlyCost};
 use crate::scenario::cash::{Payback, Payments};
 use crate::scenario::check::Finding;
-use crate::scenario::figure::Term;
-use crate::scenario::owning::{Owning, Part};
+use crate::scenario::figure::{Figure, Term};
+use crate::scenario::owning::Owning;
 
 /// Every option on the same work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,6 +24,8 @@ pub struct Comparison {
     pub cheapest: Option<usize>,
     /// Each option that owns against each price of the others.
     pub break_evens: Vec<Against>,
+    /// Each option that something is ported for against each that saves less.
+    pub moves: Vec<Moving>,
     /// What is odd about what was entered, though it could be computed with.
     pub warnings: Vec<Finding>,
 }
@@ -35,6 +39,8 @@ pub struct WorkAnswer {
     pub peak: Decimal,
     pub lowest: Decimal,
     pub mean: Decimal,
+    /// How many GPUs its users take in the busiest hour, step by step; empty where GPUs were entered.
+    pub sizing: Vec<Figure>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -95,13 +101,17 @@ pub struct PlaceAnswer {
     pub policies: Vec<Policy>,
     /// GPU-hours that are asked of it, in GPUs of its own.
     pub gpu_hours: Decimal,
-    /// What a year of its machines costs by utilization, the machines, and what they cost over all months by their
-    /// parts; of places that own some.
+    /// What a year of its machines costs by utilization, and the machines; of places that own some.
     pub owning: Option<YearlyCost>,
     pub machines: Option<Owning>,
-    pub owned_parts: Vec<(Part, Decimal)>,
+    /// What they and those that replace them cost over all months. One, unless what replaces them is another.
+    pub generations: Vec<Generation>,
+    /// What staying with the first of them costs more than the best there is each quarter.
+    pub lock_in: Option<Figure>,
     /// Data that moves here, as it was entered.
     pub moved: Vec<MovedAnswer>,
+    /// What porting the work comes to, where that is needed.
+    pub ported: Option<PortedAnswer>,
 }
 
 /// What serves a part of the demand.

@@ -6,6 +6,8 @@ use super::entered::{Committed, PerWhat};
 use super::moved::MovedAnswer;
 use super::owned::OwnedBase;
 use super::place::{Asked, Evaluated, commitment};
+use super::porting::PortedAnswer;
+use super::refresh::Lived;
 use super::spend::Covered;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
@@ -23,6 +25,7 @@ pub(super) struct Bill<'a> {
     payments: Payments,
     /// What is paid to the supplier by the month: what support is a share of.
     rented: Vec<Decimal>,
+    pub(super) ported: Option<PortedAnswer>,
 }
 
 impl<'a> Bill<'a> {
@@ -35,6 +38,7 @@ impl<'a> Bill<'a> {
             lines: Vec::new(),
             payments: Payments::over(asked.months()),
             rented: vec![Decimal::ZERO; asked.months() as usize],
+            ported: None,
         }
     }
 
@@ -57,10 +61,7 @@ impl<'a> Bill<'a> {
         owned: Option<OwnedBase>,
         moved: Vec<MovedAnswer>,
     ) -> Evaluated {
-        let months = self.asked.months();
-        let parts = owned.iter().flat_map(|it| {
-            it.cost.components.iter().map(|component| (component.part, it.over(component.per_year, months)))
-        });
+        let first = owned.as_ref().and_then(|it| it.generations.first());
         Evaluated {
             paid_hours: self.layers.iter().map(|it| it.paid_hours).sum(),
             answer: PlaceAnswer {
@@ -72,10 +73,12 @@ impl<'a> Bill<'a> {
                 promise: self.asked.scenario.promise(self.asked.place),
                 policies,
                 gpu_hours: self.asked.demand.gpu_hours(),
-                owned_parts: parts.collect(),
-                owning: owned.as_ref().map(|it| it.cost.by_utilization),
-                machines: owned.map(|it| it.machines),
+                owning: first.map(|it| it.cost.by_utilization),
+                machines: first.map(|it| it.machines.clone()),
+                generations: owned.iter().flat_map(|it| &it.generations).map(Lived::told).collect(),
+                lock_in: owned.as_ref().and_then(|it| it.lock_in(self.asked)),
                 moved,
+                ported: self.ported,
             },
             lines: self.lines,
             payments: self.payments,
@@ -107,24 +110,20 @@ impl<'a> Bill<'a> {
 
     /// What machines of one's own cost, with interest, for as many months.
     pub(super) fn own(&mut self, owned: &OwnedBase) {
-        let months = self.asked.months();
-        for component in &owned.cost.components {
-            let mut terms = component.terms.clone();
-            terms.push(term("months of 12", count(months), Unit::Months));
-            self.line(
-                component.name.clone(),
-                owned.over(component.per_year, months),
-                component.formula,
-                terms,
-            );
+        for (n, lived) in owned.generations.iter().enumerate() {
+            for component in &lived.cost.components {
+                let mut terms = component.terms.clone();
+                terms.push(term("months of 12", count(lived.months), Unit::Months));
+                let name = match n {
+                    0 => component.name.clone(),
+                    _ => format!("{}, generation {}", component.name, n + 1),
+                };
+                self.line(name, lived.over(component.per_year), component.formula, terms);
+            }
         }
         self.payments.add(&owned.payments(self.asked));
-        self.layer(
-            "Owned".to_owned(),
-            LayerKind::Owned,
-            Some(count(owned.gpus)),
-            [owned.hours(months), owned.used, owned.over(owned.cost.total, months)],
-        );
+        let gpus = Some(count(owned.gpus));
+        self.layer("Owned".to_owned(), LayerKind::Owned, gpus, [owned.hours(), owned.used, owned.cost()]);
     }
 
     /// What is between two levels of the base, by the month, is committed to.

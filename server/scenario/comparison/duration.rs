@@ -43,7 +43,9 @@ pub fn duration(
     let asked = Asked::new(scenario, &scenario.demands().0, (place, entered));
     // As many as were decided.
     let owned = match (&entered.owned, &found.machines) {
-        (Some(owned), Some(machines)) => Some(OwnedBase::with(&asked, &owned.machines, machines.gpus).ok()?),
+        (Some(owned), Some(machines)) => {
+            Some(OwnedBase::with(&asked, (&owned.machines, owned.refresh), machines.gpus).ok()?)
+        }
         _ => None,
     };
     let (commitments, levels) = asked.committed(owned.as_ref());

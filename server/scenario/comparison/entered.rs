@@ -15,7 +15,7 @@ use super::spend::Spend;
 use crate::money::{Currency, Decimal};
 use crate::scenario::arithmetic::{decimal, one, quotient};
 use crate::scenario::owning::Owning;
-use crate::scenario::path::Path;
+use crate::scenario::path::{Path, Refresh};
 use crate::scenario::profile::Shape;
 use crate::scenario::spot::Interruptions;
 
@@ -248,6 +248,8 @@ pub struct Owned {
     pub gpus: Gpus,
     /// What they are and cost. How many there are, how much they are used and what money costs follow from the scenario.
     pub machines: Owning,
+    /// What is bought when their life ends before the months do. 1 and 1: the same again.
+    pub refresh: Refresh,
 }
 
 /// How many are there.

@@ -19,6 +19,7 @@ mod moved;
 mod owned;
 mod place;
 mod porting;
+mod refresh;
 mod spend;
 mod tokens;
 
@@ -32,14 +33,15 @@ pub use entered::{
     Alternative, Committed, Gpus, OtherCost, Owned, PerWhat, Place, Rate, Scenario, Spot, Work,
 };
 pub use moved::{Every, Moved, MovedAnswer};
-pub use porting::Port;
+pub use porting::{Moving, Port, PortedAnswer};
+pub use refresh::Generation;
 pub use spend::Spend;
 
 use super::arithmetic::{one, product, quotient};
 use super::break_even::{Payment, Question};
 use super::cash::Payments;
 use super::check::{self, Refused};
-use super::profile::{Profile, in_gpus};
+use super::profile::{Profile, Shape, in_gpus};
 use crate::money::Decimal;
 use place::{Asked, Decided, Evaluated};
 
@@ -67,8 +69,10 @@ impl Scenario {
     pub fn compare_on(&self, demands: &Demands) -> Result<Comparison, Refused> {
         let warnings = check::scenario(self).warnings_or_refused()?;
         let demands = &demands.0;
-        let work: Vec<WorkAnswer> =
-            self.work.iter().zip(demands).map(|(work, demand)| asked_for(work, demand)).collect();
+        let mut work = Vec::with_capacity(self.work.len());
+        for (entered, demand) in self.work.iter().zip(demands) {
+            work.push(asked_for(entered, demand)?);
+        }
         let mut options = Vec::with_capacity(self.options.len());
         for option in &self.options {
             options.push(self.answer(option, demands, &work)?);
@@ -79,8 +83,9 @@ impl Scenario {
         let does_the_work = options.iter().enumerate().filter(|(_, it)| it.fails.is_empty());
         let cheapest = does_the_work.min_by_key(|(_, it)| it.total).map(|(at, _)| at);
         let break_evens = self.break_evens(&options)?;
+        let moves = self.moves(&options);
         let (currency, months) = (self.currency.clone(), self.months);
-        Ok(Comparison { currency, months, work, options, cheapest, break_evens, warnings })
+        Ok(Comparison { currency, months, work, options, cheapest, break_evens, moves, warnings })
     }
 
     /// What each place of an option comes to.
@@ -99,8 +104,10 @@ impl Scenario {
 
     /// What each work asks for over all months. Prices are no part of it.
     pub fn demands(&self) -> Demands {
-        let demand =
-            |work: &Work| work.demand.profile(work.interruptible).over(self.months, work.monthly_growth);
+        let demand = |work: &Work| {
+            let day = work.demand.profile(&work.accelerator, work.interruptible);
+            day.over(self.months, work.monthly_growth)
+        };
         Demands(self.work.iter().map(demand).collect())
     }
 
@@ -110,6 +117,7 @@ impl Scenario {
         demands: &[Profile],
         work: &[WorkAnswer],
     ) -> Result<OptionAnswer, Refused> {
+        let option = &*moved::on_one_account(option);
         let mut payments = Payments::over(self.months);
         let (mut lines, mut places, mut paid_hours) = (Vec::new(), Vec::new(), Decimal::ZERO);
         for found in self.evaluated(option, demands)? {
@@ -218,15 +226,20 @@ impl Scenario {
     }
 }
 
-fn asked_for(work: &Work, demand: &Profile) -> WorkAnswer {
+fn asked_for(work: &Work, demand: &Profile) -> Result<WorkAnswer, Refused> {
     let hours = Decimal::from(i64::try_from(demand.hours().len()).unwrap_or(i64::MAX));
-    WorkAnswer {
+    let sizing = match &work.demand {
+        Shape::Serving(service) => service.size(&work.accelerator)?,
+        _ => Vec::new(),
+    };
+    Ok(WorkAnswer {
         name: work.name.clone(),
         gpu_hours: demand.gpu_hours(),
         peak: in_gpus(demand.peak().into()),
         lowest: in_gpus(demand.lowest().into()),
         mean: quotient(demand.gpu_hours(), hours).unwrap_or_default(),
-    }
+        sizing,
+    })
 }
 
 fn payment(kind: LayerKind, price: Decimal) -> Payment {

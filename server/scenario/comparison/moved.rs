@@ -1,11 +1,18 @@
 //! Data that moves to where work runs: at the beginning, or month after month.
+//!
+//! Tiers count all that an account sends in a month, so what an option moves out of one supplier fills them one after the
+//! other: first what moves every month, in its order, then what moves once. What each of them adds to the bill is its
+//! cost, so that they sum to the cost of all.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use super::bill::Bill;
+use super::entered::Alternative;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::count;
-use crate::scenario::check::Refused;
+use crate::scenario::check::{MOST_GIGABYTES, Refused};
 use crate::scenario::egress::{Hop, Rates, Transfer, TransferCost};
 use crate::scenario::figure::{Unit, term};
 
@@ -19,7 +26,8 @@ pub struct Moved {
     /// 10^9 bytes, once or in each month.
     pub gigabytes: Decimal,
     pub every: Every,
-    /// What the account sends in a month anyway: it fills the tiers first. 0.
+    /// What the account sends in a month anyway: it fills the tiers first. 0. Of several that leave one account the
+    /// largest counts, for all of them.
     #[serde(default)]
     pub other_gigabytes: Decimal,
     /// What else takes a price for a gigabyte on its way.
@@ -58,6 +66,30 @@ impl Moved {
     }
 }
 
+/// An option each of whose moves finds sent what those before it send.
+pub(super) fn on_one_account(option: &Alternative) -> Cow<'_, Alternative> {
+    let all = || option.places.iter().flat_map(|it| &it.moved);
+    if all().count() < 2 {
+        return Cow::Borrowed(option);
+    }
+    let anyway = |rates| all().filter(|it| it.rates == rates).map(|it| it.other_gigabytes).max();
+    let mut sent: Vec<(Rates, Decimal)> = Vec::new();
+    let mut shared = option.clone();
+    for every in [Every::Month, Every::Once] {
+        let moved = shared.places.iter_mut().flat_map(|it| &mut it.moved);
+        for it in moved.filter(|it| it.every == every) {
+            let at = sent.iter().position(|(rates, _)| *rates == it.rates).unwrap_or_else(|| {
+                sent.push((it.rates, anyway(it.rates).unwrap_or_default()));
+                sent.len() - 1
+            });
+            // Beyond the bound of what is entered the last tier was reached long before.
+            it.other_gigabytes = sent[at].1.min(MOST_GIGABYTES.into());
+            sent[at].1 += it.gigabytes;
+        }
+    }
+    Cow::Owned(shared)
+}
+
 impl Bill<'_> {
     /// What is paid for data on its way here.
     pub(super) fn moved(&mut self) -> Result<Vec<MovedAnswer>, Refused> {
@@ -86,5 +118,86 @@ impl Bill<'_> {
             answers.push(MovedAnswer { name: moved.name.clone(), every: moved.every, each, cost });
         }
         Ok(answers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scenario::comparison::Scenario;
+    use crate::scenario::file::read;
+
+    fn moved(rates: Rates, gigabytes: i64, every: Every) -> Moved {
+        let (name, gigabytes) = (format!("{gigabytes} GB"), gigabytes.into());
+        Moved { name, rates, gigabytes, every, other_gigabytes: Decimal::ZERO, hops: Vec::new() }
+    }
+
+    /// Two places, each with what moves there, for four months.
+    fn scenario(there: [Vec<Moved>; 2]) -> Scenario {
+        let text = r#"
+months = 4
+[[work]]
+name = "a"
+demand = { shape = "flat", gpus = 1, hours_per_day = 24 }
+[[work]]
+name = "b"
+demand = { shape = "flat", gpus = 1, hours_per_day = 24 }
+[[option]]
+name = "Two places"
+place = [{ serves = ["a"], on_demand = { price = 1 } }, { serves = ["b"], on_demand = { price = 1 } }]
+"#;
+        let mut scenario = read(text).unwrap();
+        for (place, moved) in scenario.options[0].places.iter_mut().zip(there) {
+            place.moved = moved;
+        }
+        scenario
+    }
+
+    fn costs(scenario: &Scenario) -> Vec<Decimal> {
+        let answer = scenario.compare().unwrap().options.remove(0);
+        let places = answer.places.iter().flat_map(|it| &it.moved);
+        places.map(|it| it.cost).collect()
+    }
+
+    fn of_month(gigabytes: i64) -> Decimal {
+        Rates::Aws.tariff().cost(gigabytes.into())
+    }
+
+    #[test]
+    fn what_leaves_one_account_fills_its_tiers_one_after_the_other() {
+        let first = vec![moved(Rates::Aws, 8000, Every::Once), moved(Rates::Aws, 9000, Every::Month)];
+        let second = vec![moved(Rates::Aws, 30_000, Every::Month), moved(Rates::Azure, 30_000, Every::Month)];
+        let found = costs(&scenario([first, second]));
+        // Of each month, in their order; then what comes once, on top of a month.
+        assert_eq!(found[1], of_month(9000).times(4));
+        assert_eq!(found[2], (of_month(39_000) - of_month(9000)).times(4));
+        assert_eq!(found[0], of_month(47_000) - of_month(39_000));
+        assert_eq!(
+            found[3],
+            Rates::Azure.tariff().cost(30_000.into()).times(4),
+            "another supplier's are its own"
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn together_they_cost_what_the_account_s_month_costs_and_no_more_than_alone(
+            x in 0i64..80_000,
+            y in 0i64..200_000,
+            anyway in 0i64..20_000,
+            once in any::<bool>(),
+        ) {
+            let every = if once { Every::Once } else { Every::Month };
+            let with = |gigabytes| Moved { other_gigabytes: anyway.into(), ..moved(Rates::Aws, gigabytes, every) };
+            let sum = |there| costs(&scenario(there)).into_iter().sum::<Decimal>();
+            let together = sum([vec![with(x)], vec![with(y)]]);
+            let times = if once { 1 } else { 4 };
+            prop_assert_eq!(together, (of_month(anyway + x + y) - of_month(anyway)).times(times));
+            prop_assert!(together <= sum([vec![with(x)], Vec::new()]) + sum([Vec::new(), vec![with(y)]]));
+        }
     }
 }

@@ -2,17 +2,21 @@
 //!
 //! - porting = engineer-weeks × loaded cost of a year ÷ 52, at the start
 //! - anew = porting × share that is ported anew × releases a year ÷ 12, in each month
+//! - running both = GPU-hours of the work in the first so many months × price where it runs until then
 //!
 //! The chance that it works at all stands beside the cost and is not multiplied with it: who ports in vain has paid for
-//! it and still needs another option. What that makes of the expected value is [`crate::scenario::silicon`]'s.
+//! it and still needs another option. What that makes of the expected value, and from which spend on it pays, is
+//! [`crate::scenario::silicon`]'s, of what each other option costs and what this one saves of it.
 
 use serde::{Deserialize, Serialize};
 
+use super::answer::OptionAnswer;
 use super::bill::Bill;
+use super::entered::{Rate, Scenario};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{count, product, quotient};
+use crate::scenario::arithmetic::{count, one, product, quotient};
 use crate::scenario::figure::{Unit, term};
-use crate::scenario::silicon::Porting;
+use crate::scenario::silicon::{Ported, Porting};
 
 /// What porting takes. The defaults are those of [`Porting`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,13 +30,51 @@ pub struct Port {
     pub releases_per_year: Decimal,
     /// Of the porting, what each release takes again.
     pub ported_anew: Decimal,
+    /// Months in which it runs in both: here, and where it ran. 0.
+    pub months_of_both: u32,
+    /// What an hour of the work's accelerator costs there meanwhile.
+    pub meanwhile: Rate,
+}
+
+/// What porting comes to over all months.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PortedAnswer {
+    pub once: Decimal,
+    pub anew: Decimal,
+    pub both: Decimal,
+}
+
+/// Porting to one option against staying with another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moving {
+    /// By their places in the list.
+    pub porting: usize,
+    pub staying: usize,
+    /// Of what staying costs a month, the share that porting saves.
+    pub saving: Decimal,
+    pub ported: Ported,
+}
+
+impl PortedAnswer {
+    fn total(self) -> Decimal {
+        self.once + self.anew + self.both
+    }
 }
 
 impl Default for Port {
     fn default() -> Self {
         let Porting { engineer_weeks, loaded_cost, chance, releases_per_year, ported_anew, .. } =
             Porting::default();
-        Self { engineer_weeks, loaded_cost, chance, releases_per_year, ported_anew }
+        let (months_of_both, meanwhile) = (0, Rate::default());
+        Self {
+            engineer_weeks,
+            loaded_cost,
+            chance,
+            releases_per_year,
+            ported_anew,
+            months_of_both,
+            meanwhile,
+        }
     }
 }
 
@@ -44,6 +86,7 @@ impl Port {
             chance: self.chance,
             releases_per_year: self.releases_per_year,
             ported_anew: self.ported_anew,
+            months_of_both: count(self.months_of_both),
             ..Porting::default()
         }
     }
@@ -83,5 +126,143 @@ impl Bill<'_> {
             "porting × share that is ported anew × releases a year × months of 12",
             terms,
         );
+        let both = self.running_both(entered);
+        self.ported = Some(PortedAnswer { once, anew: cost, both });
+    }
+
+    /// What is paid where the work ran, while it runs here already.
+    fn running_both(&mut self, entered: &Port) -> Decimal {
+        let asked = self.asked();
+        let worth = quotient(asked.place.performance, asked.place.rework).unwrap_or_else(one);
+        let (mut hours, mut cost) = (Decimal::ZERO, Decimal::ZERO);
+        for month in 0..entered.months_of_both.min(asked.months()) {
+            let of_month = product(&[asked.hours_of(month), worth]);
+            let paid = product(&[of_month, entered.meanwhile.price]);
+            hours += of_month;
+            cost += paid;
+            self.pay_during(month, paid);
+        }
+        let terms = vec![
+            term("months of both", count(entered.months_of_both), Unit::Months),
+            term("GPU-hours of the work in them", hours, Unit::Hours),
+            term("price where it ran", entered.meanwhile.price, Unit::MoneyPerHour),
+        ];
+        self.line(
+            "Running both".to_owned(),
+            cost,
+            "GPU-hours of the work in them × price where it ran",
+            terms,
+        );
+        cost
+    }
+}
+
+impl Scenario {
+    /// Each option that one place is ported for, against each that nothing is and that costs more to run.
+    pub(super) fn moves(&self, options: &[OptionAnswer]) -> Vec<Moving> {
+        let mut found = Vec::new();
+        for (porting, (entered, option)) in self.options.iter().zip(options).enumerate() {
+            let mut ported = entered.places.iter().zip(&option.places);
+            let ported =
+                ported.by_ref().filter_map(|(place, answer)| Some((place.porting.as_ref()?, answer.ported?)));
+            let [(port, cost)] = ported.collect::<Vec<_>>()[..] else { continue };
+            for (staying, other) in options.iter().enumerate() {
+                let stays = other.fails.is_empty() && other.places.iter().all(|it| it.ported.is_none());
+                let run = option.total - cost.total();
+                let Some(share) = quotient(run, other.total).filter(|_| stays) else { continue };
+                let saving = one() - share;
+                let both = port.months_of_both.min(self.months);
+                let it = Porting {
+                    spend: quotient(other.total, count(self.months)).unwrap_or_default(),
+                    saving,
+                    chance: option.chance,
+                    months: self.months - both,
+                    months_of_both: count(both),
+                    cost_of_capital: self.cost_of_capital,
+                    ..port.porting()
+                };
+                // What saves nothing is refused there, and has nothing to be repaid with.
+                if let (true, Ok(ported)) = (saving > Decimal::ZERO, it.cost()) {
+                    found.push(Moving { porting, staying, saving, ported });
+                }
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::arithmetic::decimal;
+    use crate::scenario::file::read;
+
+    /// 10 GPUs for a year at 3.00, and at 2.00 on chips that do half as much, for 1.00 each.
+    fn scenario(porting: &str) -> Scenario {
+        let text = format!(
+            r#"
+months = 12
+cost_of_capital = 0
+[[work]]
+name = "w"
+demand = {{ shape = "flat", gpus = 10, hours_per_day = 24 }}
+[[option]]
+name = "As it is"
+place = [{{ on_demand = {{ price = 3 }} }}]
+[[option]]
+name = "Ported"
+place = [{{ performance = 0.5, on_demand = {{ price = 1 }}, porting = {{ engineer_weeks = 5.2, loaded_cost = 100_000, {porting} }} }}]
+[[option]]
+name = "Cheaper anyway"
+place = [{{ on_demand = {{ price = 1.9 }} }}]
+"#
+        );
+        read(&text).unwrap()
+    }
+
+    const BOTH: &str = "chance = 1, months_of_both = 3, meanwhile = { price = 3 }";
+
+    #[test]
+    fn while_it_runs_in_both_both_are_paid() {
+        let found = scenario(BOTH).compare().unwrap().options.remove(1);
+        let line = found.lines.iter().find(|it| it.name == "Running both").unwrap();
+        // Hours of the work's accelerator, of which one here is worth half.
+        assert_eq!(line.cost, (10 * 730 * 3 * 3).into());
+        let expected = PortedAnswer { once: 10_000.into(), anew: Decimal::ZERO, both: line.cost };
+        assert_eq!(found.places[0].ported, Some(expected));
+        let paid = |month: usize| found.payments.months()[month].during;
+        assert_eq!(paid(2) - paid(3), (10 * 730 * 3).into());
+        assert_eq!(found.paid, found.total);
+    }
+
+    #[test]
+    fn what_is_certain_and_costs_no_interest_is_worth_the_difference_of_the_totals() {
+        let compared = scenario(BOTH).compare().unwrap();
+        // Against what costs less anyway nothing is repaid.
+        let [moving] = &compared.moves[..] else { panic!("{:?}", compared.moves) };
+        assert_eq!((moving.porting, moving.staying), (1, 0));
+        let value = moving.ported.expected_value.value.unwrap();
+        let difference = compared.options[0].total - compared.options[1].total;
+        assert!((value - difference).abs() < decimal(1, 6), "{value} is not {difference}");
+        assert_eq!(moving.ported.least_spend.terms.len(), 6);
+    }
+
+    #[test]
+    fn from_the_least_spend_on_it_is_repaid_in_time() {
+        let compared = scenario("releases_per_year = 2, ported_anew = 0.1").compare().unwrap();
+        let [moving] = &compared.moves[..] else { panic!("{:?}", compared.moves) };
+        let least = moving.ported.least_spend.value.unwrap();
+        let saved = product(&[least, moving.saving, 12.into()]);
+        let paid = compared.options[1].places[0].ported.unwrap().total();
+        assert!((saved - paid).abs() < decimal(1, 6), "{saved} is not {paid}");
+    }
+
+    #[test]
+    fn running_both_needs_a_price() {
+        let mut entered = scenario(BOTH);
+        let port = entered.options[1].places[0].porting.as_mut().unwrap();
+        port.meanwhile = Rate::default();
+        let refused = entered.compare().unwrap_err();
+        assert_eq!(refused.0[0].field, "option.1.place.0.porting.meanwhile.price");
     }
 }

@@ -6,6 +6,7 @@ use super::random::Random;
 use super::{Profile, Spread};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, float, product, quotient};
+use crate::scenario::sizing::Service;
 
 /// Hours of a year: what a synthetic profile is made of.
 const YEAR: u32 = 8760;
@@ -35,6 +36,8 @@ pub enum Shape {
     Levels { levels: Vec<Level> },
     /// GPUs of each hour, as they were measured or billed.
     Hours { gpus: Vec<Decimal> },
+    /// As many as so many users of a model take.
+    Serving(Service),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,8 +48,8 @@ pub struct Level {
 }
 
 impl Shape {
-    /// The hours that it means. Inputs that [`Self::check`] refuses do not come here.
-    pub fn profile(&self, interruptible: Decimal) -> Profile {
+    /// The hours that it means, of work on an accelerator. What [`crate::scenario::check`] refuses does not come here.
+    pub fn profile(&self, accelerator: &str, interruptible: Decimal) -> Profile {
         match self {
             Self::Flat { gpus, hours_per_day } => {
                 let day = (0..24).map(|hour| if hour < *hours_per_day { *gpus } else { Decimal::ZERO });
@@ -90,6 +93,7 @@ impl Shape {
                 Profile::new(hours, interruptible)
             }
             Self::Hours { gpus } => Profile::new(gpus.iter().copied(), interruptible),
+            Self::Serving(service) => Profile::new(service.day(accelerator), interruptible),
         }
     }
 }

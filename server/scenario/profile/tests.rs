@@ -13,7 +13,7 @@ fn shape(json: &str) -> Shape {
 
 #[test]
 fn a_flat_demand_has_its_hours_of_each_day() {
-    let day = shape(r#"{"shape": "flat", "gpus": "64", "hours_per_day": 18}"#).profile(decimal(25, 2));
+    let day = shape(r#"{"shape": "flat", "gpus": "64", "hours_per_day": 18}"#).profile("", decimal(25, 2));
     assert_eq!((day.hours().len(), day.peak(), day.lowest()), (24, 64_000, 0));
     assert_eq!(day.gpu_hours(), 1152.into());
     assert_eq!(day.hours()[0], Hour { firm: 48_000, interruptible: 16_000 });
@@ -21,7 +21,7 @@ fn a_flat_demand_has_its_hours_of_each_day() {
 
 #[test]
 fn demand_between_two_numbers_has_their_mean() {
-    let year = shape(r#"{"shape": "between", "low": "400", "high": "800"}"#).profile(Decimal::ZERO);
+    let year = shape(r#"{"shape": "between", "low": "400", "high": "800"}"#).profile("", Decimal::ZERO);
     let spread = Spread { low: 400.into(), high: 800.into() };
     let mean = crate::scenario::arithmetic::quotient(year.gpu_hours(), 8760.into()).unwrap();
     assert!((mean - spread.mean()).abs() < number("0.001"), "{mean}");
@@ -33,7 +33,7 @@ fn a_swing_is_the_same_for_the_same_seed_and_keeps_its_mean() {
         let text = format!(
             r#"{{"shape": "swinging", "base": "100", "day_swing": "0.4", "weekend": "1", "noise": "0.2", "seed": {seed}}}"#
         );
-        shape(&text).profile(Decimal::ZERO)
+        shape(&text).profile("", Decimal::ZERO)
     };
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
@@ -42,7 +42,7 @@ fn a_swing_is_the_same_for_the_same_seed_and_keeps_its_mean() {
     let quiet = shape(
         r#"{"shape": "swinging", "base": "100", "day_swing": "0.4", "weekend": "0.5", "noise": "0", "seed": 1}"#,
     )
-    .profile(Decimal::ZERO);
+    .profile("", Decimal::ZERO);
     assert_eq!(quiet.hours()[15].all(), 140_000, "the busiest hour of a Monday");
     assert_eq!(quiet.hours()[5 * 24 + 15].all(), 70_000, "and of a Saturday");
 }
@@ -52,7 +52,7 @@ fn levels_fill_a_year_by_their_shares() {
     let year = shape(
         r#"{"shape": "levels", "levels": [{"gpus": "8", "share": "0.25"}, {"gpus": "2", "share": "0.75"}]}"#,
     )
-    .profile(Decimal::ZERO);
+    .profile("", Decimal::ZERO);
     assert_eq!(year.hours().len(), 8760);
     assert_eq!(year.hours().iter().filter(|it| it.all() == 8000).count(), 2190);
     assert_eq!(year.duration_curve(4), [8, 8, 2, 2, 2].map(Decimal::from));

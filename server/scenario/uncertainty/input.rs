@@ -26,7 +26,7 @@ pub struct Input {
 const BLOCK: &str = "/blocks/rate/price";
 
 /// An input by how its pointer ends, its name, and its low and high in hundredths of its value.
-const RANGES: [(&str, &str, i64, i64); 22] = [
+const RANGES: [(&str, &str, i64, i64); 23] = [
     ("/on_demand/price", "On demand", 80, 120),
     ("/per_million_tokens/price", "A million tokens", 60, 120),
     ("/spot/rate/price", "Spot", 70, 150),
@@ -35,6 +35,7 @@ const RANGES: [(&str, &str, i64, i64); 22] = [
     // What is lost to interruptions.
     ("/spot/rework", "Hours of spot for a useful one", 95, 115),
     ("/unserved_cost", "An hour that is not served", 50, 200),
+    ("/porting/meanwhile/price", "Where it runs meanwhile", 80, 120),
     ("/porting/engineer_weeks", "Weeks of porting", 50, 200),
     ("/porting/loaded_cost", "Loaded cost of an engineer", 80, 120),
     // Quotes of one machine differ by as much (Epoch AI, machine learning hardware).

@@ -5,8 +5,8 @@
 
 use super::{Input, Swing, tornado};
 use crate::money::Decimal;
-use crate::scenario::comparison::{Comparison, LayerKind, PerWhat, Place, PlaceAnswer, Scenario};
-use crate::scenario::owning::{Housing, Owning, Residual};
+use crate::scenario::comparison::{Comparison, Generation, LayerKind, PerWhat, Place, PlaceAnswer, Scenario};
+use crate::scenario::owning::{Housing, Residual};
 
 /// Every option of a scenario.
 pub struct Model {
@@ -195,8 +195,8 @@ impl Builder<'_> {
             by.dedup();
             self.scaled(found.unserved_cost, if by.len() == 1 { &by } else { &[] });
         }
-        if let (Some(machines), Some(_)) = (&found.machines, &place.owned) {
-            self.owned(scenario, machines, found);
+        for generation in &found.generations {
+            self.owned(generation);
         }
         for other in &place.others {
             let amount = match other.per {
@@ -213,13 +213,19 @@ impl Builder<'_> {
             let [once, monthly] = porting.costs();
             let by = [self.input("/porting/engineer_weeks"), self.input("/porting/loaded_cost")];
             self.scaled(once + monthly.times(scenario.months.into()), &by);
+            let both = found.ported.map_or(Decimal::ZERO, |it| it.both);
+            self.scaled(both, &[self.input("/porting/meanwhile/price")]);
         }
         self.pieces
     }
 
-    fn owned(&mut self, scenario: &Scenario, machines: &Owning, found: &PlaceAnswer) {
+    fn owned(&mut self, generation: &Generation) {
         use crate::scenario::owning::Part;
 
+        let machines = &generation.machines;
+        if machines.gpus == 0 {
+            return;
+        }
         let machine = |name: &str| self.input(&format!("/owned/machines{name}"));
         let by = OwnedInputs {
             node: machine("/node_price"),
@@ -239,7 +245,7 @@ impl Builder<'_> {
             Residual::Age { shares } => Left::Age(shares.iter().map(|it| float(*it)).collect()),
         };
         let once: Decimal = machines.one_offs.iter().map(|it| it.amount).sum();
-        let years = f64::from(scenario.months) / 12.0;
+        let years = f64::from(generation.months) / 12.0;
         let staff = by.staff;
         self.pieces.push(Piece::Owned(Box::new(OwnedPiece {
             nodes: float(purchase.nodes),
@@ -256,7 +262,7 @@ impl Builder<'_> {
             by,
         })));
         let is_colocated = matches!(machines.housing, Housing::Colocation { .. });
-        for (part, cost) in &found.owned_parts {
+        for (part, cost) in &generation.parts {
             let by: &[Option<usize>] = match part {
                 Part::Capital | Part::Maintenance | Part::StaffBefore | Part::OneOff => continue,
                 Part::Energy => &[tariff, pue],

@@ -237,7 +237,7 @@ fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
         Kind::Spot
     } else if has_layer(LayerKind::OnDemand) {
         Kind::OnDemand
-    } else if line.name == "Capital" {
+    } else if line.name == "Capital" || line.name.starts_with("Capital, generation ") {
         Kind::Machines
     } else if line.terms.iter().any(|term| term.name == "months of 12") {
         Kind::Running

@@ -30,6 +30,8 @@ pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str) -> Option
         ("shape", "swinging") => {
             json!({ "shape": kind, "base": gpus, "day_swing": "0.4", "weekend": "0.5", "noise": "0.1", "seed": 1 })
         }
+        // What a GPU makes is for somebody to measure: 0 asks for it.
+        ("shape", "serving") => json!({ "shape": kind }),
         ("in", "own-room") => json!({ "in": kind }),
         ("in", "colocation") => {
             json!({ "in": kind, "price": "200", "contracted_kw": null, "energy": "separate" })

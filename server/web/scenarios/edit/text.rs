@@ -19,10 +19,15 @@ impl Takes {
             Self::Number | Self::Percent => {
                 number().map(|it| json!(it)).ok_or("expected a number, with a point before decimals")
             }
-            Self::NumberOrNone | Self::PercentOrNone | Self::DayOrNone if text.is_empty() => Ok(Value::Null),
+            Self::NumberOrNone | Self::PercentOrNone | Self::WholeOrNone | Self::DayOrNone
+                if text.is_empty() =>
+            {
+                Ok(Value::Null)
+            }
             Self::NumberOrNone | Self::PercentOrNone => {
                 number().map(|it| json!(it)).ok_or("expected a number, or nothing")
             }
+            Self::WholeOrNone => whole().map(|it| json!(it)).ok_or("expected a whole number, or nothing"),
             Self::Whole => whole().map(|it| json!(it)).ok_or("expected a whole number"),
             Self::Gpus if text == "best" => Ok(json!("best")),
             Self::Gpus => {

@@ -31,6 +31,7 @@ pub(super) enum Takes {
     Percent,
     PercentOrNone,
     Whole,
+    WholeOrNone,
     /// A number, or as many as cost least.
     Gpus,
     DayOrNone,

@@ -52,4 +52,8 @@ pub(super) fn of_owned(of: &mut Maker<'_>, owned: &Owned) {
     of.rare("machines/demand_charge", "Demand charge", Takes::Number, "MONEY a kW and month", "");
     of.rare("machines/software_per_gpu", "Software", Takes::Number, "MONEY a GPU and year", "");
     of.rare("machines/staff/months_before", "People before it runs", Takes::Number, "months", "");
+    let again = "1: as much as the one before. Where their life ends before the months do.";
+    of.rare("refresh/price_ratio", "The next generation costs", Takes::Number, "times as much a node", again);
+    let work = "Fewer of them do the same work.";
+    of.rare("refresh/performance_ratio", "The next generation does", Takes::Number, "times as much", work);
 }

@@ -99,6 +99,20 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         of.rate("", "Price under it", "Of hours on demand that the option’s spend commitment pays for.");
         parts.push(part("Under the spend commitment", of, removal("/spend_rate")));
     }
+    if place.porting.is_some() {
+        let mut of = maker("/porting");
+        let ran = "Here, and where it ran.";
+        of.add("months_of_both", "It runs in both", Takes::Whole, "months", ran);
+        of.add(
+            "meanwhile/price",
+            "Where it ran",
+            Takes::Number,
+            "MONEY a GPU-hour",
+            "Of the work’s accelerator.",
+        );
+        of.rare("meanwhile/source", "Source", Takes::Text, "", "");
+        parts.push(part("While it is ported", of, Vec::new()));
+    }
     for n in 0..place.others.len() {
         let under = format!("/others/{n}");
         let mut of = maker(&under);

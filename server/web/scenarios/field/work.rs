@@ -8,7 +8,11 @@ const SHAPES: &[(&str, &str)] = &[
     ("flat", "so many, for some hours a day"),
     ("between", "anything between two numbers"),
     ("swinging", "up by day, down by night and at weekends"),
+    ("serving", "what users of a model take"),
 ];
+
+const PRECISIONS: &[(&str, &str)] =
+    &[("half", "FP16"), ("fp8", "FP8"), ("int8", "INT8"), ("fp4", "FP4"), ("int4", "INT4"), ("fp32", "FP32")];
 
 pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Section {
     let pointer = format!("/work/{at}");
@@ -44,6 +48,10 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
                 of.add(&format!("demand/levels/{level}/share"), "In so many hours", Takes::Percent, "%", "");
             }
         }
+        Shape::Serving(_) => {
+            of.add("demand/shape", "Asks for", Takes::OneOf(SHAPES), "", "");
+            served(&mut of);
+        }
         // Measured hours are not typed.
         Shape::Hours { .. } => {}
     }
@@ -66,4 +74,29 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
     }
     let part = Part { title: String::new(), fields: of.fields, acts };
     Section { title: format!("Work: {}", work.name), pointer, parts: vec![part] }
+}
+
+/// Users of a model, and the model.
+fn served(of: &mut Maker<'_>) {
+    of.add("demand/users", "Users at once", Takes::Whole, "in the busiest hour", "");
+    of.add(
+        "demand/tokens_per_second",
+        "Each gets",
+        Takes::Number,
+        "tokens a second",
+        "People read about 10.",
+    );
+    let measured = "As measured, for all its users together.";
+    of.add("demand/gpu_tokens_per_second", "A GPU makes", Takes::Number, "tokens a second", measured);
+    of.add("demand/tokens_per_user", "Held for each user", Takes::Whole, "tokens", "Said and heard so far.");
+    of.add("demand/parameters", "Parameters", Takes::Number, "billions", "");
+    of.add("demand/weights", "Weights in", Takes::OneOf(PRECISIONS), "", "");
+    of.rare("demand/day_swing", "Fewer users at night by", Takes::Percent, "%", "0: as many day and night.");
+    of.rare("demand/cache", "Keys and values in", Takes::OneOf(PRECISIONS), "", "");
+    of.rare("demand/layers", "Layers", Takes::Whole, "", "As the model’s configuration says.");
+    of.rare("demand/key_value_heads", "Heads of keys and values", Takes::Whole, "", "");
+    of.rare("demand/head_size", "Size of a head", Takes::Whole, "", "");
+    of.rare("demand/activations", "Besides", Takes::Number, "GB", "Activations, buffers.");
+    let fewest = "Empty: the fewest that hold it.";
+    of.rare("demand/gpus_per_replica", "GPUs of a replica", Takes::WholeOrNone, "", fewest);
 }

@@ -1,0 +1,257 @@
+//! Machines whose life ends before the months that are looked at do, and staying with them until then.
+//!
+//! - a generation does the work of the one before: its GPUs are those ÷ the ratio of performances, in whole nodes
+//! - its nodes and their fabric cost the ratio of prices as much; a node draws and is housed as one of the first
+//! - lock-in is [`crate::scenario::path`]'s, of the first generation: what doing its work costs more than with the best
+//!   there is each quarter, until it is replaced
+
+use serde::Serialize;
+
+use super::owned::OwnedBase;
+use super::place::Asked;
+use crate::money::Decimal;
+use crate::scenario::arithmetic::{HOURS_PER_MONTH, ceiling, count, growth, one, product, quotient, whole};
+use crate::scenario::check::Refused;
+use crate::scenario::figure::Figure;
+use crate::scenario::owning::{Fabric, Owning, OwningCost, Part};
+use crate::scenario::path::{LockIn, Progress, Refresh};
+use crate::scenario::profile::in_gpus;
+
+/// Digits after the point of a price that follows from others.
+const PLACES: u8 = 12;
+
+/// Machines of one life, and what they cost in the months of it that are looked at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Generation {
+    /// The first of its months, counted from 0, and how many there are.
+    pub from: u32,
+    pub months: u32,
+    pub machines: Owning,
+    /// By the parts of what owning costs; they sum to all of it.
+    pub parts: Vec<(Part, Decimal)>,
+}
+
+/// A generation under a base.
+pub(super) struct Lived {
+    pub(super) from: u32,
+    pub(super) months: u32,
+    pub(super) machines: Owning,
+    pub(super) cost: OwningCost,
+    /// What one of its GPUs does, times one of the first generation.
+    pub(super) worth: Decimal,
+}
+
+impl Lived {
+    /// What comes to so much a year, in its months.
+    pub(super) fn over(&self, per_year: Decimal) -> Decimal {
+        if self.machines.gpus == 0 {
+            return Decimal::ZERO;
+        }
+        quotient(product(&[per_year, count(self.months)]), 12.into()).unwrap_or_default()
+    }
+
+    pub(super) fn total(&self) -> Decimal {
+        self.over(self.cost.total)
+    }
+
+    pub(super) fn told(&self) -> Generation {
+        let parts = self.cost.components.iter().map(|it| (it.part, self.over(it.per_year)));
+        Generation {
+            from: self.from,
+            months: self.months,
+            machines: self.machines.clone(),
+            parts: parts.collect(),
+        }
+    }
+}
+
+/// Months of a life.
+pub(super) fn life(machines: &Owning) -> u32 {
+    whole(product(&[machines.life_years, 12.into()])).max(1)
+}
+
+/// So many GPUs with a level that they serve, and what follows them.
+pub(super) fn generations(
+    asked: &Asked<'_>,
+    (machines, refresh): (&Owning, Refresh),
+    gpus: u32,
+    level: u64,
+) -> Result<Vec<Lived>, Refused> {
+    let months = asked.months();
+    // What is the same again is one generation that goes on.
+    let life = if refresh.is_the_same() { months } else { life(machines) };
+    let mut found = Vec::new();
+    for (n, from) in (0..).zip((0..months).step_by(life.max(1) as usize)) {
+        let until = from.saturating_add(life).min(months);
+        let power = |ratio: Decimal| growth(ratio - one(), count(n));
+        let (price, worth) = (power(refresh.price_ratio), power(refresh.performance_ratio));
+        let used = in_gpus((from..until).map(|month| asked.ladder.serve(month, level).base).sum());
+        let gpus = if n == 0 { gpus } else { as_much(gpus, machines.gpus_per_node, worth) };
+        let served = if n == 0 {
+            in_gpus(level.into())
+        } else {
+            product(&[count(gpus), one() - machines.unavailability, worth])
+        };
+        let available = product(&[served, HOURS_PER_MONTH.into(), count(until - from)]);
+        let machines = Owning {
+            gpus,
+            utilization: quotient(used, available).unwrap_or_default().min(one()),
+            cost_of_capital: asked.scenario.cost_of_capital,
+            allocated_share: None,
+            // Of the place, and in its demand already.
+            rework: one(),
+            ..next(machines, price)
+        };
+        let cost = machines.cost()?;
+        found.push(Lived { from, months: until - from, machines, cost, worth });
+    }
+    Ok(found)
+}
+
+/// GPUs, in whole nodes, that do the work of so many of the first generation.
+fn as_much(gpus: u32, per_node: u32, worth: Decimal) -> u32 {
+    let per_node = per_node.max(1);
+    let needed = whole(ceiling(quotient(count(gpus), worth).unwrap_or_default()));
+    needed.div_ceil(per_node).saturating_mul(per_node)
+}
+
+/// The same at a ratio of the price of nodes and fabric.
+fn next(machines: &Owning, ratio: Decimal) -> Owning {
+    // No finer than a price may be entered with.
+    let times = |price: Decimal| product(&[price, ratio]).round(PLACES).normalize();
+    let fabric = match machines.fabric {
+        Fabric::Node { price } => Fabric::Node { price: times(price) },
+        Fabric::Port { price, per_node } => Fabric::Port { price: times(price), per_node },
+    };
+    Owning { node_price: times(machines.node_price), fabric, ..machines.clone() }
+}
+
+impl OwnedBase {
+    /// What staying with the first generation until its end costs more than the best there is each quarter. None without
+    /// machines.
+    pub(super) fn lock_in(&self, asked: &Asked<'_>) -> Option<Figure> {
+        let first = self.generations.first().filter(|it| it.machines.gpus > 0)?;
+        let lock_in = LockIn {
+            monthly: quotient(first.cost.total, 12.into())?,
+            months: life(&first.machines).min(asked.months()),
+            progress: Progress::default(),
+            cost_of_capital: asked.scenario.cost_of_capital,
+        };
+        // None where the sums are larger than anyone's.
+        lock_in.cost().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scenario::arithmetic::decimal;
+    use crate::scenario::comparison::{OptionAnswer, Scenario};
+    use crate::scenario::file::read;
+
+    /// Two nodes, which live a year, for two and a half.
+    fn scenario(price: &str, performance: &str, gpus: &str) -> Scenario {
+        let text = format!(
+            r#"
+months = 30
+[[work]]
+name = "w"
+demand = {{ shape = "between", low = 4, high = 15 }}
+[[option]]
+name = "Our own"
+[[option.place]]
+owned = {{ gpus = {gpus}, refresh = {{ price_ratio = {price}, performance_ratio = {performance} }}, machines = {{ life_years = 1, installation = 7000 }} }}
+on_demand = {{ price = 9 }}
+"#
+        );
+        read(&text).unwrap()
+    }
+
+    fn answer(scenario: &Scenario) -> OptionAnswer {
+        scenario.compare().unwrap().options.remove(0)
+    }
+
+    #[test]
+    fn the_next_generation_does_the_work_of_the_one_before_at_its_own_price() {
+        let found = answer(&scenario("1.5", "2", "16"));
+        let place = &found.places[0];
+        let told: Vec<(u32, u32, u32, Decimal)> = place
+            .generations
+            .iter()
+            .map(|it| (it.from, it.months, it.machines.gpus, it.machines.node_price))
+            .collect();
+        let price = |hundredths| product(&[375_000.into(), decimal(hundredths, 2)]);
+        assert_eq!(told, [(0, 12, 16, price(100)), (12, 12, 8, price(150)), (24, 6, 8, price(225))]);
+        // Of a node each and its spare, with their fabric; the room is made ready again.
+        let bought = |month: usize| found.payments.months()[month].first;
+        assert_eq!(bought(12), product(&[850_000.into(), decimal(15, 1)]) + 7000.into());
+        assert_eq!(bought(24), product(&[850_000.into(), decimal(225, 2)]) + 7000.into());
+        let names: Vec<&str> = found.lines.iter().map(|it| it.name.as_str()).collect();
+        assert!(
+            names.contains(&"Capital, generation 2") && names.contains(&"Energy, generation 3"),
+            "{names:?}"
+        );
+        assert_eq!(found.lines.iter().map(|it| it.cost).sum::<Decimal>(), found.total);
+        let parts: Decimal = place.generations.iter().flat_map(|it| &it.parts).map(|(_, cost)| *cost).sum();
+        assert_eq!(parts, place.layers[0].cost);
+        assert!(place.layers[0].utilization.unwrap() < one());
+    }
+
+    #[test]
+    fn what_is_almost_the_same_again_costs_almost_the_same() {
+        let same = answer(&scenario("1", "1", "16"));
+        assert_eq!(same.places[0].generations.len(), 1);
+        let almost = answer(&scenario("1.000000000001", "1", "16"));
+        assert_eq!(almost.places[0].generations.len(), 3);
+        assert!((same.total - almost.total).abs() < decimal(1, 2), "{} {}", same.total, almost.total);
+        assert!((same.paid - almost.paid).abs() < decimal(1, 2));
+    }
+
+    #[test]
+    fn staying_with_a_generation_is_a_figure_with_its_terms() {
+        let found = answer(&scenario("1", "1", "16"));
+        let figure = found.places[0].lock_in.as_ref().unwrap();
+        let lock_in = LockIn {
+            monthly: quotient(found.places[0].layers[0].cost, 30.into()).unwrap(),
+            months: 12,
+            progress: Progress::default(),
+            cost_of_capital: decimal(10, 2),
+        };
+        let expected = lock_in.cost().unwrap().value.unwrap();
+        assert!((figure.value.unwrap() - expected).abs() < decimal(1, 6));
+        assert_eq!(figure.terms.len(), 4);
+        assert_eq!(answer(&scenario("1", "1", "0")).places[0].lock_in, None);
+    }
+
+    #[test]
+    fn what_grows_beyond_reason_is_refused() {
+        for (price, performance, field) in [
+            ("100", "1", "option.0.place.0.owned.refresh.price_ratio"),
+            ("1", "0.02", "option.0.place.0.owned.refresh.performance_ratio"),
+        ] {
+            let mut entered = scenario("1", "1", "16");
+            let owned = entered.options[0].places[0].owned.as_mut().unwrap();
+            owned.refresh = Refresh {
+                price_ratio: price.parse().unwrap(),
+                performance_ratio: performance.parse().unwrap(),
+            };
+            assert_eq!(entered.compare().unwrap_err().0[0].field, field);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn what_is_replaced_for_less_or_by_more_never_costs_more(price in 50i64..200, more in 1i64..100) {
+            let at = |price: i64, performance: i64| {
+                let [price, performance] = [price, performance].map(|it| decimal(it, 2).to_string());
+                answer(&scenario(&price, &performance, "16")).total
+            };
+            prop_assert!(at(price, 100) <= at(price + more, 100));
+            prop_assert!(at(price, 100 + more) <= at(price, 100));
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Figures beside the totals: what a service takes, what binds an option that owns, and what porting to one comes to.
+
+use super::super::words::stated;
+use super::answer::Answer;
+use crate::scenario::Figure;
+
+impl Answer {
+    /// How many GPUs the users of each work take, step by step.
+    pub(super) fn sizing(&self) -> Vec<(String, &Figure)> {
+        let of_work = self.comparison.work.iter();
+        of_work.flat_map(|it| it.sizing.iter().map(|figure| (it.name.clone(), figure))).collect()
+    }
+
+    /// Lock-in of what is owned; and of what something is ported for, against each option that stays as it is, when that
+    /// is repaid, what it is worth, and from which spend on it pays.
+    pub(super) fn prospects(&self) -> Vec<(String, &Figure)> {
+        let options = self.comparison.options.iter();
+        let bound = options.flat_map(|option| {
+            option.places.iter().filter_map(|place| Some((option.name.clone(), place.lock_in.as_ref()?)))
+        });
+        let moves = self.comparison.moves.iter().flat_map(|it| {
+            let whose = format!("{} against {}", self.option(it.porting).name, self.option(it.staying).name);
+            let ported = &it.ported;
+            [&ported.months, &ported.expected_value, &ported.least_spend]
+                .map(|figure| (whose.clone(), figure))
+        });
+        bound.chain(moves).collect()
+    }
+
+    /// A figure with its unit.
+    pub(super) fn told(&self, figure: &Figure) -> String {
+        let money = self.currency().to_string();
+        figure.value.map_or_else(|| "undefined".to_owned(), |value| stated(value, figure.unit, &money))
+    }
+}
