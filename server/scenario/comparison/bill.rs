@@ -58,10 +58,10 @@ impl<'a> Bill<'a> {
     pub(super) fn evaluated(
         self,
         policies: Vec<Policy>,
-        owned: Option<OwnedBase>,
+        owned: Option<&OwnedBase>,
         moved: Vec<MovedAnswer>,
     ) -> Evaluated {
-        let first = owned.as_ref().and_then(|it| it.generations.first());
+        let first = owned.and_then(|it| it.generations.first());
         Evaluated {
             paid_hours: self.layers.iter().map(|it| it.paid_hours).sum(),
             answer: PlaceAnswer {
@@ -75,8 +75,8 @@ impl<'a> Bill<'a> {
                 gpu_hours: self.asked.demand.gpu_hours(),
                 owning: first.map(|it| it.cost.by_utilization),
                 machines: first.map(|it| it.machines.clone()),
-                generations: owned.iter().flat_map(|it| &it.generations).map(Lived::told).collect(),
-                lock_in: owned.as_ref().and_then(|it| it.lock_in(self.asked)),
+                generations: owned.into_iter().flat_map(|it| &it.generations).map(Lived::told).collect(),
+                lock_in: owned.and_then(|it| it.lock_in(self.asked)),
                 moved,
                 ported: self.ported,
             },

@@ -163,7 +163,7 @@ impl<'a> Asked<'a> {
         found.porting();
         let moved = found.moved()?;
         let policies = self.policies(owned.as_ref())?;
-        Ok(found.evaluated(policies, owned, moved))
+        Ok(found.evaluated(policies, owned.as_ref(), moved))
     }
 
     /// Thousandths of a GPU that an hour asks for by use, above a level of base.
