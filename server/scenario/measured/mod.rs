@@ -271,7 +271,7 @@ impl Measured {
 
 /// An option with one place for each work.
 fn option(name: &str, places: Vec<super::comparison::Place>) -> Alternative {
-    Alternative { name: name.to_owned(), places }
+    Alternative { name: name.to_owned(), places, spend: None }
 }
 
 #[cfg(test)]

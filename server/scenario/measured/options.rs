@@ -58,7 +58,7 @@ pub(super) fn options(measured: &Measured, taken: &[&Used], months: u32) -> Foun
     };
     let own = |used: &Used| {
         let machines = used.machines.as_ref()?;
-        let owned = Owned { gpus: Gpus::Best, machines: machines.owning.clone() };
+        let owned = Owned { gpus: Gpus::Best, machines: machines.owning.clone(), ..Owned::default() };
         Some(Place {
             supplier: machines.source.clone(),
             gpus_per_node: machines.owning.gpus_per_node.max(1),
