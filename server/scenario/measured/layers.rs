@@ -1,9 +1,10 @@
 //! As it is: what was there in every hour as a base, then spot, then everything else at what it came to.
 //!
 //! Of a model, in whole GPUs, K = the least that was owned, and the least that commitments covered, in any hour: both are
-//! paid for all the time, and are always used. Spot is the share that was spot. The rest, with what of machines and
-//! commitments was not there in every hour, costs what is left of the cost ÷ what is left of the hours. So the option
-//! costs over the period what was paid, but for the rounding of hours and for hours in which spot and the base meet.
+//! paid for all the time, and are always used. Spot is the share that was spot, wherever that much is above the base. The
+//! rest, with what of machines and commitments was not there in every hour, costs what is left of the cost ÷ the hours
+//! that are left to it. So the option costs over the period what was paid. Where that would make its price another by
+//! more than a tenth, because spot and the base meet in most hours, it stays what was paid, and the option differs.
 //! Commitments that nothing used cost what they cost, by the month.
 
 use chrono::NaiveDate;
@@ -19,6 +20,8 @@ use crate::scenario::spot::Interruptions;
 
 /// Digits after the point of a price and a share: no more than a cent in ten million hours is lost.
 pub(super) const DIGITS: u8 = 9;
+/// Decimals to which an option is told to cost what was paid: what prices are rounded to is no difference.
+const EXACT: u8 = 3;
 /// Months of a commitment as it is: how long it goes on is not known.
 const TERM: u32 = 12;
 
@@ -142,7 +145,20 @@ impl Layers {
         // Less than a part of a GPU is what rounding left.
         let is_something = left_hours > Decimal::new(1, super::THOUSANDTHS);
         let rest = rest.filter(|it| is_something && *it > Decimal::ZERO);
-        Self { owned, committed, spot, rest }
+        let mut layers = Self { owned, committed, spot, rest };
+        layers.rest = layers.exact(used).or(rest);
+        layers
+    }
+
+    /// The price of the rest with which the option costs over the period what was paid.
+    fn exact(&self, used: &Used) -> Option<Decimal> {
+        let near = self.rest?;
+        let served = Served::of(self, used);
+        let others = served.cost(self) - product(&[in_gpus(served.rest), near]);
+        let exact = quotient(used.cost() - others, in_gpus(served.rest))?.round(DIGITS).normalize();
+        let is_near = (exact - near).abs().times(10) <= near;
+        let keeps_spot = self.spot.is_none_or(|spot| (spot <= near) == (spot <= exact));
+        (is_near && keeps_spot).then_some(exact)
     }
 
     fn base(&self) -> u64 {
@@ -222,27 +238,44 @@ pub(super) fn reconciled(taken: &[&Used]) -> Reconciled {
         ledger += used.cost() + used.unused;
         option += over_period(used) + used.unused;
     }
-    Reconciled { ledger, option, difference: option - ledger }
+    let difference = (option - ledger).round(EXACT).normalize();
+    Reconciled { ledger, option: ledger + difference, difference }
 }
 
 fn over_period(used: &Used) -> Decimal {
     let layers = Layers::of(used);
-    let profile = Profile::new(used.gpus(), used.spot_share());
-    let base = layers.base();
-    let has_spot = layers.spot.is_some_and(|spot| layers.rest.is_none_or(|rest| spot <= rest));
-    let (mut spot, mut rest) = (0_u128, 0_u128);
-    for hour in profile.hours() {
-        let over = hour.all() - hour.all().min(base);
-        let interrupted = if has_spot { over.min(hour.interruptible) } else { 0 };
-        spot += u128::from(interrupted);
-        rest += u128::from(over - interrupted);
+    Served::of(&layers, used).cost(&layers)
+}
+
+/// The hours of the period as the engine serves them.
+struct Served {
+    /// Hours of the period.
+    hours: u32,
+    /// In thousandths of a GPU-hour.
+    spot: u128,
+    rest: u128,
+}
+
+impl Served {
+    fn of(layers: &Layers, used: &Used) -> Self {
+        let profile = Profile::new(used.gpus(), used.spot_share());
+        let base = layers.base();
+        let has_spot = layers.spot.is_some_and(|spot| layers.rest.is_none_or(|rest| spot <= rest));
+        let (mut spot, mut rest) = (0_u128, 0_u128);
+        for hour in profile.hours() {
+            let over = hour.all() - hour.all().min(base);
+            let interrupted = if has_spot { over.min(hour.interruptible) } else { 0 };
+            spot += u128::from(interrupted);
+            rest += u128::from(over - interrupted);
+        }
+        Self { hours: u32::try_from(profile.hours().len()).unwrap_or(u32::MAX), spot, rest }
     }
-    let length = count(u32::try_from(profile.hours().len()).unwrap_or(u32::MAX));
-    let of_base: Decimal = [&layers.owned, &layers.committed]
-        .into_iter()
-        .flatten()
-        .map(|it| product(&[count(it.gpus), length, it.price]))
-        .sum();
-    let price = |price: Option<Decimal>| price.unwrap_or_default();
-    of_base + product(&[in_gpus(spot), price(layers.spot)]) + product(&[in_gpus(rest), price(layers.rest)])
+
+    fn cost(&self, layers: &Layers) -> Decimal {
+        let base = [&layers.owned, &layers.committed].into_iter().flatten();
+        let base = base.map(|it| product(&[count(it.gpus), count(self.hours), it.price]));
+        let above =
+            |parts: u128, price: Option<Decimal>| product(&[in_gpus(parts), price.unwrap_or_default()]);
+        base.sum::<Decimal>() + above(self.spot, layers.spot) + above(self.rest, layers.rest)
+    }
 }

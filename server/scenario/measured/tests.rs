@@ -82,8 +82,7 @@ fn as_it_is_costs_over_the_period_what_was_paid() {
     let made = measured(vec![model]).scenario().unwrap();
     let it = &made.told.as_it_is;
     assert_eq!(it.ledger, number("55654.66"));
-    // In some hours less is above the base than the share of spot is of all.
-    assert!(it.difference.abs() < number("50") && !it.difference.is_zero(), "{it:?}");
+    assert_eq!((it.option, it.difference), (it.ledger, Decimal::ZERO));
     let place = &made.scenario.options[0].places[0];
     // What was there in every hour is the base: 16 owned and 8 committed.
     let base: Vec<_> = place.committed.iter().map(|it| (it.gpus, it.rate.price)).collect();
@@ -93,12 +92,12 @@ fn as_it_is_costs_over_the_period_what_was_paid() {
 }
 
 #[test]
-fn what_differs_is_what_rounding_leaves_where_spot_and_a_base_do_not_meet() {
+fn it_does_so_whatever_hours_look_like() {
     for ways in [
         vec![way(Paid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333))],
         vec![
             way(Paid::Spot, "1234.56", hours(|hour| 100 + (hour % 7) * 700)),
-            way(Paid::OnDemand, "777.77", hours(|hour| (hour % 5) * 1000)),
+            way(Paid::OnDemand, "2777.77", hours(|hour| (hour % 5) * 1000)),
         ],
         vec![
             way(Paid::Owned, "1000", hours(|hour| 1500 + (hour % 3) * 500)),
@@ -107,9 +106,17 @@ fn what_differs_is_what_rounding_leaves_where_spot_and_a_base_do_not_meet() {
         ],
     ] {
         let made = measured(vec![used(ways)]).scenario().unwrap();
-        let it = &made.told.as_it_is;
-        assert!(it.difference.abs() < number("0.05"), "{it:?}");
+        assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
     }
+}
+
+#[test]
+fn what_differs_is_told() {
+    // Spot that is dearer than on demand is not taken.
+    let ways = vec![way(Paid::Spot, "1440", hours(|_| 1000)), way(Paid::OnDemand, "720", hours(|_| 1000))];
+    let made = measured(vec![used(ways)]).scenario().unwrap();
+    let it = &made.told.as_it_is;
+    assert_eq!((it.ledger, it.option, it.difference), (2160.into(), 1440.into(), Decimal::from(-720)));
 }
 
 #[test]
