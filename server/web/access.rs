@@ -111,6 +111,24 @@ const AREAS: &[Area] = &[
         lead: "their own, and those that are shared with them",
     },
     Area {
+        what: "Prices: what accelerators are offered for",
+        below: &["/prices", "/prices.json", "/prices.csv"],
+        writes: None,
+        lead: "the list, without what anybody pays",
+    },
+    Area {
+        what: "Prices: enter, import and remove them, to propose; who changed what",
+        below: &["/prices/new", "/prices/file", "/prices/offers", "/prices/changes", "/prices/changes.json"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
+        what: "Prices: apply what was proposed, and undo it",
+        below: &["/prices/changes/{change}/apply", "/prices/changes/{change}/undo"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
         what: "Exchange rates and the reporting currency",
         below: &["/rates", "/rates.json", "/rates.csv"],
         writes: None,
@@ -234,7 +252,11 @@ mod tests {
         for area in AREAS {
             let line = area.line(routes.stated());
             if line.scripts && line.cells[2] != "no" {
-                let some = ["rows of their teams only", "their own, and those that are shared with them"];
+                let some = [
+                    "rows of their teams only",
+                    "their own, and those that are shared with them",
+                    "the list, without what anybody pays",
+                ];
                 assert!(some.contains(&line.cells[2]), "{}", area.what);
             }
         }

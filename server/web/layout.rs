@@ -83,13 +83,14 @@ impl Layout {
     }
 
     /// Charges are what spend is made of, and variance is why it changed; of teams there is a list of all; the
-    /// allocation has parts.
+    /// allocation has parts, and scenarios compare prices.
     fn is_way(&self, href: &str) -> bool {
         let below: &[&str] = match href {
             "/spend" => &["/variance", "/charges"],
             "/teams" => &["/chargeback"],
             "/rules" => &["/unallocated", "/pools", "/organization", "/labels", "/quantities", "/changes"],
             "/clusters" => &["/register"],
+            "/scenarios" => &["/prices"],
             "/people" => &["/audit"],
             _ => &[],
         };

@@ -36,6 +36,7 @@ mod observe;
 mod overview;
 mod password;
 mod people;
+mod prices;
 mod quantities;
 mod question;
 mod rates;
@@ -245,6 +246,22 @@ pub fn routes() -> Routes {
         .post(Finance, clusters::changes::take_back)
         .post(Admin, clusters::changes::apply)
         .post(Admin, clusters::changes::undo)
+        .figures(SignedIn, prices::index)
+        .figures(SignedIn, prices::index_json)
+        .figures(SignedIn, prices::index_csv)
+        .get(Finance, prices::form::new)
+        .post(Finance, prices::form::create)
+        .upload(Finance, prices::form::load)
+        .get(Finance, prices::form::edit)
+        .post(Finance, prices::form::change)
+        .post(Finance, prices::form::remove)
+        .figures(Finance, prices::changes::index)
+        .figures(Finance, prices::changes::json)
+        .figures(Finance, prices::change::show)
+        .post(Finance, prices::changes::propose)
+        .post(Finance, prices::changes::discard)
+        .post(Admin, prices::changes::apply)
+        .post(Admin, prices::changes::undo)
         .figures(SignedIn, scenarios::index)
         .figures(SignedIn, scenarios::index_json)
         .figures(SignedIn, scenarios::index_csv)

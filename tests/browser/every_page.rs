@@ -12,7 +12,9 @@ use gpuledger::clock;
 use gpuledger::money::Currency;
 use gpuledger::onprem::power::Reading;
 use gpuledger::onprem::{self, About, Entry as Own, Kind, MeterReadings, Outcome, Right, Start};
+use gpuledger::prices;
 use gpuledger::scenario::file;
+use gpuledger::scenario::price::{Catalogue, read};
 use gpuledger::scenario::template::templates;
 use gpuledger::scenarios::{self, Headline};
 use gpuledger::web;
@@ -72,6 +74,12 @@ const PAGES: &[(&str, &str)] = &[
     ("/budgets", "/budgets"),
     ("/budgets/{budget}", "/budgets/6"),
     ("/unallocated/{period}", "/unallocated/2026-09"),
+    ("/prices", "/prices"),
+    ("/prices", "/prices?supplier=Nobody"),
+    ("/prices/new", "/prices/new"),
+    ("/prices/offers/{offer}", "/prices/offers/OFFER"),
+    ("/prices/changes", "/prices/changes"),
+    ("/prices/changes/{change}", "/prices/changes/1"),
     ("/scenarios", "/scenarios"),
     ("/scenarios/new", "/scenarios/new?from=2026-09"),
     ("/scenarios/new", "/scenarios/new?from=2020-01"),
@@ -117,6 +125,9 @@ const NO_PAGES: &[&str] = &[
     "/audit.json",
     "/audit.csv",
     "/invoices",
+    "/prices.json",
+    "/prices.csv",
+    "/prices/changes.json",
     "/scenarios.json",
     "/scenarios.csv",
     "/scenarios/new.json",
@@ -199,8 +210,10 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.see("loaded").await;
     correct(&site).await;
     keep_a_scenario(&site).await;
+    read_prices(&site).await;
+    let offer = Catalogue::shipped().listed()[0].id.as_str();
     for (_, path) in PAGES {
-        let path = path.replace("SITUATION", templates()[0].handle);
+        let path = path.replace("SITUATION", templates()[0].handle).replace("OFFER", offer);
         look_at(&mut page, &path, &mut problems).await;
     }
     page.go("/imports").await;
@@ -289,6 +302,24 @@ async fn own(site: &Site) {
     let of_meter = MeterReadings { meter_id, readings: vec![reading] };
     let by = Actor::person("ada@example.com", "test");
     onprem::take_readings(&mut db, &[of_meter], "pdu.csv", &by, clock::now()).await.unwrap();
+}
+
+/// A file of prices that waits for a decision, with what was skipped and rejected.
+async fn read_prices(site: &Site) {
+    let mut db = site.db.acquire().await.unwrap();
+    let file =
+        "accelerator,supplier,tier,price\nnvidia-a10,AWS,on-demand,90\nH100,AWS,weekly,1\nH100,AWS,spot,0\n";
+    let now = clock::now();
+    let today = now.date_naive();
+    let about = read::About { supplier: None, date: today, source: "a list".into(), today };
+    let read::Read { format, rows, prices, skipped, rejected, rejected_count } =
+        read::read(file.as_bytes(), &about).unwrap();
+    let found = prices.into_iter().map(|(_, price)| price).collect();
+    let edits = prices::edits_of_file(&prices::Entries::default(), found);
+    let report = prices::Report { format: Some(format), rows, known: 0, skipped, rejected, rejected_count };
+    let about = prices::About { summary: "prices.csv: one price", reason: None };
+    let by = Actor::person("ada@example.com", "test");
+    prices::draft(&mut db, &edits, &report, about, &by, now).await.unwrap();
 }
 
 /// A situation of the field, in two versions.

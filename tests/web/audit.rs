@@ -5,6 +5,7 @@ use gpuledger::accounts::{Role, setup};
 use gpuledger::allocation::{Entry, Split};
 use gpuledger::audit::Actor;
 use gpuledger::onprem::{self, Kind, Right};
+use gpuledger::scenario::price::Catalogue;
 use gpuledger::{clock, web};
 use serde_json::Value;
 use sqlx::PgPool;
@@ -30,6 +31,8 @@ enum Use {
     Register(&'static str),
     /// A file of a scenario.
     Scenario,
+    /// A file of prices.
+    Prices,
     /// Used by the test itself, which has the link.
     Link,
     /// Why it leaves no line.
@@ -217,6 +220,28 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/register/changes/{change}/undo", "/register/changes/HELD/undo", Use::Form("/clusters/new", &[])),
     ("/register/changes/{change}/apply", "/register/changes/WISH/apply", Use::Form("/clusters/new", &[])),
     ("/register/changes/{change}/discard", "/register/changes/WISH/discard", Use::Form("/clusters/new", &[])),
+    ("/prices/new", "/prices/new", Use::Form("/prices/new", &super::prices::ENTERED)),
+    ("/prices/changes/{change}/undo", "/prices/changes/1/undo", Use::Form("/prices/new", &[])),
+    ("/prices/file", "/prices/file", Use::Prices),
+    ("/prices/changes/{change}/propose", "/prices/changes/2/propose", Use::Form("/prices/new", &[])),
+    ("/prices/changes/{change}/discard", "/prices/changes/2/discard", Use::Form("/prices/new", &[])),
+    ("/prices/changes/{change}/apply", "/prices/changes/PRICES/apply", Use::Form("/prices/new", &[])),
+    (
+        "/prices/offers/{offer}",
+        "/prices/offers/OFFER",
+        Use::Form(
+            "/prices/new",
+            &[
+                ("supplier", "AWS"),
+                ("accelerator", "nvidia-h200-sxm"),
+                ("tier", "on-demand"),
+                ("price", "6.90"),
+                ("date", "2026-11-01"),
+                ("source", "their list"),
+            ],
+        ),
+    ),
+    ("/prices/offers/{offer}/remove", "/prices/offers/OTHER/remove", Use::Form("/prices/new", &[])),
     (
         "/people",
         "/people",
@@ -316,6 +341,14 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 if address.contains("WISH") {
                     proposed(&ada).await;
                 }
+                if address.contains("PRICES") {
+                    let file = "accelerator,supplier,tier,price\nnvidia-a10,Vultr,on-demand,0.8\n";
+                    super::prices::load(&mut ada, "", file).await;
+                }
+                for (word, model) in [("OFFER", "nvidia-h200-sxm"), ("OTHER", "amd-mi300x")] {
+                    let listed = Catalogue::shipped().of(model).next().unwrap();
+                    address = address.replace(word, &listed.offer());
+                }
                 if address.ends_with("RULE") {
                     written(&ada).await;
                 }
@@ -325,6 +358,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                         "select max(entry_id) from register_entries where content ->> 'kind' = 'meter'",
                     ),
                     ("HELD", "select max(change_id) from register_changes where status = 'applied'"),
+                    ("PRICES", "select max(change_id) from price_changes"),
                     ("WISH", "select max(change_id) from register_changes where status = 'proposed'"),
                     (
                         "BUDGET",
@@ -383,6 +417,10 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 let answer = ada.submit("/imports", &format!("{batch}/{what}"), &[]).await;
                 sqlx::query("delete from jobs where status = 'queued'").execute(&ada.db).await.unwrap();
                 answer
+            }
+            Use::Prices => {
+                let file = "accelerator,supplier,tier,price\nnvidia-a10,Vultr,on-demand,0.9\n";
+                super::prices::load(&mut ada, "", file).await
             }
             Use::Scenario => super::scenarios::load(&mut ada, "a.toml", super::scenarios::TEXT).await,
             Use::Register(content) => super::clusters::load(&mut ada, address, content.as_bytes()).await,
@@ -458,6 +496,11 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "person.password_set",
             "person.session_ended",
             "person.signed_out",
+            "prices.changed",
+            "prices.discarded",
+            "prices.imported",
+            "prices.proposed",
+            "prices.undone",
             "rates.removed",
             "rates.reporting_currency_set",
             "rates.set",

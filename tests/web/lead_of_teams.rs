@@ -147,6 +147,9 @@ const SEEN: &[(&str, &[&str])] = &[
     // 1 is shared with research, 2 with nobody.
     ("/scenarios", &["/scenarios"]),
     ("/scenarios.json", &["/scenarios.json"]),
+    ("/prices", &["/prices", "/prices?accelerator=nvidia-h100-sxm"]),
+    ("/prices.json", &["/prices.json"]),
+    ("/prices.csv", &["/prices.csv"]),
     ("/scenarios.csv", &["/scenarios.csv"]),
     (
         "/scenarios/new",

@@ -20,6 +20,7 @@ mod overview;
 mod own_months;
 mod people;
 mod preview;
+mod prices;
 mod quantities;
 mod rates;
 mod scenario_from_ledger;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::prices::hours_for_gpus;
 use super::spot::interruptions;
 use super::{Findings, owning, path, porting, refresh, service, shape, transfer};
 use crate::accelerator;
@@ -41,6 +42,7 @@ pub fn scenario(scenario: &Scenario) -> Findings {
             found.refuse(&format!("work.{at}.name"), &work.name, "another work has this name");
         }
     }
+    hours_for_gpus(scenario, &mut found);
     for (at, option) in scenario.options.iter().enumerate() {
         let field = format!("option.{at}");
         if option.name.trim().is_empty() {

@@ -297,6 +297,15 @@ mod best {
 }
 
 impl Scenario {
+    /// The model that a place has, by its id in the catalog: its own, or that of the work it does.
+    pub fn accelerator_of<'a>(&'a self, place: &'a Place) -> &'a str {
+        if place.accelerator.is_empty() {
+            self.served_by(place).next().map_or("", |work| work.accelerator.as_str())
+        } else {
+            &place.accelerator
+        }
+    }
+
     /// The works that a place does.
     pub(in crate::scenario) fn served_by<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Work> {
         self.served_at(place).filter_map(|at| self.work.get(at))

@@ -63,6 +63,8 @@ pub enum Mark {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalogue {
     listed: Vec<Listed>,
+    /// Where each offer stands in it.
+    by_id: BTreeMap<String, usize>,
     medians: BTreeMap<(String, Tier, Currency), Decimal>,
 }
 
@@ -112,7 +114,8 @@ impl Catalogue {
             kinds.entry(kind(&it.price)).or_default().push(it.price.amount);
         }
         let medians = kinds.into_iter().filter_map(|(kind, amounts)| Some((kind, median(amounts)?)));
-        Self { medians: medians.collect(), listed }
+        let by_id = listed.iter().enumerate().map(|(at, it)| (it.id.clone(), at));
+        Self { medians: medians.collect(), by_id: by_id.collect(), listed }
     }
 
     /// Every offer: by accelerator and tier, the cheapest first.
@@ -126,7 +129,7 @@ impl Catalogue {
     }
 
     pub fn find(&self, id: &str) -> Option<&Listed> {
-        self.listed.iter().find(|it| it.id == id)
+        self.by_id.get(id).and_then(|at| self.listed.get(*at))
     }
 
     /// The median of a model and tier; none where few offer it.

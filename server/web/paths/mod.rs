@@ -2,10 +2,12 @@
 
 mod allocation;
 mod clusters;
+mod prices;
 mod scenarios;
 
 pub use allocation::*;
 pub use clusters::*;
+pub use prices::*;
 pub use scenarios::*;
 
 use std::fmt;

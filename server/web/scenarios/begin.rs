@@ -11,6 +11,7 @@ use super::super::layout::Layout;
 use super::super::{Access, paths, respond};
 use super::keep::{Base, Said};
 use super::ledger::{self, Nothing};
+use super::prices::Prices;
 use super::show::{self, Page};
 use crate::report::Answers;
 use crate::web::paths::ScenarioFile;
@@ -76,7 +77,7 @@ async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
     if let Some(pairs) = ledger::of_form(&pairs) {
         return Ok(respond::see_other(paths::with_query(paths::ScenarioNew, &pairs)));
     }
-    let said = Said::read(pairs)?;
+    let mut said = Said::read(pairs)?;
     if said.version.is_some() {
         return Err(Error::BadRequest("version: what is not kept has none.".to_owned()));
     }
@@ -85,6 +86,7 @@ async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
         Err(it) if file.is_none() => return respond::html(Empty { layout, it }),
         Err(it) => return Err(Error::BadRequest(it.sentence())),
     };
+    said.prices = Prices::find(&mut db, &answers, &person, &it.scenario).await?;
     // Nobody waits for a connection while this is reckoned.
     drop(db);
     show::show(Base::Ledger(Box::new(it)), &said, file, htmx, |base, edited| async move {

@@ -12,6 +12,7 @@ use super::super::{paths, respond};
 use super::edit::Edited;
 use super::keep::{Base, FROM_LEDGER, Said};
 use super::ledger;
+use super::prices::Prices;
 use super::show;
 use super::{Page, to};
 use crate::accounts::people::normalize_team;
@@ -51,7 +52,8 @@ impl Wish {
         of: Option<i64>,
         person: &Person,
     ) -> Result<Self> {
-        let said = Said::read(pairs)?;
+        let mut said = Said::read(pairs)?;
+        said.prices = Prices::of_list(db).await?;
         if of.is_none() && said.rest.iter().any(|(name, value)| name == "from" && value == FROM_LEDGER) {
             let base = ledger::read(db, answers, &asked_of_ledger(&said), person).await?;
             let it = base.map_err(|nothing| Error::BadRequest(nothing.sentence()))?;

@@ -1,9 +1,12 @@
 //! Where a scenario of a page comes from, and its address with what was edited.
 
+use std::sync::Arc;
+
 use sqlx::PgConnection;
 
 use super::edit::{Edit, Edited};
 use super::ledger::FromLedger;
+use super::prices::Prices;
 use super::{to, to_template};
 use crate::accounts::Person;
 use crate::scenario::comparison::Scenario;
@@ -118,6 +121,10 @@ pub(super) struct Said {
     pub form: Vec<(String, String)>,
     /// What its button does.
     pub act: Option<Edit>,
+    /// A rate, by its pointer, and the offer that it takes.
+    pub take: Option<(String, String)>,
+    /// What rates can take.
+    pub prices: Arc<Prices>,
     /// Whatever else, for forms that write.
     pub rest: Vec<(String, String)>,
 }
@@ -130,6 +137,10 @@ impl Said {
                 said.edits.push(edit?);
             } else if name.starts_with('/') {
                 said.form.push((name, value));
+            } else if let Some(("do", (pointer, offer))) =
+                value.strip_prefix("take:").and_then(|it| it.split_once('=')).map(|it| (name.as_str(), it))
+            {
+                said.take = Some((pointer.to_owned(), offer.to_owned()));
             } else if name == "do" {
                 let edit = value.split_once(':').and_then(|(name, value)| Edit::read(name, value));
                 let expected = || Error::BadRequest(format!("do: found “{value}”, expected copy:/option/0."));
@@ -151,9 +162,20 @@ impl Said {
 
     /// The scenario with everything that was said.
     pub(super) fn edit(&self, base: &Base) -> Result<Edited> {
-        if self.form.is_empty() && self.act.is_none() {
-            return Edited::of(base.scenario(), self.edits.clone());
+        let (scenario, prices) = (base.scenario(), &self.prices);
+        let edited = if self.is_form() {
+            Edited::with_form(scenario, &self.edits, &self.form, self.act.clone(), prices)?
+        } else {
+            Edited::of(scenario, self.edits.clone(), prices)?
+        };
+        match &self.take {
+            Some((pointer, offer)) => edited.with_offer(scenario, pointer, offer),
+            None => Ok(edited),
         }
-        Edited::with_form(base.scenario(), &self.edits, &self.form, self.act.clone())
+    }
+
+    /// Whether a form says it, which has an address that says the same.
+    pub(super) fn is_form(&self) -> bool {
+        !self.form.is_empty() || self.act.is_some() || self.take.is_some()
     }
 }

@@ -18,6 +18,7 @@ use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{self, Register, systems};
 use crate::period::{BillingMonth, Period};
+use crate::prices;
 use crate::report::{
     self, Answers, Grouping, Hourly, HourlyError, HourlyWay, Machine, Question, Unconverted,
 };
@@ -198,7 +199,9 @@ pub(super) async fn read(
         Viewer::Teams(_) => None,
     };
     let end = wish.period.days().end;
+    let (_, list) = prices::current(&mut *db).await?;
     let around = Around {
+        list: &list,
         currency: &currency,
         dollar,
         register: register.as_ref(),
@@ -253,6 +256,7 @@ async fn dollar(
 
 /// What a model's machines and prices follow from, besides its hours.
 struct Around<'a> {
+    list: &'a Catalogue,
     currency: &'a Currency,
     dollar: Option<Decimal>,
     register: Option<&'a Register>,
@@ -280,7 +284,7 @@ fn models(found: &Hourly, around: &Around<'_>) -> Vec<Used> {
             gpus_per_node,
             ways,
             unused,
-            listed: Catalogue::shipped().of(model.id).cloned().collect(),
+            listed: around.list.of(model.id).cloned().collect(),
             machines: around.machines(model),
         })
     };

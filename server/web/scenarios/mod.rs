@@ -9,6 +9,7 @@ mod edit;
 mod field;
 mod keep;
 mod ledger;
+mod prices;
 mod prospects;
 pub(super) mod show;
 pub(super) mod versions;

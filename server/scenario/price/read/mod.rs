@@ -54,6 +54,8 @@ pub struct About {
     pub date: NaiveDate,
     /// Where, where rows do not say.
     pub source: String,
+    /// No row was read later.
+    pub today: NaiveDate,
 }
 
 /// A row that is not understood.

@@ -62,7 +62,7 @@ fn one(row: &Row<'_>, about: &About, taken: &mut Taken) -> Option<Price> {
     let date = match row.get("date") {
         "" => about.date,
         text => match text.parse::<NaiveDate>() {
-            Ok(date) if date <= about.date => date,
+            Ok(date) if date <= about.today => date,
             Ok(_) => return refuse("date", "a day that is over, or today"),
             Err(_) => return refuse("date", "a date such as 2026-09-30"),
         },

@@ -10,6 +10,7 @@ fn about(supplier: &str) -> About {
         supplier: (!supplier.is_empty()).then(|| supplier.to_owned()),
         date: "2026-11-20".parse().unwrap(),
         source: "a file".into(),
+        today: "2026-11-22".parse().unwrap(),
     }
 }
 

@@ -7,9 +7,12 @@
 mod structure;
 mod text;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::field::{Field, fields};
+use super::prices::Prices;
 use crate::scenario::comparison::Scenario;
 use crate::web::error::{Error, Result};
 
@@ -42,6 +45,8 @@ pub(super) struct Edited {
     pub edits: Vec<Edit>,
     /// Fields whose text means nothing; the scenario has what was there before.
     pub misread: Vec<Misread>,
+    /// What a rate can take, and what is added takes.
+    pub prices: Arc<Prices>,
 }
 
 impl Edit {
@@ -100,11 +105,16 @@ impl Edited {
     ///
     /// # Errors
     /// Edits of what is not there.
-    pub(super) fn of(base: &Scenario, edits: Vec<Edit>) -> Result<Self> {
+    pub(super) fn of(base: &Scenario, edits: Vec<Edit>, prices: &Arc<Prices>) -> Result<Self> {
         if edits.len() > MOST {
             return Err(refusal("set", &format!("{} edits", edits.len()), "at most 400"));
         }
-        let mut edited = Self { scenario: base.clone(), edits: Vec::new(), misread: Vec::new() };
+        let mut edited = Self {
+            scenario: base.clone(),
+            edits: Vec::new(),
+            misread: Vec::new(),
+            prices: Arc::clone(prices),
+        };
         let mut rest = edits.as_slice();
         while let Some(first) = rest.first() {
             let plain = rest.iter().take_while(|it| !it.is_of_structure()).count();
@@ -126,10 +136,11 @@ impl Edited {
         edits: &[Edit],
         form: &[(String, String)],
         act: Option<Edit>,
+        prices: &Arc<Prices>,
     ) -> Result<Self> {
         let kept = edits.iter().rposition(Edit::is_of_structure).map_or(0, |at| at + 1);
         let (structure, sets) = edits.split_at(kept);
-        let before = Self::of(base, structure.to_vec())?;
+        let before = Self::of(base, structure.to_vec(), prices)?;
         let (mut edits, mut kinds) = (structure.to_vec(), Vec::new());
         // What the form does not show stays as the address has it.
         let is_shown = |pointer: &str| form.iter().any(|(name, _)| name == pointer);
@@ -148,7 +159,28 @@ impl Edited {
         }
         edits.extend(kinds);
         edits.extend(act);
-        Self::of(base, edits)
+        Self::of(base, edits, prices)
+    }
+
+    /// The same where a rate takes an offer: its price, and where and when that was read.
+    pub(super) fn with_offer(self, base: &Scenario, pointer: &str, offer: &str) -> Result<Self> {
+        let Some(choice) = self.prices.choice(&self.scenario, pointer, offer) else {
+            return Err(refusal("do", &format!("take:{pointer}={offer}"), "a rate, and an offer for it"));
+        };
+        let kept = self.edits.iter().rposition(Edit::is_of_structure).map_or(0, |at| at + 1);
+        let (known, tree) = (fields(&self.scenario), tree(&self.scenario));
+        let mut edits = self.edits;
+        let mut sets = edits.split_off(kept);
+        for (pointer, text) in choice.texts {
+            let Some(field) = known.iter().find(|it| it.pointer == pointer) else { continue };
+            let is_misread = self.misread.iter().any(|it| it.pointer == pointer);
+            if field.text_in(&tree) != text || is_misread {
+                sets.retain(|edit| edit.pointer() != pointer);
+                sets.push(Edit::Set(pointer, text));
+            }
+        }
+        edits.extend(sets);
+        Self::of(base, edits, &self.prices)
     }
 
     /// What a field shows: what was typed, where it means nothing.
@@ -186,7 +218,7 @@ impl Edited {
         let done = match edit {
             Edit::Set(pointer, kind) => structure::change_kind(&mut tree, pointer, kind),
             Edit::Copy(pointer) => structure::copy(&mut tree, pointer),
-            Edit::Add(pointer) => structure::add(&mut tree, pointer, &self.scenario),
+            Edit::Add(pointer) => structure::add(&mut tree, pointer, &self.scenario, self.prices.list()),
             Edit::Remove(pointer) => structure::remove(&mut tree, pointer),
         };
         if done.is_none() {

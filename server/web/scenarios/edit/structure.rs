@@ -68,10 +68,10 @@ pub(super) fn remove(tree: &mut Value, pointer: &str) -> Option<()> {
     Some(())
 }
 
-pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario) -> Option<()> {
+pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &Catalogue) -> Option<()> {
     let (_, name) = parent(pointer)?;
     let accelerator = scenario.work.first().map(|it| it.accelerator.as_str()).unwrap_or_default();
-    let rate = |tier| rate(scenario, accelerator, tier);
+    let rate = |tier| rate(scenario, list, accelerator, tier);
     let place = json!({ "on_demand": rate(Tier::OnDemand) });
     let free = |list: &Value, what: &str| {
         let of: Vec<&str> =
@@ -105,8 +105,8 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario) -> Optio
 }
 
 /// The cheapest listed price of the work's accelerator with its source; without one 0, which asks for another.
-fn rate(scenario: &Scenario, accelerator: &str, tier: Tier) -> Value {
-    let mut of_model = Catalogue::shipped().of(accelerator);
+fn rate(scenario: &Scenario, list: &Catalogue, accelerator: &str, tier: Tier) -> Value {
+    let mut of_model = list.of(accelerator);
     let found = of_model.find(|it| it.currency == scenario.currency && it.tier == tier);
     found.map_or_else(
         || json!({ "price": Decimal::ZERO }),

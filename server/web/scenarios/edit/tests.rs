@@ -24,6 +24,19 @@ fn base() -> Scenario {
     read(TEXT).unwrap()
 }
 
+fn of(base: &Scenario, edits: Vec<Edit>) -> Result<Edited> {
+    Edited::of(base, edits, &Arc::default())
+}
+
+fn with_form(
+    base: &Scenario,
+    edits: &[Edit],
+    form: &[(String, String)],
+    act: Option<Edit>,
+) -> Result<Edited> {
+    Edited::with_form(base, edits, form, act, &Arc::default())
+}
+
 fn set(pointer: &str, text: &str) -> Edit {
     Edit::Set(pointer.to_owned(), text.to_owned())
 }
@@ -55,8 +68,8 @@ fn every_field_of_every_template_has_a_place_in_its_document() {
 fn a_form_that_is_sent_as_it_is_edits_nothing() {
     let all = templates().iter().map(|it| read(it.text).unwrap()).chain([base()]);
     for base in all {
-        let edited = Edited::of(&base, Vec::new()).unwrap();
-        let again = Edited::with_form(&base, &[], &form(&edited), None).unwrap();
+        let edited = of(&base, Vec::new()).unwrap();
+        let again = with_form(&base, &[], &form(&edited), None).unwrap();
         assert_eq!((again.edits, again.scenario == base), (Vec::new(), true), "{}", base.name);
     }
 }
@@ -87,36 +100,36 @@ fn blocks_and_spend_are_added_with_their_fields_and_removed() {
 #[test]
 fn what_differs_is_what_an_address_says() {
     let base = base();
-    let none = Edited::of(&base, Vec::new()).unwrap();
+    let none = of(&base, Vec::new()).unwrap();
     let price = "/option/0/place/0/on_demand/price";
-    let first = Edited::with_form(&base, &[], &typed(&none, price, "5.20"), None).unwrap();
+    let first = with_form(&base, &[], &typed(&none, price, "5.20"), None).unwrap();
     assert_eq!(first.edits, [set(price, "5.2")]);
-    let unclear = Edited::with_form(&base, &first.edits, &typed(&first, "/cost_of_capital", "12,5"), None);
+    let unclear = with_form(&base, &first.edits, &typed(&first, "/cost_of_capital", "12,5"), None);
     assert_eq!(unclear.unwrap().misread[0].text, "12,5", "what means nothing stays as it was typed");
     // A share is typed in percent and kept as one of 1.
     let second = typed(&first, "/cost_of_capital", "12.5 %");
-    let second = Edited::with_form(&base, &first.edits, &second, None).unwrap();
+    let second = with_form(&base, &first.edits, &second, None).unwrap();
     assert_eq!(second.edits, [set("/cost_of_capital", "0.125"), set(price, "5.2")]);
     // And back.
-    let third = Edited::with_form(&base, &second.edits, &typed(&second, price, "6.88"), None).unwrap();
+    let third = with_form(&base, &second.edits, &typed(&second, price, "6.88"), None).unwrap();
     assert_eq!(third.edits, [set("/cost_of_capital", "0.125")]);
 }
 
 #[test]
 fn structure_is_edited_in_order_and_fields_follow() {
     let base = base();
-    let copied = Edited::with_form(&base, &[], &[], Some(Edit::Copy("/option/0".to_owned()))).unwrap();
+    let copied = with_form(&base, &[], &[], Some(Edit::Copy("/option/0".to_owned()))).unwrap();
     let names: Vec<&str> = copied.scenario.options.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["On demand", "On demand (2)", "Our own"]);
     let price = "/option/1/place/0/on_demand/price";
-    let cheaper = Edited::with_form(&base, &copied.edits, &typed(&copied, price, "3"), None).unwrap();
+    let cheaper = with_form(&base, &copied.edits, &typed(&copied, price, "3"), None).unwrap();
     let remove = Some(Edit::Remove("/option/0".to_owned()));
-    let removed = Edited::with_form(&base, &cheaper.edits, &form(&cheaper), remove).unwrap();
+    let removed = with_form(&base, &cheaper.edits, &form(&cheaper), remove).unwrap();
     assert_eq!(removed.edits.len(), 3);
     assert_eq!(removed.scenario.options[0].name, "On demand (2)");
     assert_eq!(removed.scenario.options[0].places[0].on_demand.as_ref().unwrap().price, 3.into());
     // The address alone gives the same.
-    assert_eq!(Edited::of(&base, removed.edits.clone()).unwrap().scenario, removed.scenario);
+    assert_eq!(of(&base, removed.edits.clone()).unwrap().scenario, removed.scenario);
 }
 
 #[test]
@@ -124,32 +137,32 @@ fn ways_of_paying_come_with_a_listed_price_and_go() {
     let base = base();
     for way in ["committed", "spot", "owned", "others"] {
         let add = Edit::Add(format!("/option/0/place/0/{way}"));
-        let added = Edited::of(&base, vec![add]).unwrap();
+        let added = of(&base, vec![add]).unwrap();
         let compared = added.scenario.compare();
         assert!(compared.is_ok(), "{way}: {compared:?}");
     }
-    let option = Edited::of(&base, vec![Edit::Add("/option".to_owned())]).unwrap();
+    let option = of(&base, vec![Edit::Add("/option".to_owned())]).unwrap();
     let rate = option.scenario.options[2].places[0].on_demand.clone().unwrap();
     assert!(rate.price > Decimal::ZERO && rate.date.is_some() && !rate.source.is_empty());
-    let gone = Edited::of(&base, vec![Edit::Remove("/option/1/place/0/on_demand".to_owned())]).unwrap();
+    let gone = of(&base, vec![Edit::Remove("/option/1/place/0/on_demand".to_owned())]).unwrap();
     assert_eq!(gone.scenario.options[1].places[0].on_demand, None);
-    let work = Edited::of(&base, vec![Edit::Add("/work".to_owned())]).unwrap();
+    let work = of(&base, vec![Edit::Add("/work".to_owned())]).unwrap();
     assert_eq!(work.scenario.work[1].name, "work 2");
 }
 
 #[test]
 fn a_kind_brings_fields_of_its_own() {
     let base = base();
-    let none = Edited::of(&base, Vec::new()).unwrap();
+    let none = of(&base, Vec::new()).unwrap();
     for (pointer, kinds) in [
         ("/work/0/demand/shape", &["between", "swinging"][..]),
         ("/option/1/place/0/owned/machines/housing/in", &["colocation"]),
     ] {
         for kind in kinds {
-            let changed = Edited::with_form(&base, &[], &typed(&none, pointer, kind), None).unwrap();
+            let changed = with_form(&base, &[], &typed(&none, pointer, kind), None).unwrap();
             assert_eq!(changed.edits, [set(pointer, kind)]);
             assert!(changed.scenario.compare().is_ok(), "{kind}");
-            let back = Edited::with_form(&base, &changed.edits, &form(&changed), None).unwrap();
+            let back = with_form(&base, &changed.edits, &form(&changed), None).unwrap();
             assert_eq!(back.edits, changed.edits);
         }
     }
@@ -171,6 +184,42 @@ fn what_is_not_there_is_not_edited() {
         Edit::Add("/months".to_owned()),
         Edit::Add(String::new()),
     ] {
-        assert!(Edited::of(&base, vec![edit.clone()]).is_err(), "{edit:?}");
+        assert!(of(&base, vec![edit.clone()]).is_err(), "{edit:?}");
     }
+}
+
+#[test]
+fn an_offer_sets_a_rate_with_its_source_and_is_set_once() {
+    let base = base();
+    let none = of(&base, Vec::new()).unwrap();
+    let rate = "/option/0/place/0/on_demand";
+    let choices = none.prices.choices(&base, &format!("{rate}/price"));
+    let offer = |supplier: &str| {
+        let found = choices.iter().find(|it| it.label.starts_with(supplier)).unwrap();
+        found.act.rsplit_once('=').unwrap().1.to_owned()
+    };
+    assert!(choices.len() > 5);
+    let taken = none.with_offer(&base, rate, &offer("CoreWeave")).unwrap();
+    let of_rate = |edited: &Edited| edited.scenario.options[0].places[0].on_demand.clone().unwrap();
+    assert_eq!(of_rate(&taken).price.to_string(), "6.155");
+    assert_eq!(of_rate(&taken).date, Some("2026-09-20".parse().unwrap()));
+    assert!(of_rate(&taken).source.starts_with("CoreWeave HGX H100, north-america"));
+    assert_eq!((of_rate(&taken).region.as_str(), taken.edits.len()), ("north-america", 4));
+    let again = taken.with_offer(&base, rate, &offer("Google Cloud")).unwrap();
+    assert_eq!((of_rate(&again).region.as_str(), again.edits.len()), ("us-central1", 4));
+    assert!(again.with_offer(&base, rate, "0123456789abcdef").is_err());
+    assert!(of(&base, Vec::new()).unwrap().with_offer(&base, "/months", &offer("Lambda")).is_err());
+}
+
+#[test]
+fn an_offer_of_a_term_sets_the_term() {
+    let add = Edit::Add("/option/0/place/0/committed".to_owned());
+    let base = base();
+    let edited = of(&base, vec![add]).unwrap();
+    let rate = "/option/0/place/0/committed/0/rate";
+    let of_year = edited.prices.choices(&edited.scenario, &format!("{rate}/price"));
+    let of_year = of_year.iter().find(|it| it.label.contains("1 year")).unwrap().act.clone();
+    let taken = edited.with_offer(&base, rate, of_year.rsplit_once('=').unwrap().1).unwrap();
+    let committed = &taken.scenario.options[0].places[0].committed[0];
+    assert_eq!((committed.months, committed.rate.price.to_string().as_str()), (12, "7.67"));
 }

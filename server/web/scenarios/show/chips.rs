@@ -16,7 +16,7 @@ impl Page {
             let (own, later) = (at, &edits[at + 1..]);
             let rest: Vec<Edit> = edits[..own].iter().chain(later).cloned().collect();
             // What a later edit stands on cannot go alone.
-            let is_free = Edited::of(self.base.scenario(), rest.clone()).is_ok();
+            let is_free = Edited::of(self.base.scenario(), rest.clone(), &self.edited.prices).is_ok();
             is_free.then(|| (self.in_words(edit, &known, &before), self.base.at("", &rest)))
         };
         edits.iter().enumerate().filter_map(chip).collect()

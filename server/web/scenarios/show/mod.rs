@@ -9,6 +9,9 @@ mod made;
 mod notes;
 mod page;
 
+use std::sync::Arc;
+
+use axum::extract::State;
 use axum::http::HeaderValue;
 
 use super::super::error::{Error, Result};
@@ -17,6 +20,8 @@ use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::edit::Edited;
 use super::keep::{Base, Said};
+use super::prices::Prices;
+use crate::report::Answers;
 use crate::scenarios;
 use crate::web::paths::ScenarioFile;
 
@@ -27,15 +32,17 @@ pub async fn of_template(
     path: paths::ScenarioTemplate,
     layout: Layout,
     CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
     htmx: Htmx,
     Query(pairs): Query<Vec<(String, String)>>,
-    db: Db,
+    mut db: Db,
 ) -> Result {
     let base = Base::template(&path.template.value)?;
-    let said = read(pairs)?;
+    let mut said = read(pairs)?;
     if said.version.is_some() {
         return Err(Error::BadRequest("version: a template has none.".to_owned()));
     }
+    said.prices = Prices::find(&mut db, &answers, &person, base.scenario()).await?;
     drop(db);
     show(base, &said, path.template.file, htmx, |base, edited| async move {
         Page::of(layout, base, edited, Vec::new(), &person).await
@@ -47,13 +54,15 @@ pub async fn of_kept(
     path: paths::Scenario,
     layout: Layout,
     CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
     htmx: Htmx,
     Query(pairs): Query<Vec<(String, String)>>,
     mut db: Db,
 ) -> Result {
-    let said = read(pairs)?;
+    let mut said = read(pairs)?;
     let base = Base::kept(&mut db, path.scenario.value, said.version, &person).await?;
     let shares = scenarios::shared_with(&mut db, path.scenario.value).await?;
+    said.prices = Prices::find(&mut db, &answers, &person, base.scenario()).await?;
     // Nobody waits for a connection while this is reckoned.
     drop(db);
     show(base, &said, path.scenario.file, htmx, |base, edited| async move {
@@ -81,12 +90,12 @@ pub(super) async fn show<F: Future<Output = Result<Page>>>(
 ) -> Result {
     let edited = said.edit(&base)?;
     let address = base.at("", &edited.edits);
-    let is_form = !said.form.is_empty() || said.act.is_some();
+    let is_form = said.is_form();
     if let Some(file) = file {
         return files::hand_out(&base, edited, file).await;
     }
     if is_form && !is_fragment {
-        let part = said.act.as_ref().map_or("", |_| "#edit");
+        let part = if said.act.is_some() || said.take.is_some() { "#edit" } else { "" };
         return Ok(respond::see_other(format!("{address}{part}")));
     }
     let mut response = respond::html(page(base, edited).await?)?;

@@ -12,10 +12,12 @@ use super::super::edit::{Edited, tree};
 use super::super::field::{Field, Section, Takes, sections};
 use super::super::keep::{Base, FROM_LEDGER};
 use super::super::ledger::FromLedger;
+use super::super::prices::Choice;
 use super::super::{below, words};
 use super::made::left_out;
 use super::notes::{Note, capital, id, note, note_id};
 use crate::accounts::Person;
+use crate::clock;
 use crate::scenario::comparison::Scenario;
 use crate::scenario::owning::Term;
 use crate::scenarios::{self, Share, may_change};
@@ -59,6 +61,8 @@ impl Page {
             match answer(edited.scenario.clone()).await? {
                 Ok(found) => {
                     notes.extend(found.comparison.warnings.iter().map(|it| note(it, &sections, false)));
+                    let odd = edited.prices.findings(&edited.scenario, clock::now().date_naive());
+                    notes.extend(odd.iter().map(|it| note(it, &sections, false)));
                     answered = Some(draw(edited.scenario.clone(), found).await?);
                 }
                 Err(refused) => notes.extend(refused.0.iter().map(|it| note(it, &sections, true))),
@@ -158,6 +162,11 @@ impl Page {
         section.pointer.is_empty()
             || self.edited.edits.last().is_some_and(|it| is_here(it.pointer()))
             || self.notes.iter().any(|it| it.is_refusal && it.pointer.starts_with(&inside))
+    }
+
+    /// What a rate can take.
+    fn offers(&self, field: &Field) -> Vec<Choice> {
+        self.edited.prices.choices(self.scenario(), &field.pointer)
     }
 
     fn has_rare_refusal(&self, fields: &[Field]) -> bool {

@@ -1,0 +1,388 @@
+//! `/prices`: what accelerators are offered for, beside what the organization pays.
+
+pub(super) mod change;
+pub(super) mod changes;
+pub(super) mod form;
+mod words;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sqlx::PgConnection;
+
+use super::error::{Error, Result};
+use super::extract::{CurrentUser, Db, Query, cookie};
+use super::layout::{Layout, Pages};
+use super::respond::{As, Cell, Record};
+use super::table::page_of;
+use super::{Access, filters, paths, respond};
+use crate::accelerator;
+use crate::accounts::Viewer;
+use crate::clock;
+use crate::config::Settings;
+use crate::money::Currency;
+use crate::period::{BillingMonth, Period};
+use crate::prices::{self, Outcome, Right};
+use crate::report::{Answers, PaidPrice, PaidPrices};
+use crate::scenario::price::{Catalogue, Listed, Mark, Origin, Tier};
+
+const ROWS: usize = 100;
+/// What lists are mostly in, and what our own prices are told in beside them.
+const DOLLARS: &str = "USD";
+
+/// What of the list is asked for. What stands at its default is not printed.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Asked {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    accelerator: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    tier: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    supplier: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    region: String,
+    /// `odd`: with a mark; `entered`: not those that come with the program.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    only: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    sort: String,
+    /// As of this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u64>,
+}
+
+/// Orders that can be asked for, the usual one first.
+const SORTS: [(&str, &str); 4] = [
+    ("", "accelerator and tier"),
+    ("price", "price, the cheapest first"),
+    ("supplier", "supplier"),
+    ("-date", "when it was read, the latest first"),
+];
+const ONLY: [(&str, &str); 3] = [("", "all"), ("odd", "odd or old"), ("entered", "entered or imported")];
+
+impl Asked {
+    fn check(&self) -> Result<()> {
+        let tiers = Tier::ALL.map(Tier::as_str);
+        let refuse = |name: &str, found: &str, known: Vec<&str>| {
+            let known: Vec<&str> = known.into_iter().filter(|it| !it.is_empty()).collect();
+            Err(Error::BadRequest(format!("{name}: found “{found}”, expected {}.", known.join(", "))))
+        };
+        if !self.tier.is_empty() && !tiers.contains(&self.tier.as_str()) {
+            return refuse("tier", &self.tier, tiers.to_vec());
+        }
+        if !self.accelerator.is_empty() && accelerator::model(&self.accelerator).is_none() {
+            return refuse(
+                "accelerator",
+                &self.accelerator,
+                vec!["an id of the catalog, as nvidia-h100-sxm"],
+            );
+        }
+        for (name, found, known) in [
+            ("sort", &self.sort, SORTS.map(|it| it.0).to_vec()),
+            ("only", &self.only, ONLY.map(|it| it.0).to_vec()),
+        ] {
+            if !known.contains(&found.as_str()) {
+                return refuse(name, found, known);
+            }
+        }
+        Ok(())
+    }
+
+    fn keeps(&self, row: &Row) -> bool {
+        let price = &row.listed.price;
+        let is = |asked: &str, found: &str| asked.is_empty() || asked.eq_ignore_ascii_case(found);
+        let is_wanted = match self.only.as_str() {
+            "odd" => !row.marks.is_empty(),
+            "entered" => row.listed.origin == Origin::Entered,
+            _ => true,
+        };
+        is(&self.accelerator, &price.accelerator)
+            && is(&self.tier, price.tier.as_str())
+            && is(&self.supplier, &price.supplier)
+            && is(&self.region, &price.region)
+            && is_wanted
+    }
+
+    fn sort(&self, rows: &mut [Row]) {
+        match self.sort.as_str() {
+            // The list is in the usual order.
+            "price" => rows.sort_by(|a, b| a.amount().cmp(&b.amount())),
+            "supplier" => rows.sort_by_key(|row| row.listed.price.supplier.to_lowercase()),
+            "-date" => rows.sort_by_key(|row| std::cmp::Reverse(row.listed.price.date)),
+            _ => {}
+        }
+    }
+
+    fn link(&self, path: impl axum_extra::routing::TypedPath) -> String {
+        paths::with_query(path, &Self { page: None, ..self.clone() }).trim_end_matches('?').to_owned()
+    }
+}
+
+/// An offer with what is said of it.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    #[serde(flatten)]
+    listed: Listed,
+    marks: Vec<Mark>,
+    /// What the organization paid for an hour of this accelerator, bought as this is; none for whoever sees their
+    /// teams alone.
+    ours: Option<PaidPrice>,
+}
+
+impl Row {
+    fn amount(&self) -> (&Currency, crate::money::Decimal) {
+        (&self.listed.price.currency, self.listed.price.amount)
+    }
+
+    fn model(&self) -> String {
+        words::model(&self.listed.price.accelerator)
+    }
+
+    fn words(&self) -> Vec<(&'static str, String)> {
+        self.marks.iter().map(|it| words::mark(it, &self.listed.price)).collect()
+    }
+
+    fn to(&self) -> paths::PriceOffer {
+        paths::PriceOffer { offer: self.listed.id.clone() }
+    }
+
+    fn is_entered(&self) -> bool {
+        self.listed.origin == Origin::Entered
+    }
+}
+
+/// The last quarter that is over.
+pub(in crate::web) fn last_quarter(today: NaiveDate) -> Period {
+    Period::quarter_of(BillingMonth::of(today)).previous()
+}
+
+/// The list as it is asked for.
+struct List {
+    revision: i64,
+    catalogue: Catalogue,
+    paid: Option<PaidPrices>,
+    rows: Vec<Row>,
+}
+
+impl List {
+    async fn find(
+        db: &mut PgConnection,
+        answers: &Answers,
+        asked: &Asked,
+        viewer: Viewer,
+        today: NaiveDate,
+    ) -> Result<Self> {
+        asked.check()?;
+        let last = prices::revision(&mut *db).await?;
+        let revision = asked.revision.unwrap_or(last);
+        if !(0..=last).contains(&revision) {
+            return Err(Error::BadRequest(format!("revision: found {revision}, expected 0 to {last}.")));
+        }
+        let catalogue = prices::as_of(&mut *db, revision).await?;
+        let paid = match viewer {
+            Viewer::Everything => {
+                let dollars = Currency::exactly(DOLLARS);
+                Some(answers.paid_prices(db, last_quarter(today), &dollars, viewer).await?)
+            }
+            // What everybody pays is not theirs to see, and what their teams pay is on the pages of these.
+            Viewer::Teams(_) => None,
+        };
+        let of = |listed: &Listed| {
+            let model = accelerator::model(&listed.price.accelerator);
+            let ours = model.zip(paid.as_ref()).and_then(|(model, paid)| paid.of(model, listed.price.tier));
+            Row { marks: catalogue.marks(listed, today), listed: listed.clone(), ours: ours.cloned() }
+        };
+        let mut rows: Vec<Row> = catalogue.listed().iter().map(of).filter(|row| asked.keeps(row)).collect();
+        asked.sort(&mut rows);
+        Ok(Self { revision, catalogue, paid, rows })
+    }
+}
+
+#[derive(Template)]
+#[template(path = "prices/index.html")]
+struct Page {
+    layout: Layout,
+    asked: Asked,
+    list: List,
+    waiting: i64,
+    pages: Pages,
+    last_revision: i64,
+}
+
+impl Page {
+    fn shown(&self) -> &[Row] {
+        page_of(&self.list.rows, self.pages.page, ROWS)
+    }
+
+    fn may_change(&self) -> bool {
+        self.layout.may(Access::Finance)
+    }
+
+    fn choices(&self, of: impl Fn(&Listed) -> (String, String), asked: &str) -> Vec<(String, String, bool)> {
+        let all = ("".to_owned(), "all".to_owned(), asked.is_empty());
+        let found: BTreeSet<(String, String)> = self.list.catalogue.listed().iter().map(of).collect();
+        let known = found.into_iter().filter(|(value, _)| !value.is_empty()).map(|(value, label)| {
+            let is_current = value.eq_ignore_ascii_case(asked);
+            (value, label, is_current)
+        });
+        std::iter::once(all).chain(known).collect()
+    }
+
+    /// A select each: its name, its label, its choices.
+    fn selects(&self) -> Vec<(&'static str, &'static str, Vec<(String, String, bool)>)> {
+        let twice = |text: &str| (text.to_owned(), text.to_owned());
+        let mut tiers = vec![(String::new(), "all".to_owned(), self.asked.tier.is_empty())];
+        tiers.extend(
+            Tier::ALL
+                .map(|it| (it.as_str().to_owned(), it.name().to_owned(), it.as_str() == self.asked.tier)),
+        );
+        let fixed = |choices: &[(&str, &str)], asked: &str| {
+            let of =
+                |(value, label): &(&str, &str)| ((*value).to_owned(), (*label).to_owned(), *value == asked);
+            choices.iter().map(of).collect::<Vec<_>>()
+        };
+        let model = |it: &Listed| (it.price.accelerator.clone(), words::model(&it.price.accelerator));
+        vec![
+            ("accelerator", "Accelerator", self.choices(model, &self.asked.accelerator)),
+            ("tier", "Tier", tiers),
+            ("supplier", "Supplier", self.choices(|it| twice(&it.price.supplier), &self.asked.supplier)),
+            ("region", "Region", self.choices(|it| twice(&it.price.region), &self.asked.region)),
+            ("only", "Show", fixed(&ONLY, &self.asked.only)),
+            ("sort", "In order of", fixed(&SORTS, &self.asked.sort)),
+        ]
+    }
+
+    fn csv(&self) -> String {
+        self.asked.link(paths::PricesCsv)
+    }
+
+    fn json(&self) -> String {
+        self.asked.link(paths::PricesJson)
+    }
+
+    fn has_own(&self) -> bool {
+        self.list.paid.is_some()
+    }
+
+    fn is_as_of(&self) -> bool {
+        self.list.revision != self.last_revision
+    }
+}
+
+pub async fn index(
+    _: paths::Prices,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
+    Query(asked): Query<Asked>,
+    mut db: Db,
+) -> Result {
+    let list = List::find(&mut db, &answers, &asked, person.viewer(), clock::now().date_naive()).await?;
+    let waiting = prices::waiting(&mut db).await?;
+    let last_revision = prices::revision(&mut db).await?;
+    let page = asked.page.unwrap_or(1).max(1);
+    let pages = Pages::of(page, list.rows.len() as u64, ROWS as u64, &asked.link(paths::Prices));
+    respond::html(Page { layout, asked, list, waiting, pages, last_revision })
+}
+
+pub async fn index_json(
+    _: paths::PricesJson,
+    CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
+    Query(asked): Query<Asked>,
+    mut db: Db,
+) -> Result {
+    let list = List::find(&mut db, &answers, &asked, person.viewer(), clock::now().date_naive()).await?;
+    respond::json(&json!({ "revision": list.revision, "own_prices": list.paid, "prices": list.rows }))
+}
+
+pub async fn index_csv(
+    _: paths::PricesCsv,
+    CurrentUser(person): CurrentUser,
+    State(answers): State<Arc<Answers>>,
+    Query(asked): Query<Asked>,
+    mut db: Db,
+) -> Result {
+    let list = List::find(&mut db, &answers, &asked, person.viewer(), clock::now().date_naive()).await?;
+    respond::csv("prices", &list.rows)
+}
+
+/// What the page reads back, and what it says besides.
+impl Record for Row {
+    const COLUMNS: &'static [&'static str] = &[
+        "accelerator",
+        "supplier",
+        "tier",
+        "paid",
+        "price",
+        "currency",
+        "gpus",
+        "sku",
+        "region",
+        "term_months",
+        "increment_seconds",
+        "date",
+        "source",
+        "origin",
+        "marks",
+        "own_effective_price",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let price = &self.listed.price;
+        let number = |it: Option<u32>| it.map_or(Cell::Empty, |it| Cell::Number(i64::from(it).into()));
+        let marks: Vec<&str> = self.marks.iter().map(words::word).collect();
+        vec![
+            Cell::text(price.accelerator.as_str()),
+            Cell::text(price.supplier.as_str()),
+            Cell::text(price.tier.as_str()),
+            Cell::text(price.paid.as_str()),
+            Cell::Number(price.amount),
+            Cell::text(price.currency.as_str()),
+            price.gpus.map_or(Cell::Empty, |it| Cell::text(it.to_string())),
+            Cell::text(price.sku.as_str()),
+            Cell::text(price.region.as_str()),
+            number(price.term_months),
+            number(price.increment_seconds),
+            Cell::text(price.date.to_string()),
+            Cell::text(price.source.as_str()),
+            Cell::text(if self.is_entered() { "entered" } else { "shipped" }),
+            Cell::text(marks.join(" ")),
+            self.ours.as_ref().map_or(Cell::Empty, |it| Cell::Number(it.per_hour)),
+        ]
+    }
+}
+
+/// Whether whoever looks may change the list at once, or only propose to.
+fn right(layout: &Layout) -> Right {
+    if layout.may(Access::Admin) { Right::Apply } else { Right::Propose }
+}
+
+/// What became of edits that somebody sent: where to go on, or why nothing changed.
+fn told(outcome: Outcome, summary: &str, settings: &Settings) -> Result<Response, Vec<String>> {
+    let (sentence, next) = match outcome {
+        Outcome::At { .. } => (format!("Done: {summary}."), paths::Prices.to_string()),
+        Outcome::Proposed(change) => {
+            (format!("Proposed: {summary}. An administrator decides."), to_change(&change))
+        }
+        Outcome::Nothing => ("Nothing changed: it was so before.".to_owned(), paths::Prices.to_string()),
+        Outcome::Overtaken(of) => return Err(of),
+    };
+    let mut response = respond::see_other(next);
+    cookie::leave_flash(&mut response, &sentence, settings);
+    Ok(response)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+fn to_change(change: &i64) -> String {
+    paths::PriceChange { change: As::page(*change) }.to_string()
+}

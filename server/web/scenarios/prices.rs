@@ -1,0 +1,165 @@
+//! Prices that a rate of the form can take: of the list that holds, and what the organization itself paid.
+
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+use sqlx::PgConnection;
+
+use crate::accelerator;
+use crate::accounts::Person;
+use crate::clock;
+use crate::money::Decimal;
+use crate::report::{Answers, PaidPrices};
+use crate::scenario::check::{Findings, prices as check_prices};
+use crate::scenario::comparison::Scenario;
+use crate::scenario::price::{Catalogue, Price, Tier};
+use crate::web::error::Result;
+use crate::web::filters;
+use crate::web::prices::last_quarter;
+
+/// Offers of a rate that are shown, the cheapest first.
+const SHOWN: usize = 12;
+/// Instead of the id of an offer: what the organization paid.
+const OURS: &str = "ours";
+
+#[derive(Clone, Debug)]
+pub(super) struct Prices {
+    list: Catalogue,
+    /// None where nothing was asked of the ledger.
+    paid: Option<PaidPrices>,
+}
+
+impl Default for Prices {
+    fn default() -> Self {
+        Self { list: Catalogue::shipped().clone(), paid: None }
+    }
+}
+
+/// A price that a rate can take.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    /// `AWS p5.48xlarge, us-east-1: 6.88, 20 Jul 2026`.
+    pub label: String,
+    /// Of the button: `take:/option/0/place/0/on_demand=…`.
+    pub act: String,
+    /// What it sets, by pointer.
+    pub texts: Vec<(String, String)>,
+    offer: String,
+}
+
+impl Prices {
+    /// The list, and what whoever looks paid in the last quarter that is over, as far as they see it.
+    pub(super) async fn find(
+        db: &mut PgConnection,
+        answers: &Answers,
+        person: &Person,
+        scenario: &Scenario,
+    ) -> Result<Arc<Self>> {
+        let (_, list) = crate::prices::current(&mut *db).await?;
+        let quarter = last_quarter(clock::now().date_naive());
+        let paid = answers.paid_prices(db, quarter, &scenario.currency, person.viewer()).await?;
+        Ok(Arc::new(Self { list, paid: Some(paid) }))
+    }
+
+    /// The list alone.
+    pub(super) async fn of_list(db: &mut PgConnection) -> Result<Arc<Self>> {
+        let (_, list) = crate::prices::current(db).await?;
+        Ok(Arc::new(Self { list, paid: None }))
+    }
+
+    pub(super) fn list(&self) -> &Catalogue {
+        &self.list
+    }
+
+    /// What is odd about a scenario's prices beside the list.
+    pub(super) fn findings(&self, scenario: &Scenario, today: NaiveDate) -> Findings {
+        check_prices(scenario, &self.list, today)
+    }
+
+    /// What the rate that this field is the price of can take; nothing of any other field.
+    pub(super) fn choices(&self, scenario: &Scenario, pointer: &str) -> Vec<Choice> {
+        let rate = pointer.strip_suffix("/price").and_then(|at| Rate::of(scenario, at));
+        let Some(rate) = rate else { return Vec::new() };
+        let ours = self.ours(scenario, &rate);
+        let listed = self
+            .list
+            .of(&rate.accelerator)
+            .filter(|it| rate.tiers.contains(&it.tier) && it.currency == scenario.currency);
+        let mut listed: Vec<&Price> = listed.collect();
+        listed.sort_by_key(|it| it.amount);
+        ours.into_iter().chain(listed.into_iter().take(SHOWN).map(|price| rate.listed(price))).collect()
+    }
+
+    pub(super) fn choice(&self, scenario: &Scenario, at: &str, offer: &str) -> Option<Choice> {
+        self.choices(scenario, &format!("{at}/price")).into_iter().find(|it| it.offer == offer)
+    }
+
+    fn ours(&self, scenario: &Scenario, rate: &Rate) -> Option<Choice> {
+        let paid = self.paid.as_ref().filter(|it| it.currency == scenario.currency)?;
+        let model = accelerator::model(&rate.accelerator)?;
+        let price = paid.of(model, *rate.tiers.first()?)?;
+        let amount = price.per_hour.round(6).normalize();
+        let until = paid.period.days().end.pred_opt()?;
+        let label = format!("what you paid in {}: {}", paid.period.name(), filters::figure(amount, 2));
+        let texts = rate.texts(amount, until, &paid.source(), "");
+        Some(Choice { label, act: rate.act(OURS), texts, offer: OURS.to_owned() })
+    }
+}
+
+/// A rate of a scenario.
+struct Rate {
+    /// Its pointer, without what stands in it.
+    at: String,
+    accelerator: String,
+    tiers: &'static [Tier],
+    /// The term beside it.
+    months: Option<String>,
+}
+
+impl Rate {
+    fn of(scenario: &Scenario, at: &str) -> Option<Self> {
+        let parts: Vec<&str> = at.split('/').collect();
+        let ["", "option", option, "place", place, rest @ ..] = parts.as_slice() else { return None };
+        let option = scenario.options.get(option.parse::<usize>().ok()?)?;
+        let place = option.places.get(place.parse::<usize>().ok()?)?;
+        let (tiers, months): (&'static [Tier], _) = match rest {
+            ["on_demand"] => (&[Tier::OnDemand, Tier::Marketplace], None),
+            ["spot", "rate"] => (&[Tier::Spot, Tier::Marketplace], None),
+            ["committed", _, "rate"] => {
+                let months = at.strip_suffix("/rate").map(|it| format!("{it}/months"));
+                (&[Tier::OneYear, Tier::ThreeYears], months)
+            }
+            _ => return None,
+        };
+        let accelerator = scenario.accelerator_of(place).to_owned();
+        Some(Self { at: at.to_owned(), accelerator, tiers, months })
+    }
+
+    fn act(&self, offer: &str) -> String {
+        format!("take:{}={offer}", self.at)
+    }
+
+    fn listed(&self, price: &Price) -> Choice {
+        let what = price.what();
+        let name =
+            if what.is_empty() { price.supplier.clone() } else { format!("{} {what}", price.supplier) };
+        let amount = filters::figure(price.amount, 2);
+        let label = format!("{name}: {amount} {}, {}", price.tier.name(), price.date.format("%-d %b %Y"));
+        let source = format!("{name}, {}", price.source);
+        let mut texts = self.texts(price.amount, price.date, &source, &price.region);
+        let term = self.months.clone().zip(price.term_months);
+        texts.extend(term.map(|(pointer, months)| (pointer, months.to_string())));
+        let offer = price.offer();
+        Choice { label, act: self.act(&offer), texts, offer }
+    }
+
+    fn texts(&self, amount: Decimal, date: NaiveDate, source: &str, region: &str) -> Vec<(String, String)> {
+        let field = |name: &str, text: String| (format!("{}/{name}", self.at), text);
+        vec![
+            field("price", amount.normalize().to_string()),
+            field("date", date.to_string()),
+            field("source", source.to_owned()),
+            field("region", region.to_owned()),
+        ]
+    }
+}

@@ -1,0 +1,345 @@
+//! The list of prices: filtered, entered, imported after a preview, proposed, undone; beside what we pay, and used by
+//! clusters and scenarios.
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+use gpuledger::accounts::Role;
+use gpuledger::clock;
+use gpuledger::money::Decimal;
+use gpuledger::period::{BillingMonth, Period};
+use gpuledger::scenario::price::Catalogue;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::app::{Answer, file_head};
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+/// Vultr's H100, which the list that is shipped has not.
+pub const ENTERED: [(&str, &str); 8] = [
+    ("supplier", "Vultr"),
+    ("accelerator", "nvidia-h100-sxm"),
+    ("tier", "on-demand"),
+    ("price", "3.75"),
+    ("currency", "USD"),
+    ("date", "2026-11-01"),
+    ("source", "an offer of them"),
+    ("sku", "8x H100"),
+];
+
+const SKYPILOT: &str = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,Region,GpuInfo,SpotPrice\n\
+    gpu_8x_h100_sxm5,H100,8.0,208.0,1800.0,28.0,us-east-1,,\n\
+    gpu_8x_v100_n,V100,8.0,88.0,448.0,6.32,us-east-1,,\n\
+    cpu_4x_general,,,4.0,16.0,0.2,us-east-1,,\n\
+    gpu_1x_a10,A10,1.0,30.0,200.0,0.0,us-east-1,,\n\
+    gpu_1x_h100_new,H100,1.0,30.0,200.0,USD 4,us-east-1,,\n";
+
+/// Sends a file of prices with what stands beside it.
+pub async fn load(app: &mut TestApp, supplier: &str, content: &str) -> Answer {
+    let mut body = app.upload_head("/prices/new").await;
+    for (name, value) in [("supplier", supplier), ("read_on", "2026-11-02"), ("read_at", "their site")] {
+        let part = format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        body.extend(part.bytes());
+    }
+    body.extend(file_head("vms.csv").bytes());
+    body.extend(content.bytes());
+    body.extend(b"\r\n--B--\r\n");
+    let request = Request::post("/prices/file")
+        .header(header::ACCEPT, "text/html")
+        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B");
+    app.send(request.body(Body::from(body)).unwrap()).await
+}
+
+async fn json(app: &mut TestApp, address: &str) -> Value {
+    let answer = app.get(address).await;
+    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn with(changed: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    let is_changed = |name: &str| changed.iter().any(|it| it.0 == name);
+    ENTERED.into_iter().filter(|it| !is_changed(it.0)).chain(changed.iter().copied()).collect()
+}
+
+async fn enter(app: &mut TestApp, fields: &[(&str, &str)]) -> Answer {
+    app.submit("/prices/new", "/prices/new", fields).await
+}
+
+/// Supplier and price of the list, narrowed by a query.
+async fn listed(app: &mut TestApp, query: &str) -> Vec<(String, String)> {
+    let list = json(app, &format!("/prices.json?{query}")).await;
+    let text = |it: &Value| it.as_str().unwrap().to_owned();
+    list["prices"].as_array().unwrap().iter().map(|it| (text(&it["supplier"]), text(&it["price"]))).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_list_that_is_shipped_is_there_from_the_beginning_and_narrowed_by_its_address(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let shipped = Catalogue::shipped();
+    assert_eq!(listed(&mut admin, "").await.len(), shipped.listed().len());
+    let h100 = listed(&mut admin, "accelerator=nvidia-h100-sxm&tier=on-demand").await;
+    assert!(h100.len() > 5 && h100.iter().any(|it| it == &("AWS".into(), "6.88".into())));
+    let amounts: Vec<Decimal> = h100.iter().map(|it| it.1.parse().unwrap()).collect();
+    assert!(amounts.is_sorted());
+    let aws = listed(&mut admin, "supplier=aws&sort=price").await;
+    let amounts: Vec<Decimal> = aws.iter().map(|it| it.1.parse().unwrap()).collect();
+    assert!(amounts.len() > 5 && amounts.is_sorted() && aws.iter().all(|it| it.0 == "AWS"));
+
+    let page = admin.get("/prices?supplier=AWS&region=us-east-1").await.body;
+    let table = html::text(&page, "main table");
+    assert!(
+        table.contains("p5.48xlarge") && table.contains("20 Jul 2026") && !table.contains("CoreWeave"),
+        "{table}"
+    );
+    let odd = html::text(&admin.get("/prices?only=odd&supplier=Microsoft").await.body, "main table");
+    assert!(odd.contains("30.1 % more than 3.67 of 2026-06-18"), "{odd}");
+    assert!(admin.get("/prices?supplier=Nobody").await.body.contains("No price is listed so"));
+    for wrong in ["tier=weekly", "accelerator=abacus", "sort=colour", "only=mine", "revision=7", "colour=red"]
+    {
+        assert_eq!(admin.get(&format!("/prices?{wrong}")).await.status, StatusCode::BAD_REQUEST, "{wrong}");
+    }
+    let csv = admin.get("/prices.csv?accelerator=nvidia-h100-sxm").await.body;
+    assert!(csv.starts_with("accelerator,supplier,tier,paid,price,currency,gpus,sku,region,term_months,"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_price_that_is_entered_holds_at_once_and_is_undone(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let answer = enter(&mut admin, &ENTERED).await;
+    assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/prices"), "{}", answer.body);
+    let vultr = [("Vultr".to_owned(), "3.75".to_owned())];
+    assert_eq!(listed(&mut admin, "supplier=Vultr").await, vultr);
+    assert_eq!(listed(&mut admin, "only=entered").await, vultr);
+    assert_eq!(listed(&mut admin, "supplier=Vultr&revision=0").await, [], "as it was before");
+
+    let list = json(&mut admin, "/prices.json?supplier=Vultr").await;
+    let offer = format!("/prices/offers/{}", list["prices"][0]["id"].as_str().unwrap());
+    let form = admin.get(&offer).await.body;
+    assert!(form.contains(r#"value="3.75""#) && form.contains(r#"value="an offer of them""#));
+    let changed = with(&[("price", "3.60"), ("reason", "they answered")]);
+    assert_eq!(admin.submit(&offer, &offer, &changed).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(listed(&mut admin, "supplier=Vultr").await[0].1, "3.6");
+
+    let undone = admin.submit("/prices/changes/1", "/prices/changes/1/undo", &[]).await;
+    assert_eq!(undone.status, StatusCode::UNPROCESSABLE_ENTITY, "a later change touched it");
+    assert!(undone.body.contains("Somebody changed this meanwhile"));
+    admin.submit("/prices/changes/2", "/prices/changes/2/undo", &[]).await;
+    assert_eq!(listed(&mut admin, "supplier=Vultr").await, vultr);
+    admin.submit("/prices/changes/1", "/prices/changes/1/undo", &[]).await;
+    assert_eq!(listed(&mut admin, "supplier=Vultr").await, []);
+    let changes = json(&mut admin, "/prices/changes.json").await;
+    assert_eq!((&changes[0]["status"], &changes[0]["reason"]), (&"undone".into(), &"they answered".into()));
+    assert_eq!(changes[1]["undone_revision"], 4);
+    assert!(
+        html::text(&admin.get("/prices/changes").await.body, "main")
+            .contains("Vultr 8x H100, on demand: added")
+    );
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_wrong_is_said_at_its_field_and_what_is_odd_is_asked_once_more(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    for (field, value, sentence) in [
+        ("price", "-1", "Expected an amount of money above zero"),
+        ("price", "0", "Lists say 0 where something is not sold"),
+        ("supplier", " ", "Expected the name of whoever sells it"),
+        ("date", "2999-01-01", "Expected a day that is over"),
+        ("gpus", "none", "Expected a number above zero, or a part of one"),
+        ("paid", "committed", "Expected nothing, or how this tier is paid"),
+        ("source", "", "Expected where it was read"),
+    ] {
+        let answer = enter(&mut admin, &with(&[(field, value)])).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{field}");
+        let problem = html::text(&answer.body, &format!("#{field}-problem"));
+        assert!(problem.contains(sentence), "{field}: {problem}");
+    }
+    // The price of a node.
+    let node = with(&[("price", "30")]);
+    let asked = enter(&mut admin, &node).await;
+    assert_eq!(asked.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let problem = html::text(&asked.body, "#price-problem");
+    assert!(problem.contains("times the median of on demand prices of the same accelerator"), "{problem}");
+    assert!(asked.body.contains("An hour of one GPU is 30 USD, as I entered it"));
+    assert_eq!(listed(&mut admin, "supplier=Vultr").await, []);
+    let sure: Vec<_> = node.into_iter().chain([("sure", "yes")]).collect();
+    assert_eq!(enter(&mut admin, &sure).await.status, StatusCode::SEE_OTHER);
+    let marks = &json(&mut admin, "/prices.json?supplier=Vultr").await["prices"][0]["marks"];
+    assert_eq!(marks[0]["what"], "far-above");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_file_is_looked_at_before_it_changes_anything(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let answer = load(&mut admin, "Lambda", SKYPILOT).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let address = answer.location().to_owned();
+    assert_eq!(listed(&mut admin, "only=entered").await, [], "nothing changed yet");
+    let page = admin.get(&address).await.body;
+    let report = html::text(&page, "#report");
+    assert!(
+        report.contains("5 rows of a catalogue of SkyPilot: 2 prices change the list, 1 row is rejected"),
+        "{report}"
+    );
+    assert!(report.contains("without accelerators") && report.contains("0.0: not sold"));
+    assert!(report.contains("priceUSD 4an amount of money above zero"), "{report}");
+    let edits = html::text(&page, "#edits");
+    assert!(edits.contains("gpu_8x_h100_sxm5, us-east-1") && edits.contains("3.50 USD"), "{edits}");
+
+    assert_eq!(admin.submit(&address, &format!("{address}/apply"), &[]).await.status, StatusCode::SEE_OTHER);
+    let entered = listed(&mut admin, "only=entered").await;
+    assert_eq!(entered, [("Lambda".into(), "3.5".into()), ("Lambda".into(), "0.79".into())]);
+    let list = json(&mut admin, "/prices.json?only=entered").await;
+    assert_eq!(list["prices"][0]["source"], "their site");
+    assert_eq!((&list["prices"][0]["date"], &list["prices"][0]["gpus"]), (&"2026-11-02".into(), &"8".into()));
+
+    // The same again changes nothing.
+    let again = load(&mut admin, "Lambda", SKYPILOT).await.location().to_owned();
+    let page = html::text(&admin.get(&again).await.body, "main");
+    assert!(
+        page.contains("Nothing of it changes the list.") && page.contains("2 stand in it already"),
+        "{page}"
+    );
+    // A later one says by how much.
+    let later = "accelerator,supplier,tier,price,sku,region,gpus,date\n\
+                 nvidia-h100-sxm,Lambda,on-demand,4.2,gpu_8x_h100_sxm5,us-east-1,8,2026-11-10\n";
+    let later = load(&mut admin, "", later).await.location().to_owned();
+    let edits = html::text(&admin.get(&later).await.body, "#edits");
+    assert!(edits.contains("20.0 % more"), "{edits}");
+    let csv = admin.get(&format!("{later}.csv")).await.body;
+    assert!(csv.contains(",2026-11-10,3.5,4.2,USD,20.0 % more"), "{csv}");
+
+    for (supplier, content, sentence) in [
+        ("Lambda", "a,b\n1,2\n", "names no columns of a list of prices"),
+        ("", SKYPILOT, "enter the supplier"),
+        ("Lambda", "", "names no columns"),
+    ] {
+        let answer = load(&mut admin, supplier, content).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(html::text(&answer.body, "main").contains(sentence), "{sentence}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_file_of_the_list_is_read_back_and_changes_nothing(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    enter(&mut admin, &ENTERED).await;
+    let csv = admin.get("/prices.csv").await.body;
+    let answer = load(&mut admin, "", &csv).await;
+    let page = html::text(&admin.get(answer.location()).await.body, "main");
+    assert!(page.contains("Nothing of it changes the list.") && !page.contains("rejected"), "{page}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn finance_proposes_and_an_administrator_applies_or_sets_aside(db: PgPool) {
+    let app = TestApp::new(db);
+    let (mut finance, mut admin) = (app.signed_in(Role::Finance).await, app.signed_in(Role::Admin).await);
+    let proposed = enter(&mut finance, &ENTERED).await;
+    assert_eq!(proposed.location(), "/prices/changes/1");
+    assert_eq!(listed(&mut finance, "supplier=Vultr").await, []);
+    assert!(finance.get("/prices/changes/1").await.body.contains("an administrator decides"));
+    assert_eq!(
+        finance.submit("/prices/changes/1", "/prices/changes/1/apply", &[]).await.status,
+        StatusCode::FORBIDDEN
+    );
+    let file = load(&mut finance, "Lambda", SKYPILOT).await.location().to_owned();
+    let why = [("reason", "their new list")];
+    finance.submit(&file, &format!("{file}/propose"), &why).await;
+    assert!(html::text(&admin.get("/prices").await.body, "main").contains("2 proposals wait for a decision"));
+    admin.submit("/prices/changes/1", "/prices/changes/1/apply", &[]).await;
+    admin.submit(&file, &format!("{file}/discard"), &[]).await;
+    assert_eq!(listed(&mut finance, "only=entered").await, [("Vultr".into(), "3.75".into())]);
+    admin.submit("/prices/changes/1", &format!("{file}/apply"), &[]).await;
+    assert_eq!(listed(&mut finance, "only=entered").await.len(), 1, "what is set aside stays aside");
+    let page = html::text(&admin.get("/prices/changes/1").await.body, "main");
+    assert!(page.contains("by finance@example.org") && page.contains("as revision 1 of the list"), "{page}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_offer_that_is_shipped_is_removed_and_brought_back(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let aws = "supplier=AWS&accelerator=nvidia-h100-sxm&tier=on-demand";
+    let id = json(&mut admin, &format!("/prices.json?{aws}")).await["prices"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let offer = format!("/prices/offers/{id}");
+    assert_eq!(admin.submit(&offer, &format!("{offer}/remove"), &[]).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(listed(&mut admin, aws).await, []);
+    assert_eq!(admin.get(&offer).await.status, StatusCode::NOT_FOUND);
+    admin.submit("/prices/changes/1", "/prices/changes/1/undo", &[]).await;
+    assert_eq!(listed(&mut admin, aws).await, [("AWS".into(), "6.88".into())]);
+}
+
+/// A ledger with an hour of 8 H100 for 24 dollars in the last quarter that is over.
+async fn with_hours(db: PgPool) -> TestLedger {
+    let quarter = Period::quarter_of(BillingMonth::of(clock::now().date_naive())).previous();
+    let at = format!("{}-05T10", quarter.first());
+    let ledger = TestLedger::new(db);
+    ledger.deliver("month.csv", Focus::new().hour("acme", "s1", &at, "24", "vision")).await;
+    ledger
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn our_own_effective_price_stands_beside_the_list_for_all_but_leads(db: PgPool) {
+    let ledger = with_hours(db).await;
+    let app = TestApp::of(&ledger);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let list = json(&mut finance, "/prices.json?supplier=AWS&accelerator=nvidia-h100-sxm").await;
+    let price: Decimal = list["prices"][0]["ours"]["per_hour"].as_str().unwrap().parse().unwrap();
+    assert_eq!(price, 3.into());
+    assert_eq!(list["own_prices"]["prices"][0]["pricing"], "Standard");
+    let spot = json(&mut finance, "/prices.json?accelerator=nvidia-h100-sxm&tier=spot").await;
+    assert_eq!(spot["prices"][0]["ours"], Value::Null, "nothing was bought so");
+    assert!(html::text(&finance.get("/prices?supplier=AWS").await.body, "main table").contains("3.00 USD"));
+
+    let mut lead = app.signed_in(Role::Lead).await;
+    let list = json(&mut lead, "/prices.json").await;
+    assert_eq!(list["own_prices"], Value::Null);
+    assert!(list["prices"].as_array().unwrap().iter().all(|it| it["ours"].is_null()));
+    let page = lead.get("/prices").await.body;
+    assert!(!page.contains("You paid") && !page.contains("/prices/offers/") && page.contains("p5.48xlarge"));
+    assert!(lead.get("/prices.csv").await.body.lines().skip(1).all(|line| line.ends_with(',')));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn clusters_and_scenarios_compare_with_the_list_that_holds(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let cheap = with(&[("price", "0.50")]);
+    assert_eq!(enter(&mut admin, &cheap).await.status, StatusCode::SEE_OTHER);
+    let since = clock::now().date_naive() - chrono::Duration::days(70);
+    let since = since.format("%Y-%m-01").to_string();
+    let fields = [("name", "East"), ("site", "Paris"), ("since", since.as_str())];
+    admin.submit("/clusters/new", "/clusters/new", &fields).await;
+    let cluster = json(&mut admin, "/clusters/east.json").await;
+    let offers = cluster["cloud"]["listed"][0].as_array().unwrap();
+    assert!(offers.iter().any(|it| it["supplier"] == "Vultr" && it["price"] == "0.5"), "{offers:?}");
+
+    let template = "/scenarios/templates/ten-nodes";
+    let with_place = json(&mut admin, &format!("{template}.json?add=/option")).await;
+    let options = with_place["scenario"]["option"].as_array().unwrap();
+    let rate = &options.last().unwrap()["place"][0]["on_demand"];
+    assert_eq!((&rate["price"], &rate["date"]), (&"0.5".into(), &"2026-11-01".into()), "the cheapest");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_rate_of_a_scenario_takes_what_we_paid_and_odd_prices_are_told_beside_it(db: PgPool) {
+    let ledger = with_hours(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let template = "/scenarios/templates/ten-nodes";
+    let page = finance.get(template).await.body;
+    let acts = html::attributes(&page, "button[name=do]", "value");
+    let ours = acts.iter().find(|it| it.starts_with("take:") && it.ends_with("=ours")).unwrap();
+    let taken = finance.get(&format!("{template}?do={ours}")).await;
+    assert_eq!(taken.status, StatusCode::SEE_OTHER);
+    let at = ours.strip_prefix("take:").and_then(|it| it.strip_suffix("=ours")).unwrap();
+    let address = taken.location().to_owned();
+    assert!(address.contains(&format!("set={at}/price=3&")) && address.ends_with("#edit"), "{address}");
+    let changed = html::text(&finance.get(&address).await.body, ".chips");
+    assert!(changed.contains("our own effective price, Q"), "{changed}");
+
+    let odd = finance.get(&format!("{template}?set={at}/price=60&set={at}/date=2024-01-01")).await.body;
+    let note = |field: &str| html::text(&odd, &format!("#n{}-{field}", at.replace('/', "-")));
+    assert!(note("price").contains("is it of one GPU and hour, not of a machine?"), "{}", note("price"));
+    assert!(note("date").contains("days ago: ask for it again"), "{}", note("date"));
+    let refused = finance.get(&format!("{template}?do=take:{at}=0123456789abcdef")).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+}
