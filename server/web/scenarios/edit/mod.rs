@@ -93,7 +93,8 @@ impl Edit {
 }
 
 fn is_kind(pointer: &str) -> bool {
-    pointer.ends_with("/demand/shape") || pointer.ends_with("/housing/in")
+    let kinds = ["/demand/shape", "/housing/in", "/residual/by", "/fabric/by", "/draw/of", "/rates/of"];
+    kinds.iter().any(|it| pointer.ends_with(it))
 }
 
 fn refusal(name: &str, value: &str, expected: &str) -> Error {

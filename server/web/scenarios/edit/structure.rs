@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::money::Decimal;
+use crate::scenario::arithmetic::one;
 use crate::scenario::comparison::Scenario;
+use crate::scenario::owning::{Draw, Fabric, Residual, Step};
 use crate::scenario::price::{Catalogue, Tier};
 
 /// A pointer's end and what it stands in.
@@ -32,6 +34,15 @@ pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str) -> Option
         }
         // What a GPU makes is for somebody to measure: 0 asks for it.
         ("shape", "serving") => json!({ "shape": kind }),
+        ("shape", "levels") => json!({ "shape": kind, "levels": [{ "gpus": gpus, "share": "1" }] }),
+        ("by", "share") => json!({ "by": kind, "share": "0.2" }),
+        ("by", "age") => json!(Residual::default()),
+        ("by", "node") => json!(Fabric::default()),
+        ("by", "port") => json!({ "by": kind, "price": "1250", "per_node": 8 }),
+        ("of", "node") => json!(Draw::default()),
+        ("of", "gpu") => json!({ "of": kind, "idle_kw": "0.1", "load_kw": "0.7", "node_factor": "1.82" }),
+        ("of", "flat") => json!({ "of": kind, "price": "0.09" }),
+        ("of", "aws" | "azure" | "google-premium" | "google-standard" | "free") => json!({ "of": kind }),
         ("in", "own-room") => json!({ "in": kind }),
         ("in", "colocation") => {
             json!({ "in": kind, "price": "200", "contracted_kw": null, "energy": "separate" })
@@ -62,7 +73,8 @@ pub(super) fn remove(tree: &mut Value, pointer: &str) -> Option<()> {
         return Some(());
     }
     let (_, name) = parent(pointer)?;
-    let is_way = ["on_demand", "spot", "owned", "spend", "spend_rate"].contains(&name);
+    let is_way = ["on_demand", "spot", "owned", "spend", "spend_rate", "porting", "per_million_tokens"]
+        .contains(&name);
     let way = tree.pointer_mut(pointer).filter(|it| is_way && !it.is_null())?;
     *way = Value::Null;
     Some(())
@@ -90,6 +102,19 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &C
         "committed" => json!({ "rate": rate(Tier::ThreeYears), "months": scenario.months.min(36) }),
         "blocks" => json!({ "rate": rate(Tier::OnDemand), "gpus": 8, "hours": 168, "every_months": 1 }),
         "others" => json!({ "name": "Something else", "amount": "0", "per": "month" }),
+        "moved" => {
+            json!({ "name": free(target, "Data")?, "rates": { "of": "aws" }, "gigabytes": "1000", "every": "month" })
+        }
+        "levels" => json!({ "gpus": "0", "share": "0" }),
+        "shares" => target.as_array()?.last()?.clone(),
+        "steps" => {
+            let steps: Vec<Step> = serde_json::from_value(target.clone()).ok()?;
+            let last = steps.last();
+            let gpus = last.map_or(64, |it| it.up_to_gpus.saturating_mul(2));
+            json!({ "up_to_gpus": gpus, "people": last.map_or_else(one, |it| it.people + one()) })
+        }
+        "porting" if target.is_null() => Value::Object(Map::new()),
+        "per_million_tokens" if target.is_null() => json!({ "price": Decimal::ZERO }),
         "on_demand" if target.is_null() => rate(Tier::OnDemand),
         "spend" if target.is_null() => json!({ "per_hour": "10", "months": scenario.months.min(36) }),
         "spend_rate" if target.is_null() => rate(Tier::ThreeYears),

@@ -135,7 +135,7 @@ fn structure_is_edited_in_order_and_fields_follow() {
 #[test]
 fn ways_of_paying_come_with_a_listed_price_and_go() {
     let base = base();
-    for way in ["committed", "spot", "owned", "others"] {
+    for way in ["committed", "spot", "owned", "others", "moved", "porting"] {
         let add = Edit::Add(format!("/option/0/place/0/{way}"));
         let added = of(&base, vec![add]).unwrap();
         let compared = added.scenario.compare();
@@ -155,8 +155,11 @@ fn a_kind_brings_fields_of_its_own() {
     let base = base();
     let none = of(&base, Vec::new()).unwrap();
     for (pointer, kinds) in [
-        ("/work/0/demand/shape", &["between", "swinging"][..]),
+        ("/work/0/demand/shape", &["between", "swinging", "levels"][..]),
         ("/option/1/place/0/owned/machines/housing/in", &["colocation"]),
+        ("/option/1/place/0/owned/machines/residual/by", &["share"]),
+        ("/option/1/place/0/owned/machines/fabric/by", &["port"]),
+        ("/option/1/place/0/owned/machines/draw/of", &["gpu"]),
     ] {
         for kind in kinds {
             let changed = with_form(&base, &[], &typed(&none, pointer, kind), None).unwrap();
@@ -222,4 +225,88 @@ fn an_offer_of_a_term_sets_the_term() {
     let taken = edited.with_offer(&base, rate, of_year.rsplit_once('=').unwrap().1).unwrap();
     let committed = &taken.scenario.options[0].places[0].committed[0];
     assert_eq!((committed.months, committed.rate.price.to_string().as_str()), (12, "7.67"));
+}
+
+/// The scenario after edits, each of which has to leave one that can be computed with.
+fn after(edits: &[Edit]) -> Edited {
+    for until in 1..=edits.len() {
+        let edited = of(&base(), edits[..until].to_vec()).unwrap();
+        assert!(edited.misread.is_empty() && edited.scenario.compare().is_ok(), "{:?}", edits[until - 1]);
+    }
+    of(&base(), edits.to_vec()).unwrap()
+}
+
+#[test]
+fn data_that_moves_is_added_priced_and_taken_away() {
+    let moved = "/option/0/place/0/moved";
+    let edits = [
+        Edit::Add(moved.to_owned()),
+        Edit::Set(format!("{moved}/0/gigabytes"), "500000".to_owned()),
+        Edit::Set(format!("{moved}/0/every"), "once".to_owned()),
+        Edit::Set(format!("{moved}/0/rates/of"), "flat".to_owned()),
+        Edit::Set(format!("{moved}/0/rates/price"), "0.08".to_owned()),
+    ];
+    let edited = after(&edits);
+    let line = |edited: &Edited| {
+        let compared = edited.scenario.compare().unwrap();
+        compared.options[0].lines.iter().find(|it| it.name == "Data 1").map(|it| it.cost)
+    };
+    assert_eq!(line(&edited), Some(40_000.into()));
+    let away: Vec<Edit> = edits.into_iter().chain([Edit::Remove(format!("{moved}/0"))]).collect();
+    assert_eq!(line(&after(&away)), None);
+}
+
+#[test]
+fn people_are_counted_by_steps_that_are_added_and_removed() {
+    let steps = "/option/1/place/0/owned/machines/staff/steps";
+    let edits = [Edit::Add(steps.to_owned()), Edit::Set(format!("{steps}/3/people"), "6".to_owned())];
+    let people = |edited: &Edited| {
+        let owned = edited.scenario.options[1].places[0].owned.clone().unwrap();
+        [256, 512].map(|gpus| owned.machines.staff.people(gpus).to_string())
+    };
+    assert_eq!(people(&after(&edits)), ["3.5", "6"]);
+    let gone = after(&[Edit::Remove(format!("{steps}/2"))]);
+    assert_eq!(people(&gone)[0], "3.5", "one more for each 256 beyond the last step");
+}
+
+#[test]
+fn a_place_does_the_works_that_are_named() {
+    let work = Edit::Add("/work".to_owned());
+    let place = Edit::Add("/option/0/place".to_owned());
+    let serves = |place: usize, names: &str| set(&format!("/option/0/place/{place}/serves"), names);
+    let edits = vec![work, place, serves(0, "training"), serves(1, " work 2 ,")];
+    let edited = of(&base(), edits).unwrap();
+    assert!(edited.scenario.compare().is_ok());
+    assert_eq!(edited.scenario.options[0].places[1].serves, ["work 2"]);
+    // As the form shows it nothing is edited.
+    let again = with_form(&base(), &edited.edits, &form(&edited), None).unwrap();
+    assert_eq!(again.scenario, edited.scenario);
+}
+
+#[test]
+fn tokens_are_entered_with_the_price_of_a_million() {
+    let edits = vec![
+        Edit::Remove("/option/0/place/0/on_demand".to_owned()),
+        Edit::Add("/option/0/place/0/per_million_tokens".to_owned()),
+        set("/option/0/place/0/per_million_tokens/price", "2"),
+        set("/work/0/tokens_per_hour", "1,000,000"),
+    ];
+    let edited = of(&base(), edits).unwrap();
+    let compared = edited.scenario.compare().unwrap();
+    // 64 GPUs for 18 hours of each day of 12 months of 730 hours: a million tokens each, at 2.00.
+    assert_eq!(compared.options[0].total, compared.work[0].gpu_hours.times(2));
+}
+
+#[test]
+fn measured_hours_stay_until_a_shape_takes_their_place() {
+    let mut base = base();
+    base.work[0].demand = crate::scenario::profile::Shape::Hours { gpus: vec![8.into(), 16.into()] };
+    let none = of(&base, Vec::new()).unwrap();
+    let shape = fields(&base).into_iter().find(|it| it.pointer == "/work/0/demand/shape").unwrap();
+    assert_eq!(shape.unit, "2 measured hours, 12 GPUs on average");
+    let same = with_form(&base, &[], &form(&none), None).unwrap();
+    assert_eq!((same.edits, same.scenario == base), (Vec::new(), true));
+    let typed = typed(&none, "/work/0/demand/shape", "flat");
+    let flat = with_form(&base, &[], &typed, None).unwrap();
+    assert!(flat.scenario.compare().is_ok());
 }

@@ -8,6 +8,10 @@ use super::is_kind;
 use crate::money::Decimal;
 use crate::scenario::path::Path;
 
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|it| !it.is_empty())
+}
+
 impl Takes {
     /// The value that a text of a document means, or what would be one.
     pub(super) fn value(self, text: &str) -> Result<Value, &'static str> {
@@ -38,6 +42,7 @@ impl Takes {
                 day.map(|it| json!(it)).map_err(|_| "expected a date such as 2026-09-30")
             }
             Self::Path => text.parse::<Path>().map(|it| json!(it)),
+            Self::Names => Ok(json!(names(text).collect::<Vec<_>>())),
             Self::OneOf(words) => {
                 let is_one = words.iter().any(|(word, _)| *word == text);
                 if is_one { Ok(json!(text)) } else { Err("expected one of those to choose from") }
@@ -59,6 +64,7 @@ impl Takes {
                 form::amount(&text).map_or(text, |it| it.normalize().to_string())
             }
             Self::Path => text.parse::<Path>().map_or(text, |it| it.to_string()),
+            Self::Names => names(&text).collect::<Vec<_>>().join(", "),
             _ => text,
         }
     }
@@ -91,6 +97,9 @@ impl Field {
             Some(path @ Value::Object(_)) if self.takes == Takes::Path => {
                 serde_json::from_value::<Path>(path.clone())
                     .map_or_else(|_| String::new(), |it| it.to_string())
+            }
+            Some(Value::Array(names)) => {
+                names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
             }
             _ => String::new(),
         }

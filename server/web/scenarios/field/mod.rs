@@ -37,6 +37,8 @@ pub(super) enum Takes {
     DayOrNone,
     /// How a price moves, as one text.
     Path,
+    /// Several, with commas between.
+    Names,
     OneOf(&'static [(&'static str, &'static str)]),
 }
 

@@ -1,10 +1,21 @@
 //! A place of an option: what it sells, and at which prices.
 
-use super::owned::of_owned;
+use super::owned::{of_owned, of_staff};
 use super::{Maker, Part, Takes};
-use crate::scenario::comparison::Place;
+use crate::scenario::comparison::{Moved, Owned, Place};
+use crate::scenario::egress::Rates;
 
 const PER: &[(&str, &str)] = &[("once", "once"), ("month", "a month"), ("gpu-hour", "a GPU-hour of work")];
+
+const EVERY: &[(&str, &str)] = &[("once", "once"), ("month", "every month")];
+const LEAVES: &[(&str, &str)] = &[
+    ("aws", "AWS"),
+    ("azure", "Azure"),
+    ("google-premium", "Google, over its own network"),
+    ("google-standard", "Google, over the internet"),
+    ("free", "who takes nothing for it"),
+    ("flat", "at a price of one’s own"),
+];
 
 pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place, money: &str) -> Vec<Part> {
     let maker = |under: &str| Maker { at: format!("{pointer}{under}"), money, fields: Vec::new() };
@@ -16,6 +27,8 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
     let removal = |under: &str| vec![("Remove".to_owned(), format!("remove:{pointer}{under}"))];
     let mut of = maker("");
     of.add("supplier", "Supplier", Takes::Text, "", "");
+    let hint = "Names of works, with commas between. Empty: all of them.";
+    of.add("serves", "What runs here", Takes::Names, "", hint);
     of.rare("accelerator", "Accelerator", Takes::Text, "", "By its id in the catalog; empty: as the work’s.");
     of.rare(
         "performance",
@@ -38,6 +51,9 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         (place.spot.is_some(), "spot", "Add spot"),
         (place.owned.is_some(), "owned", "Add machines of our own"),
         (place.spend_rate.is_some(), "spend_rate", "Add a price under a spend commitment"),
+        (place.per_million_tokens.is_some(), "per_million_tokens", "Add a price by the token"),
+        (false, "moved", "Add data that moves here"),
+        (place.porting.is_some(), "porting", "Add porting"),
         (false, "others", "Add another cost"),
     ] {
         if !is_there {
@@ -53,6 +69,7 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         let mut of = maker("/owned");
         of_owned(&mut of, owned);
         parts.push(part("Machines of our own", of, removal("/owned")));
+        parts.push(people(pointer, owned, money));
     }
     for n in 0..place.committed.len() {
         let under = format!("/committed/{n}");
@@ -99,8 +116,28 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         of.rate("", "Price under it", "Of hours on demand that the option’s spend commitment pays for.");
         parts.push(part("Under the spend commitment", of, removal("/spend_rate")));
     }
+    if place.per_million_tokens.is_some() {
+        let mut of = maker("/per_million_tokens");
+        of.rate("", "Price of a million tokens", "Of work that says how many an hour makes.");
+        if let Some(price) = of.fields.first_mut() {
+            price.unit = format!("{money} a million tokens");
+        }
+        parts.push(part("By the token", of, removal("/per_million_tokens")));
+    }
+    for (n, moved) in place.moved.iter().enumerate() {
+        let under = format!("/moved/{n}");
+        let mut of = maker(&under);
+        of_moved(&mut of, moved);
+        parts.push(part("Data that moves here", of, removal(&under)));
+    }
     if place.porting.is_some() {
         let mut of = maker("/porting");
+        of.add("engineer_weeks", "Takes", Takes::Number, "weeks of an engineer", "");
+        of.add("loaded_cost", "An engineer a year", Takes::Number, "MONEY", "Full-time, with everything.");
+        let hint = "It stands beside the total and is not multiplied with it.";
+        of.add("chance", "Works at all with a chance of", Takes::Percent, "%", hint);
+        of.rare("releases_per_year", "Releases", Takes::Number, "a year", "Each takes a part of it anew.");
+        of.rare("ported_anew", "Ported anew with each", Takes::Percent, "%", "");
         let ran = "Here, and where it ran.";
         of.add("months_of_both", "It runs in both", Takes::Whole, "months", ran);
         of.add(
@@ -111,7 +148,7 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
             "Of the work’s accelerator.",
         );
         of.rare("meanwhile/source", "Source", Takes::Text, "", "");
-        parts.push(part("While it is ported", of, Vec::new()));
+        parts.push(part("Porting", of, removal("/porting")));
     }
     for n in 0..place.others.len() {
         let under = format!("/others/{n}");
@@ -122,4 +159,29 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         parts.push(part("Another cost", of, removal(&under)));
     }
     parts
+}
+
+fn of_moved(of: &mut Maker<'_>, moved: &Moved) {
+    of.add("name", "What", Takes::Text, "", "");
+    of.add("gigabytes", "How much", Takes::Number, "GB", "1 TB is 1,000 GB.");
+    of.add("every", "Moves", Takes::OneOf(EVERY), "", "");
+    of.add("rates/of", "Leaves", Takes::OneOf(LEAVES), "", "Whose prices are paid on its way out.");
+    if matches!(moved.rates, Rates::Flat { .. }) {
+        of.add("rates/price", "Price", Takes::Number, "MONEY a GB", "");
+    }
+    let hint = "What the account sends anyway: it fills the tiers first.";
+    of.rare("other_gigabytes", "Besides that", Takes::Number, "GB a month", hint);
+}
+
+/// How many people the machines take, which grows by steps.
+fn people(place: &str, owned: &Owned, money: &str) -> Part {
+    let at = format!("{place}/owned/machines/staff/steps");
+    let mut of = Maker { at: at.clone(), money, fields: Vec::new() };
+    of_staff(&mut of, owned);
+    let mut acts = vec![("Add a step".to_owned(), format!("add:{at}"))];
+    let steps = owned.machines.staff.steps.len();
+    if steps > 1 {
+        acts.push(("Remove the last step".to_owned(), format!("remove:{at}/{}", steps - 1)));
+    }
+    Part { title: "People they take".to_owned(), fields: of.fields, acts }
 }

@@ -1,6 +1,9 @@
 //! What the work needs, hour by hour.
 
+use super::super::super::words::number;
 use super::{Maker, Part, Section, Takes};
+use crate::money::Decimal;
+use crate::scenario::arithmetic::quotient;
 use crate::scenario::comparison::Work;
 use crate::scenario::profile::Shape;
 
@@ -9,6 +12,16 @@ const SHAPES: &[(&str, &str)] = &[
     ("between", "anything between two numbers"),
     ("swinging", "up by day, down by night and at weekends"),
     ("serving", "what users of a model take"),
+    ("levels", "so many in a share of the hours"),
+];
+/// Hours that were measured are not typed; a shape can take their place.
+const MEASURED: &[(&str, &str)] = &[
+    ("hours", "as measured"),
+    ("flat", "so many, for some hours a day"),
+    ("between", "anything between two numbers"),
+    ("swinging", "up by day, down by night and at weekends"),
+    ("serving", "what users of a model take"),
+    ("levels", "so many in a share of the hours"),
 ];
 
 const PRECISIONS: &[(&str, &str)] =
@@ -43,6 +56,7 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
             );
         }
         Shape::Levels { levels } => {
+            of.add("demand/shape", "Asks for", Takes::OneOf(SHAPES), "", "");
             for level in 0..levels.len() {
                 of.add(&format!("demand/levels/{level}/gpus"), "GPUs", Takes::Number, "", "");
                 of.add(&format!("demand/levels/{level}/share"), "In so many hours", Takes::Percent, "%", "");
@@ -52,8 +66,13 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
             of.add("demand/shape", "Asks for", Takes::OneOf(SHAPES), "", "");
             served(&mut of);
         }
-        // Measured hours are not typed.
-        Shape::Hours { .. } => {}
+        Shape::Hours { gpus } => {
+            let count = Decimal::from(i64::try_from(gpus.len()).unwrap_or(i64::MAX));
+            let mean = quotient(gpus.iter().copied().sum(), count).unwrap_or_default();
+            let unit = format!("{} measured hours, {} GPUs on average", number(count, 0), number(mean, 1));
+            let hint = "Another shape takes their place; the way back is the browser’s.";
+            of.add("demand/shape", "Asks for", Takes::OneOf(MEASURED), &unit, hint);
+        }
     }
     of.add("interruptible", "Can be interrupted", Takes::Percent, "%", "What may run on spot.");
     of.add("productive", "Does work", Takes::Percent, "% of the hours it holds a GPU", "");
@@ -68,7 +87,17 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
     let hint = "By what is done instead, or lost. Empty: all of it has to be served.";
     of.rare("unserved_cost", "An hour not served", Takes::NumberOrNone, "MONEY a GPU-hour", hint);
     of.rare("accelerator", "Accelerator", Takes::Text, "", "By its id in the catalog: nvidia-h100-sxm.");
-    let mut acts = vec![("Copy".to_owned(), format!("copy:{pointer}"))];
+    let hint = "As measured. Where it is paid by the token.";
+    of.rare("tokens_per_hour", "Makes", Takes::NumberOrNone, "tokens in an hour of a GPU", hint);
+    let mut acts = Vec::new();
+    if let Shape::Levels { levels } = &work.demand {
+        let all = format!("{pointer}/demand/levels");
+        acts.push(("Add a level".to_owned(), format!("add:{all}")));
+        if levels.len() > 1 {
+            acts.push(("Remove the last level".to_owned(), format!("remove:{all}/{}", levels.len() - 1)));
+        }
+    }
+    acts.push(("Copy".to_owned(), format!("copy:{pointer}")));
     if count > 1 {
         acts.push(("Remove".to_owned(), format!("remove:{pointer}")));
     }

@@ -86,6 +86,10 @@ fn place_in_words(pointer: &str) -> String {
         "owned" => "machines of our own".to_owned(),
         "others" => "a cost".to_owned(),
         "place" => "a place".to_owned(),
+        "moved" => "data that moves".to_owned(),
+        "per_million_tokens" => "a price by the token".to_owned(),
+        "steps" => "a step of people".to_owned(),
+        "levels" => "a level".to_owned(),
         other => other.replace('_', " "),
     };
     match parts.as_slice() {
