@@ -2,8 +2,9 @@
 //!
 //! - A version is never changed; what is saved is the next one, and to restore one is to save it again. Whoever saves
 //!   says which version was the last when they began: what somebody else saved meanwhile is not covered unseen.
-//! - A scenario is seen by who sees everything, by its owner, and by leads it is shared with: those of a team, or one by
-//!   their address. It is changed by who sees everything and by its owner.
+//! - A scenario is seen by who sees everything, by its owner, and by leads it is shared with: one by their address, or
+//!   those of a team and of the teams that it is inside, which whoever asks puts among a lead's own. It is changed by who
+//!   sees everything and by its owner.
 //! - What was removed is on no list, and is there to be brought back.
 
 mod find;

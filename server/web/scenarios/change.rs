@@ -13,6 +13,7 @@ use super::edit::Edited;
 use super::keep::{Base, FROM_LEDGER, Said};
 use super::ledger;
 use super::prices::Prices;
+use super::scope::{Scope, seen_by};
 use super::show;
 use super::{Page, to};
 use crate::accounts::people::normalize_team;
@@ -228,6 +229,7 @@ pub async fn load(
 
 /// A scenario that this person may change.
 async fn own(db: &mut Db, id: i64, person: &Person) -> Result<Kept> {
+    let person = &seen_by(db, person).await?;
     let kept = scenarios::find(db, id, None, person).await?.ok_or(Error::NotFound)?;
     if may_change(person, kept.owner_id) { Ok(kept) } else { Err(Error::MayNotWrite) }
 }
@@ -244,7 +246,7 @@ pub async fn share(
     let said = Said::read(pairs)?;
     let Some(with) = with_whom(&mut db, said.value("with")).await? else {
         let sentence = format!(
-            "Not shared: found “{}”, expected the name of a team that has a lead, or the address of a lead.",
+            "Not shared: found “{}”, expected the name of a team that has a lead or is inside one that has, or the address of a lead.",
             said.value("with")
         );
         return Ok(told(to(kept.id), &sentence, &settings));
@@ -262,7 +264,7 @@ pub async fn share(
     Ok(told(to(kept.id), &sentence, &settings))
 }
 
-/// A lead by their address, or a team by its name; none where there is nobody to show it to.
+/// A lead by their address, or a team by its name, which has a lead or is inside one that has; none where there is nobody to show it to.
 async fn with_whom(db: &mut Db, text: &str) -> Result<Option<Share>> {
     let leads: Vec<Person> = people::list(db).await?.into_iter().filter(|it| it.role == Role::Lead).collect();
     let text = text.trim();
@@ -271,7 +273,8 @@ async fn with_whom(db: &mut Db, text: &str) -> Result<Option<Share>> {
         return Ok(lead.map(|it| Share::Person(it.email.clone())));
     }
     let team = normalize_team(text);
-    Ok(leads.iter().any(|it| it.teams.contains(&team)).then_some(Share::Team(team)))
+    let scope = Scope::today(db).await?;
+    Ok(leads.iter().any(|it| scope.of(it).teams.contains(&team)).then_some(Share::Team(team)))
 }
 
 pub async fn unshare(

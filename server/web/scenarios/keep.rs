@@ -7,6 +7,7 @@ use sqlx::PgConnection;
 use super::edit::{Edit, Edited};
 use super::ledger::FromLedger;
 use super::prices::Prices;
+use super::scope::seen_by;
 use super::{to, to_template};
 use crate::accounts::Person;
 use crate::scenario::comparison::Scenario;
@@ -42,7 +43,8 @@ impl Base {
         version: Option<i64>,
         person: &Person,
     ) -> Result<Self> {
-        let kept = scenarios::find(db, id, version, person).await?.ok_or(Error::NotFound)?;
+        let person = seen_by(db, person).await?;
+        let kept = scenarios::find(db, id, version, &person).await?.ok_or(Error::NotFound)?;
         Ok(Self::Kept(Box::new(kept)))
     }
 

@@ -11,6 +11,7 @@ mod keep;
 mod ledger;
 mod prices;
 mod prospects;
+mod scope;
 pub(super) mod show;
 pub(super) mod versions;
 mod words;
@@ -33,6 +34,7 @@ use crate::report::Answers;
 use crate::scenario::file::Wrong;
 use crate::scenario::template::{Template as Beginning, templates};
 use crate::scenarios::{self, Line};
+use scope::seen_by;
 
 #[derive(Template)]
 #[template(path = "scenarios/index.html")]
@@ -58,8 +60,9 @@ impl Page {
     ) -> Result<Self> {
         let usual = ledger::usual_period(&mut *db, answers, &person.viewer()).await?;
         let teams = ledger::teams(&mut *db, answers, &person.viewer(), usual).await?;
-        let scenarios = scenarios::list(&mut *db, person, false).await?;
-        let removed = scenarios::list(db, person, true).await?;
+        let person = seen_by(db, person).await?;
+        let scenarios = scenarios::list(&mut *db, &person, false).await?;
+        let removed = scenarios::list(db, &person, true).await?;
         Ok(Self { layout, scenarios, removed, templates: templates(), usual, teams, refused })
     }
 
@@ -112,10 +115,12 @@ pub async fn index(
 }
 
 pub async fn index_json(_: paths::ScenariosJson, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
+    let person = seen_by(&mut db, &person).await?;
     respond::json(&scenarios::list(&mut db, &person, false).await?)
 }
 
 pub async fn index_csv(_: paths::ScenariosCsv, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
+    let person = seen_by(&mut db, &person).await?;
     respond::csv("scenarios", &scenarios::list(&mut db, &person, false).await?)
 }
 

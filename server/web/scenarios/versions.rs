@@ -8,6 +8,7 @@ use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::edit::tree;
+use super::scope::seen_by;
 use super::show::labelled;
 use super::{below, to, words};
 use crate::accounts::Person;
@@ -87,7 +88,8 @@ impl Totals {
 }
 
 async fn find(db: &mut Db, id: i64, version: Option<i64>, person: &Person) -> Result<Kept> {
-    scenarios::find(db, id, version, person).await?.ok_or(Error::NotFound)
+    let person = seen_by(db, person).await?;
+    scenarios::find(db, id, version, &person).await?.ok_or(Error::NotFound)
 }
 
 /// Two versions: those that are asked for, or the last two.
