@@ -47,3 +47,33 @@ async fn the_answer_follows_a_number_and_the_way_back_undoes_it(db: PgPool) {
     page.arrive("/scenarios/1").await;
     page.see("“What if” is kept.").await;
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn charts_follow_an_edit_and_lead_to_what_matters(db: PgPool) {
+    const PAID: &str = "document.querySelector('#paid .says').innerText";
+    let Some((site, mut page)) = Site::start(&db).await else { return };
+    site.person("ada@example.org", Role::Finance, &[]).await;
+    page.sign_in("ada@example.org").await;
+    page.go("/scenarios/templates/ten-nodes").await;
+    page.until(&format!("{PAID}.includes('On demand, Lambda has paid least')"), "what one sees").await;
+    // What would turn it opens the field where it is changed.
+    let field = "document.querySelector('#f-option-4-place-0-on_demand-price')";
+    page.until(&format!("!{field}.checkVisibility()"), "it is folded away").await;
+    page.ask("document.querySelector('#verdict li a[href$=\"option-4-place-0-on_demand-price\"]').click()")
+        .await;
+    page.until(&format!("document.activeElement == {field} && {field}.checkVisibility()"), "its field").await;
+    page.ask(&format!("{{ {field}.value = '6'; }} true")).await;
+    page.ask(&format!("{field}.dispatchEvent(new Event('change', {{ bubbles: true }}))")).await;
+    page.until(&format!("{PAID}.includes('As many nodes as pay')"), "the chart follows").await;
+    page.until(
+        "document.querySelector('#told').innerText.includes('As many nodes as pay costs least')",
+        "it is said",
+    )
+    .await;
+    page.until(&format!("document.activeElement == {field}"), "one goes on where one was").await;
+    // Every drawing says what it shows, and has its figures as a table.
+    let untold = "[...document.querySelectorAll('#answer section:has(svg.chart)')].filter((it) => \
+                  !it.querySelector('.says') || !it.querySelector('table')).map((it) => it.id)";
+    assert_eq!(page.ask(untold).await, serde_json::json!([]));
+    assert!(page.complaints().await.is_empty());
+}

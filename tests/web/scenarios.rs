@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
 use gpuledger::accounts::Role;
+use gpuledger::allocation::{Entry, Team};
 use gpuledger::money::Decimal;
 use gpuledger::scenario::file;
 use gpuledger::scenario::template::templates;
@@ -10,7 +11,8 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::{Answer, file_head, upload_of};
-use crate::support::{TestApp, html};
+use crate::support::book::{team, write};
+use crate::support::{TestApp, TestLedger, html};
 
 /// 64 GPUs all day for a year: 560,640 GPU-hours at 3.00 and at 2.50, and a reservation that is too small.
 pub const TEXT: &str = r#"
@@ -82,6 +84,19 @@ async fn every_template_opens_with_its_answer_first(db: PgPool) {
         let answer = html::text(&page.body, ".answer");
         assert!(answer.starts_with(&format!("{} costs least: ", cheapest.name)), "{answer}");
         assert_eq!(html::texts(&page.body, "#options .bars tbody tr").len(), scenario.options.len());
+        // Every chart has its figures as a table, and the draws of each option are all there.
+        let months = html::texts(&page.body, "#paid .data tbody tr").len();
+        assert_eq!(months, scenario.months as usize + 1, "{}", template.handle);
+        let drawn = html::texts(&page.body, "#mix .multiples .says").len();
+        assert!(drawn > 0, "{}", template.handle);
+        assert_eq!(html::texts(&page.body, "#mix .multiples .data tbody tr").len(), 24 * drawn);
+        let often: u32 = html::texts(&page.body, "#range .data td")
+            .iter()
+            .map(|it| it.replace([',', '–'], "").parse().unwrap_or(0))
+            .sum();
+        assert_eq!(often, 10_000 * u32::try_from(scenario.options.len()).unwrap(), "{}", template.handle);
+        // What is printed about it stands beside what is right.
+        assert!(html::text(&page.body, "#about details").contains("Printed: "), "{}", template.handle);
         let lines: usize = compared.options.iter().map(|it| it.lines.len() + 1).sum();
         assert_eq!(html::texts(&page.body, "#options details tr th[scope=row]").len(), lines);
         let json = json(&mut finance, &format!("{address}.json")).await;
@@ -431,4 +446,49 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
     assert!(!lead.get("/scenarios").await.body.contains("Three ways"));
     let request = lead.request(&Method::GET, "/scenarios/2").await;
     assert_eq!(request.status, StatusCode::OK);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_shared_with_a_team_is_seen_by_leads_of_the_teams_around_it(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let vision = Team {
+        handle: "vision".into(),
+        name: "Vision Lab".into(),
+        parent: Some("research".into()),
+        ..Team::default()
+    };
+    let mut connection = ledger.db.acquire().await.unwrap();
+    write(&mut connection, vec![team("research"), Entry::Team(vision), team("speech")]).await;
+    drop(connection);
+    let app = TestApp::of(&ledger);
+    let mut finance = app.signed_in(Role::Finance).await;
+    // Of research.
+    let mut lead = app.signed_in(Role::Lead).await;
+    let address = kept(&mut finance).await;
+    let share = format!("{address}/share");
+    for (with, told, is_seen) in
+        [("speech", "Not shared", false), ("Vision Lab", "Shared with the leads of vision lab.", true)]
+    {
+        finance.submit(&address, &share, &[("with", with)]).await;
+        assert!(html::text(&finance.get(&address).await.body, ".flash").starts_with(told), "{with}");
+        let expected = if is_seen { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        for hidden in [address.clone(), format!("{address}.json"), format!("{address}/versions")] {
+            assert_eq!(lead.get(&hidden).await.status, expected, "{with}: {hidden}");
+        }
+        let seen = json(&mut lead, "/scenarios.json").await.as_array().unwrap().len();
+        assert_eq!(seen, usize::from(is_seen));
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_price_that_two_options_have_in_common_is_told_once(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let page = finance.get("/scenarios/templates/ten-nodes").await;
+    let rows = html::texts(&page.body, "#break-even > .scroll tbody tr");
+    assert_eq!(rows.iter().filter(|it| it.contains("AWS, on demand")).count(), 2, "{rows:?}");
+    // What would turn it leads to where it is changed.
+    let links = html::texts(&page.body, "#verdict li a");
+    assert!(links.contains(&"On demand, Lambda".to_owned()), "{links:?}");
+    assert!(page.body.contains("href=\"#f-option-4-place-0-on_demand-price\""));
+    assert!(page.body.contains("id=\"f-option-4-place-0-on_demand-price\""));
 }

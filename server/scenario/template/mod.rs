@@ -25,6 +25,21 @@ pub fn template(handle: &str) -> Option<&'static Template> {
     TEMPLATES.iter().find(|it| it.handle == handle)
 }
 
+/// Which figures that others print are about the situation of a template, by their handles in [`super::claim`].
+pub fn claims_about(handle: &str) -> &'static [&'static str] {
+    match handle {
+        "ten-nodes" => &["above-forty-percent", "reservation", "break-even", "yearly-cost"],
+        "eight-million" => &["eight-million", "same-work", "one-year-commitment"],
+        "four-runs" => &["training-hours", "years-of-rent"],
+        "inference-cliff" => &["seventy-billion-on-one-card", "fp8-on-a100", "three-times-cheaper"],
+        "wrong-cloud" => &["half-a-petabyte", "daily-checkpoint", "free-ten-terabytes", "next-gigabyte"],
+        "second-cloud" => &["thousand-hours", "spot-discount", "checkpoint-waste"],
+        "base-and-burst" => &["peak-of-half", "one-year-commitment", "spot-band"],
+        "custom-silicon" => &["four-petaflops", "three-times-the-bandwidth"],
+        _ => &[],
+    }
+}
+
 const TEMPLATES: &[Template] = &[
     Template {
         handle: "ten-nodes",

@@ -169,3 +169,15 @@ fn porting_is_repaid_late_and_another_supplier_costs_less() {
     assert_eq!((compared.options[1].chance, compared.options[3].chance), (number("0.8"), 1.into()));
     assert_eq!(compared.cheapest, Some(3));
 }
+
+#[test]
+fn each_is_about_figures_that_others_print() {
+    let known = crate::scenario::claim::claims();
+    for template in templates() {
+        let about = claims_about(template.handle);
+        assert!(!about.is_empty(), "{}", template.handle);
+        for id in about {
+            assert!(known.iter().any(|it| it.id == *id), "{}: {id}", template.handle);
+        }
+    }
+}

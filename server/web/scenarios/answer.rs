@@ -47,15 +47,17 @@ enum Kind {
     Committed,
     Spot,
     OnDemand,
+    Tokens,
     Besides,
 }
 
-const KINDS: [(Kind, &str, &str); 6] = [
+const KINDS: [(Kind, &str, &str); 7] = [
     (Kind::Machines, "s1", "Machines of our own, with interest"),
     (Kind::Running, "s3", "Running them"),
     (Kind::Committed, "s2", "Reserved, committed, in blocks"),
     (Kind::Spot, "s8", "Spot"),
     (Kind::OnDemand, "s5", "On demand"),
+    (Kind::Tokens, "s7", "By the token"),
     (Kind::Besides, "other", "Support and other costs"),
 ];
 
@@ -237,6 +239,8 @@ fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
         Kind::Spot
     } else if has_layer(LayerKind::OnDemand) {
         Kind::OnDemand
+    } else if has_layer(LayerKind::Tokens) {
+        Kind::Tokens
     } else if line.name == "Capital" || line.name.starts_with("Capital, generation ") {
         Kind::Machines
     } else if line.terms.iter().any(|term| term.name == "months of 12") {

@@ -20,7 +20,7 @@ pub(super) struct Charts {
     pub by_utilization: Option<Lines>,
     /// What each option has paid until when.
     pub paid: Lines,
-    /// What serves the hours of each place of each option.
+    /// What serves the hours of the places where that is not one price alone; of the first place, where it is everywhere.
     pub mix: Vec<Duration>,
     /// How often each option came to what.
     pub range: Histogram,
@@ -103,9 +103,7 @@ fn by_utilization(scenario: &Scenario, answer: &Answer) -> Option<Lines> {
     let first = crossings.iter().position(|it| found.curves[it.curve].kind == LayerKind::Owned);
     let title = match first.or((!crossings.is_empty()).then_some(0)) {
         Some(at) => format!("{}.", says(at)),
-        None => {
-            "No utilization makes one of them cost less than another that costs more elsewhere.".to_owned()
-        }
+        None => "At no utilization does one of them begin to cost less than another.".to_owned(),
     };
     let description = if notes.is_empty() {
         title.clone()
@@ -159,6 +157,9 @@ fn paid(answer: &Answer) -> Lines {
     let title = match first.min_by_key(|it| it.months) {
         Some(it) => format!("{}.", says(it.months, it.option, it.other)),
         None => match compared.options.iter().min_by_key(|it| it.paid) {
+            Some(only) if compared.options.len() == 1 => {
+                format!("After {months} months {} is paid.", answer.money(only.paid))
+            }
             Some(least) => {
                 format!("After {months} months {} has paid least: {}.", least.name, answer.money(least.paid))
             }
@@ -183,14 +184,21 @@ fn paid(answer: &Answer) -> Lines {
 }
 
 fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
-    let mut drawn = Vec::new();
+    let (mut drawn, mut plain) = (Vec::new(), Vec::new());
     for (option, entered) in scenario.options.iter().enumerate() {
         for (at, place) in entered.places.iter().enumerate() {
             let Some(found) = duration(scenario, &answer.comparison, (option, at), STEPS) else { continue };
-            let name = match (entered.places.len(), place.supplier.as_str()) {
+            let whose =
+                if place.serves.is_empty() { place.supplier.clone() } else { place.serves.join(", ") };
+            let name = match (entered.places.len(), whose.as_str()) {
                 (1, _) => entered.name.clone(),
                 (_, "") => format!("{}, place {}", entered.name, at + 1),
-                (_, supplier) => format!("{}, {supplier}", entered.name),
+                (_, whose) => format!("{}, {whose}", entered.name),
+            };
+            let is_plain = match found.layers.as_slice() {
+                [] => true,
+                [only] => matches!(only.kind, Some(LayerKind::OnDemand | LayerKind::Tokens)),
+                _ => false,
             };
             let mut reserved = RESERVED.into_iter();
             let layers = found.layers.into_iter().map(|it| DurationLayer {
@@ -200,7 +208,8 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
                     Some(LayerKind::Block) => "s4",
                     Some(LayerKind::Spend) => "s7",
                     Some(LayerKind::Spot) => "s8",
-                    Some(LayerKind::OnDemand | LayerKind::Tokens) => "s5",
+                    Some(LayerKind::OnDemand) => "s5",
+                    Some(LayerKind::Tokens) => "s7",
                     None => "other",
                 },
                 label: it.name,
@@ -222,15 +231,19 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
                 }
             };
             let parts: Vec<String> = layers.iter().map(part).collect();
-            drawn.push(Duration {
+            let chart = Duration {
                 title: if parts.is_empty() { name } else { format!("{name}: {}", parts.join(", ")) },
                 description: "GPUs by the share of hours that ask for as many, the highest first.".to_owned(),
                 unit: "GPUs".to_owned(),
                 layers,
                 top: Decimal::ZERO,
                 format: |gpus| number(gpus, 1),
-            });
+            };
+            if is_plain { plain.push(chart) } else { drawn.push(chart) }
         }
+    }
+    if drawn.is_empty() {
+        drawn.extend(plain.into_iter().take(1));
     }
     let highest = |it: &Duration| it.rows().into_iter().map(|(.., all)| all).max().unwrap_or_default();
     let top = drawn.iter().map(highest).max().unwrap_or_default();

@@ -3,6 +3,7 @@
 use super::super::filters::figure;
 use super::super::words::{FINE, break_even, number as plain, stated};
 use crate::money::Decimal;
+use crate::scenario::claim::Value;
 use crate::scenario::comparison::{Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer};
 use crate::scenario::figure::Unit;
 
@@ -62,6 +63,11 @@ pub(super) fn hour(cost: &Option<Decimal>) -> String {
     cost.map_or_else(|| "undefined".to_owned(), |cost| figure(cost, 2))
 }
 
+/// A figure of a claim; they are all in dollars.
+pub(super) fn in_dollars(figure: &Value) -> String {
+    stated(figure.value, figure.unit, "dollars")
+}
+
 pub(super) fn gpus(layer: &Layer) -> String {
     layer.gpus.map_or_else(|| "no limit".to_owned(), |gpus| plain(gpus, 1))
 }
@@ -72,6 +78,10 @@ pub(super) fn hours(hours: &Decimal) -> String {
 
 pub(super) fn number(value: &Decimal) -> String {
     plain(*value, FINE)
+}
+
+pub(super) fn tenths(value: &Decimal) -> String {
+    plain(*value, 1)
 }
 
 /// How a price is paid.

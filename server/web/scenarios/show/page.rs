@@ -16,10 +16,12 @@ use super::super::prices::Choice;
 use super::super::{below, words};
 use super::made::left_out;
 use super::notes::{Note, capital, id, note, note_id};
-use crate::accounts::Person;
+use crate::accounts::{Person, Role};
 use crate::clock;
+use crate::scenario::claim::{Claim, claims};
 use crate::scenario::comparison::Scenario;
 use crate::scenario::owning::Term;
+use crate::scenario::template::claims_about;
 use crate::scenarios::{self, Share, may_change};
 use crate::web::error::Result;
 
@@ -36,6 +38,8 @@ pub(in crate::web::scenarios) struct Page {
     pub(super) notes: Vec<Note>,
     answer: Option<(Answer, Charts)>,
     may_change: bool,
+    /// Leads have no page of them.
+    reads_claims: bool,
     shares: Vec<Share>,
     /// Why what was sent was not done.
     pub problem: Option<String>,
@@ -83,6 +87,7 @@ impl Page {
             notes,
             answer: answered,
             may_change,
+            reads_claims: person.role != Role::Lead,
             shares,
             problem: None,
         })
@@ -97,6 +102,15 @@ impl Page {
             Base::Kept(kept) => Some(kept),
             Base::Template(..) | Base::Ledger(_) => None,
         }
+    }
+
+    /// What others print about the situation of a template, and what is right.
+    fn claims(&self) -> Vec<Claim> {
+        let Base::Template(template, _) = &self.base else { return Vec::new() };
+        let about = claims_about(template.handle);
+        let mut claims = claims();
+        claims.retain(|it| about.contains(&it.id));
+        claims
     }
 
     fn path(&self) -> String {
