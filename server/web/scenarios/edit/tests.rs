@@ -79,22 +79,22 @@ fn blocks_and_spend_are_added_with_their_fields_and_removed() {
     let base = base();
     let adds = ["/option/0/place/0/blocks", "/option/0/spend", "/option/0/place/0/spend_rate"];
     let adds = adds.map(|it| Edit::Add(it.to_owned())).to_vec();
-    let added = Edited::of(&base, adds).unwrap();
+    let added = of(&base, adds).unwrap();
     let option = &added.scenario.options[0];
     assert_eq!(option.places[0].blocks[0].hours, 168);
     assert!(option.spend.is_some() && option.places[0].spend_rate.is_some());
-    let again = Edited::with_form(&base, &added.edits, &form(&added), None).unwrap();
+    let again = with_form(&base, &added.edits, &form(&added), None).unwrap();
     assert_eq!(again.edits, added.edits);
     // A path is one text.
     let path = "/option/0/place/0/blocks/0/rate/path";
     let stepped = typed(&added, path, "12:0.80, 24: 0.6");
-    let stepped = Edited::with_form(&base, &added.edits, &stepped, None).unwrap();
+    let stepped = with_form(&base, &added.edits, &stepped, None).unwrap();
     assert_eq!(stepped.edits.last(), Some(&set(path, "12: 0.8, 24: 0.6")));
     let block = &stepped.scenario.options[0].places[0].blocks[0];
     assert_eq!(block.rate.path, "12: 0.8, 24: 0.6".parse().unwrap());
     let gone = ["/option/0/place/0/blocks/0", "/option/0/spend", "/option/0/place/0/spend_rate"];
     let edits = added.edits.into_iter().chain(gone.map(|it| Edit::Remove(it.to_owned())));
-    assert_eq!(Edited::of(&base, edits.collect()).unwrap().scenario, base);
+    assert_eq!(of(&base, edits.collect()).unwrap().scenario, base);
 }
 
 #[test]
