@@ -468,7 +468,7 @@ fn prices_follow_their_paths_and_a_commitment_that_of_its_start() {
         ..Place::default()
     };
     let steps = "6: 0.5, 18: 0.25";
-    let places = [rented("0 %"), rented("-20 %"), rented(steps), rented("prices: 3, 1"), yearly(steps)];
+    let places = vec![rented("0 %"), rented("-20 %"), rented(steps), rented("prices: 3, 1"), yearly(steps)];
     let compared = Scenario { months: 24, ..scenario(work(flat(1, 24)), places) }.compare().unwrap();
     let total: Vec<Decimal> =
         compared.options.iter().map(|it| quotient(it.total, 730.into()).unwrap().round(4)).collect();
@@ -621,7 +621,7 @@ proptest! {
         let priced = |gpus| Committed { rate: Rate { price, ..Rate::default() }, ..committed(gpus) };
         let spot = Spot { rate: rate("3"), rework: Some(decimal(105, 2)), interruptions: Interruptions::default(), gpus: Some(9.into()) };
         let mixed = Place { committed: vec![priced(Gpus::Best)], ..on_demand("8") };
-        let places = [
+        let places = vec![
             on_demand("8"),
             Place { committed: vec![priced(Gpus::Best)], ..Place::default() },
             mixed.clone(),

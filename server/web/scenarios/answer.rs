@@ -231,9 +231,9 @@ fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
     let has_layer = |kind| {
         place.is_some_and(|it| it.layers.iter().any(|layer| layer.kind == kind && layer.name == line.name))
     };
-    if line.name.starts_with("Spend commitment") {
-        Kind::Committed
-    } else if has_layer(LayerKind::Committed) || has_layer(LayerKind::Block) {
+    // What of a spend commitment is not used is a line without a layer.
+    let is_spend = line.name.starts_with("Spend commitment");
+    if is_spend || has_layer(LayerKind::Committed) || has_layer(LayerKind::Block) {
         Kind::Committed
     } else if has_layer(LayerKind::Spot) {
         Kind::Spot
