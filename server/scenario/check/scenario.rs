@@ -89,6 +89,7 @@ fn of_work(work: &Work, field: &str, found: &mut Findings) {
     let (least, most) = (decimal(-5, 1), decimal(5, 1));
     found.between(&format!("{field}.monthly_growth"), work.monthly_growth, least, most, message);
     found.share(&format!("{field}.interruptible"), work.interruptible);
+    may_move(work, field, found);
     if found.share(&format!("{field}.productive"), work.productive) && work.productive.is_zero() {
         found.refuse(&format!("{field}.productive"), 0, "no hour does work, so that no work has a cost");
     }
@@ -101,6 +102,19 @@ fn of_work(work: &Work, field: &str, found: &mut Findings) {
     if let Some(tokens) = work.tokens_per_hour {
         let message = "expected 1 to a billion tokens an hour";
         found.between(&format!("{field}.tokens_per_hour"), tokens, one(), 1_000_000_000.into(), message);
+    }
+}
+
+/// Within the day, where it has days.
+fn may_move(work: &Work, field: &str, found: &mut Findings) {
+    if work.within_hours > 24 {
+        found.refuse(&format!("{field}.within_hours"), work.within_hours, "a day has 24 hours");
+    }
+    if let (true, Shape::Hours { gpus }) = (work.within_hours > 0, &work.demand)
+        && !gpus.len().is_multiple_of(24)
+    {
+        let message = "expected whole days of hours, so that each has its hour of the day";
+        found.refuse(&format!("{field}.demand.gpus"), gpus.len(), message);
     }
 }
 
@@ -146,6 +160,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
             rate(&port.meanwhile, &format!("{field}.porting.meanwhile"), found);
         }
     }
+    at_cheaper_hours(place, field, found);
     by_tokens(place, field, scenario, found);
     for (at, block) in place.blocks.iter().enumerate() {
         of_block(block, &format!("{field}.blocks.{at}"), scenario.months, found);
@@ -180,6 +195,28 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     if let Some(on_demand) = &place.on_demand {
         rate(on_demand, &format!("{field}.on_demand"), found);
     }
+}
+
+/// Hours of the day that cost less.
+fn at_cheaper_hours(place: &Place, field: &str, found: &mut Findings) {
+    let Some(it) = &place.cheaper_hours else { return };
+    let has_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
+    if has_base || place.on_demand.is_none() {
+        let message =
+            "only on demand, with spot or without, has cheaper hours; take a place of its own for the rest";
+        found.refuse(&format!("{field}.cheaper_hours"), "hours beside something else", message);
+    }
+    for (name, hour) in [("from", it.from), ("until", it.until)] {
+        if hour > 24 {
+            found.refuse(
+                &format!("{field}.cheaper_hours.{name}"),
+                hour,
+                "expected an hour of the day, from 0 to 24",
+            );
+        }
+    }
+    let message = "expected times the price, from 0.01 to 1";
+    found.between(&format!("{field}.cheaper_hours.factor"), it.factor, decimal(1, 2), one(), message);
 }
 
 /// What is paid by the token.

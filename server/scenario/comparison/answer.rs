@@ -101,6 +101,8 @@ pub struct PlaceAnswer {
     pub policies: Vec<Policy>,
     /// GPU-hours that are asked of it, in GPUs of its own.
     pub gpu_hours: Decimal,
+    /// GPU-hours that moved to cheaper hours of the day.
+    pub shifted_hours: Decimal,
     /// What a year of its machines costs by utilization, and the machines; of places that own some.
     pub owning: Option<YearlyCost>,
     pub machines: Option<Owning>,

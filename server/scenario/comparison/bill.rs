@@ -77,6 +77,7 @@ impl<'a> Bill<'a> {
                 machines: first.map(|it| it.machines.clone()),
                 generations: owned.into_iter().flat_map(|it| &it.generations).map(Lived::told).collect(),
                 lock_in: owned.and_then(|it| it.lock_in(self.asked)),
+                shifted_hours: self.asked.shifted_hours,
                 moved,
                 ported: self.ported,
             },
@@ -185,6 +186,8 @@ impl<'a> Bill<'a> {
             let there = part(in_gpus(served.burst), asked.obtainable);
             let there = there - covered.map_or(Decimal::ZERO, |it| it.hours[at]);
             let by_use = there.multiply(asked.by_use.get(at).copied().unwrap_or_default());
+            let [off_spot, off_use] = asked.rebates.get(at).copied().unwrap_or_default();
+            let (spot, by_use) = (spot - off_spot, by_use - off_use);
             let not_served = part(in_gpus(served.burst), missing);
             let lost = not_served.multiply(per_unserved_hour);
             spot_hours += in_gpus(served.spot);

@@ -9,6 +9,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::block::Block;
+use super::cheaper::CheaperHours;
 use super::moved::Moved;
 use super::porting::Port;
 use super::spend::Spend;
@@ -70,6 +71,10 @@ pub struct Work {
     /// Which share of it can be interrupted and go on later. 0: none.
     #[serde(default)]
     pub interruptible: Decimal,
+    /// Of the day, the hours within which what can be interrupted may move to cheaper ones. 24: any hour of it; 12: within
+    /// its halves. 0: it stays.
+    #[serde(default)]
+    pub within_hours: u32,
     /// Which share of the hours in which it holds a GPU it does work. 1: all of them.
     #[serde(default = "one")]
     pub productive: Decimal,
@@ -126,6 +131,8 @@ pub struct Place {
     pub on_demand: Option<Rate>,
     /// What an hour on demand costs under the spend that its option commits to.
     pub spend_rate: Option<Rate>,
+    /// Hours of the day at which on demand and spot cost less.
+    pub cheaper_hours: Option<CheaperHours>,
     /// Instead of on demand: paid by what comes out. Of work that says how many tokens an hour makes.
     pub per_million_tokens: Option<Rate>,
     /// Support, as a share of what is paid to the supplier.
@@ -155,6 +162,7 @@ impl Default for Place {
             spot: None,
             on_demand: None,
             spend_rate: None,
+            cheaper_hours: None,
             per_million_tokens: None,
             support: Decimal::ZERO,
             moved: Vec::new(),

@@ -12,6 +12,7 @@ mod able;
 mod answer;
 mod bill;
 mod block;
+mod cheaper;
 mod curves;
 mod duration;
 mod entered;
@@ -27,6 +28,7 @@ pub use answer::{
     Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer, Policy, WorkAnswer,
 };
 pub use block::Block;
+pub use cheaper::CheaperHours;
 pub use curves::{Crossing, Curve, Curves, Repaid, curves, repaid};
 pub use duration::{Duration, DurationLayer, duration};
 pub use entered::{

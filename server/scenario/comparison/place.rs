@@ -11,6 +11,7 @@
 use super::answer::{Line, PlaceAnswer, Policy};
 use super::bill::Bill;
 use super::block;
+use super::cheaper::{moved, rebates};
 use super::entered::{Committed, Gpus, Place, Rate, Scenario, Spot};
 use super::owned::OwnedBase;
 use super::spend::Covered;
@@ -57,6 +58,10 @@ pub(super) struct Asked<'a> {
     pub(super) obtainable: Decimal,
     /// π, of an hour here.
     pub(super) per_unserved_hour: Option<Decimal>,
+    /// What cheaper hours take off spot and off what is used in each month; empty where there are none.
+    pub(super) rebates: Vec<[Decimal; 2]>,
+    /// GPU-hours that moved there.
+    pub(super) shifted_hours: Decimal,
     pub(super) ladder: Ladder,
 }
 
@@ -68,7 +73,8 @@ impl<'a> Asked<'a> {
             demand = demand.with(&demands[work]);
         }
         // What is refused does not come here, so performance is not 0.
-        let demand = demand.taking(quotient(place.rework, place.performance).unwrap_or_else(one));
+        let hours_for_one = quotient(place.rework, place.performance).unwrap_or_else(one);
+        let demand = demand.taking(hours_for_one);
         let by_use = by_use(scenario, place);
         let obtainable = if by_use.is_empty() { Decimal::ZERO } else { place.obtainable };
         let per_unserved_hour = per_unserved_hour(scenario, demands, place);
@@ -76,6 +82,8 @@ impl<'a> Asked<'a> {
             spot: place.spot.as_ref().map(|it| spot(it, scenario.months)),
             burst: expected(&by_use, obtainable, per_unserved_hour, scenario.months),
         };
+        let (demand, shifted_hours) = moved(scenario, demands, place, (demand, &overflow, hours_for_one));
+        let rebates = rebates(place, &demand, &overflow, (&by_use, obtainable));
         let mut parts = vec![0_u128; place.blocks.len()];
         let rest = block::served(&place.blocks, &demand, |at, _, served| parts[at] += u128::from(served));
         let in_blocks = parts.into_iter().map(in_gpus).collect();
@@ -91,6 +99,8 @@ impl<'a> Asked<'a> {
             by_use,
             obtainable,
             per_unserved_hour,
+            rebates,
+            shifted_hours,
             ladder,
         }
     }

@@ -24,6 +24,7 @@ fn work(demand: Shape) -> Work {
         demand,
         monthly_growth: Decimal::ZERO,
         interruptible: Decimal::ZERO,
+        within_hours: 0,
         productive: one(),
         availability: None,
         unserved_cost: None,

@@ -126,11 +126,10 @@ fn what_is_not_served_costs_in_draws_what_it_costs() {
     let compared = scenario.compare().unwrap();
     let inputs = inputs(&scenario);
     let model = Model::new(&scenario, &compared, &inputs);
-    let tree = serde_json::to_value(&scenario).unwrap();
     let base: Vec<f64> = inputs.iter().map(|it| float(it.value)).collect();
     let missing = inputs.iter().position(|it| it.label == "An hour that is not served").unwrap();
     for value in [inputs[missing].low, inputs[missing].high] {
-        let exact = changed::<Scenario>(&tree, &inputs[missing], value).unwrap().compare().unwrap();
+        let exact = changed(&scenario, &inputs[missing], value).unwrap().compare().unwrap();
         let (mut values, mut totals) = (base.clone(), Vec::new());
         values[missing] = float(value);
         model.totals(&values, &mut totals);
@@ -182,8 +181,9 @@ fn regret_is_what_an_option_costs_more_than_the_cheapest_of_its_draw() {
     let scenario = scenario();
     let compared = scenario.compare().unwrap();
     let inputs = inputs(&scenario);
-    let draws = |inputs: &[Input]| simulate(&compared, &Model::new(&scenario, &compared, inputs), (9, 3000));
-    let drawn = draws(&inputs).options;
+    let simulated =
+        |inputs: &[Input]| simulate(&compared, &Model::new(&scenario, &compared, inputs), (9, 3000));
+    let drawn = simulated(&inputs).options;
     assert_eq!(drawn[3].regret, None, "what does not do the work is not regretted");
     let regretted: Vec<(&Outcome, Regret)> = drawn.iter().filter_map(|it| Some((it, it.regret?))).collect();
     assert_eq!(regretted.len(), 5);
@@ -204,7 +204,7 @@ fn regret_is_what_an_option_costs_more_than_the_cheapest_of_its_draw() {
     let certain: Vec<Input> =
         inputs.iter().map(|it| Input { low: it.value, high: it.value, ..it.clone() }).collect();
     let least = compared.options[compared.cheapest.unwrap()].total;
-    for (outcome, option) in draws(&certain).options.iter().zip(&compared.options) {
+    for (outcome, option) in simulated(&certain).options.iter().zip(&compared.options) {
         let Some(regret) = outcome.regret else { continue };
         assert!((regret.mean - (option.total - least)).abs() <= decimal(1, 2), "{}", option.name);
     }

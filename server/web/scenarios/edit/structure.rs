@@ -73,8 +73,17 @@ pub(super) fn remove(tree: &mut Value, pointer: &str) -> Option<()> {
         return Some(());
     }
     let (_, name) = parent(pointer)?;
-    let is_way = ["on_demand", "spot", "owned", "spend", "spend_rate", "porting", "per_million_tokens"]
-        .contains(&name);
+    let is_way = [
+        "on_demand",
+        "spot",
+        "owned",
+        "spend",
+        "spend_rate",
+        "cheaper_hours",
+        "porting",
+        "per_million_tokens",
+    ]
+    .contains(&name);
     let way = tree.pointer_mut(pointer).filter(|it| is_way && !it.is_null())?;
     *way = Value::Null;
     Some(())
@@ -119,6 +128,7 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &C
         "spend" if target.is_null() => json!({ "per_hour": "10", "months": scenario.months.min(36) }),
         "spend_rate" if target.is_null() => rate(Tier::ThreeYears),
         "spot" if target.is_null() => json!({ "rate": rate(Tier::Spot) }),
+        "cheaper_hours" if target.is_null() => json!({ "from": 20, "until": 6, "factor": "0.7" }),
         "owned" if target.is_null() => Value::Object(Map::new()),
         _ => return None,
     };

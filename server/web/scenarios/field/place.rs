@@ -49,6 +49,7 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         (false, "committed", "Add a reservation"),
         (false, "blocks", "Add a capacity block"),
         (place.spot.is_some(), "spot", "Add spot"),
+        (place.cheaper_hours.is_some(), "cheaper_hours", "Add cheaper hours"),
         (place.owned.is_some(), "owned", "Add machines of our own"),
         (place.spend_rate.is_some(), "spend_rate", "Add a price under a spend commitment"),
         (place.per_million_tokens.is_some(), "per_million_tokens", "Add a price by the token"),
@@ -129,6 +130,13 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         let mut of = maker(&under);
         of_moved(&mut of, moved);
         parts.push(part("Data that moves here", of, removal(&under)));
+    }
+    if place.cheaper_hours.is_some() {
+        let mut of = maker("/cheaper_hours");
+        of.add("from", "From", Takes::Whole, "o’clock", "");
+        of.add("until", "Until", Takes::Whole, "o’clock", "No later than from: over midnight.");
+        of.add("factor", "Costs", Takes::Percent, "% of the price", "On demand and spot.");
+        parts.push(part("Cheaper hours of the day", of, removal("/cheaper_hours")));
     }
     if place.porting.is_some() {
         let mut of = maker("/porting");

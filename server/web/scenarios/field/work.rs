@@ -76,6 +76,8 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
     }
     of.add("interruptible", "Can be interrupted", Takes::Percent, "%", "What may run on spot.");
     of.add("productive", "Does work", Takes::Percent, "% of the hours it holds a GPU", "");
+    let day = "24: any hour of the day. To hours that cost less.";
+    of.rare("within_hours", "What can be interrupted may move within", Takes::Whole, "hours", day);
     of.rare("monthly_growth", "Grows by", Takes::Percent, "% a month", "");
     of.rare(
         "availability",
