@@ -75,7 +75,7 @@ pub async fn apply(
     mut db: Db,
 ) -> Result {
     let outcome = prices::apply(&mut db, path.change, &by, clock::now()).await?;
-    decided(outcome, "applied", layout, db, &settings).await
+    decided(outcome, "the change is applied", layout, db, &settings).await
 }
 
 pub async fn undo(
@@ -86,7 +86,7 @@ pub async fn undo(
     mut db: Db,
 ) -> Result {
     let outcome = prices::undo(&mut db, path.change, &by, clock::now()).await?;
-    decided(outcome, "undone", layout, db, &settings).await
+    decided(outcome, "the change is undone", layout, db, &settings).await
 }
 
 async fn decided(outcome: Outcome, what: &str, layout: Layout, mut db: Db, settings: &Settings) -> Result {

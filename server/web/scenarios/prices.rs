@@ -86,7 +86,8 @@ impl Prices {
             .of(&rate.accelerator)
             .filter(|it| rate.tiers.contains(&it.tier) && it.currency == scenario.currency);
         let mut listed: Vec<&Price> = listed.collect();
-        listed.sort_by_key(|it| it.amount);
+        // A term by its price alone; what many hosts sell after what one does.
+        listed.sort_by_key(|it| (it.tier == Tier::Marketplace, it.amount));
         ours.into_iter().chain(listed.into_iter().take(SHOWN).map(|price| rate.listed(price))).collect()
     }
 
