@@ -105,10 +105,10 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
-        what: "Scenarios: compare, change, save, share and remove them",
+        what: "Scenarios: compare, begin with a situation or with our ledger, change, save, share and remove them",
         below: &["/scenarios", "/scenarios.json", "/scenarios.csv"],
         writes: None,
-        lead: "their own, and those that are shared with them",
+        lead: "their own, begun with rows of their teams only, and those that are shared with them",
     },
     Area {
         what: "Prices: what accelerators are offered for",

@@ -65,6 +65,9 @@ pub struct Used {
 #[derive(Clone, Debug)]
 pub struct Machines {
     pub owning: Owning,
+    /// `Our own, as H100 East`.
+    pub name: String,
+    /// Where the price of a node is from.
     pub source: String,
 }
 
@@ -97,6 +100,8 @@ pub struct Told {
     pub as_it_is: Reconciled,
     /// Options that could not be made, and why.
     pub without: Vec<String>,
+    /// What is assumed of machines of one's own.
+    pub assumed: Vec<String>,
 }
 
 /// A model, and what its hours cost in each way.
@@ -241,7 +246,7 @@ impl Measured {
         };
         let found = options::options(self, taken, scenario.months);
         scenario.options = found.options;
-        scenario.note = self.note(taken);
+        scenario.note = self.note();
         let told = Told {
             period: self.period,
             hours: taken[0].ways[0].hours.len(),
@@ -252,19 +257,21 @@ impl Measured {
                 .collect(),
             as_it_is: layers::reconciled(taken),
             without: found.without,
+            assumed: taken
+                .iter()
+                .filter_map(|it| Some(format!("{}: {}", it.name, it.machines.as_ref()?.source)))
+                .collect(),
         };
         Some(Made { scenario, told })
     }
 
-    fn note(&self, taken: &[&Used]) -> String {
-        let hours = taken.iter().map(|it| it.gpu_hours()).sum::<Decimal>();
+    fn note(&self) -> String {
         format!(
-            "Made of {} by the ledger: {} accelerator-hours of {}, hour by hour, as they were paid for or owned. The \
-             same hours come again for as long as is compared. No usage records say how much of them did work, so each \
-             counts as productive.",
-            self.when(),
-            hours.round(0),
-            self.whose
+            "{}, {}, by the ledger: the hours of accelerators that were paid for or owned, one by one, and what they came \
+             to. The same hours come again for as long as is compared. No usage records say how much of them did work, so \
+             each counts as productive.",
+            self.whose,
+            self.when()
         )
     }
 }

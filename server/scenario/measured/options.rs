@@ -60,7 +60,7 @@ pub(super) fn options(measured: &Measured, taken: &[&Used], months: u32) -> Foun
         let machines = used.machines.as_ref()?;
         let owned = Owned { gpus: Gpus::Best, machines: machines.owning.clone(), ..Owned::default() };
         Some(Place {
-            supplier: machines.source.clone(),
+            supplier: machines.name.clone(),
             gpus_per_node: machines.owning.gpus_per_node.max(1),
             owned: Some(owned),
             on_demand: on_demand(used),

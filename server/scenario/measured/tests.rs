@@ -30,7 +30,11 @@ fn used(ways: Vec<Way>) -> Used {
         ways,
         unused: Decimal::ZERO,
         listed: Catalogue::shipped().of(H100).cloned().collect(),
-        machines: Some(Machines { owning: Owning::default(), source: "assumed".to_owned() }),
+        machines: Some(Machines {
+            owning: Owning::default(),
+            name: "Our own".to_owned(),
+            source: "assumed".to_owned(),
+        }),
     }
 }
 

@@ -337,7 +337,9 @@ impl Around<'_> {
             let owning = onprem::owning(register, &cluster.handle, self.on, self.currency)?;
             let is_whole = owning.gpus > 0 && owning.node_price > Decimal::ZERO;
             let is_fine = is_whole && check::owning(&owning).warnings_or_refused().is_ok();
-            is_fine.then(|| Machines { source: format!("Our own, as {}", cluster.name), owning })
+            let name = format!("Our own, as {}", cluster.name);
+            let source = format!("what the register says of {}", cluster.name);
+            is_fine.then_some(Machines { owning, name, source })
         };
         clusters.filter_map(of_cluster).max_by_key(|it| it.owning.gpus)
     }
@@ -357,7 +359,8 @@ impl Around<'_> {
         };
         owning.tariff = money(owning.tariff);
         owning.staff.loaded_cost = money(owning.staff.loaded_cost);
-        Some(Machines { owning, source: format!("{}, {}", system.name, system.price_source) })
+        let name = format!("Our own, {}", system.name);
+        Some(Machines { owning, name, source: format!("{}. {}", system.name, system.price_source) })
     }
 }
 

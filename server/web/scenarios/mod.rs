@@ -27,7 +27,7 @@ use super::error::Result;
 use super::extract::{CurrentUser, Db};
 use super::layout::Layout;
 use super::respond::{Cell, Record};
-use super::{filters, paths, respond};
+use super::{Access, filters, paths, respond};
 use crate::accounts::Person;
 use crate::period::Period;
 use crate::report::Answers;
@@ -79,7 +79,8 @@ impl Page {
 
     /// Everything that one sees, and each team of it.
     fn whose(&self) -> Vec<(String, String, bool)> {
-        let all = (String::new(), "Everything".to_owned(), true);
+        let all = if self.layout.may(Access::Finance) { "Everything" } else { "All our teams" };
+        let all = (String::new(), all.to_owned(), true);
         let teams = self.teams.iter().map(|(handle, name)| (handle.clone(), name.clone(), false));
         std::iter::once(all).chain(teams).collect()
     }

@@ -33,6 +33,12 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
         said.push(format!("{amount} {of} of {}, which no rate converts.", left.month.name()));
     }
     said.extend(it.told.without.iter().map(|it| format!("{it}.")));
+    if !it.told.assumed.is_empty() {
+        said.push(format!(
+            "Machines of our own, as they would be: of {}. Everything about them can be changed in the form.",
+            it.told.assumed.join("; of ")
+        ));
+    }
     if !it.spread_hours.is_zero() {
         said.push(format!(
             "The hour of the day of {}: no bill names it, so they are spread evenly over their day or month.",
