@@ -247,7 +247,9 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
     }
     let highest = |it: &Duration| it.rows().into_iter().map(|(.., all)| all).max().unwrap_or_default();
     let top = drawn.iter().map(highest).max().unwrap_or_default();
-    drawn.iter_mut().for_each(|it| it.top = top);
+    for it in &mut drawn {
+        it.top = top;
+    }
     drawn
 }
 

@@ -122,14 +122,13 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &C
             let gpus = last.map_or(64, |it| it.up_to_gpus.saturating_mul(2));
             json!({ "up_to_gpus": gpus, "people": last.map_or_else(one, |it| it.people + one()) })
         }
-        "porting" if target.is_null() => Value::Object(Map::new()),
         "per_million_tokens" if target.is_null() => json!({ "price": Decimal::ZERO }),
         "on_demand" if target.is_null() => rate(Tier::OnDemand),
         "spend" if target.is_null() => json!({ "per_hour": "10", "months": scenario.months.min(36) }),
         "spend_rate" if target.is_null() => rate(Tier::ThreeYears),
         "spot" if target.is_null() => json!({ "rate": rate(Tier::Spot) }),
         "cheaper_hours" if target.is_null() => json!({ "from": 20, "until": 6, "factor": "0.7" }),
-        "owned" if target.is_null() => Value::Object(Map::new()),
+        "owned" | "porting" if target.is_null() => Value::Object(Map::new()),
         _ => return None,
     };
     match target {
