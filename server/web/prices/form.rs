@@ -135,7 +135,8 @@ impl Typed {
         }
     }
 
-    fn cells(&self) -> [(&'static str, &str); 13] {
+    /// By the names of columns; a file has no reason, and none is read of one.
+    fn cells(&self) -> [(&'static str, &str); 14] {
         [
             ("accelerator", &self.accelerator),
             ("supplier", &self.supplier),
@@ -150,12 +151,12 @@ impl Typed {
             ("increment_seconds", &self.increment_seconds),
             ("date", &self.date),
             ("source", &self.source),
+            ("reason", &self.reason),
         ]
     }
 
     fn fields(&self) -> Fields {
-        let [a, b, c, d, e, f, g, h, i, j, k, l, m] = self.cells();
-        Fields::new([a, b, c, d, e, f, g, h, i, j, k, l, m, ("reason", &self.reason)])
+        Fields::new(self.cells())
     }
 
     fn reason(&self) -> Option<&str> {
