@@ -191,6 +191,7 @@ impl Used {
             availability: None,
             tokens_per_hour: None,
             unserved_cost: None,
+            within_hours: 0,
         }
     }
 
