@@ -53,6 +53,7 @@ impl Edit {
         self.after.as_ref().or(self.before.as_ref()).map(Said::price)
     }
 
+    #[must_use]
     pub fn undone(self) -> Self {
         Self { before: self.after, after: self.before, held: None }
     }

@@ -97,7 +97,7 @@ impl Catalogue {
         let mut listed: Vec<Listed> = offers
             .into_iter()
             .filter_map(|(id, mut readings)| {
-                readings.sort_by(|a, b| (b.origin, b.price.date).cmp(&(a.origin, a.price.date)));
+                readings.sort_by_key(|it| std::cmp::Reverse((it.origin, it.price.date)));
                 // What somebody entered of a day stands for what was shipped of that day.
                 let mut days = BTreeSet::new();
                 readings.retain(|it| days.insert(it.price.date));

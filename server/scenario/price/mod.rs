@@ -100,7 +100,8 @@ impl Price {
             hash.update(part.trim().to_lowercase());
             hash.update([0]);
         }
-        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let first = hash.finalize().iter().take(8).fold(0u64, |id, byte| id << 8 | u64::from(*byte));
+        format!("{first:016x}")
     }
 
     /// For a person: `p5.48xlarge, us-east-1`; empty where neither is known.
@@ -240,6 +241,7 @@ mod parts {
 
     use crate::accelerator::Accelerators;
 
+    #[expect(clippy::ref_option, reason = "serde passes the field")]
     pub(super) fn serialize<S: Serializer>(
         gpus: &Option<Accelerators>,
         serializer: S,

@@ -90,7 +90,7 @@ impl Page {
             Some(Line { price, held: edit.held.clone(), is_removal, marks })
         };
         let lines = change.edits.iter().filter_map(line).collect();
-        Ok(Self { layout, lines, change, overtaken })
+        Ok(Self { layout, change, lines, overtaken })
     }
 
     fn may_decide(&self) -> bool {

@@ -38,6 +38,7 @@ struct Page {
     overtaken: Vec<String>,
 }
 
+#[expect(clippy::unused_self, reason = "templates ask the page")]
 impl Page {
     fn new(layout: Layout, listed: Option<Listed>, fields: Fields) -> Self {
         Self { layout, listed, fields, marks: Vec::new(), overtaken: Vec::new() }

@@ -160,6 +160,9 @@ impl Row {
     }
 }
 
+/// Of a select: value, label, whether it is asked for.
+type Choices = Vec<(String, String, bool)>;
+
 /// The last quarter that is over.
 pub(in crate::web) fn last_quarter(today: NaiveDate) -> Period {
     Period::quarter_of(BillingMonth::of(today)).previous()
@@ -227,8 +230,8 @@ impl Page {
         self.layout.may(Access::Finance)
     }
 
-    fn choices(&self, of: impl Fn(&Listed) -> (String, String), asked: &str) -> Vec<(String, String, bool)> {
-        let all = ("".to_owned(), "all".to_owned(), asked.is_empty());
+    fn choices(&self, of: impl Fn(&Listed) -> (String, String), asked: &str) -> Choices {
+        let all = (String::new(), "all".to_owned(), asked.is_empty());
         let found: BTreeSet<(String, String)> = self.list.catalogue.listed().iter().map(of).collect();
         let known = found.into_iter().filter(|(value, _)| !value.is_empty()).map(|(value, label)| {
             let is_current = value.eq_ignore_ascii_case(asked);
@@ -238,7 +241,7 @@ impl Page {
     }
 
     /// A select each: its name, its label, its choices.
-    fn selects(&self) -> Vec<(&'static str, &'static str, Vec<(String, String, bool)>)> {
+    fn selects(&self) -> Vec<(&'static str, &'static str, Choices)> {
         let twice = |text: &str| (text.to_owned(), text.to_owned());
         let mut tiers = vec![(String::new(), "all".to_owned(), self.asked.tier.is_empty())];
         tiers.extend(
