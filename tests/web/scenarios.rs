@@ -484,7 +484,7 @@ async fn what_is_shared_with_a_team_is_seen_by_leads_of_the_teams_around_it(db: 
 async fn a_price_that_two_options_have_in_common_is_told_once(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let page = finance.get("/scenarios/templates/ten-nodes").await;
-    let rows = html::texts(&page.body, "#break-even > .scroll tbody tr");
+    let rows = html::texts(&page.body, "#break-even > details tbody tr");
     assert_eq!(rows.iter().filter(|it| it.contains("AWS, on demand")).count(), 2, "{rows:?}");
     // What would turn it leads to where it is changed.
     let links = html::texts(&page.body, "#verdict li a");

@@ -163,6 +163,11 @@ impl Answer {
         self.lead.iter().flat_map(|it| &it.swings).take(SWINGS).collect()
     }
 
+    /// Whether any place could have had another base.
+    pub(super) fn has_policies(&self) -> bool {
+        self.comparison.options.iter().flat_map(|it| &it.places).any(|it| !it.policies.is_empty())
+    }
+
     /// What came out of the draws of each option.
     pub(super) fn ranges(&self) -> Vec<(usize, &Outcome)> {
         self.simulation.options.iter().enumerate().collect()
