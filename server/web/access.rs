@@ -108,7 +108,7 @@ const AREAS: &[Area] = &[
         what: "Scenarios: compare, begin with a situation or with our ledger, change, save, share and remove them",
         below: &["/scenarios", "/scenarios.json", "/scenarios.csv"],
         writes: None,
-        lead: "their own, begun with rows of their teams only, and those that are shared with them",
+        lead: "their own, and those that are shared with them",
     },
     Area {
         what: "Prices: what accelerators are offered for",
