@@ -63,7 +63,7 @@ pub struct HourlyWay {
 
 /// What is remembered of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ways {
+pub(super) struct HourlyParts {
     pub ways: Vec<HourlyWay>,
     pub unused: BTreeMap<String, Decimal>,
     pub spread: Decimal,
@@ -135,9 +135,9 @@ async fn ways_of(
     question: &Question,
     basis: &Basis,
     sequence: i64,
-) -> sqlx::Result<Ways> {
+) -> sqlx::Result<HourlyParts> {
     let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
-        return Ok(Ways::default());
+        return Ok(HourlyParts::default());
     };
     // Rows without an accelerator have no hours.
     let mut asked = question.clone();
@@ -284,13 +284,13 @@ impl Adding {
         }
     }
 
-    fn done(self) -> Ways {
+    fn done(self) -> HourlyParts {
         let ways = self.ways.into_iter().map(|([accelerator, provider, pricing, account], (hours, cost))| {
             HourlyWay { accelerator, provider, pricing, account, hours, cost }
         });
         // What costs nothing and takes no time is nothing.
         let is_there = |it: &HourlyWay| !it.cost.is_zero() || it.hours.iter().any(|hour| !hour.is_zero());
-        Ways { ways: ways.filter(is_there).collect(), unused: self.unused, spread: self.spread }
+        HourlyParts { ways: ways.filter(is_there).collect(), unused: self.unused, spread: self.spread }
     }
 }
 
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    fn added(rows: impl IntoIterator<Item = Row>) -> Ways {
+    fn added(rows: impl IntoIterator<Item = Row>) -> HourlyParts {
         let mut adding = Adding::new("2026-Q3".parse().unwrap());
         rows.into_iter().for_each(|row| adding.add(row));
         adding.done()

@@ -201,7 +201,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
 fn at_cheaper_hours(place: &Place, field: &str, found: &mut Findings) {
     let Some(it) = &place.cheaper_hours else { return };
     let has_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
-    if has_base || place.on_demand.is_none() {
+    if has_base || place.spend_rate.is_some() || place.on_demand.is_none() {
         let message =
             "only on demand, with spot or without, has cheaper hours; take a place of its own for the rest";
         found.refuse(&format!("{field}.cheaper_hours"), "hours beside something else", message);

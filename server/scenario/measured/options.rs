@@ -81,9 +81,9 @@ impl Found {
         let mut places = Vec::with_capacity(taken.len());
         let (mut is_any, mut rented) = (false, Vec::new());
         for used in taken {
-            let made = make(used);
-            is_any |= made.is_some();
-            let Some(place) = made.or_else(|| {
+            let place = make(used);
+            is_any |= place.is_some();
+            let Some(place) = place.or_else(|| {
                 rented.push(used.name.as_str());
                 otherwise(used)
             }) else {
@@ -155,7 +155,7 @@ fn listed(measured: &Measured, price: &Price) -> Option<Rate> {
     let amount = in_its_currency(measured, price)?;
     let mut source = format!("{} {}", price.supplier, price.sku).trim_end().to_owned() + ", " + &price.source;
     if let Some(dollar) = measured.dollar.filter(|_| price.currency != measured.currency) {
-        source += &format!(", a dollar at {} {}", dollar.normalize(), measured.currency);
+        source = format!("{source}, a dollar at {} {}", dollar.normalize(), measured.currency);
     }
     Some(Rate {
         price: amount,

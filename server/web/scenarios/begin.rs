@@ -81,7 +81,7 @@ async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
     if said.version.is_some() {
         return Err(Error::BadRequest("version: what is not kept has none.".to_owned()));
     }
-    let it = match ledger::read(&mut db, &answers, &said.rest, &person).await? {
+    let it = match Box::pin(ledger::read(&mut db, &answers, &said.rest, &person)).await? {
         Ok(it) => it,
         Err(it) if file.is_none() => return respond::html(Empty { layout, it }),
         Err(it) => return Err(Error::BadRequest(it.sentence())),

@@ -56,7 +56,7 @@ impl Wish {
         let mut said = Said::read(pairs)?;
         said.prices = Prices::of_list(db).await?;
         if of.is_none() && said.rest.iter().any(|(name, value)| name == "from" && value == FROM_LEDGER) {
-            let base = ledger::read(db, answers, &asked_of_ledger(&said), person).await?;
+            let base = Box::pin(ledger::read(db, answers, &asked_of_ledger(&said), person)).await?;
             let it = base.map_err(|nothing| Error::BadRequest(nothing.sentence()))?;
             let base = Base::Ledger(Box::new(it));
             let edited = said.edit(&base)?;
@@ -116,8 +116,7 @@ pub async fn create(
     layout: Layout,
     by: Actor,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
-    State(answers): State<Arc<Answers>>,
+    (State(settings), State(answers)): (State<Arc<Settings>>, State<Arc<Answers>>),
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {

@@ -238,7 +238,7 @@ fn commitment(values: &Values<'_>) -> Result<Answered, Refused> {
         }
         Some(share) => {
             let share = values.stated(share, Unit::Share);
-            sentence.push_str(&format!(" After the price moved, that is {share}."));
+            sentence = format!("{sentence} After the price moved, that is {share}.");
         }
         None => {}
     }

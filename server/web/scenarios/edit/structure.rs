@@ -118,9 +118,9 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &C
         "shares" => target.as_array()?.last()?.clone(),
         "steps" => {
             let steps: Vec<Step> = serde_json::from_value(target.clone()).ok()?;
-            let last = steps.last();
-            let gpus = last.map_or(64, |it| it.up_to_gpus.saturating_mul(2));
-            json!({ "up_to_gpus": gpus, "people": last.map_or_else(one, |it| it.people + one()) })
+            let highest = steps.last();
+            let gpus = highest.map_or(64, |it| it.up_to_gpus.saturating_mul(2));
+            json!({ "up_to_gpus": gpus, "people": highest.map_or_else(one, |it| it.people + one()) })
         }
         "per_million_tokens" if target.is_null() => json!({ "price": Decimal::ZERO }),
         "on_demand" if target.is_null() => rate(Tier::OnDemand),
