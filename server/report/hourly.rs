@@ -63,8 +63,8 @@ pub struct HourlyWay {
 
 /// What is remembered of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct HourlyParts {
-    pub ways: Vec<HourlyWay>,
+pub(super) struct Ways {
+    pub all: Vec<HourlyWay>,
     pub unused: BTreeMap<String, Decimal>,
     pub spread: Decimal,
 }
@@ -111,7 +111,7 @@ impl Answers {
             direct: of_direct,
             owned: owned.collect(),
             machines: self.machines(&mut *db, &direct, sequence).await?,
-            ways: ways.ways.clone(),
+            ways: ways.all.clone(),
             unused: ways.unused.clone(),
             spread: ways.spread,
         })
@@ -135,9 +135,9 @@ async fn ways_of(
     question: &Question,
     basis: &Basis,
     sequence: i64,
-) -> sqlx::Result<HourlyParts> {
+) -> sqlx::Result<Ways> {
     let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
-        return Ok(HourlyParts::default());
+        return Ok(Ways::default());
     };
     // Rows without an accelerator have no hours.
     let mut asked = question.clone();
@@ -284,13 +284,13 @@ impl Adding {
         }
     }
 
-    fn done(self) -> HourlyParts {
+    fn done(self) -> Ways {
         let ways = self.ways.into_iter().map(|([accelerator, provider, pricing, account], (hours, cost))| {
             HourlyWay { accelerator, provider, pricing, account, hours, cost }
         });
         // What costs nothing and takes no time is nothing.
         let is_there = |it: &HourlyWay| !it.cost.is_zero() || it.hours.iter().any(|hour| !hour.is_zero());
-        HourlyParts { ways: ways.filter(is_there).collect(), unused: self.unused, spread: self.spread }
+        Ways { all: ways.filter(is_there).collect(), unused: self.unused, spread: self.spread }
     }
 }
 
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    fn added(rows: impl IntoIterator<Item = Row>) -> HourlyParts {
+    fn added(rows: impl IntoIterator<Item = Row>) -> Ways {
         let mut adding = Adding::new("2026-Q3".parse().unwrap());
         rows.into_iter().for_each(|row| adding.add(row));
         adding.done()
@@ -329,7 +329,7 @@ mod tests {
     fn every_hour_has_what_was_used_in_it() {
         let found =
             added([row("2026-09-01", false, &[(0, 2), (23, 1)], 3), row("2026-09-01", false, &[(0, 1)], 1)]);
-        let [way] = &found.ways[..] else { panic!("{found:?}") };
+        let [way] = &found.all[..] else { panic!("{found:?}") };
         assert_eq!(way.hours.len(), 92 * DAY);
         assert_eq!(way.hours[SEPTEMBER], 30.into());
         assert_eq!(way.hours[SEPTEMBER + 23], 10.into());
@@ -346,7 +346,7 @@ mod tests {
             ("2026-06-30", true, SEPTEMBER..SEPTEMBER + 30 * DAY),
         ] {
             let found = added([row(day, is_whole_period, &[], 7)]);
-            let hours = &found.ways[0].hours;
+            let hours = &found.all[0].hours;
             let used: Vec<usize> = (0..hours.len()).filter(|at| !hours[*at].is_zero()).collect();
             assert_eq!(
                 (used[0], used[used.len() - 1] + 1, used.len()),
@@ -358,7 +358,7 @@ mod tests {
         }
         // A day outside the period with its hours, too.
         let found = added([row("2026-10-01", false, &[(3, 7)], 7)]);
-        assert_eq!(found.ways[0].hours.iter().copied().sum::<Decimal>(), 70.into());
+        assert_eq!(found.all[0].hours.iter().copied().sum::<Decimal>(), 70.into());
     }
 
     #[test]
@@ -366,7 +366,7 @@ mod tests {
         let unused = Row { kind: "unused".to_owned(), ..row("2026-09-01", false, &[], 0) };
         let credit = Row { kind: "other".to_owned(), ..row("2026-09-01", false, &[], 0) };
         let found = added([unused, credit]);
-        assert!(found.ways.is_empty());
+        assert!(found.all.is_empty());
         assert_eq!(found.unused, [("H100".to_owned(), Decimal::from(7))].into());
     }
 }

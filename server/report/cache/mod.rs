@@ -13,7 +13,7 @@ use sqlx::PgConnection;
 use super::as_of::{Error, as_of};
 use super::basis::{Allocation, Basis, Names, months, teams};
 use super::gross::{self, GrossOfMonth};
-use super::hourly::HourlyParts;
+use super::hourly::Ways;
 use super::machines::{self, Machine};
 use super::over_time::{self, Days, Series, Step};
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
@@ -58,7 +58,7 @@ pub struct Answers {
     over_time: Shelf<(Key, Step, usize), Series>,
     days: Shelf<Key, BTreeMap<Option<String>, Days>>,
     machines: Shelf<Key, Vec<Machine>>,
-    pub(super) ways: Shelf<Key, HourlyParts>,
+    pub(super) ways: Shelf<Key, Ways>,
     tag_names: Shelf<(Seen, i64), Vec<String>>,
     scopes: Shelf<Seen, Vec<i64>>,
     /// By sequence: a delivery of another month may mend rows of these.

@@ -7,7 +7,7 @@ use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::Decimal;
 use crate::report::gross::GrossOfMonth;
-use crate::report::hourly::{HourlyParts, HourlyWay};
+use crate::report::hourly::{HourlyWay, Ways};
 use crate::report::machines::Machine;
 use crate::report::over_time::{Days, Series};
 use crate::report::reconciliation::Booked;
@@ -113,10 +113,10 @@ impl Weigh for Vec<Machine> {
     }
 }
 
-impl Weigh for HourlyParts {
+impl Weigh for Ways {
     fn bytes(&self) -> usize {
         let hours = |it: &HourlyWay| size_of_val(it.hours.as_slice());
-        size_of_val(self) + self.ways.iter().map(|it| size_of_val(it) + hours(it)).sum::<usize>()
+        size_of_val(self) + self.all.iter().map(|it| size_of_val(it) + hours(it)).sum::<usize>()
     }
 }
 

@@ -2,6 +2,7 @@ use chrono::NaiveDate;
 
 use super::*;
 use crate::accelerator::PARTS;
+use crate::scenario::comparison::Gpus::Number;
 use crate::scenario::price::{Catalogue, Tier};
 
 const H100: &str = "nvidia-h100-sxm";
@@ -90,7 +91,6 @@ fn as_it_is_costs_over_the_period_what_was_paid() {
     let place = &made.scenario.options[0].places[0];
     // What was there in every hour is the base: 16 owned and 8 committed.
     let base: Vec<_> = place.committed.iter().map(|it| (it.gpus, it.rate.price)).collect();
-    use crate::scenario::comparison::Gpus::Number;
     assert_eq!(base, [(Number(16), number("2")), (Number(8), number("2"))]);
     assert_eq!(place.others[0].amount, number("101.37875"));
 }

@@ -36,7 +36,7 @@ pub async fn page(
     answers: State<Arc<Answers>>,
     db: Db,
 ) -> Result {
-    answer((layout, user, htmx, pairs, answers, db), None).await
+    Box::pin(answer((layout, user, htmx, pairs, answers, db), None)).await
 }
 
 pub async fn json(
@@ -47,7 +47,7 @@ pub async fn json(
     answers: State<Arc<Answers>>,
     db: Db,
 ) -> Result {
-    answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Json)).await
+    Box::pin(answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Json))).await
 }
 
 pub async fn csv(
@@ -58,7 +58,7 @@ pub async fn csv(
     answers: State<Arc<Answers>>,
     db: Db,
 ) -> Result {
-    answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Csv)).await
+    Box::pin(answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Csv))).await
 }
 
 pub async fn toml(
@@ -69,7 +69,7 @@ pub async fn toml(
     answers: State<Arc<Answers>>,
     db: Db,
 ) -> Result {
-    answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Toml)).await
+    Box::pin(answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Toml))).await
 }
 
 async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {

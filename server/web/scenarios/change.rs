@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 
+use super::super::App;
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Form, Upload, cookie};
 use super::super::layout::Layout;
@@ -116,11 +117,11 @@ pub async fn create(
     layout: Layout,
     by: Actor,
     CurrentUser(person): CurrentUser,
-    (State(settings), State(answers)): (State<Arc<Settings>>, State<Arc<Answers>>),
+    State(app): State<App>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let mut wish = Wish::read((&mut db, &answers), pairs, None, &person).await?;
+    let mut wish = Wish::read((&mut db, &app.answers), pairs, None, &person).await?;
     let name = wish.said.value("name").to_owned();
     if let Some(why) = name_problem(&name) {
         return wish.refused(layout, &mut db, &person, why).await;
@@ -131,7 +132,7 @@ pub async fn create(
     };
     let now = clock::now();
     let id = scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
-    Ok(told(to(id), &format!("“{name}” is kept."), &settings))
+    Ok(told(to(id), &format!("“{name}” is kept."), &app.settings))
 }
 
 fn name_problem(name: &str) -> Option<&'static str> {
@@ -150,13 +151,12 @@ pub async fn save(
     layout: Layout,
     by: Actor,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
-    State(answers): State<Arc<Answers>>,
+    State(app): State<App>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
     let id = path.scenario.value;
-    let wish = Wish::read((&mut db, &answers), pairs, Some(id), &person).await?;
+    let wish = Wish::read((&mut db, &app.answers), pairs, Some(id), &person).await?;
     let Base::Kept(kept) = &wish.base else { return Err(Error::NotFound) };
     if !may_change(&person, kept.owner_id) {
         return Err(Error::MayNotWrite);
@@ -175,8 +175,8 @@ pub async fn save(
     };
     let what = (&wish.edited.scenario, &headline);
     match scenarios::save(&mut db, (id, last), what, reason, &by, clock::now()).await? {
-        Saved::As(version) => Ok(told(to(id), &format!("Saved as version {version}."), &settings)),
-        Saved::Nothing => Ok(told(to(id), "Nothing changed: the last version says the same.", &settings)),
+        Saved::As(version) => Ok(told(to(id), &format!("Saved as version {version}."), &app.settings)),
+        Saved::Nothing => Ok(told(to(id), "Nothing changed: the last version says the same.", &app.settings)),
         Saved::Overtaken(version) => {
             let why = format!(
                 "somebody saved version {version} meanwhile. Look at it first; to keep yours as well, keep it under \
@@ -193,8 +193,7 @@ pub async fn load(
     layout: Layout,
     by: Actor,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
-    State(answers): State<Arc<Answers>>,
+    State(app): State<App>,
     mut db: Db,
     mut upload: Upload,
 ) -> Result {
@@ -210,7 +209,7 @@ pub async fn load(
         Ok(scenario) => scenario,
         Err(wrong) => {
             let refused = Some((name, wrong));
-            return respond::refused(Page::of(layout, (&mut db, &answers), &person, refused).await?);
+            return respond::refused(Page::of(layout, (&mut db, &app.answers), &person, refused).await?);
         }
     };
     if scenario.name.trim().is_empty() {
@@ -218,12 +217,12 @@ pub async fn load(
     }
     if let Some(why) = name_problem(scenario.name.trim()) {
         let refused = Some((name, wrong(why)));
-        return respond::refused(Page::of(layout, (&mut db, &answers), &person, refused).await?);
+        return respond::refused(Page::of(layout, (&mut db, &app.answers), &person, refused).await?);
     }
     // It was checked while it was read.
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
     let id = scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, clock::now()).await?;
-    Ok(told(to(id), &format!("“{}” is kept.", scenario.name), &settings))
+    Ok(told(to(id), &format!("“{}” is kept.", scenario.name), &app.settings))
 }
 
 /// A scenario that this person may change.

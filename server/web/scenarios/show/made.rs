@@ -2,7 +2,7 @@
 
 use super::super::super::filters::figure;
 use super::super::ledger::FromLedger;
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 
 /// What is no part of it, and why, in sentences.
 pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
@@ -25,7 +25,7 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
         ));
     }
     if !it.other_currencies.is_empty() {
-        let names: Vec<&str> = it.other_currencies.iter().map(|it| it.as_str()).collect();
+        let names: Vec<&str> = it.other_currencies.iter().map(Currency::as_str).collect();
         said.push(format!("What was billed in {}.", names.join(", ")));
     }
     for left in &it.unconverted {
