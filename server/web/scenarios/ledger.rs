@@ -302,7 +302,9 @@ fn costs(found: &Hourly) -> Vec<Decimal> {
         let of_account: Vec<usize> =
             found.ways.iter().enumerate().filter(|(_, way)| is_its(way)).map(|(at, _)| at).collect();
         let weights: Vec<Decimal> = of_account.iter().map(|at| hours(&found.ways[*at])).collect();
-        for (at, part) in of_account.into_iter().zip(cost.apportion(&weights, PLACES).unwrap_or_default()) {
+        for (at, part) in
+            of_account.into_iter().zip(cost.apportion(&weights, PLACES.max(cost.scale())).unwrap_or_default())
+        {
             costs[at] = part;
         }
     }
