@@ -1,16 +1,19 @@
 //! What operators see of every request: a line in the log, counts and durations, and an id that ties them to what the
 //! person was told. Never the address as it was sent: it may hold a token or what somebody searched for.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
 use super::App;
+use super::error::Error;
 use crate::accounts::UserId;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -32,7 +35,10 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let id_text = id.to_str().unwrap_or_default().to_owned();
     let span = tracing::info_span!("request", id = id_text);
     async move {
-        let mut response = next.run(request).await;
+        // A bug that panics is an answer like any other error: with an id, in the log and in the counts.
+        let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+        let mut response = answered
+            .unwrap_or_else(|_| Error::Internal(anyhow::anyhow!("a handler panicked")).into_response());
         let route = route.as_ref().map_or(UNKNOWN, MatchedPath::as_str);
         let (status, took) = (response.status().as_u16(), began.elapsed());
         app.metrics.count(&method, route, status, took);

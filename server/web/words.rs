@@ -26,8 +26,8 @@ pub(super) fn stated(value: Decimal, unit: Unit, money: &str) -> String {
         Unit::MoneyPerMillionTokens => format!("{} {money} a million tokens", amount(value, FINE)),
         Unit::MoneyPerPetaflopHour => format!("{} {money} an hour at a petaflop", amount(value, FINE)),
         Unit::Kilowatts => format!("{} kW", number(value, 2)),
-        Unit::Minutes => format!("{} minutes", number(value, 1)),
-        Unit::Hours => format!("{} hours", number(value, 1)),
+        Unit::Minutes => format!("{} minutes", number(value, finer(value, 1))),
+        Unit::Hours => format!("{} hours", number(value, finer(value, 1))),
         Unit::Years => format!("{} years", number(value, 2)),
         Unit::Months => format!("{} months", number(value, 1)),
         Unit::Days => format!("{} days", number(value, 2)),
@@ -40,7 +40,7 @@ pub(super) fn stated(value: Decimal, unit: Unit, money: &str) -> String {
         Unit::Bytes => format!("{} bytes", number(value, 0)),
         Unit::Tokens => format!("{} tokens", number(value, 0)),
         Unit::TokensPerSecond => format!("{} tokens a second", number(value, 1)),
-        Unit::PerHour => format!("{} an hour", number(value, FINE)),
+        Unit::PerHour => format!("{} an hour", number(value, finer(value, FINE))),
         Unit::Share => percent(value),
         Unit::SharePerYear => format!("{} a year", percent(value)),
         Unit::Number => number(value, FINE),
@@ -54,6 +54,12 @@ pub(super) fn term(term: &Term, currency: &Currency) -> String {
 
 fn amount(value: Decimal, places: u8) -> String {
     if value.is_zero() { "0".to_owned() } else { figure(value, places) }
+}
+
+/// So many places, or as many as two digits of what is small take: a minute of an hour is not 0.
+fn finer(value: Decimal, places: u8) -> u8 {
+    let is_lost = |places: u8| value.abs() < Decimal::new(10, places);
+    (places..12).find(|places| value.is_zero() || !is_lost(*places)).unwrap_or(12)
 }
 
 /// Without digits that say nothing.
@@ -107,6 +113,11 @@ mod tests {
             ("0.76", Unit::Share, "76 %"),
             ("2.9064", Unit::Years, "2.91 years"),
             ("8760.0", Unit::Hours, "8,760 hours"),
+            ("0.016666666667", Unit::Hours, "0.017 hours"),
+            ("9.34", Unit::Hours, "9.3 hours"),
+            ("0", Unit::Hours, "0 hours"),
+            ("0.00022262", Unit::PerHour, "0.00022 an hour"),
+            ("0.02", Unit::PerHour, "0.02 an hour"),
             ("0.40211480362537", Unit::Number, "0.4021"),
             ("8.4", Unit::Kilowatts, "8.4 kW"),
         ] {

@@ -79,6 +79,11 @@ impl Input {
         matches!(self.takes, Takes::Number | Takes::NumberOrNone | Takes::Percent | Takes::Whole)
     }
 
+    /// Every unit speaks of it.
+    pub(super) fn is_currency(&self) -> bool {
+        matches!(self.takes, Takes::Currency)
+    }
+
     /// What would have been right, where a text means nothing.
     fn check(&self, text: &str) -> Result<(), &'static str> {
         let is_none = text.is_empty();

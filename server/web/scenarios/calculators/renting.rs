@@ -153,11 +153,11 @@ fn spot(values: &Values<'_>) -> Result<Answered, Refused> {
     };
     let found = asked.cost()?;
     let verdict = match found.pays {
-        Some(true) => format!("Spot pays: an hour of useful work costs {}.", values.said(&found.price)),
+        Some(true) => format!("Spot pays: an hour of useful work costs {}.", values.amount(&found.price)),
         Some(false) => {
             format!(
                 "On demand costs less: on spot an hour of useful work costs {}.",
-                values.said(&found.price)
+                values.amount(&found.price)
             )
         }
         None => "A job that is stopped so often is never done.".to_owned(),
