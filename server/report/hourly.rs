@@ -6,6 +6,7 @@
 //! spend shows for the same question, less those of shared costs, which are nobody's hours alone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::NaiveDate;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
@@ -34,13 +35,10 @@ pub struct Hourly {
     pub spend: Spend,
     /// The same without them; as `spend` where nothing is divided.
     pub direct: Spend,
-    pub ways: Vec<HourlyWay>,
+    /// Shared with whoever asked the same: they have every hour of the period.
+    pub ways: Arc<Ways>,
     /// What everything owned cost, by account.
     pub owned: BTreeMap<String, Decimal>,
-    /// What commitments for accelerators cost that nothing used, by accelerator.
-    pub unused: BTreeMap<String, Decimal>,
-    /// Part-seconds that name no hour.
-    pub spread: Decimal,
     /// The machines of it.
     pub machines: Vec<Machine>,
 }
@@ -63,9 +61,11 @@ pub struct HourlyWay {
 
 /// What is remembered of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ways {
+pub struct Ways {
     pub all: Vec<HourlyWay>,
+    /// What commitments for accelerators cost that nothing used, by accelerator.
     pub unused: BTreeMap<String, Decimal>,
+    /// Part-seconds that name no hour.
     pub spread: Decimal,
 }
 
@@ -111,9 +111,7 @@ impl Answers {
             direct: of_direct,
             owned: owned.collect(),
             machines: self.machines(&mut *db, &direct, sequence).await?,
-            ways: ways.all.clone(),
-            unused: ways.unused.clone(),
-            spread: ways.spread,
+            ways,
         })
     }
 }
@@ -250,8 +248,9 @@ impl Adding {
         let told: Decimal = row.hours.iter().copied().sum();
         let rest = (row.quantity - told).times(row.weight);
         let over = self.spread_over(&row);
-        let empty = vec![Decimal::ZERO; self.hours];
-        let (hours, cost) = self.ways.entry(row.key).or_insert_with(|| (empty, Decimal::ZERO));
+        // A period has thousands of hours, and a way of paying thousands of rows.
+        let empty = || (vec![Decimal::ZERO; self.hours], Decimal::ZERO);
+        let (hours, cost) = self.ways.entry(row.key).or_insert_with(empty);
         *cost += row.cost;
         let mut untold = rest;
         match begins {

@@ -30,6 +30,8 @@ use crate::exchange::{self, Rates};
 use crate::ledger;
 use crate::ledger::Visible;
 use crate::period::{BillingMonth, Period};
+use crate::prices;
+use crate::scenario::price::Catalogue;
 use crate::shelf::Shelf;
 
 /// The scopes in which somebody sees a charge; `None`: all of them.
@@ -70,6 +72,8 @@ pub struct Answers {
     books: Shelf<i64, Book>,
     versions: Shelf<i64, i64>,
     months: Shelf<AllocationKey, MonthAllocation>,
+    /// By the revision of the list.
+    lists: Shelf<i64, Catalogue>,
 }
 
 struct Began(Instant);
@@ -371,6 +375,11 @@ impl Answers {
     pub async fn book(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<Arc<Book>> {
         let version = self.version(db, sequence).await?;
         self.books.get(version, allocation::book(db, sequence)).await
+    }
+
+    /// The list of prices as of a revision that there is.
+    pub async fn list(&self, db: &mut PgConnection, revision: i64) -> sqlx::Result<Arc<Catalogue>> {
+        self.lists.get(revision, prices::as_of(db, revision)).await
     }
 
     async fn version(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> {

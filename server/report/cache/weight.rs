@@ -15,6 +15,7 @@ use crate::report::standing::Standing;
 use crate::report::sums::{Sum, Sums};
 use crate::report::unallocated::Keys;
 use crate::report::variance::Variance;
+use crate::scenario::price::{Catalogue, Listed, Reading};
 use crate::shelf::Weigh;
 
 impl Weigh for Sums {
@@ -117,6 +118,14 @@ impl Weigh for Ways {
     fn bytes(&self) -> usize {
         let hours = |it: &HourlyWay| size_of_val(it.hours.as_slice());
         size_of_val(self) + self.all.iter().map(|it| size_of_val(it) + hours(it)).sum::<usize>()
+    }
+}
+
+impl Weigh for Catalogue {
+    fn bytes(&self) -> usize {
+        // With their texts, and what finds them.
+        let of = |it: &Listed| 2 * size_of_val(it) + 2 * it.others.len() * size_of::<Reading>();
+        self.listed().iter().map(of).sum()
     }
 }
 

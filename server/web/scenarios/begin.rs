@@ -81,14 +81,22 @@ async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
     if said.version.is_some() {
         return Err(Error::BadRequest("version: what is not kept has none.".to_owned()));
     }
-    let it = match Box::pin(ledger::read(&mut db, &answers, &said.rest, &person)).await? {
+    let prices = Prices::of_list(&mut db, &answers, said.list).await?;
+    let found = Box::pin(ledger::ask(&mut db, &answers, &said.rest, &person, &prices)).await?;
+    if let Ok(found) = &found {
+        said.prices = prices.with_paid(&mut db, &answers, &person, found.currency()).await?;
+    }
+    // Nobody waits for a connection while this is made and reckoned.
+    drop(db);
+    let made = match found {
+        Ok(found) => found.made().await?,
+        Err(nothing) => Err(nothing),
+    };
+    let it = match made {
         Ok(it) => it,
         Err(it) if file.is_none() => return respond::html(Empty { layout, it }),
         Err(it) => return Err(Error::BadRequest(it.sentence())),
     };
-    said.prices = Prices::find(&mut db, &answers, &person, &it.scenario).await?;
-    // Nobody waits for a connection while this is reckoned.
-    drop(db);
     show::show(Base::Ledger(Box::new(it)), &said, file, htmx, |base, edited| async move {
         Page::of(layout, base, edited, Vec::new(), &person).await
     })

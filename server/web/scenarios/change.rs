@@ -55,10 +55,13 @@ impl Wish {
         person: &Person,
     ) -> Result<Self> {
         let mut said = Said::read(pairs)?;
-        said.prices = Prices::of_list(db).await?;
+        let prices = Prices::of_list(db, answers, said.list).await?;
+        said.prices = Arc::new(prices.clone());
         if of.is_none() && said.rest.iter().any(|(name, value)| name == "from" && value == FROM_LEDGER) {
-            let base = Box::pin(ledger::read(db, answers, &asked_of_ledger(&said), person)).await?;
-            let it = base.map_err(|nothing| Error::BadRequest(nothing.sentence()))?;
+            let refused = |nothing: ledger::Nothing| Error::BadRequest(nothing.sentence());
+            let asked = asked_of_ledger(&said);
+            let found = Box::pin(ledger::ask(db, answers, &asked, person, &prices)).await?;
+            let it = found.map_err(refused)?.made().await?.map_err(refused)?;
             let base = Base::Ledger(Box::new(it));
             let edited = said.edit(&base)?;
             return Ok(Self { base, said, edited });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sqlx::PgConnection;
 
 use super::edit::{Edit, Edited};
-use super::ledger::FromLedger;
+use super::ledger::{FromLedger, revision};
 use super::prices::Prices;
 use super::scope::seen_by;
 use super::{to, to_template};
@@ -74,21 +74,25 @@ impl Base {
     }
 
     /// Everything that follows the path.
-    pub(super) fn pairs(&self, edits: &[Edit]) -> Vec<(String, String)> {
-        self.state(self.version(), edits)
+    pub(super) fn pairs(&self, edits: &[Edit], list: i64) -> Vec<(String, String)> {
+        self.state(self.version(), edits, list)
     }
 
-    /// What it is, and what was edited: what the ledger is asked, or a version.
-    pub(super) fn state(&self, version: Option<i64>, edits: &[Edit]) -> Vec<(String, String)> {
+    /// What it is, and what was edited: what the ledger is asked, or a version; the revision of the list of prices, where
+    /// what is there follows from that.
+    pub(super) fn state(&self, version: Option<i64>, edits: &[Edit], list: i64) -> Vec<(String, String)> {
+        let takes_prices =
+            matches!(self, Self::Ledger(_)) || edits.iter().any(|it| matches!(it, Edit::Add(_)));
+        let list = takes_prices.then(|| ("prices".to_owned(), list.to_string()));
         let asked = if let Self::Ledger(it) = self { it.pairs.as_slice() } else { &[] };
         let version = version.map(|it| ("version".to_owned(), it.to_string()));
         let edits = edits.iter().map(Edit::pair).map(|(name, value)| (name.to_owned(), value));
-        asked.iter().cloned().chain(version).chain(edits).collect()
+        asked.iter().cloned().chain(version).chain(list).chain(edits).collect()
     }
 
     /// An address with edits, of the page or (`.csv`) of a file.
-    pub(super) fn at(&self, suffix: &str, edits: &[Edit]) -> String {
-        let pairs = self.pairs(edits);
+    pub(super) fn at(&self, suffix: &str, edits: &[Edit], list: i64) -> String {
+        let pairs = self.pairs(edits, list);
         let path = format!("{}{suffix}", self.path());
         if pairs.is_empty() {
             return path;
@@ -118,6 +122,8 @@ pub(super) fn encode(text: &str) -> String {
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub version: Option<i64>,
+    /// The revision of the list of prices; none: the current one.
+    pub list: Option<i64>,
     pub edits: Vec<Edit>,
     /// What the fields of the form say, by pointer.
     pub form: Vec<(String, String)>,
@@ -147,6 +153,8 @@ impl Said {
                 let edit = value.split_once(':').and_then(|(name, value)| Edit::read(name, value));
                 let expected = || Error::BadRequest(format!("do: found “{value}”, expected copy:/option/0."));
                 said.act = Some(edit.ok_or_else(expected)??);
+            } else if name == "prices" {
+                said.list = Some(revision("prices", &value)?);
             } else if name == "version" {
                 let expected = |_| Error::BadRequest(format!("version: found “{value}”, expected a number."));
                 said.version = Some(value.parse().map_err(expected)?);

@@ -1,7 +1,8 @@
 //! `/scenarios/new?from=2026-Q3&team=nlp`: a scenario of what the ledger says was used and paid.
 //!
 //! Its address is a question to the ledger, as spend takes it, and then whatever was edited. Every link of the page says
-//! the step of the ledger that it was made as of, so that what is edited stays what it was.
+//! what it was made as of: the step of the ledger, and the revisions of the list of prices and of the register. Options
+//! are left out where no price is known and edits name them by their places, so that what is edited stays what it was.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::PgConnection;
 
+use super::prices::Prices;
 use crate::accelerator::{self, Model, find_instance, find_model};
 use crate::accounts::{Person, Viewer};
 use crate::allocation;
@@ -18,7 +20,6 @@ use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{self, Register, systems};
 use crate::period::{BillingMonth, Period};
-use crate::prices;
 use crate::report::{
     self, Answers, Grouping, Hourly, HourlyError, HourlyWay, Machine, Question, Unconverted,
 };
@@ -36,7 +37,7 @@ const LONGEST: u32 = 36;
 /// Of a question, what chooses among figures and not among charges.
 const NOT_TAKEN: [&str; 10] = ["by", "then", "cost", "limit", "find", "sort", "over", "page", "pick", "do"];
 /// What a dimension's name leads to a filter by; in words of a refusal.
-const TAKES: &str = "from, currency, in, sequence and the filters of spend";
+const TAKES: &str = "from, currency, in, sequence, prices, register and the filters of spend";
 /// GPUs of a machine where nobody says.
 const OF_A_NODE: u32 = 8;
 /// Decimals of what is divided by hours.
@@ -53,6 +54,11 @@ pub(super) struct FromLedger {
     /// `Team: nlp`.
     pub whose: String,
     pub sequence: i64,
+    /// Of the register, where it was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub register_revision: Option<i64>,
+    /// Of the list of prices.
+    pub prices_revision: i64,
     pub currency: Currency,
     /// As spend says for the same question.
     pub accelerator_hours: Decimal,
@@ -87,6 +93,8 @@ pub(super) struct Nothing {
 struct Wish {
     asked: Asked,
     period: Period,
+    /// The revision of the register; none: the current one.
+    register: Option<i64>,
 }
 
 impl Wish {
@@ -96,13 +104,14 @@ impl Wish {
         pairs: &[(String, String)],
         viewer: &Viewer,
     ) -> Result<Self> {
-        let (from, rest): (Vec<_>, Vec<_>) = pairs.iter().cloned().partition(|(name, _)| name == "from");
+        let (own, rest): (Vec<_>, Vec<_>) =
+            pairs.iter().cloned().partition(|(name, _)| ["from", "register"].contains(&name.as_str()));
         if let Some((name, _)) = rest.iter().find(|(name, _)| NOT_TAKEN.contains(&name.as_str())) {
             return Err(Error::BadRequest(format!("{name}: found in the address, which takes {TAKES}.")));
         }
         let asked = Asked::read(rest)?;
-        let period = match from.first() {
-            Some((_, text)) => text
+        let period = match once(&own, "from")? {
+            Some(text) => text
                 .parse::<Period>()
                 .map_err(|error| Error::BadRequest(format!("from: found “{text}”, {error}.")))?,
             None => usual_period(db, answers, viewer).await?,
@@ -113,7 +122,8 @@ impl Wish {
                 "from: found {months} months, expected at most {LONGEST}."
             )));
         }
-        Ok(Self { asked, period })
+        let register = once(&own, "register")?.map(|text| revision("register", text)).transpose()?;
+        Ok(Self { asked, period, register })
     }
 
     /// A team that somebody may not see is not there.
@@ -145,9 +155,47 @@ impl Wish {
         }
     }
 
-    fn pairs(&self, sequence: i64) -> Vec<(String, String)> {
-        let asked = Asked { sequence: Some(sequence), ..self.asked.clone() };
-        asked.scenario_pairs(self.period)
+    /// The same question as of a step.
+    fn as_of(&self, sequence: i64) -> Asked {
+        Asked { sequence: Some(sequence), ..self.asked.clone() }
+    }
+
+    /// What owning costs here is no lead's to see, whatever an address says that somebody else sent them.
+    async fn register(&self, db: &mut PgConnection, viewer: &Viewer) -> Result<Option<(i64, Register)>> {
+        if *viewer != Viewer::Everything {
+            return Ok(None);
+        }
+        let current = onprem::revision(&mut *db).await?;
+        let revision = known("register", self.register, current)?;
+        Ok(Some((revision, onprem::register(db, revision).await?)))
+    }
+}
+
+/// What an address says of a name, which it says once.
+fn once<'a>(pairs: &'a [(String, String)], name: &str) -> Result<Option<&'a str>> {
+    let mut said = pairs.iter().filter(|(it, _)| it == name).map(|(_, text)| text.as_str());
+    match (said.next(), said.next()) {
+        (Some(first), Some(second)) => {
+            Err(Error::BadRequest(format!("{name}: found “{first}” and “{second}”, expected one.")))
+        }
+        (first, _) => Ok(first),
+    }
+}
+
+/// A revision of an address.
+pub(super) fn revision(name: &str, text: &str) -> Result<i64> {
+    text.parse().map_err(|_| Error::BadRequest(format!("{name}: found “{text}”, expected a revision.")))
+}
+
+/// The revision that is asked for, where it is there already; else the current one. Of one that is still to come the
+/// same address would have another answer tomorrow.
+pub(super) fn known(name: &str, asked: Option<i64>, current: i64) -> Result<i64> {
+    match asked {
+        None => Ok(current),
+        Some(asked) if (0..=current).contains(&asked) => Ok(asked),
+        Some(asked) => {
+            Err(Error::BadRequest(format!("{name}: found {asked}, expected a revision from 0 to {current}.")))
+        }
     }
 }
 
@@ -171,73 +219,108 @@ pub(super) async fn usual_period(
     Ok(if has_any { quarter } else { latest.into() })
 }
 
-/// A scenario of what an address asks for, or why there is none.
-pub(super) async fn read(
+/// What a scenario is made of, as an address asks for it.
+pub(super) struct Found {
+    wish: Wish,
+    whose: String,
+    hours: Hourly,
+    currency: Currency,
+    dollar: Option<Decimal>,
+    register: Option<(i64, Register)>,
+    prices: Prices,
+}
+
+/// What an address asks the ledger for, or why there is nothing.
+pub(super) async fn ask(
     db: &mut PgConnection,
     answers: &Answers,
     pairs: &[(String, String)],
     person: &Person,
-) -> Result<Result<FromLedger, Nothing>> {
+    prices: &Prices,
+) -> Result<Result<Found, Nothing>> {
     let viewer = person.viewer();
     let wish = Wish::read(&mut *db, answers, pairs, &viewer).await?;
     wish.check_teams(&mut *db, answers, &viewer).await?;
     let question = wish.asked.question(wish.period, viewer.clone());
-    let found = answers.hourly(&mut *db, &question).await.map_err(|error| match error {
+    let hours = answers.hourly(&mut *db, &question).await.map_err(|error| match error {
         HourlyError::TooFine(_) => Error::BadRequest(format!("{error}.")),
         HourlyError::Report(error) => error.into(),
     })?;
     let whose = wish.whose(&viewer);
-    let spend =
-        wish.asked.link(crate::web::paths::Spend { period: crate::web::respond::As::page(wish.period) });
-    let Some(currency) = found.spend.currency.clone() else {
+    let register = wish.register(&mut *db, &viewer).await?;
+    let Some(currency) = hours.spend.currency.clone() else {
+        let spend = spend_of(&wish.asked, wish.period);
         return Ok(Err(Nothing { whose, period: wish.period, spend, is_billed: false }));
     };
-    let dollar = dollar(&mut *db, wish.period, found.spend.sequence, &currency).await?;
-    // What owning costs here is no lead's to see.
-    let register = match &viewer {
-        Viewer::Everything => Some(onprem::current(&mut *db).await?.1),
-        Viewer::Teams(_) => None,
-    };
-    let end = wish.period.days().end;
-    let (_, list) = prices::current(&mut *db).await?;
-    let around = Around {
-        list: &list,
-        currency: &currency,
-        dollar,
-        register: register.as_ref(),
-        on: end.pred_opt().unwrap_or(end),
-    };
-    let measured = Measured {
-        whose: whose.clone(),
-        period: wish.period,
-        models: models(&found, &around),
-        dollar,
-        currency: currency.clone(),
-    };
-    let of_models: Decimal = measured.models.iter().map(|it| it.cost() + it.unused).sum();
-    let Some(made) = measured.scenario() else {
-        return Ok(Err(Nothing { whose, period: wish.period, spend, is_billed: true }));
-    };
-    let total = |spend: &report::Spend| spend.total.as_ref().map_or(Decimal::ZERO, |it| it.amount);
-    let hours = |spend: &report::Spend| spend.accelerator_hours + spend.owned_hours;
-    Ok(Ok(FromLedger {
-        pairs: wish.pairs(found.spend.sequence),
-        scenario: made.scenario,
-        whose,
-        sequence: found.spend.sequence,
-        accelerator_hours: found.spend.accelerator_hours,
-        owned_hours: found.spend.owned_hours,
-        cost: total(&found.spend),
-        shared_hours: hours(&found.spend) - hours(&found.direct),
-        shared_cost: total(&found.spend) - total(&found.direct),
-        besides: total(&found.direct) - of_models,
-        spread_hours: accelerator::accelerator_hours(found.spread, 6).normalize(),
-        other_currencies: found.spend.other_currencies,
-        unconverted: found.spend.unconverted,
-        told: made.told,
-        spend,
-        currency,
-    }))
+    let dollar = dollar(db, wish.period, hours.spend.sequence, &currency).await?;
+    Ok(Ok(Found { wish, whose, hours, currency, dollar, register, prices: prices.clone() }))
+}
+
+/// The same question in spend.
+fn spend_of(asked: &Asked, period: Period) -> String {
+    asked.link(crate::web::paths::Spend { period: crate::web::respond::As::page(period) })
+}
+
+impl Found {
+    pub(super) fn currency(&self) -> &Currency {
+        &self.currency
+    }
+
+    /// A scenario of it, beside the threads that answer requests; or why there is none.
+    pub(super) async fn made(self) -> Result<Result<FromLedger, Nothing>> {
+        let made = tokio::task::spawn_blocking(move || self.make()).await;
+        made.map_err(|error| Error::Internal(anyhow::Error::new(error).context("a scenario was not made")))
+    }
+
+    fn make(self) -> Result<FromLedger, Nothing> {
+        let Self { wish, whose, hours: found, currency, dollar, register, prices } = self;
+        let end = wish.period.days().end;
+        let around = Around {
+            list: prices.list(),
+            currency: &currency,
+            dollar,
+            register: register.as_ref().map(|(_, register)| register),
+            on: end.pred_opt().unwrap_or(end),
+        };
+        let measured = Measured {
+            whose: whose.clone(),
+            period: wish.period,
+            models: models(&found, &around),
+            dollar,
+            currency: currency.clone(),
+        };
+        let of_models: Decimal = measured.models.iter().map(|it| it.cost() + it.unused).sum();
+        let Some(made) = measured.scenario() else {
+            let spend = spend_of(&wish.asked, wish.period);
+            return Err(Nothing { whose, period: wish.period, spend, is_billed: true });
+        };
+        let asked = wish.as_of(found.spend.sequence);
+        let register_revision = register.map(|(revision, _)| revision);
+        let mut pairs = asked.scenario_pairs(wish.period);
+        pairs.extend(register_revision.map(|it| ("register".to_owned(), it.to_string())));
+        let total = |spend: &report::Spend| spend.total.as_ref().map_or(Decimal::ZERO, |it| it.amount);
+        let hours = |spend: &report::Spend| spend.accelerator_hours + spend.owned_hours;
+        Ok(FromLedger {
+            pairs,
+            scenario: made.scenario,
+            whose,
+            sequence: found.spend.sequence,
+            register_revision,
+            prices_revision: prices.revision(),
+            accelerator_hours: found.spend.accelerator_hours,
+            owned_hours: found.spend.owned_hours,
+            cost: total(&found.spend),
+            shared_hours: hours(&found.spend) - hours(&found.direct),
+            shared_cost: total(&found.spend) - total(&found.direct),
+            besides: total(&found.direct) - of_models,
+            spread_hours: accelerator::accelerator_hours(found.ways.spread, 6).normalize(),
+            other_currencies: found.spend.other_currencies,
+            unconverted: found.spend.unconverted,
+            told: made.told,
+            spend: spend_of(&asked, wish.period),
+            currency,
+        })
+    }
 }
 
 /// What a dollar of the list was worth at the end of the period.
@@ -267,17 +350,17 @@ struct Around<'a> {
 fn models(found: &Hourly, around: &Around<'_>) -> Vec<Used> {
     let costs = costs(found);
     let mut by_name: BTreeMap<&str, Vec<Way>> = BTreeMap::new();
-    for (way, cost) in found.ways.iter().zip(costs) {
+    for (way, cost) in found.ways.all.iter().zip(costs) {
         let supplier = way.provider.clone();
         let (paid, hours) = (Paid::of(&way.pricing), way.hours.clone());
         by_name.entry(&way.accelerator).or_default().push(Way { supplier, paid, hours, cost });
     }
-    for name in found.unused.keys() {
+    for name in found.ways.unused.keys() {
         by_name.entry(name).or_default();
     }
     let of_name = |(name, ways): (&str, Vec<Way>)| {
         let (model, gpus_per_node) = model_of(name, &found.machines)?;
-        let unused = found.unused.get(name).copied().unwrap_or_default();
+        let unused = found.ways.unused.get(name).copied().unwrap_or_default();
         Some(Used {
             accelerator: model.id,
             name: name.to_owned(),
@@ -295,13 +378,13 @@ fn models(found: &Hourly, around: &Around<'_>) -> Vec<Used> {
 
 /// What each way cost. What is owned costs what everything of its cluster did, by its hours.
 fn costs(found: &Hourly) -> Vec<Decimal> {
-    let mut costs: Vec<Decimal> = found.ways.iter().map(|it| it.cost).collect();
+    let mut costs: Vec<Decimal> = found.ways.all.iter().map(|it| it.cost).collect();
     let hours = |way: &HourlyWay| -> Decimal { way.hours.iter().copied().sum() };
     for (account, cost) in &found.owned {
         let is_its = |way: &HourlyWay| way.pricing == "Owned" && way.account == *account;
         let of_account: Vec<usize> =
-            found.ways.iter().enumerate().filter(|(_, way)| is_its(way)).map(|(at, _)| at).collect();
-        let weights: Vec<Decimal> = of_account.iter().map(|at| hours(&found.ways[*at])).collect();
+            found.ways.all.iter().enumerate().filter(|(_, way)| is_its(way)).map(|(at, _)| at).collect();
+        let weights: Vec<Decimal> = of_account.iter().map(|at| hours(&found.ways.all[*at])).collect();
         for (at, part) in
             of_account.into_iter().zip(cost.apportion(&weights, PLACES.max(cost.scale())).unwrap_or_default())
         {

@@ -1,14 +1,15 @@
-//! Prices that a rate of the form can take: of the list that holds, and what the organization itself paid.
+//! Prices that a rate of the form can take: of the list that holds, or held when an address was made, and what the organization itself paid.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use chrono::NaiveDate;
 use sqlx::PgConnection;
 
+use super::ledger::known;
 use crate::accelerator;
 use crate::accounts::Person;
 use crate::clock;
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 use crate::report::{Answers, PaidPrices};
 use crate::scenario::check::{Findings, prices as check_prices};
 use crate::scenario::comparison::Scenario;
@@ -22,16 +23,20 @@ const SHOWN: usize = 12;
 /// Instead of the id of an offer: what the organization paid.
 const OURS: &str = "ours";
 
+static SHIPPED: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::shipped().clone()));
+
 #[derive(Clone, Debug)]
 pub(super) struct Prices {
-    list: Catalogue,
+    /// Of the list, for addresses.
+    revision: i64,
+    list: Arc<Catalogue>,
     /// None where nothing was asked of the ledger.
     paid: Option<PaidPrices>,
 }
 
 impl Default for Prices {
     fn default() -> Self {
-        Self { list: Catalogue::shipped().clone(), paid: None }
+        Self { revision: 0, list: Arc::clone(&SHIPPED), paid: None }
     }
 }
 
@@ -48,23 +53,32 @@ pub(super) struct Choice {
 }
 
 impl Prices {
-    /// The list, and what whoever looks paid in the last quarter that is over, as far as they see it.
-    pub(super) async fn find(
+    /// The list as of a revision; none: the current one.
+    pub(super) async fn of_list(
+        db: &mut PgConnection,
+        answers: &Answers,
+        revision: Option<i64>,
+    ) -> Result<Self> {
+        let current = crate::prices::revision(&mut *db).await?;
+        let revision = known("prices", revision, current)?;
+        Ok(Self { revision, list: answers.list(db, revision).await?, paid: None })
+    }
+
+    /// The same, and what whoever looks paid in the last quarter that is over, as far as they see it.
+    pub(super) async fn with_paid(
+        self,
         db: &mut PgConnection,
         answers: &Answers,
         person: &Person,
-        scenario: &Scenario,
+        currency: &Currency,
     ) -> Result<Arc<Self>> {
-        let (_, list) = crate::prices::current(&mut *db).await?;
         let quarter = last_quarter(clock::now().date_naive());
-        let paid = answers.paid_prices(db, quarter, &scenario.currency, person.viewer()).await?;
-        Ok(Arc::new(Self { list, paid: Some(paid) }))
+        let paid = answers.paid_prices(db, quarter, currency, person.viewer()).await?;
+        Ok(Arc::new(Self { paid: Some(paid), ..self }))
     }
 
-    /// The list alone.
-    pub(super) async fn of_list(db: &mut PgConnection) -> Result<Arc<Self>> {
-        let (_, list) = crate::prices::current(db).await?;
-        Ok(Arc::new(Self { list, paid: None }))
+    pub(super) fn revision(&self) -> i64 {
+        self.revision
     }
 
     pub(super) fn list(&self) -> &Catalogue {

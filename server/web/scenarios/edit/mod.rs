@@ -84,7 +84,7 @@ impl Edit {
     }
 
     /// Whether it decides which fields there are.
-    fn is_of_structure(&self) -> bool {
+    pub(super) fn is_of_structure(&self) -> bool {
         match self {
             Self::Set(pointer, _) => is_kind(pointer),
             Self::Copy(_) | Self::Add(_) | Self::Remove(_) => true,

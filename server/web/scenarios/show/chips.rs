@@ -4,6 +4,7 @@ use super::super::edit::{Edit, Edited};
 use super::super::field::{Field, fields, sections};
 use super::page::Page;
 use crate::scenario::comparison::Scenario;
+use crate::scenario::profile::Shape;
 use crate::scenario::uncertainty::Input;
 
 impl Page {
@@ -12,12 +13,14 @@ impl Page {
         let known: Vec<(String, Field)> = labelled(self.scenario());
         let before = labelled(self.base.scenario());
         let edits = &self.edited.edits;
+        let base = without_hours(self.base.scenario());
         let chip = |(at, edit): (usize, &Edit)| {
             let (own, later) = (at, &edits[at + 1..]);
             let rest: Vec<Edit> = edits[..own].iter().chain(later).cloned().collect();
             // What a later edit stands on cannot go alone.
-            let is_free = Edited::of(self.base.scenario(), rest.clone(), &self.edited.prices).is_ok();
-            is_free.then(|| (self.in_words(edit, &known, &before), self.base.at("", &rest)))
+            let is_free =
+                !edit.is_of_structure() || Edited::of(&base, rest.clone(), &self.edited.prices).is_ok();
+            is_free.then(|| (self.in_words(edit, &known, &before), self.base.at("", &rest, self.revision())))
         };
         edits.iter().enumerate().filter_map(chip).collect()
     }
@@ -57,6 +60,17 @@ impl Page {
         let found = labelled(self.scenario()).into_iter().find(|(_, field)| field.pointer == pointer);
         found.map_or_else(|| place_in_words(pointer), |(label, _)| label)
     }
+}
+
+/// The same fields, without the thousands of hours of what was measured.
+fn without_hours(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    for work in &mut scenario.work {
+        if let Shape::Hours { gpus } = &mut work.demand {
+            gpus.truncate(1);
+        }
+    }
+    scenario
 }
 
 /// Every field with what it belongs to: `Price of a node, Our own`.

@@ -42,7 +42,8 @@ pub async fn of_template(
     if said.version.is_some() {
         return Err(Error::BadRequest("version: a template has none.".to_owned()));
     }
-    said.prices = Prices::find(&mut db, &answers, &person, base.scenario()).await?;
+    let prices = Prices::of_list(&mut db, &answers, said.list).await?;
+    said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
     drop(db);
     show(base, &said, path.template.file, htmx, |base, edited| async move {
         Page::of(layout, base, edited, Vec::new(), &person).await
@@ -62,7 +63,8 @@ pub async fn of_kept(
     let mut said = read(pairs)?;
     let base = Base::kept(&mut db, path.scenario.value, said.version, &person).await?;
     let shares = scenarios::shared_with(&mut db, path.scenario.value).await?;
-    said.prices = Prices::find(&mut db, &answers, &person, base.scenario()).await?;
+    let prices = Prices::of_list(&mut db, &answers, said.list).await?;
+    said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
     // Nobody waits for a connection while this is reckoned.
     drop(db);
     show(base, &said, path.scenario.file, htmx, |base, edited| async move {
@@ -75,7 +77,7 @@ fn read(pairs: Vec<(String, String)>) -> Result<Said> {
     let said = Said::read(pairs)?;
     match said.rest.first() {
         Some((name, _)) => Err(Error::BadRequest(format!(
-            "found “{name}”, expected set, copy, add, remove or version; the fields of the form are pointers."
+            "found “{name}”, expected set, copy, add, remove, prices or version; the fields of the form are pointers."
         ))),
         None => Ok(said),
     }
@@ -89,7 +91,7 @@ pub(super) async fn show<F: Future<Output = Result<Page>>>(
     page: impl FnOnce(Base, Edited) -> F,
 ) -> Result {
     let edited = said.edit(&base)?;
-    let address = base.at("", &edited.edits);
+    let address = base.at("", &edited.edits, edited.prices.revision());
     let is_form = said.is_form();
     if let Some(file) = file {
         return files::hand_out(&base, edited, file).await;

@@ -118,11 +118,16 @@ impl Page {
     }
 
     fn file(&self, suffix: &str) -> String {
-        self.base.at(suffix, &self.edited.edits)
+        self.base.at(suffix, &self.edited.edits, self.revision())
     }
 
     fn unedited(&self) -> String {
-        self.base.at("", &[])
+        self.base.at("", &[], self.revision())
+    }
+
+    /// Of the list of prices.
+    pub(super) fn revision(&self) -> i64 {
+        self.edited.prices.revision()
     }
 
     fn is_edited(&self) -> bool {
@@ -131,7 +136,7 @@ impl Page {
 
     /// What forms take along: the version and everything that was edited.
     fn state(&self) -> Vec<(String, String)> {
-        self.base.state(self.kept().map(|it| it.version), &self.edited.edits)
+        self.base.state(self.kept().map(|it| it.version), &self.edited.edits, self.revision())
     }
 
     /// What it was made of, of the ledger.
