@@ -5,8 +5,8 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
-use super::{Headline, Share};
-use crate::accounts::{Person, Role, UserId};
+use super::{Headline, Reader, Share};
+use crate::accounts::UserId;
 use crate::money::Decimal;
 use crate::scenario::comparison::Scenario;
 
@@ -54,13 +54,8 @@ pub struct Version {
     pub saved_by: String,
 }
 
-/// Whether someone sees scenarios of everybody.
-fn sees_all(person: &Person) -> bool {
-    matches!(person.role, Role::Admin | Role::Finance)
-}
-
 /// Every scenario that someone sees, the newest first; or those that were removed.
-pub async fn list(db: &mut PgConnection, person: &Person, removed: bool) -> sqlx::Result<Vec<Line>> {
+pub async fn list(db: &mut PgConnection, reader: &Reader, removed: bool) -> sqlx::Result<Vec<Line>> {
     let rows = sqlx::query!(
         r#"select s.scenario_id, s.version, v.content ->> 'name' as "name!", v.content ->> 'currency' as "currency!",
                   (v.content ->> 'months')::bigint as "months!", v.cheapest, v.cost_per_hour as "cost_per_hour: Decimal",
@@ -76,10 +71,10 @@ pub async fn list(db: &mut PgConnection, person: &Person, removed: bool) -> sqlx
                                    and (h.kind = 'team' and h.name = any($3)
                                         or h.kind = 'person' and lower(h.name) = lower($4))))
            order by v.saved_at desc, s.scenario_id desc"#,
-        sees_all(person),
-        person.user_id.0,
-        &person.teams,
-        person.email,
+        reader.sees_all,
+        reader.user_id.0,
+        &reader.teams,
+        reader.email,
         removed,
     )
     .fetch_all(db)
@@ -100,13 +95,13 @@ pub async fn list(db: &mut PgConnection, person: &Person, removed: bool) -> sqlx
         .collect())
 }
 
-/// A version of a scenario, the last one unless another is named. `None` where there is none, or not for this person;
+/// A version of a scenario, the last one unless another is named. `None` where there is none, or not for this reader;
 /// one that was removed is there for who may bring it back.
 pub async fn find(
     db: &mut PgConnection,
     id: i64,
     version: Option<i64>,
-    person: &Person,
+    reader: &Reader,
 ) -> sqlx::Result<Option<Kept>> {
     let row = sqlx::query!(
         r#"select s.scenario_id, s.owner_id as "owner_id: UserId", u.email as owner, v.version,
@@ -124,10 +119,10 @@ pub async fn find(
                                         or h.kind = 'person' and lower(h.name) = lower($6))))"#,
         id,
         version,
-        sees_all(person),
-        person.user_id.0,
-        &person.teams,
-        person.email,
+        reader.sees_all,
+        reader.user_id.0,
+        &reader.teams,
+        reader.email,
     )
     .fetch_optional(db)
     .await?;

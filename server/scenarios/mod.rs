@@ -3,8 +3,8 @@
 //! - A version is never changed; what is saved is the next one, and to restore one is to save it again. Whoever saves
 //!   says which version was the last when they began: what somebody else saved meanwhile is not covered unseen.
 //! - A scenario is seen by who sees everything, by its owner, and by leads it is shared with: one by their address, or
-//!   those of a team and of the teams that it is inside, which whoever asks puts among a lead's own. It is changed by who
-//!   sees everything and by its owner.
+//!   those of a team and of the teams that it is inside, by its handle ([`Reader`]). It is changed by who sees everything
+//!   and by its owner.
 //! - What was removed is on no list, and is there to be brought back.
 
 mod find;
@@ -42,7 +42,7 @@ impl Headline {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "name", rename_all = "lowercase")]
 pub enum Share {
-    /// Its leads, by its normalized name.
+    /// Its leads and those of the teams around it, by its handle; by its normalized name where no book has it.
     Team(String),
     /// A lead, by their address.
     Person(String),
@@ -58,6 +58,32 @@ impl Share {
 
     pub fn name(&self) -> &str {
         self.parts().1
+    }
+}
+
+/// Who reads scenarios, which is not who may do anything else.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    user_id: UserId,
+    email: String,
+    sees_all: bool,
+    teams: Vec<String>,
+}
+
+impl Reader {
+    /// Somebody, with the teams, by their handles, of which they read what is shared: their own and those inside.
+    pub fn new(person: &Person, teams: Vec<String>) -> Self {
+        Self {
+            user_id: person.user_id,
+            email: person.email.clone(),
+            sees_all: matches!(person.role, Role::Admin | Role::Finance),
+            teams,
+        }
+    }
+
+    /// Whether what is shared with a team is shown to them.
+    pub fn is_of(&self, team: &str) -> bool {
+        self.teams.iter().any(|it| it == team)
     }
 }
 

@@ -4,6 +4,7 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use gpuledger::accounts::Role;
+use gpuledger::allocation::Target;
 use gpuledger::clock;
 use gpuledger::money::Decimal;
 use gpuledger::period::{BillingMonth, Period};
@@ -12,6 +13,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::{Answer, file_head};
+use crate::support::book::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// Vultr's H100, which the list that is shipped has not.
@@ -303,6 +305,11 @@ async fn our_own_effective_price_stands_beside_the_list_for_all_but_leads(db: Pg
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn clusters_and_scenarios_compare_with_the_list_that_holds(db: PgPool) {
     let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let template = "/scenarios/templates/ten-nodes";
+    let added = admin.get(&format!("{template}?do=add:/option")).await.location().to_owned();
+    assert_eq!(added, format!("{template}?prices=0&add=/option#edit"));
+    let added = added.replace("?", ".json?").replace("#edit", "");
+    let before = json(&mut admin, &added).await;
     let cheap = with(&[("price", "0.50")]);
     assert_eq!(enter(&mut admin, &cheap).await.status, StatusCode::SEE_OTHER);
     let since = clock::now().date_naive() - chrono::Duration::days(70);
@@ -313,7 +320,7 @@ async fn clusters_and_scenarios_compare_with_the_list_that_holds(db: PgPool) {
     let offers = cluster["cloud"]["listed"][0].as_array().unwrap();
     assert!(offers.iter().any(|it| it["supplier"] == "Vultr" && it["price"] == "0.5"), "{offers:?}");
 
-    let template = "/scenarios/templates/ten-nodes";
+    assert_eq!(json(&mut admin, &added).await, before, "an address is of the list that it was made with");
     let with_place = json(&mut admin, &format!("{template}.json?add=/option")).await;
     let options = with_place["scenario"]["option"].as_array().unwrap();
     let rate = &options.last().unwrap()["place"][0]["on_demand"];
@@ -342,4 +349,40 @@ async fn a_rate_of_a_scenario_takes_what_we_paid_and_odd_prices_are_told_beside_
     assert!(note("date").contains("days ago: ask for it again"), "{}", note("date"));
     let refused = finance.get(&format!("{template}?do=take:{at}=0123456789abcdef")).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_rate_of_a_lead_takes_what_their_teams_paid_and_nothing_of_others(db: PgPool) {
+    let quarter = Period::quarter_of(BillingMonth::of(clock::now().date_naive())).previous();
+    let at = format!("{}-05T10", quarter.first());
+    let ledger = TestLedger::new(db);
+    ledger.deliver("theirs.csv", Focus::new().hour("acme", "s1", &at, "80", "rivals")).await;
+    let book = vec![team("research"), team("rivals"), rule(1, "", "", Target::Labels)];
+    write(&mut ledger.db.acquire().await.unwrap(), book).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, mut finance) = (app.signed_in(Role::Lead).await, app.signed_in(Role::Finance).await);
+    let template = "/scenarios/templates/ten-nodes";
+    let acts = |body: &str| -> Vec<String> {
+        let acts = html::attributes(body, "button[name=do]", "value");
+        acts.into_iter().filter(|it| it.starts_with("take:") && it.ends_with("=ours")).collect()
+    };
+    let ours = acts(&finance.get(template).await.body)[0].clone();
+    let set = |price: &str| {
+        let at = ours.strip_prefix("take:").and_then(|it| it.strip_suffix("=ours")).unwrap();
+        format!("set={at}/price={price}&")
+    };
+    let taken = finance.get(&format!("{template}?do={ours}")).await.location().to_owned();
+    assert!(taken.contains(&set("10")), "{taken}");
+    // They paid for none.
+    let page = lead.get(template).await.body;
+    assert!(page.contains("value=\"take:") && !page.contains("what you paid"));
+    assert_eq!(acts(&page), [""; 0]);
+    assert_eq!(lead.get(&format!("{template}?do={ours}")).await.status, StatusCode::BAD_REQUEST);
+    // They paid another rate.
+    ledger.deliver("own.csv", Focus::new().hour("other", "s2", &at, "24", "research")).await;
+    for (who, price) in [(&mut lead, "3"), (&mut finance, "6.5")] {
+        assert!(acts(&who.get(template).await.body).contains(&ours));
+        let taken = who.get(&format!("{template}?do={ours}")).await.location().to_owned();
+        assert!(taken.contains(&set(price)), "{taken}");
+    }
 }

@@ -7,8 +7,9 @@ use gpuledger::money::Decimal;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use super::clusters::{ask, entered, publish};
-use crate::support::book::{pool, rule, team, to_pool, write};
+use super::clusters::{ask, change, entered, publish};
+use super::prices::ENTERED;
+use crate::support::book::{pool, rule, team, to_pool, to_team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 fn number(value: &Value) -> Decimal {
@@ -230,16 +231,41 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     let sent = finance.get("/scenarios/new?from=2026-09&account=s3&%2Fmonths=12").await;
     assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.body);
     let edited = sent.location().to_owned();
-    assert_eq!(edited, "/scenarios/new?from=2026-09&account=s3&sequence=1&set=/months=12");
+    let as_of = "/scenarios/new?from=2026-09&account=s3&sequence=1&register=0&prices=0";
+    assert_eq!(edited, format!("{as_of}&set=/months=12"));
+    // By its place among those that a price is known of.
+    let edited = format!("{edited}&set=/option/3/name=The fourth&add=/option".replace(' ', "%20"));
+    let files = edited.replacen("new?", "new.json?", 1);
+    let before = ask(&mut finance, &files).await;
+    // Then there is more of everything: hours, prices that hold, machines of our own.
     ledger.deliver("more.csv", Focus::new().hour("other", "s3", "2026-09-07T10", "5", "nlp")).await;
+    let mut admin = finance.signed_in(Role::Admin).await;
+    for tier in ["on-demand", "3-years"] {
+        let paid = if tier == "on-demand" { "" } else { "committed" };
+        let said = [("tier", tier), ("paid", paid), ("price", "0.45"), ("sure", "yes")];
+        let rest = ENTERED.into_iter().filter(|it| said.iter().all(|(name, _)| *name != it.0));
+        let fields: Vec<_> = rest.chain(said).collect();
+        let entered = admin.submit("/prices/new", "/prices/new", &fields).await;
+        assert_eq!(entered.location(), "/prices", "{}", html::text(&entered.body, "main"));
+    }
+    entered(&mut admin).await;
     let page = finance.get(&edited).await;
     assert!(html::text(&page.body, "#made").contains("as of ledger step 1"), "{}", page.body);
-    assert_eq!(
-        html::attributes(&page.body, ".chips a", "href"),
-        ["/scenarios/new?from=2026-09&account=s3&sequence=1"]
-    );
-    let was = ask(&mut finance, &edited.replacen("new?", "new.json?", 1)).await;
+    let chips = html::attributes(&page.body, ".chips a", "href");
+    let one_less = edited.replacen("&set=/months=12", "", 1);
+    assert!(chips.contains(&one_less) && chips.contains(&as_of.to_owned()), "{chips:?}");
+    let ways = html::attributes(&page.body, "#made a", "href");
+    assert_eq!(ways, ["/spend/2026-09?account=s3&sequence=1"]);
+    let was = ask(&mut finance, &files).await;
+    assert_eq!(was, before);
     let is = ask(&mut finance, "/scenarios/new.json?from=2026-09&account=s3").await;
+    let is_new = |json: &Value| {
+        let options = json["scenario"]["option"].to_string();
+        (options.contains("0.45"), options.contains("Our own, as H100 East"))
+    };
+    assert_eq!((is_new(&was), is_new(&is)), ((false, false), (true, true)));
+    let now = &is["made_of"];
+    assert_eq!((&now["prices_revision"], now["register_revision"].as_i64() > Some(0)), (&2.into(), true));
     assert_eq!((sum(&hours_of(&was["scenario"])), sum(&hours_of(&is["scenario"]))), (8.into(), 16.into()));
     // Files are those of the same address.
     let text = finance.get(&edited.replacen("new?", "new.toml?", 1)).await;
@@ -247,6 +273,45 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     assert_eq!(serde_json::to_value(scenario).unwrap(), was["scenario"]);
     let table = finance.get(&edited.replacen("new?", "new.csv?", 1)).await;
     assert!(table.body.starts_with("option,supplier,line,cost,") && table.body.contains("\nAs it is,"));
+    // What is kept is what stands on the page.
+    let values = |of: &str| html::attributes(&page.body, "#keep form input[type=hidden]", of);
+    let (names, values) = (values("name"), values("value"));
+    let hidden = names.iter().zip(&values).map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut fields: Vec<(&str, &str)> = hidden.filter(|(name, _)| *name != "csrf").collect();
+    fields.push(("name", "Kept"));
+    let kept = finance.submit("/scenarios", "/scenarios", &fields).await;
+    assert_eq!(kept.status, StatusCode::SEE_OTHER, "{}", html::text(&kept.body, "main"));
+    let mut kept = ask(&mut finance, &format!("{}.json", kept.location())).await;
+    kept["scenario"]["name"] = was["scenario"]["name"].clone();
+    assert_eq!(kept["scenario"], was["scenario"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_whose_team_uses_our_own_machines_is_told_nothing_of_the_register(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    entered(&mut admin).await;
+    change(&mut admin, "asset “h100-east-node”", &[("price", "361777")]).await;
+    publish(&mut admin, "h100-east", "2026-09").await;
+    let book = vec![team("research"), rule(1, "tag:cluster", "h100-east", to_team("research"))];
+    write(&mut ledger.db.acquire().await.unwrap(), book).await;
+    let mut lead = admin.signed_in(Role::Lead).await;
+    let all = admin.get("/scenarios/new.json?from=2026-09").await.body;
+    assert!(all.contains("361777") && all.contains("Our own, as H100 East"), "{all}");
+    let (hours, _) = spent(&mut lead, "/spend/2026-09.json").await;
+    assert!(hours > Decimal::ZERO);
+    for register in ["", "&register=0", "&register=2"] {
+        let json = ask(&mut lead, &format!("/scenarios/new.json?from=2026-09{register}")).await;
+        assert_eq!(sum(&hours_of(&json["scenario"])), hours);
+        assert_eq!(json["made_of"].get("register_revision"), None);
+        for file in ["", ".json", ".csv", ".toml"] {
+            let answer = lead.get(&format!("/scenarios/new{file}?from=2026-09{register}")).await;
+            assert_eq!(answer.status, StatusCode::OK, "{file}");
+            for theirs in ["361777", "361,777", "Our own, as", "what the register says", "register="] {
+                assert!(!answer.body.contains(theirs), "{file}{register}: {theirs}");
+            }
+        }
+    }
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -280,6 +345,11 @@ async fn a_period_without_hours_says_so_and_what_is_no_question_is_refused(db: P
     for (query, said) in [
         ("from=soon", "from: found “soon”, expected a month (2026-09), a quarter"),
         ("from=2016..2026", "expected a month"),
+        ("from=2026-09&from=2026-08", "from: found “2026-09” and “2026-08”, expected one"),
+        ("from=2026-09&prices=1", "prices: found 1, expected a revision from 0 to 0"),
+        ("from=2026-09&prices=-1", "prices: found -1, expected a revision from 0 to 0"),
+        ("from=2026-09&prices=new", "prices: found “new”, expected a revision"),
+        ("from=2026-09&register=1", "register: found 1, expected a revision from 0 to 0"),
         ("from=2021-01..2026-09", "found 69 months, expected at most 36"),
         ("from=2026-09&colour=red", "colour is no dimension to filter by"),
         ("from=2026-09&by=team", "by: found in the address, which takes from, currency"),

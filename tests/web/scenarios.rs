@@ -376,13 +376,7 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
     let app = TestApp::new(db);
     let mut finance = app.signed_in(Role::Finance).await;
     let mut lead = app.signed_in(Role::Lead).await;
-    let other = app.person("other@example.org", Role::Lead, "none").await;
-    sqlx::query("update user_teams set team = 'vision' where user_id = $1")
-        .bind(other.0)
-        .execute(&app.db)
-        .await
-        .unwrap();
-    let token = app.token_of(other).await;
+    let token = lead_of(&app, "vision").await;
     let mut script = app.stranger();
     let address = kept(&mut finance).await;
     let hidden = [
@@ -466,9 +460,9 @@ async fn what_is_shared_with_a_team_is_seen_by_leads_of_the_teams_around_it(db: 
     let mut lead = app.signed_in(Role::Lead).await;
     let address = kept(&mut finance).await;
     let share = format!("{address}/share");
-    for (with, told, is_seen) in
-        [("speech", "Not shared", false), ("Vision Lab", "Shared with the leads of vision lab.", true)]
-    {
+    let around =
+        "Shared with the leads of Research, which Vision Lab is inside; it has none of its own. They read it";
+    for (with, told, is_seen) in [("speech", "Not shared", false), ("Vision Lab", around, true)] {
         finance.submit(&address, &share, &[("with", with)]).await;
         assert!(html::text(&finance.get(&address).await.body, ".flash").starts_with(told), "{with}");
         let expected = if is_seen { StatusCode::OK } else { StatusCode::NOT_FOUND };
@@ -478,6 +472,54 @@ async fn what_is_shared_with_a_team_is_seen_by_leads_of_the_teams_around_it(db: 
         let seen = json(&mut lead, "/scenarios.json").await.as_array().unwrap().len();
         assert_eq!(seen, usize::from(is_seen));
     }
+    // By its handle it is the same team; and with a lead of its own.
+    lead_of(&app, "vision").await;
+    finance.submit(&address, &share, &[("with", "vision")]).await;
+    let said = html::text(&finance.get(&address).await.body, ".flash");
+    let both = "the leads of Vision Lab, and of Research, which it is inside";
+    assert!(said.starts_with(&format!("It was shared with {both} before.")), "{said}");
+    let fields = [("kind", "team"), ("name", "vision")];
+    finance.submit(&address, &format!("{address}/unshare"), &fields).await;
+    assert_eq!(lead.get(&address).await.status, StatusCode::NOT_FOUND);
+    finance.submit(&address, &share, &[("with", "vision")]).await;
+    let said = html::text(&finance.get(&address).await.body, ".flash");
+    assert!(said.starts_with(&format!("Shared with {both}. They read it")), "{said}");
+}
+
+/// A lead of one team, in a script; answers their token.
+async fn lead_of(app: &TestApp, team: &str) -> String {
+    let other = app.person("other@example.org", Role::Lead, "none").await;
+    let moved = sqlx::query("update user_teams set team = $2 where user_id = $1").bind(other.0).bind(team);
+    moved.execute(&app.db).await.unwrap();
+    app.token_of(other).await
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_team_that_is_called_as_another_is_spelled_sees_nothing_of_it(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let named = |handle: &str, name: &str| {
+        Entry::Team(Team { handle: handle.into(), name: name.into(), ..Team::default() })
+    };
+    let book = vec![named("language", "Language Models"), named("research", "Language")];
+    write(&mut ledger.db.acquire().await.unwrap(), book).await;
+    let app = TestApp::of(&ledger);
+    let mut finance = app.signed_in(Role::Finance).await;
+    // Of research, which somebody named Language.
+    let mut lead = app.signed_in(Role::Lead).await;
+    let token = lead_of(&app, "language").await;
+    let mut script = app.stranger();
+    let address = kept(&mut finance).await;
+    finance.submit(&address, &format!("{address}/share"), &[("with", "Language")]).await;
+    let said = html::text(&finance.get(&address).await.body, ".flash");
+    assert!(said.starts_with("Shared with the leads of Language Models."), "{said}");
+    assert_eq!(script.read(&token, &format!("{address}.json")).await.status, StatusCode::OK);
+    assert_eq!(lead.get(&address).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(json(&mut lead, "/scenarios.json").await, serde_json::json!([]));
+    // What leads may do is as it was: what they see, they copy, and change none of it.
+    finance.submit(&address, &format!("{address}/share"), &[("with", "research")]).await;
+    assert_eq!(lead.get(&address).await.status, StatusCode::OK);
+    let removed = lead.submit(&address, &format!("{address}/remove"), &[]).await;
+    assert_eq!(removed.status, StatusCode::FORBIDDEN);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -17,7 +17,6 @@ use super::prices::Prices;
 use super::scope::{Scope, seen_by};
 use super::show;
 use super::{Page, to};
-use crate::accounts::people::normalize_team;
 use crate::accounts::{Person, Role, people};
 use crate::audit::Actor;
 use crate::clock;
@@ -230,8 +229,8 @@ pub async fn load(
 
 /// A scenario that this person may change.
 async fn own(db: &mut Db, id: i64, person: &Person) -> Result<Kept> {
-    let person = &seen_by(db, person).await?;
-    let kept = scenarios::find(db, id, None, person).await?.ok_or(Error::NotFound)?;
+    let reader = seen_by(db, person).await?;
+    let kept = scenarios::find(db, id, None, &reader).await?.ok_or(Error::NotFound)?;
     if may_change(person, kept.owner_id) { Ok(kept) } else { Err(Error::MayNotWrite) }
 }
 
@@ -245,7 +244,7 @@ pub async fn share(
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person).await?;
     let said = Said::read(pairs)?;
-    let Some(with) = with_whom(&mut db, said.value("with")).await? else {
+    let Some((with, whom)) = with_whom(&mut db, said.value("with")).await? else {
         let sentence = format!(
             "Not shared: found “{}”, expected the name of a team that has a lead or is inside one that has, or the address of a lead.",
             said.value("with")
@@ -254,9 +253,9 @@ pub async fn share(
     };
     let is_new = scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
     let sentence = match (is_new, &with) {
-        (false, _) => format!("{} saw it before.", with.name()),
-        (true, Share::Team(team)) => {
-            format!("Shared with the leads of {team}. They read it, and keep copies of their own.")
+        (false, _) => format!("It was shared with {whom} before."),
+        (true, Share::Team(_)) => {
+            format!("Shared with {whom}. They read it, and keep copies of their own.")
         }
         (true, Share::Person(email)) => {
             format!("Shared with {email}, who reads it, and keeps copies of their own.")
@@ -265,17 +264,17 @@ pub async fn share(
     Ok(told(to(kept.id), &sentence, &settings))
 }
 
-/// A lead by their address, or a team by its name, which has a lead or is inside one that has; none where there is nobody to show it to.
-async fn with_whom(db: &mut Db, text: &str) -> Result<Option<Share>> {
+/// A lead by their address, or a team, which has a lead or is inside one that has; and whom that shows it to, in words.
+/// None where there is nobody.
+async fn with_whom(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
     let leads: Vec<Person> = people::list(db).await?.into_iter().filter(|it| it.role == Role::Lead).collect();
     let text = text.trim();
     if text.contains('@') {
         let lead = leads.iter().find(|it| it.email.eq_ignore_ascii_case(text));
-        return Ok(lead.map(|it| Share::Person(it.email.clone())));
+        return Ok(lead.map(|it| (Share::Person(it.email.clone()), it.email.clone())));
     }
-    let team = normalize_team(text);
-    let scope = Scope::today(db).await?;
-    Ok(leads.iter().any(|it| scope.of(it).teams.contains(&team)).then_some(Share::Team(team)))
+    let shown = Scope::today(db).await?.shown(text, &leads);
+    Ok(shown.map(|it| (Share::Team(it.team.clone()), it.sentence())))
 }
 
 pub async fn unshare(

@@ -43,8 +43,8 @@ impl Base {
         version: Option<i64>,
         person: &Person,
     ) -> Result<Self> {
-        let person = seen_by(db, person).await?;
-        let kept = scenarios::find(db, id, version, &person).await?.ok_or(Error::NotFound)?;
+        let reader = seen_by(db, person).await?;
+        let kept = scenarios::find(db, id, version, &reader).await?.ok_or(Error::NotFound)?;
         Ok(Self::Kept(Box::new(kept)))
     }
 

@@ -60,9 +60,9 @@ impl Page {
     ) -> Result<Self> {
         let usual = ledger::usual_period(&mut *db, answers, &person.viewer()).await?;
         let teams = ledger::teams(&mut *db, answers, &person.viewer(), usual).await?;
-        let person = seen_by(db, person).await?;
-        let scenarios = scenarios::list(&mut *db, &person, false).await?;
-        let removed = scenarios::list(db, &person, true).await?;
+        let reader = seen_by(db, person).await?;
+        let scenarios = scenarios::list(&mut *db, &reader, false).await?;
+        let removed = scenarios::list(db, &reader, true).await?;
         Ok(Self { layout, scenarios, removed, templates: templates(), usual, teams, refused })
     }
 
@@ -116,13 +116,13 @@ pub async fn index(
 }
 
 pub async fn index_json(_: paths::ScenariosJson, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
-    let person = seen_by(&mut db, &person).await?;
-    respond::json(&scenarios::list(&mut db, &person, false).await?)
+    let reader = seen_by(&mut db, &person).await?;
+    respond::json(&scenarios::list(&mut db, &reader, false).await?)
 }
 
 pub async fn index_csv(_: paths::ScenariosCsv, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
-    let person = seen_by(&mut db, &person).await?;
-    respond::csv("scenarios", &scenarios::list(&mut db, &person, false).await?)
+    let reader = seen_by(&mut db, &person).await?;
+    respond::csv("scenarios", &scenarios::list(&mut db, &reader, false).await?)
 }
 
 impl Record for Line {

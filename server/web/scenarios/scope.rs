@@ -1,13 +1,13 @@
-//! Whose scenarios a lead sees: those that are shared with their teams, and with teams inside these.
-
-use std::collections::BTreeSet;
+//! Whose scenarios a lead sees: those that are shared with their teams, and with teams inside these. Teams are told apart
+//! by their handles, since anybody may call a team as another one's handle is spelled.
 
 use sqlx::PgConnection;
 
 use crate::accounts::people::normalize_team;
 use crate::accounts::{Person, Role};
-use crate::allocation::{self, Book, handle_of};
+use crate::allocation::{self, Book, MonthBook, Team, handle_of};
 use crate::period::BillingMonth;
+use crate::scenarios::Reader;
 use crate::web::error::Result;
 use crate::{clock, ledger};
 
@@ -17,6 +17,18 @@ pub(super) struct Scope {
     month: BillingMonth,
 }
 
+/// A team that a scenario is to be shown to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// What it is shared with: its handle, or what it is called where no book has it.
+    pub team: String,
+    pub name: String,
+    /// Whether it has a lead of its own.
+    pub has_lead: bool,
+    /// The names of teams with a lead that it is inside, the closest first.
+    pub around: Vec<String>,
+}
+
 impl Scope {
     pub(super) async fn today(db: &mut PgConnection) -> Result<Self> {
         let sequence = ledger::sequence(&mut *db).await?;
@@ -24,24 +36,78 @@ impl Scope {
         Ok(Self { book, month: BillingMonth::of(clock::now().date_naive()) })
     }
 
-    /// A lead with the teams that are inside theirs, by their names and handles.
-    pub(super) fn of(&self, lead: &Person) -> Person {
+    /// A lead with the teams that are inside theirs.
+    pub(super) fn of(&self, lead: &Person) -> Reader {
         let month = self.book.of_month(self.month);
-        let mut teams: BTreeSet<String> = lead.teams.iter().cloned().collect();
+        let mut teams = Vec::new();
         for theirs in &lead.teams {
-            for handle in month.with_teams_inside(&handle_of(theirs)) {
-                teams.insert(normalize_team(handle));
-                teams.extend(month.team(handle).map(|team| normalize_team(&team.name)));
+            let inside = month.with_teams_inside(&handle_of(theirs));
+            if inside.is_empty() {
+                teams.push(normalize_team(theirs));
             }
+            teams.extend(inside.into_iter().map(str::to_owned));
         }
-        Person { teams: teams.into_iter().collect(), ..lead.clone() }
+        teams.sort();
+        teams.dedup();
+        Reader::new(lead, teams)
+    }
+
+    /// A team by its handle or its name, with whoever reads what is shown to it. None where there is nobody.
+    pub(super) fn shown(&self, text: &str, leads: &[Person]) -> Option<Shown> {
+        let month = self.book.of_month(self.month);
+        let is_led = |handle: &str| leads.iter().flat_map(|it| &it.teams).any(|it| handle_of(it) == handle);
+        let Some(team) = find(&month, text) else {
+            let team = normalize_team(text);
+            let has_lead = leads.iter().any(|it| self.of(it).is_of(&team));
+            return has_lead.then(|| Shown { name: team.clone(), team, has_lead, around: Vec::new() });
+        };
+        let mut around: Vec<&Team> = Vec::new();
+        let mut parent = team.parent.as_deref();
+        while let Some(of_parent) = parent.and_then(|it| month.team(it)) {
+            if around.contains(&of_parent) {
+                break;
+            }
+            around.push(of_parent);
+            parent = of_parent.parent.as_deref();
+        }
+        let led = around.into_iter().filter(|it| is_led(&it.handle)).map(|it| it.name.clone());
+        let shown = Shown {
+            team: team.handle.clone(),
+            name: team.name.clone(),
+            has_lead: is_led(&team.handle),
+            around: led.collect(),
+        };
+        (shown.has_lead || !shown.around.is_empty()).then_some(shown)
+    }
+}
+
+/// The team that has this handle, else the only one that is called so.
+fn find<'a>(month: &MonthBook<'a>, text: &str) -> Option<&'a Team> {
+    let handle = handle_of(text);
+    if let Some(team) = month.teams.iter().copied().find(|it| it.handle == handle) {
+        return Some(team);
+    }
+    let name = normalize_team(text);
+    let mut called = month.teams.iter().copied().filter(|it| normalize_team(&it.name) == name);
+    called.next().filter(|_| called.next().is_none())
+}
+
+impl Shown {
+    /// Whose leads read it.
+    pub(super) fn sentence(&self) -> String {
+        let (name, around) = (&self.name, self.around.join(" and of "));
+        match (self.has_lead, self.around.is_empty()) {
+            (true, true) => format!("the leads of {name}"),
+            (true, false) => format!("the leads of {name}, and of {around}, which it is inside"),
+            (false, _) => format!("the leads of {around}, which {name} is inside; it has none of its own"),
+        }
     }
 }
 
 /// Somebody as scenarios are shown to them.
-pub(super) async fn seen_by(db: &mut PgConnection, person: &Person) -> Result<Person> {
+pub(super) async fn seen_by(db: &mut PgConnection, person: &Person) -> Result<Reader> {
     if person.role != Role::Lead || person.teams.is_empty() {
-        return Ok(person.clone());
+        return Ok(Reader::new(person, Vec::new()));
     }
     Ok(Scope::today(db).await?.of(person))
 }

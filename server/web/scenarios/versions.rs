@@ -88,8 +88,8 @@ impl Totals {
 }
 
 async fn find(db: &mut Db, id: i64, version: Option<i64>, person: &Person) -> Result<Kept> {
-    let person = seen_by(db, person).await?;
-    scenarios::find(db, id, version, &person).await?.ok_or(Error::NotFound)
+    let reader = seen_by(db, person).await?;
+    scenarios::find(db, id, version, &reader).await?.ok_or(Error::NotFound)
 }
 
 /// Two versions: those that are asked for, or the last two.
