@@ -135,9 +135,17 @@ impl Answer {
     /// How likely that is.
     pub(super) fn third_sentence(&self) -> Option<String> {
         let share = self.simulation.options.get(self.comparison.cheapest?)?.cheapest?;
+        // What happens now and then is neither always nor never.
+        let rounded = share.times(100).round(0);
+        let often = if rounded == 100.into() && share < 1.into() {
+            "more than 99 %".to_owned()
+        } else if rounded.is_zero() && !share.is_zero() {
+            "less than 1 %".to_owned()
+        } else {
+            format!("{} %", number(rounded, 0))
+        };
         Some(format!(
-            "With all prices uncertain at once it stays the cheapest in {} % of {} draws.",
-            number(share.times(100), 0),
+            "With all prices uncertain at once it stays the cheapest in {often} of {} draws.",
             figure(i64::from(self.simulation.draws).into(), 0)
         ))
     }
@@ -225,6 +233,10 @@ impl Answer {
     pub(super) fn payback(&self, payback: &Payback) -> String {
         match payback {
             Payback::AtOnce => "at once: it never cost more".to_owned(),
+            // Until then it cost more: what is sold in the last month makes up for it.
+            Payback::After { months } if *months >= i64::from(self.comparison.months).into() => {
+                "only by what is left of it at the end".to_owned()
+            }
             Payback::After { months } => format!("after {} months", number(*months, 1)),
             Payback::Never => format!("never within these {} months", self.comparison.months),
         }

@@ -129,6 +129,8 @@ struct Rate {
     tiers: &'static [Tier],
     /// The term beside it.
     months: Option<String>,
+    /// Who sells it, where nothing else is bought in the place: who asks the price that is taken.
+    supplier: Option<String>,
 }
 
 impl Rate {
@@ -146,8 +148,11 @@ impl Rate {
             }
             _ => return None,
         };
+        let others = [place.on_demand.is_some(), place.spot.is_some(), place.owned.is_some()];
+        let bought = others.into_iter().filter(|it| *it).count() + place.committed.len() + place.blocks.len();
+        let supplier = (bought == 1).then(|| format!("{}/supplier", parts[..5].join("/")));
         let accelerator = scenario.accelerator_of(place).to_owned();
-        Some(Self { at: at.to_owned(), accelerator, tiers, months })
+        Some(Self { at: at.to_owned(), accelerator, tiers, months, supplier })
     }
 
     fn act(&self, offer: &str) -> String {
@@ -164,6 +169,7 @@ impl Rate {
         let mut texts = self.texts(price.amount, price.date, &source, &price.region);
         let term = self.months.clone().zip(price.term_months);
         texts.extend(term.map(|(pointer, months)| (pointer, months.to_string())));
+        texts.extend(self.supplier.clone().map(|pointer| (pointer, price.supplier.clone())));
         let offer = price.offer();
         Choice { label, act: self.act(&offer), texts, offer }
     }

@@ -145,7 +145,7 @@ fn rate(scenario: &Scenario, list: &Catalogue, accelerator: &str, tier: Tier) ->
     found.map_or_else(
         || json!({ "price": Decimal::ZERO }),
         |it| {
-            let source = format!("{} {}, {}", it.supplier, it.sku, it.source);
+            let source = format!("{}, {}", format!("{} {}", it.supplier, it.sku).trim_end(), it.source);
             json!({ "price": it.amount, "date": it.date, "source": source, "region": it.region })
         },
     )

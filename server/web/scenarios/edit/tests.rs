@@ -207,9 +207,10 @@ fn an_offer_sets_a_rate_with_its_source_and_is_set_once() {
     assert_eq!(of_rate(&taken).price.to_string(), "6.155");
     assert_eq!(of_rate(&taken).date, Some("2026-09-20".parse().unwrap()));
     assert!(of_rate(&taken).source.starts_with("CoreWeave HGX H100, north-america"));
-    assert_eq!((of_rate(&taken).region.as_str(), taken.edits.len()), ("north-america", 4));
+    assert_eq!((of_rate(&taken).region.as_str(), taken.edits.len()), ("north-america", 5));
+    assert_eq!(taken.scenario.options[0].places[0].supplier, "CoreWeave");
     let again = taken.with_offer(&base, rate, &offer("Google Cloud")).unwrap();
-    assert_eq!((of_rate(&again).region.as_str(), again.edits.len()), ("us-central1", 4));
+    assert_eq!((of_rate(&again).region.as_str(), again.edits.len()), ("us-central1", 5));
     assert!(again.with_offer(&base, rate, "0123456789abcdef").is_err());
     assert!(of(&base, Vec::new()).unwrap().with_offer(&base, "/months", &offer("Lambda")).is_err());
 }

@@ -56,7 +56,8 @@ pub(super) fn note(finding: &Finding, sections: &[Section], is_refusal: bool) ->
 }
 
 pub(super) fn capital(text: &str) -> String {
-    format!("{}.", filters::capital(text.trim_end_matches('.')))
+    let text = filters::capital(text.trim_end_matches('.'));
+    if text.ends_with('?') { text } else { format!("{text}.") }
 }
 
 /// An id of a field; it holds nothing that a selector would take for something.

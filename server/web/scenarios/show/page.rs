@@ -18,6 +18,7 @@ use super::made::left_out;
 use super::notes::{Note, capital, id, note, note_id};
 use crate::accounts::{Person, Role};
 use crate::clock;
+use crate::money::Currency;
 use crate::scenario::claim::{Claim, claims};
 use crate::scenario::comparison::Scenario;
 use crate::scenario::owning::Term;
@@ -142,6 +143,15 @@ impl Page {
     /// What it was made of, of the ledger.
     fn made(&self) -> Option<&FromLedger> {
         if let Base::Ledger(it) = &self.base { Some(it) } else { None }
+    }
+
+    /// Of the ledger, in which other currencies something was billed, and the address that counts it, too.
+    fn not_in_it(&self) -> Option<(String, String)> {
+        let it = self.made().filter(|it| !it.other_currencies.is_empty())?;
+        let names: Vec<&str> = it.other_currencies.iter().map(Currency::as_str).collect();
+        let converted = ("in".to_owned(), it.currency.to_string());
+        let pairs: Vec<(String, String)> = it.pairs.iter().cloned().chain([converted]).collect();
+        Some((names.join(" and "), paths::with_query(paths::ScenarioNew, &pairs)))
     }
 
     /// Which scenario is copied when it is kept under a name.
