@@ -160,8 +160,12 @@ impl Catalogue {
     }
 }
 
-/// By which share a price differs from another reading of the same, where that is odd.
+/// By which share a price differs from another reading of the same, where that is odd. Nothing is known of one in
+/// another currency.
 fn jump(price: &Price, before: &Price) -> Option<Mark> {
+    if price.currency != before.currency {
+        return None;
+    }
     let share = quotient(price.amount, before.amount)? - one();
     let is_odd = share.abs() > decimal(JUMP.0, JUMP.1);
     is_odd.then_some(Mark::Jump { before: before.amount, date: before.date, share: share.round(4) })
@@ -278,6 +282,12 @@ mod tests {
         assert!(jump("6.00", "6.61") && jump("6.00", "5.39"));
         assert!(!jump("6.00", "6.60") && !jump("6.00", "5.40"));
         assert!(!jump("0", "6.60"), "nothing is known of a share of nothing");
+        let rupees = Price { currency: Currency::exactly("INR"), ..at("600", "2026-07-19") };
+        let marks = list.marks_of(&at("6.88", "2026-07-20"), Some(&rupees), today);
+        assert!(
+            !marks.iter().any(|mark| matches!(mark, Mark::Jump { .. })),
+            "of another currency: {marks:?}"
+        );
     }
 
     #[test]

@@ -24,7 +24,7 @@ fn one(row: &Row<'_>, supplier: &str, about: &About, taken: &mut Taken) {
         return taken.skip(row.number, "without accelerators");
     }
     let Some(known) = recognize(supplier, sku, name, memory) else {
-        return taken.skip(row.number, format!("no model of the catalog is called “{name}”"));
+        return taken.unknown(row.number, name);
     };
     let stated = if is_none { None } else { gpus(counted) };
     let gpus = match (known.instance.map(|it| it.accelerators), stated) {

@@ -23,8 +23,16 @@ use crate::scenario::arithmetic::{one, quotient};
 const TOLD: usize = 200;
 /// The dearest hour of one accelerator that is believed.
 const MOST: i64 = 10_000;
-/// What the others publish their prices in.
-const DOLLARS: &str = "USD";
+/// A catalogue of the largest cloud with all its regions has some 100,000.
+const MOST_ROWS: usize = 300_000;
+/// Reasons that rows are skipped for that are told one by one.
+const REASONS: usize = 50;
+/// Characters of a name in a sentence.
+const NAME: usize = 100;
+/// Characters of a text that is kept of a price.
+pub const LONGEST: usize = 200;
+/// What lists are mostly in.
+pub const DOLLARS: &str = "USD";
 
 /// Who wrote a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,9 +111,19 @@ pub fn read(content: &[u8], about: &About) -> Result<Read, String> {
     let mut rows = Vec::new();
     let mut taken = Taken::new(format);
     for (at, record) in reader.records().enumerate() {
+        if at == MOST_ROWS {
+            return Err("it has more than 300,000 rows: send it in parts".to_owned());
+        }
         taken.rows += 1;
         match record {
-            Ok(record) => rows.push((at + 1, record)),
+            Ok(record) => match record.iter().enumerate().find(|(_, text)| text.contains('\0')) {
+                None => rows.push((at + 1, record)),
+                // No database keeps one, in whichever column it stands.
+                Some((column, found)) => {
+                    let name = head.get(column).unwrap_or("the row");
+                    taken.reject(at + 1, name, found, "text without a NUL character");
+                }
+            },
             Err(_) => taken.reject(at + 1, "the row", "bytes that are no text", "a row of CSV in UTF-8"),
         }
     }
@@ -190,6 +208,8 @@ struct Taken {
     prices: Vec<(usize, Price)>,
     by_reading: BTreeMap<(String, NaiveDate), usize>,
     skipped: Vec<Skipped>,
+    /// Where each reason stands in it.
+    by_reason: BTreeMap<String, usize>,
     rejected: Vec<Rejected>,
     rejected_count: usize,
 }
@@ -202,6 +222,7 @@ impl Taken {
             prices: Vec::new(),
             by_reading: BTreeMap::new(),
             skipped: Vec::new(),
+            by_reason: BTreeMap::new(),
             rejected: Vec::new(),
             rejected_count: 0,
         }
@@ -210,17 +231,27 @@ impl Taken {
     fn reject(&mut self, row: usize, column: &str, found: &str, expected: impl Into<String>) {
         self.rejected_count += 1;
         if self.rejected.len() < TOLD {
-            let found = found.chars().take(100).collect();
-            self.rejected.push(Rejected { row, column: column.to_owned(), found, expected: expected.into() });
+            let (column, found) = (name_of(column), name_of(found));
+            self.rejected.push(Rejected { row, column, found, expected: expected.into() });
         }
     }
 
     fn skip(&mut self, row: usize, reason: impl Into<String>) {
-        let reason = reason.into();
-        match self.skipped.iter_mut().find(|it| it.reason == reason) {
-            Some(it) => it.count += 1,
-            None => self.skipped.push(Skipped { reason, count: 1, first_row: row }),
+        let mut reason = reason.into();
+        if self.skipped.len() >= REASONS && !self.by_reason.contains_key(&reason) {
+            reason = "other reasons".to_owned();
         }
+        if let Some(it) = self.by_reason.get(&reason).and_then(|at| self.skipped.get_mut(*at)) {
+            it.count += 1;
+            return;
+        }
+        self.by_reason.insert(reason.clone(), self.skipped.len());
+        self.skipped.push(Skipped { reason, count: 1, first_row: row });
+    }
+
+    /// Skips a row whose accelerator nobody knows.
+    fn unknown(&mut self, row: usize, name: &str) {
+        self.skip(row, format!("no model of the catalog is called “{}”", name_of(name)));
     }
 
     /// Reads an amount; a text that is none is rejected.
@@ -252,6 +283,11 @@ impl Taken {
             let found = price.amount.to_string();
             return self.reject(row, "price", &found, "an hour of one accelerator that costs at most 10,000");
         }
+        let Price { supplier, sku, region, source, .. } = &price;
+        let texts = [("supplier", supplier), ("sku", sku), ("region", region), ("source", source)];
+        if let Some((column, found)) = texts.into_iter().find(|it| is_long(it.1)) {
+            return self.reject(row, column, found, format!("{LONGEST} characters at most"));
+        }
         let reading = (price.offer(), price.date);
         let Some(at) = self.by_reading.get(&reading).copied() else {
             self.by_reading.insert(reading, self.prices.len());
@@ -274,6 +310,16 @@ impl Taken {
         let Self { format, rows, prices, skipped, rejected, rejected_count, .. } = self;
         Read { format, rows, prices, skipped, rejected, rejected_count }
     }
+}
+
+/// A text as it is told: no longer than is read, and without what no database keeps.
+fn name_of(text: &str) -> String {
+    text.chars().take(NAME).map(|it| if it == '\0' { '\u{fffd}' } else { it }).collect()
+}
+
+/// Whether a text is longer than is kept of a price.
+pub fn is_long(text: &str) -> bool {
+    text.chars().nth(LONGEST).is_some()
 }
 
 /// The price of one accelerator of a machine that has so many, or a part of one.

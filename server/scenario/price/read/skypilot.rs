@@ -54,7 +54,7 @@ fn one(row: &Row<'_>, supplier: &str, beside: &Beside<'_>, about: &About, taken:
     }
     let info = row.get("gpuinfo");
     let Some(known) = recognize(supplier, sku, name, memory_of(info)) else {
-        return taken.skip(row.number, format!("no model of the catalog is called “{name}”"));
+        return taken.unknown(row.number, name);
     };
     let counted = row.get("acceleratorcount");
     let Some(gpus) = count(counted, known.instance.map(|it| it.accelerators), info) else {

@@ -276,6 +276,45 @@ fn our_own_list_needs_four_columns_and_says_what_is_wrong_with_a_row() {
 }
 
 #[test]
+fn a_row_with_a_nul_or_a_text_without_end_is_rejected() {
+    let long = "x".repeat(LONGEST + 1);
+    let fits = "x".repeat(LONGEST);
+    let read = read_plain(&format!(
+        "nvidia-h100-sxm,A\0B,on-demand,3\nnvidia-h100-sxm,{long},on-demand,3\nnvidia-h100-sxm,{fits},on-demand,3\n"
+    ));
+    let told: Vec<_> = read
+        .rejected
+        .iter()
+        .map(|it| (it.row, it.column.as_str(), it.found.chars().count(), it.expected.as_str()))
+        .collect();
+    let expected =
+        [(1, "supplier", 3, "text without a NUL character"), (2, "supplier", 100, "200 characters at most")];
+    assert_eq!((told.as_slice(), read.prices.len()), (expected.as_slice(), 1));
+    assert_eq!(read.rejected[0].found, "A\u{fffd}B");
+}
+
+#[test]
+fn of_many_reasons_to_skip_the_first_are_told_and_names_are_cut() {
+    let name = |at: usize| format!("{at}-{}", "Abacus".repeat(30));
+    let rows: String = (0..60).map(|at| format!("{at},m{at},{},1,1\n", name(at))).collect();
+    let content =
+        format!("a,instance_name,gpu_name,gpu_count,price\n{}{}", rows.replace("Abacus", "Ab"), rows);
+    let read = read(content.as_bytes(), &about("Someone")).unwrap();
+    assert_eq!(read.skipped.iter().map(|it| it.count).sum::<usize>(), 120);
+    assert_eq!((read.skipped.len(), read.skipped[REASONS].reason.as_str()), (REASONS + 1, "other reasons"));
+    assert_eq!(read.skipped[REASONS].count, 70);
+    assert!(read.skipped.iter().all(|it| it.reason.chars().count() < NAME + 50), "{:?}", read.skipped[0]);
+}
+
+#[test]
+fn a_list_without_end_is_refused() {
+    let rows = |count: usize| format!("accelerator,supplier,tier,price\n{}", "a,b,c,d\n".repeat(count));
+    assert_eq!(read(rows(MOST_ROWS).as_bytes(), &about("")).unwrap().rows, MOST_ROWS);
+    let refused = read(rows(MOST_ROWS + 1).as_bytes(), &about("")).unwrap_err();
+    assert_eq!(refused, "it has more than 300,000 rows: send it in parts");
+}
+
+#[test]
 fn our_own_list_is_read_back_as_it_was_written() {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for price in shipped() {
