@@ -1,6 +1,6 @@
 //! Changing the list: proposed by whoever may, applied and undone by whoever may decide. Each makes a revision.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::types::Json;
@@ -10,6 +10,9 @@ use super::entry::{Edit, Said};
 use super::keep::entries;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::scenario::price::read::{Format, Rejected, Skipped};
+
+/// So long a file that was read waits for whoever sent it.
+const DRAFT_DAYS: i64 = 30;
 
 /// What became of a wish to change the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +97,25 @@ pub struct Change {
     pub undone_by: Option<String>,
 }
 
+/// A change as lists tell it, without the prices it changes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    pub id: i64,
+    pub status: Status,
+    pub summary: String,
+    pub reason: Option<String>,
+    /// How many prices it changes.
+    pub prices: i32,
+    pub made_at: DateTime<Utc>,
+    pub made_by: String,
+    pub decided_at: Option<DateTime<Utc>>,
+    pub decided_by: Option<String>,
+    pub applied_revision: Option<i64>,
+    pub undone_revision: Option<i64>,
+    pub undone_at: Option<DateTime<Utc>>,
+    pub undone_by: Option<String>,
+}
+
 /// What is to be changed, and why.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
@@ -136,7 +158,8 @@ pub async fn change(
     Ok(outcome)
 }
 
-/// Keeps what a file would change, for whoever sent it to look at. Answers its number.
+/// Keeps what a file would change, for whoever sent it to look at. Answers its number; that of before where they sent
+/// the same already. Those that nobody proposed or applied for long go.
 pub async fn draft(
     db: &mut PgConnection,
     edits: &[Edit],
@@ -146,6 +169,27 @@ pub async fn draft(
     now: DateTime<Utc>,
 ) -> sqlx::Result<i64> {
     let mut tx = db.begin().await?;
+    sqlx::query!(
+        "delete from price_changes where status = 'drafted' and made_at < $1",
+        now - Duration::days(DRAFT_DAYS),
+    )
+    .execute(&mut *tx)
+    .await?;
+    let same = sqlx::query_scalar!(
+        "select change_id from price_changes
+         where status = 'drafted' and made_by = $1 and summary = $2 and edits = $3 and report = $4
+         order by change_id desc limit 1",
+        by.name,
+        about.summary,
+        Json(edits) as _,
+        Json(report) as _,
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    if let Some(id) = same {
+        tx.commit().await?;
+        return Ok(id);
+    }
     let id = insert(&mut tx, Status::Drafted, edits, about, Some(report), by, now).await?;
     let decision = Decision { change: id, summary: about.summary, by, now };
     decision.record(&mut tx, Verb::PricesImported, json!({ "prices": edits.len() })).await?;
@@ -153,29 +197,35 @@ pub async fn draft(
     Ok(id)
 }
 
-/// Hands what a file would change to whoever decides. False where that was done before.
+/// Hands what a file would change to whoever decides. Nothing where that was done before, or it changes nothing.
 pub async fn propose(
     db: &mut PgConnection,
     id: i64,
     reason: Option<&str>,
     by: &Actor,
     now: DateTime<Utc>,
-) -> sqlx::Result<bool> {
+) -> sqlx::Result<Outcome> {
     let mut tx = db.begin().await?;
-    let summary = sqlx::query_scalar!(
-        "update price_changes set status = 'proposed', reason = $2
-         where change_id = $1 and status = 'drafted'
-         returning summary",
+    let last = begin(&mut tx).await?;
+    let found = find(&mut tx, id).await?;
+    let Some(change) = found.filter(|it| it.status == Status::Drafted && !it.edits.is_empty()) else {
+        return Ok(Outcome::Nothing);
+    };
+    let overtaken = entries(&mut tx, last).await?.overtaken(&change.edits);
+    if !overtaken.is_empty() {
+        return Ok(Outcome::Overtaken(overtaken));
+    }
+    sqlx::query!(
+        "update price_changes set status = 'proposed', reason = $2 where change_id = $1",
         id,
-        reason,
+        reason
     )
-    .fetch_optional(&mut *tx)
+    .execute(&mut *tx)
     .await?;
-    let Some(summary) = summary else { return Ok(false) };
-    let decision = Decision { change: id, summary: &summary, by, now };
+    let decision = Decision { change: id, summary: &change.summary, by, now };
     decision.record(&mut tx, Verb::PricesProposed, json!({ "reason": reason })).await?;
     tx.commit().await?;
-    Ok(true)
+    Ok(Outcome::Proposed(id))
 }
 
 /// Makes a change hold that waits.
@@ -252,17 +302,22 @@ pub async fn discard(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<U
 }
 
 /// The changes there were, the latest first.
-pub async fn changes(db: &mut PgConnection, limit: i64) -> sqlx::Result<Vec<Change>> {
+pub async fn changes(db: &mut PgConnection, limit: i64) -> sqlx::Result<Vec<Line>> {
     sqlx::query_as!(
-        Change,
-        r#"select change_id as id, status as "status: Status", summary, reason, edits as "edits: Json<Vec<Edit>>",
-                  report as "report: Json<Report>", made_at, made_by, decided_at, decided_by, applied_revision,
+        Line,
+        r#"select change_id as id, status as "status: Status", summary, reason,
+                  jsonb_array_length(edits) as "prices!", made_at, made_by, decided_at, decided_by, applied_revision,
                   undone_revision, undone_at, undone_by
            from price_changes order by change_id desc limit $1"#,
         limit,
     )
     .fetch_all(db)
     .await
+}
+
+/// How many changes there were.
+pub async fn count(db: &mut PgConnection) -> sqlx::Result<i64> {
+    sqlx::query_scalar!(r#"select count(*) as "count!" from price_changes"#).fetch_one(db).await
 }
 
 /// How many proposals wait for a decision.

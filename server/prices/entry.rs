@@ -105,6 +105,16 @@ impl Entries {
         Self { said }
     }
 
+    /// Those of these offers, by id, that do not stand as they stood then.
+    pub fn changed_since(&self, then: &Self, offers: &[&str]) -> Vec<String> {
+        let (now, then) = (self.catalogue(), then.catalogue());
+        let changed = offers.iter().filter_map(|id| {
+            let (now, then) = (now.find(id), then.find(id));
+            if now == then { None } else { now.or(then).map(|it| title(&it.price)) }
+        });
+        changed.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Offers of edits that are not as these found them.
     pub fn overtaken(&self, edits: &[Edit]) -> Vec<String> {
         let is_other = |edit: &&Edit| self.said.get(&edit.entry()) != edit.before.as_ref();

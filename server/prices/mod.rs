@@ -7,8 +7,8 @@ mod entry;
 mod keep;
 
 pub use change::{
-    About, Change, Outcome, Report, Right, Status, apply, change, changes, discard, draft, find, propose,
-    undo, waiting,
+    About, Change, Line, Outcome, Report, Right, Status, apply, change, changes, count, discard, draft, find,
+    propose, undo, waiting,
 };
 pub use entry::{Edit, Entries, Said, edits_of_file, edits_of_removal, edits_of_replacement};
 pub use keep::{as_of, current, entries, revision};

@@ -123,14 +123,26 @@ async fn a_price_that_is_entered_holds_at_once_and_is_undone(db: PgPool) {
 
     let undone = admin.submit("/prices/changes/1", "/prices/changes/1/undo", &[]).await;
     assert_eq!(undone.status, StatusCode::UNPROCESSABLE_ENTITY, "a later change touched it");
-    assert!(undone.body.contains("Somebody changed this meanwhile"));
+    assert!(undone.body.contains("A later change touched these"));
+    assert!(!undone.body.contains("Somebody changed this meanwhile"));
+    let page = admin.get("/prices/changes/1").await.body;
+    assert!(
+        page.contains("A later change touched these") && !page.contains("Somebody changed this meanwhile")
+    );
     admin.submit("/prices/changes/2", "/prices/changes/2/undo", &[]).await;
     assert_eq!(listed(&mut admin, "supplier=Vultr").await, vultr);
     admin.submit("/prices/changes/1", "/prices/changes/1/undo", &[]).await;
     assert_eq!(listed(&mut admin, "supplier=Vultr").await, []);
     let changes = json(&mut admin, "/prices/changes.json").await;
+    assert_eq!((&changes["total"], &changes["limit"]), (&2.into(), &200.into()));
+    let changes = &changes["changes"];
     assert_eq!((&changes[0]["status"], &changes[0]["reason"]), (&"undone".into(), &"they answered".into()));
     assert_eq!(changes[1]["undone_revision"], 4);
+    assert_eq!((&changes[1]["prices"], &changes[1]["edits"]), (&1.into(), &Value::Null));
+    assert_eq!(
+        json(&mut admin, "/prices/changes/2.json").await["change"]["edits"][0]["after"]["price"]["price"],
+        "3.6"
+    );
     assert!(
         html::text(&admin.get("/prices/changes").await.body, "main")
             .contains("Vultr 8x H100, on demand: added")
@@ -162,10 +174,15 @@ async fn what_is_wrong_is_said_at_its_field_and_what_is_odd_is_asked_once_more(d
     assert!(problem.contains("times the median of on demand prices of the same accelerator"), "{problem}");
     assert!(asked.body.contains("An hour of one GPU is 30 USD, as I entered it"));
     assert_eq!(listed(&mut admin, "supplier=Vultr").await, []);
-    let sure: Vec<_> = node.into_iter().chain([("sure", "yes")]).collect();
+    // What is ticked is of the price that was asked about, and of no other.
+    let claim = html::attributes(&asked.body, "input[name=sure]", "value").remove(0);
+    assert_eq!(claim, "An hour of one GPU is 30 USD");
+    let other = with(&[("price", "300")]).into_iter().chain([("sure", claim.as_str())]).collect::<Vec<_>>();
+    assert_eq!(enter(&mut admin, &other).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let sure: Vec<_> = node.into_iter().chain([("sure", claim.as_str())]).collect();
     assert_eq!(enter(&mut admin, &sure).await.status, StatusCode::SEE_OTHER);
     let marks = &json(&mut admin, "/prices.json?supplier=Vultr").await["prices"][0]["marks"];
-    assert_eq!(marks[0]["what"], "far-above");
+    assert!(marks.as_array().unwrap().iter().any(|it| it["what"] == "far-above"), "{marks}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -207,7 +224,7 @@ async fn a_file_is_looked_at_before_it_changes_anything(db: PgPool) {
     let edits = html::text(&admin.get(&later).await.body, "#edits");
     assert!(edits.contains("20.0 % more"), "{edits}");
     let csv = admin.get(&format!("{later}.csv")).await.body;
-    assert!(csv.contains(",2026-11-10,3.5,4.2,USD,20.0 % more"), "{csv}");
+    assert!(csv.contains(",2026-11-10,3.5,USD,4.2,USD,20.0 % more"), "{csv}");
 
     for (supplier, content, sentence) in [
         ("Lambda", "a,b\n1,2\n", "names no columns of a list of prices"),
@@ -271,6 +288,155 @@ async fn an_offer_that_is_shipped_is_removed_and_brought_back(db: PgPool) {
     assert_eq!(listed(&mut admin, aws).await, [("AWS".into(), "6.88".into())]);
 }
 
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_form_overwrites_nothing_that_somebody_else_saved_since_it_was_opened(db: PgPool) {
+    let app = TestApp::new(db);
+    let (mut one, mut other) = (app.signed_in(Role::Admin).await, app.signed_in(Role::Admin).await);
+    enter(&mut one, &ENTERED).await;
+    let list = json(&mut one, "/prices.json?supplier=Vultr").await;
+    let offer = format!("/prices/offers/{}", list["prices"][0]["id"].as_str().unwrap());
+    let form = one.get(&offer).await.body;
+    let seen = html::attributes(&form, "input[name=revision]", "value").remove(0);
+    let removal = format!("{offer}/remove?revision=1");
+    assert!(form.contains(&removal));
+    assert_eq!(seen, "1");
+    let theirs = with(&[("price", "3.60"), ("date", "2026-11-03")]);
+    assert_eq!(other.submit(&offer, &offer, &theirs).await.status, StatusCode::SEE_OTHER);
+
+    let mine = with(&[("price", "3.50"), ("date", "2026-11-02")]);
+    for address in [offer.as_str(), "/prices/new"] {
+        let fields: Vec<_> = mine.iter().copied().chain([("revision", "1")]).collect();
+        let refused = one.submit(&offer, address, &fields).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{address}");
+        assert!(refused.body.contains("Somebody changed this meanwhile"), "{}", refused.body);
+        assert!(refused.body.contains(r#"value="3.50""#), "what was typed is there still");
+        assert_eq!(html::attributes(&refused.body, "input[name=revision]", "value"), ["2"]);
+    }
+    assert_eq!(one.submit(&offer, &removal, &[]).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(listed(&mut one, "supplier=Vultr").await[0].1, "3.6");
+    // Who has seen it since may.
+    let fields: Vec<_> = mine.iter().copied().chain([("revision", "2")]).collect();
+    assert_eq!(one.submit(&offer, &offer, &fields).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(listed(&mut one, "supplier=Vultr").await[0].1, "3.5");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn texts_without_end_and_nuls_are_refused_in_words(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let (long, reason): (&str, &str) = ("x".repeat(201).leak(), "y".repeat(1001).leak());
+    for (field, value) in
+        [("supplier", long), ("sku", long), ("region", long), ("source", long), ("reason", reason)]
+    {
+        let answer = enter(&mut admin, &with(&[(field, value)])).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{field}");
+        let problem = html::text(&answer.body, &format!("#{field}-problem"));
+        assert!(problem.contains("characters at most"), "{field}: {problem}");
+    }
+    for (supplier, sentence) in [
+        (long, "Supplier: expected 200 characters at most"),
+        ("a\0b", "Supplier: expected text without a NUL"),
+    ] {
+        let answer = load(&mut admin, supplier, SKYPILOT).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.body);
+        assert!(html::text(&answer.body, "main").contains(sentence), "{sentence}");
+    }
+    let rows = SKYPILOT.replace("gpu_8x_v100_n", "gpu\0").replace("gpu_1x_a10,A10", "gpu_1x_a10,Aba\0cus");
+    let answer = load(&mut admin, "Lambda", &rows).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let report = html::text(&admin.get(answer.location()).await.body, "#report");
+    assert!(
+        report.contains("1 price changes the list") && report.contains("3 rows are rejected"),
+        "{report}"
+    );
+    assert!(report.contains("text without a NUL character"), "{report}");
+    let file = answer.location();
+    let refused = admin.submit(file, &format!("{file}/propose"), &[("reason", reason)]).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_file_that_is_sent_again_finds_its_preview_and_old_ones_go(db: PgPool) {
+    let mut admin = TestApp::new(db.clone()).signed_in(Role::Admin).await;
+    let first = load(&mut admin, "Lambda", SKYPILOT).await.location().to_owned();
+    assert_eq!(load(&mut admin, "Lambda", SKYPILOT).await.location(), first);
+    sqlx::query("update price_changes set made_at = now() - interval '31 days'").execute(&db).await.unwrap();
+    let second = load(&mut admin, "Lambda", SKYPILOT).await.location().to_owned();
+    assert_ne!(second, first);
+    assert_eq!(admin.get(&first).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(json(&mut admin, "/prices/changes.json").await["total"], 1);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_list_of_changes_says_where_it_stops_and_a_change_how_many_it_lost(db: PgPool) {
+    let mut admin = TestApp::new(db.clone()).signed_in(Role::Admin).await;
+    let head = "accelerator,supplier,tier,price,sku,date\n";
+    let rows = |price: &str| -> String {
+        (0..25).map(|at| format!("nvidia-h100-sxm,Nobody,on-demand,{price},m{at},2026-11-10\n")).collect()
+    };
+    let change = load(&mut admin, "", &format!("{head}{}", rows("3"))).await.location().to_owned();
+    let later = load(&mut admin, "", &format!("{head}{}", rows("3.1"))).await.location().to_owned();
+    admin.submit(&later, &format!("{later}/apply"), &[]).await;
+    let page = html::text(&admin.get(&change).await.body, "main");
+    assert!(page.contains("and 5 more"), "{page}");
+    let refused = admin.submit(&change, &format!("{change}/propose"), &[]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "it is overtaken");
+
+    sqlx::query(
+        "insert into price_changes (status, summary, edits, made_at, made_by)
+         select 'discarded', 'one of many', '[]', now(), 'somebody' from generate_series(1, 205)",
+    )
+    .execute(&db)
+    .await
+    .unwrap();
+    let list = json(&mut admin, "/prices/changes.json").await;
+    assert_eq!((list["changes"].as_array().unwrap().len(), &list["total"]), (200, &207.into()));
+    let page = html::text(&admin.get("/prices/changes").await.body, "main");
+    assert!(page.contains("The latest 200 of 207"), "{page}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_was_decided_before_is_said_and_what_never_was_is_not_found(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    enter(&mut admin, &ENTERED).await;
+    for act in ["apply", "undo", "propose", "discard"] {
+        let answer = admin.submit("/prices/new", &format!("/prices/changes/77/{act}"), &[]).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{act}");
+    }
+    let one = "/prices/changes/1";
+    for (act, sentence) in [
+        ("apply", "it was applied by"),
+        ("propose", "it was applied by"),
+        ("undo", "Done"),
+        ("undo", "it was undone by"),
+        ("discard", "it was undone by"),
+    ] {
+        let answer = admin.submit(one, &format!("{one}/{act}"), &[]).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{act}");
+        let page = admin.get(answer.location()).await.body;
+        assert!(page.contains(sentence), "{act}: {page}");
+    }
+    // A file that changes nothing is no proposal.
+    let csv = admin.get("/prices.csv").await.body;
+    let draft = load(&mut admin, "", &csv).await.location().to_owned();
+    admin.submit(one, &format!("{draft}/propose"), &[]).await;
+    assert_eq!(json(&mut admin, &format!("{draft}.json")).await["change"]["status"], "drafted");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn prices_in_two_currencies_are_not_compared(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    enter(&mut admin, &ENTERED).await;
+    let list = json(&mut admin, "/prices.json?supplier=Vultr").await;
+    let offer = format!("/prices/offers/{}", list["prices"][0]["id"].as_str().unwrap());
+    let euros = with(&[("currency", "EUR"), ("price", "3")]);
+    assert_eq!(admin.submit(&offer, &offer, &euros).await.status, StatusCode::SEE_OTHER);
+    let edits = html::text(&admin.get("/prices/changes/2").await.body, "#edits");
+    assert!(edits.contains("3.75 USD") && edits.contains("in another currency"), "{edits}");
+    assert!(!edits.contains(" less") && !edits.contains(" more"), "{edits}");
+    let csv = admin.get("/prices/changes/2.csv").await.body;
+    assert!(csv.contains(",3.75,USD,3,EUR,in another currency"), "{csv}");
+}
+
 /// A ledger with an hour of 8 H100 for 24 dollars in the last quarter that is over.
 async fn with_hours(db: PgPool) -> TestLedger {
     let quarter = Period::quarter_of(BillingMonth::of(clock::now().date_naive())).previous();
@@ -291,6 +457,12 @@ async fn our_own_effective_price_stands_beside_the_list_for_all_but_leads(db: Pg
     assert_eq!(list["own_prices"]["prices"][0]["pricing"], "Standard");
     let spot = json(&mut finance, "/prices.json?accelerator=nvidia-h100-sxm&tier=spot").await;
     assert_eq!(spot["prices"][0]["ours"], Value::Null, "nothing was bought so");
+    assert_eq!(
+        (&list["prices"][0]["own_currency"], &spot["prices"][0]["own_currency"]),
+        (&"USD".into(), &Value::Null)
+    );
+    let csv = finance.get("/prices.csv?supplier=AWS&accelerator=nvidia-h100-sxm&tier=on-demand").await.body;
+    assert!(csv.contains(",own_effective_price,own_currency") && csv.contains(",3,USD"), "{csv}");
     assert!(html::text(&finance.get("/prices?supplier=AWS").await.body, "main table").contains("3.00 USD"));
 
     let mut lead = app.signed_in(Role::Lead).await;

@@ -41,13 +41,15 @@ impl Line {
 
     /// By which share it is more, or less, than what held.
     fn share(&self) -> Option<Decimal> {
-        let held = self.held.as_ref().filter(|_| !self.is_removal)?;
+        let is_comparable = |held: &&Price| !self.is_removal && held.currency == self.price.currency;
+        let held = self.held.as_ref().filter(is_comparable)?;
         quotient(self.price.amount, held.amount).map(|it| it - one())
     }
 
     fn difference(&self) -> String {
         match (self.is_removal, &self.held, self.share()) {
             (true, ..) => "removed".to_owned(),
+            (_, Some(held), _) if held.currency != self.price.currency => "in another currency".to_owned(),
             (_, Some(held), _) if held.date > self.price.date => "older than what holds".to_owned(),
             (_, Some(_), Some(share)) if share.is_zero() => "the same, read again".to_owned(),
             (_, Some(_), Some(share)) => words::more_or_less(share),
@@ -149,8 +151,19 @@ pub async fn show(path: paths::PriceChange, layout: Layout, mut db: Db) -> Resul
 }
 
 impl Record for Line {
-    const COLUMNS: &'static [&'static str] =
-        &["accelerator", "supplier", "tier", "sku", "region", "date", "before", "after", "currency", "what"];
+    const COLUMNS: &'static [&'static str] = &[
+        "accelerator",
+        "supplier",
+        "tier",
+        "sku",
+        "region",
+        "date",
+        "before",
+        "before_currency",
+        "after",
+        "currency",
+        "what",
+    ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         let price = &self.price;
@@ -162,6 +175,7 @@ impl Record for Line {
             Cell::text(price.region.as_str()),
             Cell::text(price.date.to_string()),
             self.held.as_ref().map_or(Cell::Empty, |it| Cell::Number(it.amount)),
+            self.held.as_ref().map_or(Cell::Empty, |it| Cell::text(it.currency.as_str())),
             if self.is_removal { Cell::Empty } else { Cell::Number(price.amount) },
             Cell::text(price.currency.as_str()),
             Cell::text(self.difference()),

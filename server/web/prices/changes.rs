@@ -5,14 +5,15 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use serde::Deserialize;
+use serde_json::json;
+use sqlx::PgConnection;
 
-use super::{to_change, told};
+use super::{Why, to_change, told};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
-use crate::prices::{self, Change, Outcome, Status};
-use crate::web::error::Result;
+use crate::prices::{self, Line, Outcome, Status};
+use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Form, cookie};
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -24,8 +25,23 @@ const LISTED: i64 = 200;
 #[template(path = "prices/changes.html")]
 struct Page {
     layout: Layout,
-    changes: Vec<Change>,
+    changes: Vec<Line>,
+    /// How many there are; the latest are listed.
+    total: i64,
     overtaken: Vec<String>,
+    /// They keep a change from being undone, not from being applied.
+    is_undoing: bool,
+}
+
+impl Page {
+    async fn find(layout: Layout, db: &mut PgConnection) -> Result<Self> {
+        let (changes, total) = (prices::changes(&mut *db, LISTED).await?, prices::count(db).await?);
+        Ok(Self { layout, changes, total, overtaken: Vec::new(), is_undoing: false })
+    }
+
+    fn is_cut(&self) -> bool {
+        i64::try_from(self.changes.len()).is_ok_and(|listed| listed < self.total)
+    }
 }
 
 /// The look of a state's badge.
@@ -39,32 +55,28 @@ pub(super) fn look(status: &Status) -> &'static str {
 }
 
 pub async fn index(_: paths::PriceChanges, layout: Layout, mut db: Db) -> Result {
-    let changes = prices::changes(&mut db, LISTED).await?;
-    respond::html(Page { layout, changes, overtaken: Vec::new() })
+    respond::html(Page::find(layout, &mut db).await?)
 }
 
 pub async fn json(_: paths::PriceChangesJson, mut db: Db) -> Result {
-    respond::json(&prices::changes(&mut db, i64::MAX).await?)
-}
-
-#[derive(Deserialize)]
-pub struct Why {
-    #[serde(default)]
-    reason: String,
+    let (changes, total) = (prices::changes(&mut db, LISTED).await?, prices::count(&mut db).await?);
+    respond::json(&json!({ "changes": changes, "total": total, "limit": LISTED }))
 }
 
 /// Hands what a file would change to whoever decides.
 pub async fn propose(
     path: paths::PricePropose,
+    layout: Layout,
     by: Actor,
     State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(why): Form<Why>,
 ) -> Result {
-    let reason = Some(why.reason.trim()).filter(|it| !it.is_empty());
-    let is_done = prices::propose(&mut db, path.change, reason, &by, clock::now()).await?;
-    let sentence = if is_done { "Proposed. An administrator decides." } else { "It was proposed before." };
-    Ok(back(&to_change(&path.change), sentence, &settings))
+    let outcome = prices::propose(&mut db, path.change, why.reason()?, &by, clock::now()).await?;
+    if let Outcome::Proposed(id) = outcome {
+        return Ok(back(&to_change(&id), "Proposed. An administrator decides.", &settings));
+    }
+    decided(outcome, path.change, "the change is proposed", layout, db, &settings).await
 }
 
 pub async fn apply(
@@ -75,7 +87,7 @@ pub async fn apply(
     mut db: Db,
 ) -> Result {
     let outcome = prices::apply(&mut db, path.change, &by, clock::now()).await?;
-    decided(outcome, "the change is applied", layout, db, &settings).await
+    decided(outcome, path.change, "the change is applied", layout, db, &settings).await
 }
 
 pub async fn undo(
@@ -86,17 +98,44 @@ pub async fn undo(
     mut db: Db,
 ) -> Result {
     let outcome = prices::undo(&mut db, path.change, &by, clock::now()).await?;
-    decided(outcome, "the change is undone", layout, db, &settings).await
+    if let Outcome::Overtaken(overtaken) = outcome {
+        return respond::refused(Page { overtaken, is_undoing: true, ..Page::find(layout, &mut db).await? });
+    }
+    decided(outcome, path.change, "the change is undone", layout, db, &settings).await
 }
 
-async fn decided(outcome: Outcome, what: &str, layout: Layout, mut db: Db, settings: &Settings) -> Result {
+async fn decided(
+    outcome: Outcome,
+    id: i64,
+    what: &str,
+    layout: Layout,
+    mut db: Db,
+    settings: &Settings,
+) -> Result {
+    if outcome == Outcome::Nothing {
+        return nothing(&mut db, id, settings).await;
+    }
     match told(outcome, what, settings) {
         Ok(response) => Ok(response),
-        Err(overtaken) => {
-            let changes = prices::changes(&mut db, LISTED).await?;
-            respond::refused(Page { layout, changes, overtaken })
-        }
+        Err(overtaken) => respond::refused(Page { overtaken, ..Page::find(layout, &mut db).await? }),
     }
+}
+
+/// Says why nothing happened to a change: what was decided of it, if there is one.
+async fn nothing(db: &mut PgConnection, id: i64, settings: &Settings) -> Result {
+    let change = prices::find(db, id).await?.ok_or(Error::NotFound)?;
+    let who = |by: Option<String>| by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let sentence = match change.status {
+        Status::Drafted | Status::Proposed if change.edits.is_empty() => {
+            "Nothing of it changes the list.".to_owned()
+        }
+        Status::Drafted => "Nothing changed: it is a preview, and was never applied.".to_owned(),
+        Status::Proposed => "Nothing changed: it is proposed, and waits for a decision.".to_owned(),
+        Status::Applied => format!("Nothing changed: it was applied{}.", who(change.decided_by)),
+        Status::Undone => format!("Nothing changed: it was undone{}.", who(change.undone_by)),
+        Status::Discarded => format!("Nothing changed: it was set aside{}.", who(change.decided_by)),
+    };
+    Ok(back(&to_change(&id), &sentence, settings))
 }
 
 pub async fn discard(
@@ -106,8 +145,10 @@ pub async fn discard(
     mut db: Db,
 ) -> Result {
     let is_done = prices::discard(&mut db, path.change, &by, clock::now()).await?;
-    let sentence = if is_done { "It is set aside." } else { "It was decided before." };
-    Ok(back(&paths::PriceChanges.to_string(), sentence, &settings))
+    if !is_done {
+        return nothing(&mut db, path.change, &settings).await;
+    }
+    Ok(back(&paths::PriceChanges.to_string(), "It is set aside.", &settings))
 }
 
 fn back(next: &str, sentence: &str, settings: &Settings) -> Response {

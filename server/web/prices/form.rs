@@ -6,24 +6,26 @@ use askama::Template;
 use axum::extract::State;
 use chrono::NaiveDate;
 use serde::Deserialize;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
-use super::{right, to_change, told, words};
+use super::{Why, right, to_change, told, words};
 use crate::accelerator;
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
-use crate::prices::{self, Edit, Entries, Report, Right};
-use crate::scenario::price::read::{self, About};
+use crate::prices::{self, Edit, Entries, Outcome, Report, Right};
+use crate::scenario::price::read::{self, About, DOLLARS, LONGEST, is_long};
 use crate::scenario::price::{Listed, Mark, Paid, Price, Tier};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, Upload};
+use crate::web::extract::{Db, Form, Query, Upload};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
 
 /// A catalogue of the largest cloud with all its regions has some 20 MB.
 const LARGEST_FILE: usize = 40 << 20;
+/// Of what stands beside a file, so that what is too long is refused in words.
+const LARGEST_TEXT: usize = 10_000;
 /// A file changes so many prices at most.
 const MOST_EDITS: usize = 20_000;
 
@@ -51,8 +53,9 @@ impl Page {
         }
     }
 
-    fn removal(&self) -> Option<paths::PriceRemove> {
-        self.listed.as_ref().map(|it| paths::PriceRemove { offer: it.id.clone() })
+    fn removal(&self) -> Option<String> {
+        let to = |it: &Listed| paths::PriceRemove { offer: it.id.clone() };
+        self.listed.as_ref().map(|it| format!("{}?revision={}", to(it), self.fields.value("revision")))
     }
 
     fn models(&self) -> Vec<(&'static str, String)> {
@@ -102,23 +105,27 @@ pub struct Typed {
     date: String,
     source: String,
     reason: String,
-    /// Ticked by who was asked whether an odd price is meant.
+    /// Ticked by who was asked whether an odd price is meant: which.
     sure: Option<String>,
+    /// Of the list that they saw; what holds where nobody says.
+    revision: Option<i64>,
 }
 
 impl Typed {
-    fn new(today: NaiveDate) -> Self {
+    fn new(today: NaiveDate, revision: i64) -> Self {
         Self {
+            revision: Some(revision),
             tier: Tier::OnDemand.as_str().to_owned(),
-            currency: super::DOLLARS.to_owned(),
+            currency: DOLLARS.to_owned(),
             date: today.to_string(),
             ..Self::default()
         }
     }
 
-    fn of(price: &Price) -> Self {
+    fn of(price: &Price, revision: i64) -> Self {
         let number = |it: Option<u32>| it.map(|it| it.to_string()).unwrap_or_default();
         Self {
+            revision: Some(revision),
             accelerator: price.accelerator.clone(),
             supplier: price.supplier.clone(),
             tier: price.tier.as_str().to_owned(),
@@ -157,11 +164,9 @@ impl Typed {
     }
 
     fn fields(&self) -> Fields {
-        Fields::new(self.cells())
-    }
-
-    fn reason(&self) -> Option<&str> {
-        Some(self.reason.trim()).filter(|it| !it.is_empty())
+        let revision = self.revision.map(|it| it.to_string()).unwrap_or_default();
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = self.cells();
+        Fields::new([a, b, c, d, e, f, g, h, i, j, k, l, m, n, ("revision", &revision)])
     }
 
     /// Reads it as a file of one row is read, so that a form takes what a file does.
@@ -199,7 +204,8 @@ impl Typed {
 
     /// Asks once more where a price is odd.
     fn ask(&self, price: &Price, entries: &Entries, fields: &mut Fields, today: NaiveDate) {
-        if self.sure.is_some() {
+        let claim = format!("An hour of one GPU is {} {}", price.amount, price.currency);
+        if self.sure.as_ref() == Some(&claim) {
             return;
         }
         let list = entries.catalogue();
@@ -212,8 +218,33 @@ impl Typed {
             .collect();
         if !odd.is_empty() {
             fields.refuse("price", format!("That is {}. Nothing is changed yet.", odd.join("; ")));
-            fields.refuse("sure", format!("An hour of one GPU is {} {}", price.amount, price.currency));
+            fields.refuse("sure", claim);
         }
+    }
+}
+
+/// The list as whoever sends a form saw it, and as it is now.
+struct Seen {
+    then: Entries,
+    now: Entries,
+    last: i64,
+}
+
+impl Seen {
+    async fn find(db: &mut PgConnection, revision: Option<i64>) -> Result<Self> {
+        let last = prices::revision(&mut *db).await?;
+        let revision = revision.unwrap_or(last);
+        if !(0..=last).contains(&revision) {
+            return Err(Error::BadRequest(format!("revision: found {revision}, expected 0 to {last}.")));
+        }
+        let now = prices::entries(&mut *db, last).await?;
+        let then = if revision == last { now.clone() } else { prices::entries(db, revision).await? };
+        Ok(Self { then, now, last })
+    }
+
+    /// The offer that they saw.
+    fn listed(&self, offer: &str) -> Result<Listed> {
+        self.then.catalogue().find(offer).cloned().ok_or(Error::NotFound)
     }
 }
 
@@ -222,8 +253,9 @@ async fn entries(db: &mut PgConnection) -> sqlx::Result<Entries> {
     prices::entries(db, revision).await
 }
 
-pub async fn new(_: paths::NewPrice, layout: Layout) -> Result {
-    let fields = Typed::new(clock::now().date_naive()).fields();
+pub async fn new(_: paths::NewPrice, layout: Layout, mut db: Db) -> Result {
+    let revision = prices::revision(&mut db).await?;
+    let fields = Typed::new(clock::now().date_naive(), revision).fields();
     respond::html(Page::new(layout, None, fields))
 }
 
@@ -239,10 +271,10 @@ pub async fn create(
 }
 
 pub async fn edit(path: paths::PriceOffer, layout: Layout, mut db: Db) -> Result {
-    let (_, list) = prices::current(&mut db).await?;
+    let (revision, list) = prices::current(&mut db).await?;
     let listed = list.find(&path.offer).ok_or(Error::NotFound)?.clone();
     let marks = list.marks(&listed, clock::now().date_naive());
-    let fields = Typed::of(&listed.price).fields();
+    let fields = Typed::of(&listed.price, revision).fields();
     respond::html(Page { marks, ..Page::new(layout, Some(listed), fields) })
 }
 
@@ -254,34 +286,39 @@ pub async fn change(
     mut db: Db,
     Form(typed): Form<Typed>,
 ) -> Result {
-    let listed = prices::current(&mut db).await?.1.find(&path.offer).ok_or(Error::NotFound)?.clone();
-    save(layout, &mut db, Some(listed), &typed, &by, &settings).await
+    save(layout, &mut db, Some(&path.offer), &typed, &by, &settings).await
 }
 
 async fn save(
     layout: Layout,
     db: &mut PgConnection,
-    listed: Option<Listed>,
+    offer: Option<&str>,
     typed: &Typed,
     by: &Actor,
     settings: &Settings,
 ) -> Result {
     let today = clock::now().date_naive();
-    let entries = entries(&mut *db).await?;
+    let seen = Seen::find(&mut *db, typed.revision).await?;
+    let listed = offer.map(|offer| seen.listed(offer)).transpose()?;
     let mut fields = typed.fields();
+    let reason = fields.check("reason", super::reason(&typed.reason)).flatten();
     let price = typed.read(&mut fields, today);
     if let Some(price) = &price {
-        typed.ask(price, &entries, &mut fields, today);
+        typed.ask(price, &seen.then, &mut fields, today);
     }
     let Some(price) = price.filter(|_| !fields.is_refused()) else {
         return respond::refused(Page::new(layout, listed, fields));
     };
     let summary = summary(&price, if listed.is_some() { "changed" } else { "added" });
+    let id = price.offer();
+    let offers: Vec<&str> = listed.iter().map(|it| it.id.as_str()).chain([id.as_str()]).collect();
+    let overtaken = seen.now.changed_since(&seen.then, &offers);
     let edits = match &listed {
-        Some(listed) => prices::edits_of_replacement(&entries, &listed.id, price),
-        None => prices::edits_of_file(&entries, vec![price]),
+        Some(listed) => prices::edits_of_replacement(&seen.then, &listed.id, price),
+        None => prices::edits_of_file(&seen.then, vec![price]),
     };
-    write(layout, db, listed, fields, edits, &summary, typed.reason(), by, settings).await
+    let wish = Wish { listed, typed, edits, overtaken, summary: &summary, reason };
+    wish.write(layout, db, &seen, by, settings).await
 }
 
 /// `AWS p5.48xlarge, us-east-1, on demand: added`.
@@ -291,47 +328,75 @@ fn summary(price: &Price, done: &str) -> String {
     format!("{} {what}, {}: {done}", price.supplier, price.tier.name())
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a form is shown again with")]
-async fn write(
-    layout: Layout,
-    db: &mut PgConnection,
+/// What a form asks for.
+struct Wish<'a> {
+    /// What is changed; none of a new one.
     listed: Option<Listed>,
-    fields: Fields,
+    typed: &'a Typed,
     edits: Vec<Edit>,
-    summary: &str,
-    reason: Option<&str>,
-    by: &Actor,
-    settings: &Settings,
-) -> Result {
-    let about = prices::About { summary, reason };
-    let outcome = prices::change(db, edits, about, right(&layout), by, clock::now()).await?;
-    match told(outcome, summary, settings) {
-        Ok(response) => Ok(response),
-        Err(overtaken) => respond::refused(Page { overtaken, ..Page::new(layout, listed, fields) }),
+    /// Prices that are not as whoever sends it saw them.
+    overtaken: Vec<String>,
+    summary: &'a str,
+    reason: Option<&'a str>,
+}
+
+impl Wish<'_> {
+    async fn write(
+        self,
+        layout: Layout,
+        db: &mut PgConnection,
+        seen: &Seen,
+        by: &Actor,
+        settings: &Settings,
+    ) -> Result {
+        let Self { listed, typed, edits, overtaken, summary, reason } = self;
+        let outcome = if overtaken.is_empty() {
+            let about = prices::About { summary, reason };
+            prices::change(db, edits, about, right(&layout), by, clock::now()).await?
+        } else {
+            Outcome::Overtaken(overtaken)
+        };
+        match told(outcome, summary, settings) {
+            Ok(response) => Ok(response),
+            // What they typed, beside what holds now, which they have seen then.
+            Err(overtaken) => {
+                let fields = Typed { revision: Some(seen.last), ..typed.clone() }.fields();
+                let listed = listed.and_then(|it| seen.now.catalogue().find(&it.id).cloned());
+                respond::refused(Page { overtaken, ..Page::new(layout, listed, fields) })
+            }
+        }
     }
 }
 
+/// The list that whoever removes an offer saw.
 #[derive(Deserialize)]
-pub struct Why {
-    #[serde(default)]
-    reason: String,
+pub struct AsOf {
+    revision: Option<i64>,
 }
 
+#[expect(clippy::too_many_arguments, reason = "what a handler takes from a request")]
 pub async fn remove(
     path: paths::PriceRemove,
     layout: Layout,
     by: Actor,
     State(settings): State<Arc<Settings>>,
+    Query(as_of): Query<AsOf>,
     mut db: Db,
     Form(why): Form<Why>,
 ) -> Result {
-    let entries = entries(&mut db).await?;
-    let listed = entries.catalogue().find(&path.offer).ok_or(Error::NotFound)?.clone();
+    let reason = why.reason()?;
+    let seen = Seen::find(&mut db, as_of.revision).await?;
+    let listed = seen.listed(&path.offer)?;
     let summary = summary(&listed.price, "removed");
-    let edits = prices::edits_of_removal(&entries, &path.offer);
-    let fields = Typed::of(&listed.price).fields();
-    let reason = Some(why.reason.trim()).filter(|it| !it.is_empty());
-    write(layout, &mut db, Some(listed), fields, edits, &summary, reason, &by, &settings).await
+    let wish = Wish {
+        typed: &Typed::of(&listed.price, seen.last),
+        edits: prices::edits_of_removal(&seen.then, &path.offer),
+        overtaken: seen.now.changed_since(&seen.then, &[&path.offer]),
+        listed: Some(listed),
+        summary: &summary,
+        reason,
+    };
+    wish.write(layout, &mut db, &seen, &by, &settings).await
 }
 
 /// A file with what stands beside it in the form.
@@ -350,7 +415,7 @@ impl Sent {
         while let Some(mut field) = upload.next_field().await? {
             let of = field.name().unwrap_or_default().to_owned();
             let file = field.file_name().map(str::to_owned);
-            let most = if file.is_some() { LARGEST_FILE } else { 1000 };
+            let most = if file.is_some() { LARGEST_FILE } else { LARGEST_TEXT };
             let mut content = Vec::new();
             while let Some(chunk) = field.chunk().await.map_err(|error| Upload::broken_off(&error))? {
                 if content.len() + chunk.len() > most {
@@ -377,6 +442,16 @@ impl Sent {
         if self.name.is_empty() {
             return Err("No file came along.".to_owned());
         }
+        let texts =
+            [("Supplier", &self.supplier), ("Source", &self.read_at), ("The name of the file", &self.name)];
+        for (label, text) in texts {
+            if text.contains('\0') {
+                return Err(format!("{label}: expected text without a NUL character."));
+            }
+            if is_long(text) {
+                return Err(format!("{label}: expected {LONGEST} characters at most."));
+            }
+        }
         let date = match self.read_on.as_str() {
             "" => today,
             text => text.parse::<NaiveDate>().map_err(|_| "Read on: expected a date such as 2026-09-30.")?,
@@ -388,37 +463,53 @@ impl Sent {
         let about = About { supplier: Some(self.supplier.clone()), date, source, today };
         read::read(&self.content, &about).map_err(|error| format!("{}: {error}.", self.name))
     }
+
+    /// What it would change, and what it has besides.
+    fn edits(&self, entries: &Entries, today: NaiveDate) -> Result<(Vec<Edit>, Report), String> {
+        let read::Read { format, rows, prices, skipped, rejected, rejected_count } = self.read(today)?;
+        let count = prices.len();
+        let edits = prices::edits_of_file(entries, prices.into_iter().map(|(_, it)| it).collect());
+        if edits.len() > MOST_EDITS {
+            let (name, found) = (&self.name, edits.len());
+            return Err(format!("{name}: it changes {found} prices, expected at most {MOST_EDITS}."));
+        }
+        let known = count - edits.len();
+        Ok((edits, Report { format: Some(format), rows, known, skipped, rejected, rejected_count }))
+    }
 }
 
-/// Reads a file and shows what it would change; nothing is changed yet.
-pub async fn load(_: paths::PricesFile, layout: Layout, by: Actor, mut db: Db, upload: Upload) -> Result {
+/// Reads a file and shows what it would change; nothing is changed yet. Nobody holds a connection while it arrives, or is
+/// read.
+pub async fn load(
+    _: paths::PricesFile,
+    layout: Layout,
+    by: Actor,
+    State(pool): State<PgPool>,
+    upload: Upload,
+) -> Result {
     let now = clock::now();
+    let today = now.date_naive();
     let sent = Sent::receive(upload).await?;
-    let found = sent.read(now.date_naive());
-    let entries = entries(&mut db).await?;
-    let edits = found.map(|found| {
-        let read::Read { format, rows, prices, skipped, rejected, rejected_count } = found;
-        let count = prices.len();
-        let edits = prices::edits_of_file(&entries, prices.into_iter().map(|(_, it)| it).collect());
-        let known = count - edits.len();
-        (edits, Report { format: Some(format), rows, known, skipped, rejected, rejected_count })
-    });
-    let refused = match edits {
-        Ok((edits, _)) if edits.len() > MOST_EDITS => {
-            format!("{}: it changes {} prices, expected at most {MOST_EDITS}.", sent.name, edits.len())
-        }
+    let entries = entries(&mut *pool.acquire().await?).await?;
+    let (name, found) = tokio::task::spawn_blocking(move || {
+        let found = sent.edits(&entries, today);
+        (sent.name, found)
+    })
+    .await
+    .map_err(|error| anyhow::Error::new(error).context("a file of prices was not read"))?;
+    let mut db = pool.acquire().await?;
+    let refused = match found {
         Ok((edits, report)) => {
             let prices =
                 if edits.len() == 1 { "one price".to_owned() } else { format!("{} prices", edits.len()) };
-            let summary = format!("{}: {prices}", sent.name);
+            let summary = format!("{name}: {prices}");
             let about = prices::About { summary: &summary, reason: None };
             let change = prices::draft(&mut db, &edits, &report, about, &by, now).await?;
             return Ok(respond::see_other(to_change(&change)));
         }
         Err(sentence) => sentence,
     };
-    let typed = Typed::new(now.date_naive());
-    let mut fields = typed.fields();
+    let mut fields = Typed::new(today, prices::revision(&mut db).await?).fields();
     fields.refuse("files", refused);
     respond::refused(Page::new(layout, None, fields))
 }

@@ -30,11 +30,12 @@ use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::prices::{self, Outcome, Right};
 use crate::report::{Answers, PaidPrice, PaidPrices};
+use crate::scenario::price::read::DOLLARS;
 use crate::scenario::price::{Catalogue, Listed, Mark, Origin, Tier};
 
 const ROWS: usize = 100;
-/// What lists are mostly in, and what our own prices are told in beside them.
-const DOLLARS: &str = "USD";
+/// Characters of why somebody changes something.
+const LONGEST_REASON: usize = 1000;
 
 /// What of the list is asked for. What stands at its default is not printed.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -136,6 +137,8 @@ struct Row {
     /// What the organization paid for an hour of this accelerator, bought as this is; none for whoever sees their
     /// teams alone.
     ours: Option<PaidPrice>,
+    /// That it is in, which is not always that of the list.
+    own_currency: Option<Currency>,
 }
 
 impl Row {
@@ -153,6 +156,10 @@ impl Row {
 
     fn to(&self) -> paths::PriceOffer {
         paths::PriceOffer { offer: self.listed.id.clone() }
+    }
+
+    fn own_currency(&self) -> &str {
+        self.own_currency.as_ref().map_or("", Currency::as_str)
     }
 
     fn is_entered(&self) -> bool {
@@ -202,7 +209,9 @@ impl List {
         let of = |listed: &Listed| {
             let model = accelerator::model(&listed.price.accelerator);
             let ours = model.zip(paid.as_ref()).and_then(|(model, paid)| paid.of(model, listed.price.tier));
-            Row { marks: catalogue.marks(listed, today), listed: listed.clone(), ours: ours.cloned() }
+            let own_currency = ours.and(paid.as_ref()).map(|paid| paid.currency.clone());
+            let marks = catalogue.marks(listed, today);
+            Row { marks, listed: listed.clone(), ours: ours.cloned(), own_currency }
         };
         let mut rows: Vec<Row> = catalogue.listed().iter().map(of).filter(|row| asked.keeps(row)).collect();
         asked.sort(&mut rows);
@@ -338,6 +347,7 @@ impl Record for Row {
         "origin",
         "marks",
         "own_effective_price",
+        "own_currency",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
@@ -361,8 +371,31 @@ impl Record for Row {
             Cell::text(if self.is_entered() { "entered" } else { "shipped" }),
             Cell::text(marks.join(" ")),
             self.ours.as_ref().map_or(Cell::Empty, |it| Cell::Number(it.per_hour)),
+            self.own_currency.as_ref().map_or(Cell::Empty, |it| Cell::text(it.as_str())),
         ]
     }
+}
+
+/// Why somebody changes the list.
+#[derive(Deserialize)]
+pub struct Why {
+    #[serde(default)]
+    reason: String,
+}
+
+impl Why {
+    fn reason(&self) -> Result<Option<&str>> {
+        reason(&self.reason).map_err(|sentence| Error::BadRequest(format!("Why: {sentence}")))
+    }
+}
+
+/// What was typed of why; nothing where that is empty.
+fn reason(text: &str) -> Result<Option<&str>, String> {
+    let text = text.trim();
+    if text.chars().nth(LONGEST_REASON).is_some() {
+        return Err("Expected 1,000 characters at most.".to_owned());
+    }
+    Ok(Some(text).filter(|it| !it.is_empty()))
 }
 
 /// Whether whoever looks may change the list at once, or only propose to.
