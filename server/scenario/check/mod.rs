@@ -117,6 +117,11 @@ impl Findings {
         self.0.push(Finding { severity, field, found, message });
     }
 
+    /// How many there are so far.
+    fn refusals(&self) -> usize {
+        self.0.iter().filter(|it| it.severity == Severity::Refusal).count()
+    }
+
     /// What was found of something that stands in a field.
     fn add_all(&mut self, field: &str, inside: &Self) {
         for it in inside.iter() {

@@ -10,13 +10,15 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, decimal, floor, growth, one, product, quotient};
 use crate::scenario::comparison::{Alternative, Block, Committed, Gpus, Owned, Place, Rate, Scenario, Work};
 use crate::scenario::path::Path;
-use crate::scenario::profile::Shape;
+use crate::scenario::profile::{Shape, in_gpus};
 
 /// Months that are looked at: ten years.
 const LONGEST: u32 = 120;
 /// Hours of a block at most: a year.
 const LONGEST_BLOCK: u32 = 8760;
 const HOURS_OF_MONTH: u32 = 730;
+/// GPUs that are asked for at most.
+const MOST_GPUS: i64 = 1_000_000;
 const MOST_WORKS: usize = 8;
 const MOST_OPTIONS: usize = 12;
 const MOST_PLACES: usize = 6;
@@ -37,7 +39,7 @@ pub fn scenario(scenario: &Scenario) -> Findings {
     many("option", scenario.options.len(), MOST_OPTIONS, &mut found);
     let mut names = BTreeSet::new();
     for (at, work) in scenario.work.iter().enumerate() {
-        of_work(work, &format!("work.{at}"), &mut found);
+        of_work(work, &format!("work.{at}"), scenario.months, &mut found);
         if !names.insert(work.name.as_str()) {
             found.refuse(&format!("work.{at}.name"), &work.name, "another work has this name");
         }
@@ -72,11 +74,12 @@ fn many(field: &str, len: usize, most: usize, found: &mut Findings) {
     }
 }
 
-fn of_work(work: &Work, field: &str, found: &mut Findings) {
+fn of_work(work: &Work, field: &str, months: u32, found: &mut Findings) {
     if work.name.trim().is_empty() {
         found.refuse(&format!("{field}.name"), "empty", "expected a name, such as training");
     }
     model(&work.accelerator, field, found);
+    let before = found.refusals();
     shape::shape(&work.demand, &format!("{field}.demand"), found);
     if let Shape::Serving(it) = &work.demand {
         for inside in service(it, &work.accelerator).iter() {
@@ -88,6 +91,9 @@ fn of_work(work: &Work, field: &str, found: &mut Findings) {
     let message = "expected -0.5 to 0.5 a month; is this of a year?";
     let (least, most) = (decimal(-5, 1), decimal(5, 1));
     found.between(&format!("{field}.monthly_growth"), work.monthly_growth, least, most, message);
+    if found.refusals() == before {
+        grown(work, months, &format!("{field}.monthly_growth"), found);
+    }
     found.share(&format!("{field}.interruptible"), work.interruptible);
     may_move(work, field, found);
     if found.share(&format!("{field}.productive"), work.productive) && work.productive.is_zero() {
@@ -97,11 +103,36 @@ fn of_work(work: &Work, field: &str, found: &mut Findings) {
         found.share(&format!("{field}.availability"), availability);
     }
     if let Some(cost) = work.unserved_cost {
-        found.money(&format!("{field}.unserved_cost"), cost);
+        let field = format!("{field}.unserved_cost");
+        if found.money(&field, cost) && cost.is_zero() {
+            let message = "what is not served would cost nothing, and serving nothing least; leave it out";
+            found.refuse(&field, 0, message);
+        }
     }
     if let Some(tokens) = work.tokens_per_hour {
         let message = "expected 1 to a billion tokens an hour";
         found.between(&format!("{field}.tokens_per_hour"), tokens, one(), 1_000_000_000.into(), message);
+    }
+}
+
+/// What can be asked for may grow to what nobody can have, and beyond what can be counted.
+fn grown(work: &Work, months: u32, field: &str, found: &mut Findings) {
+    if work.monthly_growth <= Decimal::ZERO || !(1..=LONGEST).contains(&months) {
+        return;
+    }
+    let peak = match &work.demand {
+        Shape::Flat { gpus, .. } => *gpus,
+        Shape::Between { high, .. } => *high,
+        Shape::Levels { levels } => levels.iter().map(|it| it.gpus).max().unwrap_or_default(),
+        Shape::Hours { gpus } => gpus.iter().copied().max().unwrap_or_default(),
+        Shape::Swinging { .. } | Shape::Serving(_) => {
+            in_gpus(work.demand.profile(&work.accelerator, Decimal::ZERO).peak().into())
+        }
+    };
+    if product(&[peak, growth(work.monthly_growth, count(months - 1))]) > MOST_GPUS.into() {
+        let message =
+            "grows to more than a million GPUs within the months that are compared; is this of a year?";
+        found.refuse(field, work.monthly_growth, message);
     }
 }
 
@@ -178,6 +209,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     for (at, committed) in place.committed.iter().enumerate() {
         of_commitment(committed, &format!("{field}.committed.{at}"), found);
     }
+    nested(&place.committed, scenario.months, field, found);
     if let Some(spot) = &place.spot {
         rate(&spot.rate, &format!("{field}.spot.rate"), found);
         if let Some(rework) = spot.rework {
@@ -285,6 +317,28 @@ fn of_commitment(committed: &Committed, field: &str, found: &mut Findings) {
         found.refuse(&format!("{field}.months"), committed.months, "expected a term of 1 to 120 months");
     }
     size(committed.gpus, field, found);
+}
+
+/// Where a commitment is as large as costs least, its size changes with its term, and what lies above it has to be renewed
+/// then, too: a shorter term divides it. One that is not renewed within the months changes never.
+fn nested(committed: &[Committed], months: u32, field: &str, found: &mut Findings) {
+    for (at, short) in committed.iter().enumerate() {
+        let is_cut = |long: &&Committed| {
+            let is_renewed = long.gpus == Gpus::Best && long.months < months;
+            is_renewed
+                && short.months > 0
+                && long.months > short.months
+                && !long.months.is_multiple_of(short.months)
+        };
+        if let Some(long) = committed.iter().find(is_cut) {
+            let message = format!(
+                "is renewed at other times than the one for {} months, which is as large as costs least: enter how many \
+                 GPUs that has, or terms of which one divides the next",
+                long.months
+            );
+            found.refuse(&format!("{field}.committed.{at}.months"), short.months, &message);
+        }
+    }
 }
 
 /// Money that is committed to by the hour, and what it buys.

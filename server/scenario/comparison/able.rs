@@ -61,7 +61,10 @@ fn missing(place: &Place, answer: &PlaceAnswer) -> Option<String> {
     if answer.unserved_hours.is_zero() || answer.per_unserved_hour.is_some() {
         return None;
     }
-    let hours = answer.unserved_hours.round(0);
+    // Where there are few, parts of one count.
+    let few = answer.unserved_hours < 100.into();
+    let hours =
+        if few { answer.unserved_hours.significant(2).normalize() } else { answer.unserved_hours.round(0) };
     let whose = if place.supplier.is_empty() { "it" } else { &place.supplier };
     let is_sold = place.on_demand.is_some() || place.per_million_tokens.is_some();
     Some(if is_sold {

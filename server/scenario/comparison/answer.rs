@@ -1,5 +1,7 @@
 //! What a comparison answers.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::moved::MovedAnswer;
@@ -80,7 +82,7 @@ pub struct Line {
     /// Over all months.
     pub cost: Decimal,
     /// How it comes about, over the names of its terms.
-    pub formula: &'static str,
+    pub formula: Cow<'static, str>,
     pub terms: Vec<Term>,
 }
 

@@ -1,5 +1,7 @@
 //! What is paid in a place, layer by layer, as lines, by the month, and by the hour.
 
+use std::borrow::Cow;
+
 use super::answer::{Layer, LayerKind, Line, PlaceAnswer, Policy};
 use super::block::Block;
 use super::entered::{Committed, PerWhat};
@@ -114,12 +116,17 @@ impl<'a> Bill<'a> {
         for (n, lived) in owned.generations.iter().enumerate() {
             for component in &lived.cost.components {
                 let mut terms = component.terms.clone();
-                terms.push(term("months of 12", count(lived.months), Unit::Months));
+                terms.push(term("months in use", count(lived.months_of(component.part)), Unit::Months));
+                let is_sum = component.formula.contains(['+', '−']);
+                let formula = match component.formula {
+                    it if is_sum => format!("({it}) × months in use ÷ 12"),
+                    it => format!("{it} × months in use ÷ 12"),
+                };
                 let name = match n {
                     0 => component.name.clone(),
                     _ => format!("{}, generation {}", component.name, n + 1),
                 };
-                self.line(name, lived.over(component.per_year), component.formula, terms);
+                self.line(name, lived.over(component), formula, terms);
             }
         }
         self.payments.add(&owned.payments(self.asked));
@@ -230,9 +237,11 @@ impl<'a> Bill<'a> {
         let terms = vec![
             term("committed an hour", covered.per_hour, Unit::MoneyPerHour),
             term("hours", count(self.asked.months()).times(HOURS_PER_MONTH), Unit::Hours),
+            term("what it pays for in all places", covered.everywhere, Unit::Money),
+            term("share of this place", covered.share, Unit::Share),
         ];
         let name = "Spend commitment, not used".to_owned();
-        let formula = "committed an hour × hours − what it pays for in all places";
+        let formula = "(committed an hour × hours − what it pays for in all places) × share of this place";
         self.line(name, unused, formula, terms);
         let all = cost + unused;
         self.layer("Spend commitment".to_owned(), LayerKind::Spend, None, [hours, hours, all]);
@@ -322,8 +331,15 @@ impl<'a> Bill<'a> {
         }
     }
 
-    pub(super) fn line(&mut self, name: String, cost: Decimal, formula: &'static str, terms: Vec<Term>) {
+    pub(super) fn line(
+        &mut self,
+        name: String,
+        cost: Decimal,
+        formula: impl Into<Cow<'static, str>>,
+        terms: Vec<Term>,
+    ) {
         if !cost.is_zero() {
+            let formula = formula.into();
             self.lines.push(Line { place: self.asked.at, name, cost, formula, terms });
         }
     }

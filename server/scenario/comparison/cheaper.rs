@@ -41,7 +41,7 @@ pub(super) fn moved(
     scenario: &Scenario,
     demands: &[Profile],
     place: &Place,
-    (demand, overflow, hours_for_one): (Profile, &Overflow, Decimal),
+    (demand, overflow): (Profile, &Overflow),
 ) -> (Profile, Decimal) {
     let Some(cheaper) = place.cheaper_hours else { return (demand, Decimal::ZERO) };
     let mut hours = demand.hours().to_vec();
@@ -51,7 +51,7 @@ pub(super) fn moved(
         if within == 0 {
             continue;
         }
-        let own = demands[work].taking(hours_for_one);
+        let own = demands[work].taking(place.rework, place.performance);
         for (month, (hours, own)) in hours.chunks_mut(MONTH).zip(own.hours().chunks(MONTH)).enumerate() {
             let start = month * MONTH;
             let most = hours.iter().map(|it| it.all()).max().unwrap_or_default();

@@ -191,7 +191,9 @@ impl Scenario {
                     (Some(rented), Some(owned)) => quotient(rented, owned),
                     _ => None,
                 };
-                let used = answer.layers.first().and_then(|it| it.utilization).unwrap_or_default();
+                // Blocks may lie below them.
+                let machines = answer.layers.iter().find(|it| it.kind == LayerKind::Owned);
+                let used = machines.and_then(|it| it.utilization).unwrap_or_default();
                 let available = product(&[cost.owned_hours, used]);
                 let utilization = quotient(available, cost.available_hours).unwrap_or_default().min(one());
                 for (kind, price, payment) in self.rates(rented) {
@@ -253,15 +255,17 @@ fn payment(kind: LayerKind, price: Decimal) -> Payment {
     }
 }
 
-/// From when on an option that owns has cost no more than each that does not.
+/// From when on an option that owns has cost no more than each that does not, of those that do the work.
 fn paybacks(at: usize, options: &[OptionAnswer]) -> Vec<(usize, super::cash::Payback)> {
     let owns = |it: &OptionAnswer| it.places.iter().any(|place| place.owning.is_some());
-    if !owns(&options[at]) {
+    if !owns(&options[at]) || !options[at].fails.is_empty() {
         return Vec::new();
     }
-    let others = options.iter().enumerate().filter(|(_, it)| !owns(it));
+    let others = options.iter().enumerate().filter(|(_, it)| !owns(it) && it.fails.is_empty());
     others.map(|(other, it)| (other, options[at].payments.payback(&it.payments))).collect()
 }
 
+#[cfg(test)]
+mod bases;
 #[cfg(test)]
 mod tests;

@@ -37,7 +37,9 @@ impl OwnedBase {
             return Self::with(asked, (&owned.machines, owned.refresh), gpus);
         }
         let nodes_for = |level: u64| gpus_for(level, &owned.machines).div_ceil(per_node);
-        let (least, most) = (nodes_for(asked.least_level()), nodes_for(asked.rest.peak()));
+        // What is committed to may serve the rest.
+        let least = if asked.place.committed.is_empty() { nodes_for(asked.least_level()) } else { 0 };
+        let most = nodes_for(asked.rest.peak());
         // The cost of people has steps, and nodes come in whole numbers, so that no search finds the best but trying.
         let step = ((most - least) / ALL).max(1);
         let nodes = |it: &Self| it.gpus / per_node;
@@ -46,14 +48,19 @@ impl OwnedBase {
         if step == 1 { Ok(best) } else { Self::cheapest(asked, owned, around) }
     }
 
-    /// The first of those that cost least, by their number of nodes.
+    /// The first of those that leave least unserved and cost least, by their number of nodes.
     fn cheapest(asked: &Asked<'_>, owned: &Owned, nodes: impl Iterator<Item = u32>) -> Result<Self, Refused> {
         let machines = (&owned.machines, owned.refresh);
         let per_node = owned.machines.gpus_per_node.max(1);
-        let mut best: Option<(Decimal, Self)> = None;
+        let mut best: Option<((u128, Decimal), Self)> = None;
         for nodes in nodes {
             let it = Self::with(asked, machines, nodes.saturating_mul(per_node))?;
-            let total = it.total(asked);
+            let total = if asked.place.committed.is_empty() {
+                (0, it.total(asked))
+            } else {
+                let (missing, above) = asked.above(&it);
+                (missing, it.cost() + above)
+            };
             if best.as_ref().is_none_or(|(least, _)| total < *least) {
                 best = Some((total, it));
             }
@@ -81,7 +88,7 @@ impl OwnedBase {
         Self::with(asked, (&self.machines, self.refresh), gpus)
     }
 
-    /// With what the rest costs.
+    /// With what the rest costs, where nothing is committed to above it.
     pub(super) fn total(&self, asked: &Asked<'_>) -> Decimal {
         self.cost() + asked.rest(self.level)
     }
@@ -116,19 +123,19 @@ impl OwnedBase {
                 break;
             };
             let purchase = machines.purchase();
+            // People are hired before it runs, and then they are there.
+            let before = if n == 0 { machines.staff_before() } else { Decimal::ZERO };
+            let once = once + before;
             payments.at_start_of(start, purchase.total + once);
             if start + life <= months {
                 payments.at_end_of(start + life - 1, -purchase.residual);
             } else {
                 let years = quotient(count(start + life - months), 12.into()).unwrap_or_default();
-                payments.at_end_of(months - 1, -left(machines, years));
+                payments.at_end_of(months - 1, -left(machines, once, years));
             }
         }
         let paid_once = [Part::Capital, Part::StaffBefore, Part::OneOff];
         for it in &self.generations {
-            if it.from == 0 {
-                payments.at_start_of(0, it.machines.staff_before());
-            }
             let running = it.cost.components.iter().filter(|it| !paid_once.contains(&it.part));
             let running: Decimal = running.map(|it| it.per_year).sum();
             let monthly = quotient(running, 12.into()).unwrap_or_default();
@@ -138,11 +145,11 @@ impl OwnedBase {
     }
 }
 
-/// What machines are worth that have so many years to go: what their capital would still cost, and what they are sold for,
-/// today. With all of a life to go that is the purchase, with nothing the residual value.
-fn left(machines: &Owning, years: Decimal) -> Decimal {
+/// What machines are worth that have so many years to go: what their capital and what was paid once with it would still
+/// cost, and what they are sold for, today. With all of a life to go that is what was paid, with nothing the residual value.
+fn left(machines: &Owning, once: Decimal, years: Decimal) -> Decimal {
     let (purchase, rate) = (machines.purchase(), machines.cost_of_capital);
-    let yearly = annualized(purchase.total, purchase.residual, rate, machines.life_years);
+    let yearly = annualized(purchase.total + once, purchase.residual, rate, machines.life_years);
     let rest = capital_recovery_factor(rate, years).and_then(|factor| quotient(yearly?, factor));
     let sold = quotient(purchase.residual, growth(rate, years));
     rest.unwrap_or_default() + sold.unwrap_or_default()

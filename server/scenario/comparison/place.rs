@@ -72,9 +72,7 @@ impl<'a> Asked<'a> {
         for work in scenario.served_at(place) {
             demand = demand.with(&demands[work]);
         }
-        // What is refused does not come here, so performance is not 0.
-        let hours_for_one = quotient(place.rework, place.performance).unwrap_or_else(one);
-        let demand = demand.taking(hours_for_one);
+        let demand = demand.taking(place.rework, place.performance);
         let by_use = by_use(scenario, place);
         let obtainable = if by_use.is_empty() { Decimal::ZERO } else { place.obtainable };
         let per_unserved_hour = per_unserved_hour(scenario, demands, place);
@@ -82,7 +80,7 @@ impl<'a> Asked<'a> {
             spot: place.spot.as_ref().map(|it| spot(it, scenario.months)),
             burst: expected(&by_use, obtainable, per_unserved_hour, scenario.months),
         };
-        let (demand, shifted_hours) = moved(scenario, demands, place, (demand, &overflow, hours_for_one));
+        let (demand, shifted_hours) = moved(scenario, demands, place, (demand, &overflow));
         let rebates = rebates(place, &demand, &overflow, (&by_use, obtainable));
         let mut parts = vec![0_u128; place.blocks.len()];
         let rest = block::served(&place.blocks, &demand, |at, _, served| parts[at] += u128::from(served));
@@ -189,27 +187,60 @@ impl<'a> Asked<'a> {
         in_gpus(hours.map(|it| u128::from(it.all())).sum())
     }
 
+    /// What commitments above a base cost with what comes after them, and thousandths of GPU-hours that nothing serves.
+    pub(super) fn above(&self, owned: &OwnedBase) -> (u128, Decimal) {
+        let mut cost = Decimal::ZERO;
+        let mut base = vec![owned.level; self.months() as usize];
+        let (commitments, levels) = self.committed(Some(owned));
+        for (entered, level) in commitments.iter().zip(levels) {
+            let prices = commitment(entered, self.months()).prices;
+            for ((price, level), below) in prices.iter().zip(&level).zip(&base) {
+                cost += in_gpus((level - below).into()).times(HOURS_PER_MONTH).multiply(*price);
+            }
+            base = level;
+        }
+        let mut missing = 0;
+        for (month, level) in (0..).zip(base) {
+            cost += self.overflow.cost(&self.ladder, month..month + 1, level);
+            if !self.has_overflow() {
+                missing += self.ladder.serve(month, level).burst;
+            }
+        }
+        (missing, cost)
+    }
+
     /// Commitments, the longest first, and how far up each reaches.
     pub(super) fn committed(&self, owned: Option<&OwnedBase>) -> (Vec<&'a Committed>, Vec<Vec<u64>>) {
         let mut entered: Vec<&Committed> = self.place.committed.iter().collect();
         entered.sort_by_key(|it| std::cmp::Reverse(it.months));
-        let mut commitments: Vec<Commitment> =
-            entered.iter().map(|it| commitment(it, self.months())).collect();
-        let mut levels = self.levels(owned, &commitments);
-        // Without anything for the rest, the last of them serves it.
-        if let (false, Some(last)) = (self.has_overflow(), commitments.last_mut())
-            && last.size == Size::Best
-        {
-            let below = levels.len().checked_sub(2).map_or(0, |at| levels[at][0]);
-            last.size = Size::Fixed(up(self.least_level().saturating_sub(below), self.step()));
-            levels = self.levels(owned, &commitments);
-        }
+        let commitments: Vec<Commitment> = entered.iter().map(|it| commitment(it, self.months())).collect();
+        let levels = if self.has_overflow() {
+            self.levels(owned, &commitments, &self.overflow)
+        } else {
+            self.levels(owned, &commitments, &self.without_rest(&commitments))
+        };
         (entered, levels)
     }
 
-    fn levels(&self, owned: Option<&OwnedBase>, commitments: &[Commitment]) -> Vec<Vec<u64>> {
+    /// What comes after commitments where nothing serves the rest: the thousandth part of a GPU-hour that is missing costs
+    /// more than a machine under all of them for all months, so that they are as large as they have to be, and what serves
+    /// it is what costs least.
+    fn without_rest(&self, commitments: &[Commitment]) -> Overflow {
+        let all: Decimal = commitments.iter().flat_map(|it| &it.prices).copied().sum();
+        let parts = Decimal::from(i64::try_from(self.step()).unwrap_or(i64::MAX));
+        let price = parts.multiply(all).times(HOURS_PER_MONTH).round(0) + one();
+        Overflow { burst: vec![price; self.months() as usize], ..self.overflow.clone() }
+    }
+
+    fn levels(
+        &self,
+        owned: Option<&OwnedBase>,
+        commitments: &[Commitment],
+        overflow: &Overflow,
+    ) -> Vec<Vec<u64>> {
+        let stack = |commitments| Stack { ladder: &self.ladder, commitments, overflow, step: self.step() };
         let Some(owned) = owned else {
-            return self.stack(commitments).levels();
+            return stack(commitments).levels();
         };
         // What is owned lies below all of them, for nothing more than it costs already.
         let whole = Commitment {
@@ -218,13 +249,9 @@ impl<'a> Asked<'a> {
             size: Size::Fixed(owned.level),
         };
         let all: Vec<Commitment> = std::iter::once(whole).chain(commitments.iter().cloned()).collect();
-        let mut levels = self.stack(&all).levels();
+        let mut levels = stack(&all).levels();
         levels.remove(0);
         levels
-    }
-
-    fn stack<'b>(&'b self, commitments: &'b [Commitment]) -> Stack<'b> {
-        Stack { ladder: &self.ladder, commitments, overflow: &self.overflow, step: self.step() }
     }
 
     /// What a place with one base and something for the rest costs with other bases.

@@ -13,7 +13,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, ceiling, count, growth, one, product, quotient, whole};
 use crate::scenario::check::Refused;
 use crate::scenario::figure::Figure;
-use crate::scenario::owning::{Fabric, Owning, OwningCost, Part};
+use crate::scenario::owning::{Component, Fabric, Owning, OwningCost, Part};
 use crate::scenario::path::{LockIn, Progress, Refresh};
 use crate::scenario::profile::in_gpus;
 
@@ -42,20 +42,27 @@ pub(super) struct Lived {
 }
 
 impl Lived {
-    /// What comes to so much a year, in its months.
-    pub(super) fn over(&self, per_year: Decimal) -> Decimal {
+    /// What a part of it comes to in its months.
+    pub(super) fn over(&self, component: &Component) -> Decimal {
         if self.machines.gpus == 0 {
             return Decimal::ZERO;
         }
-        quotient(product(&[per_year, count(self.months)]), 12.into()).unwrap_or_default()
+        let months = count(self.months_of(component.part));
+        quotient(product(&[component.per_year, months]), 12.into()).unwrap_or_default()
+    }
+
+    /// For how many of its months a part is paid: people who are hired before anything runs are there when the same is
+    /// bought again, so that they are paid off with the first life.
+    pub(super) fn months_of(&self, part: Part) -> u32 {
+        if part == Part::StaffBefore { self.months.min(life(&self.machines)) } else { self.months }
     }
 
     pub(super) fn total(&self) -> Decimal {
-        self.over(self.cost.total)
+        self.cost.components.iter().map(|it| self.over(it)).sum()
     }
 
     pub(super) fn told(&self) -> Generation {
-        let parts = self.cost.components.iter().map(|it| (it.part, self.over(it.per_year)));
+        let parts = self.cost.components.iter().map(|it| (it.part, self.over(it)));
         Generation {
             from: self.from,
             months: self.months,
@@ -100,7 +107,7 @@ pub(super) fn generations(
             allocated_share: None,
             // Of the place, and in its demand already.
             rework: one(),
-            ..next(machines, price)
+            ..next(machines, price, n)
         };
         let cost = machines.cost()?;
         found.push(Lived { from, months: until - from, machines, cost, worth });
@@ -115,15 +122,19 @@ fn as_much(gpus: u32, per_node: u32, worth: Decimal) -> u32 {
     needed.div_ceil(per_node).saturating_mul(per_node)
 }
 
-/// The same at a ratio of the price of nodes and fabric.
-fn next(machines: &Owning, ratio: Decimal) -> Owning {
+/// The same at a ratio of the price of nodes and fabric, after so many others, whose people are there.
+fn next(machines: &Owning, ratio: Decimal, after: u32) -> Owning {
     // No finer than a price may be entered with.
     let times = |price: Decimal| product(&[price, ratio]).round(PLACES).normalize();
     let fabric = match machines.fabric {
         Fabric::Node { price } => Fabric::Node { price: times(price) },
         Fabric::Port { price, per_node } => Fabric::Port { price: times(price), per_node },
     };
-    Owning { node_price: times(machines.node_price), fabric, ..machines.clone() }
+    let mut staff = machines.staff.clone();
+    if after > 0 {
+        staff.months_before = Decimal::ZERO;
+    }
+    Owning { node_price: times(machines.node_price), fabric, staff, ..machines.clone() }
 }
 
 impl OwnedBase {
@@ -150,6 +161,7 @@ mod tests {
     use crate::scenario::arithmetic::decimal;
     use crate::scenario::comparison::{OptionAnswer, Scenario};
     use crate::scenario::file::read;
+    use crate::scenario::owning::OneOff;
 
     /// Two nodes, which live a year, for two and a half.
     fn scenario(price: &str, performance: &str, gpus: &str) -> Scenario {
@@ -213,8 +225,11 @@ on_demand = {{ price = 9 }}
     fn staying_with_a_generation_is_a_figure_with_its_terms() {
         let found = answer(&scenario("1", "1", "16"));
         let figure = found.places[0].lock_in.as_ref().unwrap();
+        // Paid off with the first year.
+        let before = found.lines.iter().find(|it| it.name == "Staff hired before it runs").unwrap().cost;
         let lock_in = LockIn {
-            monthly: quotient(found.places[0].layers[0].cost, 30.into()).unwrap(),
+            monthly: quotient(found.places[0].layers[0].cost - before, 30.into()).unwrap()
+                + quotient(before, 12.into()).unwrap(),
             months: 12,
             progress: Progress::default(),
             cost_of_capital: decimal(10, 2),
@@ -238,6 +253,28 @@ on_demand = {{ price = 9 }}
                 performance_ratio: performance.parse().unwrap(),
             };
             assert_eq!(entered.compare().unwrap_err().0[0].field, field);
+        }
+    }
+
+    #[test]
+    fn without_interest_what_is_paid_is_what_it_costs_whatever_the_life() {
+        for (performance, months) in [("1", 30), ("2", 30), ("1", 24), ("2", 24), ("1", 7)] {
+            let mut entered = scenario("1", performance, "16");
+            (entered.cost_of_capital, entered.months) = (Decimal::ZERO, months);
+            let machines = &mut entered.options[0].places[0].owned.as_mut().unwrap().machines;
+            machines.staff.months_before = 6.into();
+            machines.one_offs = vec![OneOff { name: "Training".to_owned(), amount: 50_000.into() }];
+            let found = answer(&entered);
+            assert_eq!(found.paid.round(6), found.total.round(6), "{performance} {months}");
+            let before: Decimal = found
+                .lines
+                .iter()
+                .filter(|it| it.name.starts_with("Staff hired before it runs"))
+                .map(|it| it.cost)
+                .sum();
+            // One and a half people for half a year, hired once.
+            let part = quotient(count(months.min(12)), 12.into()).unwrap();
+            assert_eq!(before.round(6), product(&[187_500.into(), part]).round(6));
         }
     }
 

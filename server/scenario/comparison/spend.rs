@@ -14,6 +14,9 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{one, quotient};
 use crate::scenario::profile::{MONTH, in_gpus};
 
+/// Digits after the point of what places bear of it.
+const PLACES: u8 = 20;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spend {
@@ -31,8 +34,12 @@ pub(super) struct Covered {
     /// GPU-hours, and what they cost of it.
     pub(super) hours: Vec<Decimal>,
     pub(super) cost: Vec<Decimal>,
-    /// What is left of it: with the first of its places.
+    /// What is left of it, of which each place bears as much as it has of what is paid for in that month; all as much where
+    /// nothing is.
     pub(super) unused: Vec<Decimal>,
+    /// What it pays for in all places over all months, and this place's share of what is left.
+    pub(super) everywhere: Decimal,
+    pub(super) share: Decimal,
 }
 
 /// A place under a commitment in an hour's order.
@@ -54,12 +61,15 @@ pub(super) fn covered(spend: &Spend, places: &[(&Asked<'_>, &[u64])]) -> Vec<Opt
             hours: none(),
             cost: none(),
             unused: none(),
+            everywhere: Decimal::ZERO,
+            share: Decimal::ZERO,
         })
     };
     let mut found: Vec<Option<Covered>> = places.iter().map(new).collect();
     for month in 0..months {
         let offers = offers(places, month, month - month % spend.months.max(1));
         let at = month as usize;
+        let mut unused = Decimal::ZERO;
         for hour in at * MONTH..(at + 1) * MONTH {
             let mut left = spend.per_hour;
             for offer in &offers {
@@ -77,12 +87,29 @@ pub(super) fn covered(spend: &Spend, places: &[(&Asked<'_>, &[u64])]) -> Vec<Opt
                     left = Decimal::ZERO;
                 }
             }
-            if let Some(first) = found.iter_mut().flatten().next() {
-                first.unused[at] += left;
-            }
+            unused += left;
         }
+        bear(&mut found, at, unused);
+    }
+    let sum = |amounts: &[Decimal]| amounts.iter().copied().sum::<Decimal>();
+    let everywhere = found.iter().flatten().map(|it| sum(&it.cost)).sum();
+    let unused = found.iter().flatten().map(|it| sum(&it.unused)).sum();
+    for it in found.iter_mut().flatten() {
+        it.everywhere = everywhere;
+        it.share = quotient(sum(&it.unused), unused).unwrap_or_default();
     }
     found
+}
+
+/// What is left of a month, in each of the places.
+fn bear(found: &mut [Option<Covered>], month: usize, unused: Decimal) {
+    let paid: Vec<Decimal> = found.iter().flatten().map(|it| it.cost[month]).collect();
+    let unused = unused.round(PLACES);
+    let evenly = vec![one(); paid.len()];
+    let borne = unused.apportion(&paid, PLACES).or_else(|| unused.apportion(&evenly, PLACES));
+    for (it, borne) in found.iter_mut().flatten().zip(borne.unwrap_or_default()) {
+        it.unused[month] = borne;
+    }
 }
 
 /// In the order in which they are covered.

@@ -370,13 +370,69 @@ fn a_spend_commitment_pays_first_where_it_saves_most() {
     assert_eq!(found.options[0].total, product(&[hours, 100.into()]));
     let lines: Vec<(usize, &str, Decimal)> =
         found.options[0].lines.iter().map(|it| (it.place, it.name.as_str(), it.cost)).collect();
+    // Where as much of it is paid for.
+    let unused = hours.times(30).apportion(&[50.into(), 20.into()], 20).unwrap();
     let expected = [
         (0, "Spend commitment", hours.times(50)),
-        (0, "Spend commitment, not used", hours.times(30)),
+        (0, "Spend commitment, not used", unused[0]),
         (1, "Spend commitment", hours.times(20)),
+        (1, "Spend commitment, not used", unused[1]),
     ];
     assert_eq!(lines, expected);
     assert_eq!(found.options[0].paid, found.options[0].total);
+}
+
+#[test]
+fn the_order_of_places_changes_nothing_under_a_spend_commitment() {
+    for per_hour in ["35", "100"] {
+        let mut entered = under_spend([&[10, 0], &[10, 0]], [("10", "5"), ("4", "2")], per_hour);
+        entered.options[0].places[0].support = number("0.1");
+        let mut turned = entered.options[0].clone();
+        turned.places.reverse();
+        entered.options.push(turned);
+        let compared = entered.compare().unwrap();
+        assert_eq!(compared.options[0].total.round(9), compared.options[1].total.round(9));
+        let unused = compared.options[0].lines.iter().find(|it| it.name.ends_with("not used")).unwrap();
+        let [per_hour, hours, used, share] = &unused.terms[..] else { panic!("{unused:?}") };
+        let left = per_hour.value.multiply(hours.value) - used.value;
+        assert_eq!(product(&[left, share.value]).round(9), unused.cost.round(9));
+    }
+}
+
+#[test]
+fn what_grows_to_more_than_anyone_has_is_refused() {
+    let of = |growth: &str, shape: Shape| {
+        let asked = Work { monthly_growth: number(growth), ..work(shape) };
+        scenario(asked, [on_demand("2")]).compare().err().map(|it| it.to_string())
+    };
+    let swinging = || Shape::Swinging {
+        base: 64.into(),
+        day_swing: number("0.4"),
+        weekend: one(),
+        noise: number("0.1"),
+        seed: 1,
+    };
+    for shape in [flat(64, 24), levels(&[1, 64]), swinging()] {
+        let told = of("0.5", shape.clone()).unwrap();
+        assert!(
+            told.starts_with("work.0.monthly_growth is 0.5: grows to more than a million GPUs"),
+            "{told}"
+        );
+        assert_eq!(of("0.05", shape), None);
+    }
+}
+
+#[test]
+fn an_hour_that_is_not_served_costs_something_or_is_left_out_and_few_are_told_as_they_are() {
+    let of = |cost| {
+        let asked = Work { unserved_cost: cost, ..work(flat(1, 24)) };
+        let place = Place { obtainable: number("0.9995"), ..on_demand("2") };
+        Scenario { months: 1, ..scenario(asked, [place]) }.compare()
+    };
+    let told = of(Some(Decimal::ZERO)).unwrap_err().to_string();
+    assert!(told.starts_with("work.0.unserved_cost is 0: what is not served would cost nothing"), "{told}");
+    let fails = &of(None).unwrap().options[0].fails;
+    assert!(fails[0].starts_with("0.36 GPU-hours are expected not to be there"), "{fails:?}");
 }
 
 #[test]
@@ -649,7 +705,7 @@ proptest! {
         base in 1i64..90,
         interruptible in 0i64..11,
         obtainable in 1i64..11,
-        unserved in 0i64..40,
+        unserved in 1i64..40,
         spot in 0i64..24,
     ) {
         let asked = |gpus: &[i64]| Work {

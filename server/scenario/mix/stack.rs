@@ -129,8 +129,9 @@ impl Stack<'_> {
             let cost = |level| self.overflow.cost(self.ladder, months.clone(), level);
             return cost(level) - cost(level.saturating_add(self.step));
         };
-        if commitment.size != Size::Best {
-            return self.value(at + 1, months, level);
+        if let Size::Fixed(parts) = commitment.size {
+            // It lies on top, wherever that is.
+            return self.value(at + 1, months, level.saturating_add(parts));
         }
         let windows = windows(months, commitment.term);
         windows.map(|it| self.price(at, it.clone()).min(self.value(at + 1, it, level))).sum()

@@ -19,6 +19,8 @@ use crate::money::Decimal;
 
 /// Parts of a GPU that demand is counted in.
 pub const PARTS: u64 = 1000;
+/// Digits after the point that are looked at in what work takes: as many as may be entered.
+const MOST_PLACES: u8 = 20;
 /// Hours of a month.
 pub const MONTH: usize = HOURS_PER_MONTH as usize;
 
@@ -66,7 +68,7 @@ impl Profile {
         let mut hours = Vec::with_capacity(months as usize * MONTH);
         let mut repeated = self.0.iter().cycle();
         for month in 0..months {
-            let grown = parts(growth(monthly_growth, count(month)));
+            let grown = (u128::from(parts(growth(monthly_growth, count(month)))), u128::from(PARTS));
             let month = repeated.by_ref().take(MONTH);
             hours.extend(month.map(|it| Hour {
                 firm: times(it.firm, grown),
@@ -76,13 +78,17 @@ impl Profile {
         Self(hours)
     }
 
-    /// The same work where an hour of it takes so many: slower machines, work that is lost and done again.
+    /// The same work where it takes so many hours for so many of it: slower machines, work that is lost and done again.
+    /// Both come as they were entered, and each hour is divided once.
     #[must_use]
-    pub fn taking(&self, hours_for_one: Decimal) -> Self {
-        let scale = parts(hours_for_one);
-        if scale == PARTS {
+    pub fn taking(&self, hours: Decimal, of_it: Decimal) -> Self {
+        if hours == of_it {
             return self.clone();
         }
+        let (hours, of_it) = (hours.normalize(), of_it.normalize());
+        let tens = Decimal::new(10_i128.pow(u32::from(hours.scale().max(of_it.scale()).min(MOST_PLACES))), 0);
+        let whole = |it: Decimal| u128::try_from(it.multiply(tens).round(0).mantissa()).unwrap_or_default();
+        let scale = (whole(hours), whole(of_it).max(1));
         let scaled =
             |it: &Hour| Hour { firm: times(it.firm, scale), interruptible: times(it.interruptible, scale) };
         Self(self.0.iter().map(scaled).collect())
@@ -140,9 +146,9 @@ pub fn in_gpus(parts: u128) -> Decimal {
     Decimal::new(i128::try_from(parts).unwrap_or(i128::MAX), 3).normalize()
 }
 
-/// Scaled by thousandths of one, rounded up: an hour that is begun is asked for.
-fn times(parts: u64, scale: u64) -> u64 {
-    let scaled = (u128::from(parts) * u128::from(scale)).div_ceil(u128::from(PARTS));
+/// Times so many for so many, rounded up: an hour that is begun is asked for.
+fn times(parts: u64, (so_many, for_so_many): (u128, u128)) -> u64 {
+    let scaled = u128::from(parts).saturating_mul(so_many).div_ceil(for_so_many);
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 

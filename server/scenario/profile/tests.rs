@@ -64,10 +64,23 @@ fn it_grows_by_the_month_and_repeats() {
     assert_eq!(year.hours().len(), 3 * MONTH);
     let of_month = |month: usize| year.hours()[month * MONTH].all();
     assert_eq!([of_month(0), of_month(1), of_month(2)], [10_000, 11_000, 12_100]);
-    let slower = year.taking(number("1.25"));
+    let slower = year.taking(number("1.25"), 1.into());
     assert_eq!(slower.peak(), 15_125);
     let both = year.with(&slower);
     assert_eq!(both.peak(), 27_225);
+}
+
+#[test]
+fn what_takes_a_fraction_of_an_hour_is_divided_once() {
+    let of = |gpus: i64, hours: &str, of_it: &str| {
+        Profile::new([Decimal::from(gpus)], Decimal::ZERO).taking(number(hours), number(of_it)).peak()
+    };
+    // A thirtieth is 0.0333…, of which three digits are a hundredth too little.
+    assert_eq!(of(300, "1", "30"), 10_000);
+    assert_eq!(of(3, "2", "3"), 2000);
+    assert_eq!(of(1, "1.05", "3"), 350);
+    assert_eq!(of(1, "1", "3"), 334, "rounded up");
+    assert_eq!(of(1_000_000, "1.00000000000000000001", "0.01"), 100_000_000_001);
 }
 
 prop_compose! {

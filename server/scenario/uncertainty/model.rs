@@ -136,7 +136,9 @@ impl OwnedPiece {
         let grown = (1.0 + rate).powf(life);
         let recovery = if rate == 0.0 { 1.0 / life } else { rate * grown / (grown - 1.0) };
         let sold = equipment * self.residual.after(life) * times(self.by.residual) / grown;
-        let once = self.once + self.people_before * times(self.by.staff);
+        // People who are hired before it runs are paid off with the first life.
+        let paid_off = (life / self.years).min(1.0);
+        let once = self.once + self.people_before * times(self.by.staff) * paid_off;
         let maintenance = self.maintenance * times(self.by.maintenance) * purchase;
         ((purchase - sold + once) * recovery + maintenance) * self.years
     }

@@ -260,7 +260,7 @@ fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
         Kind::Tokens
     } else if line.name == "Capital" || line.name.starts_with("Capital, generation ") {
         Kind::Machines
-    } else if line.terms.iter().any(|term| term.name == "months of 12") {
+    } else if line.terms.iter().any(|term| term.name == "months in use") {
         Kind::Running
     } else {
         Kind::Besides

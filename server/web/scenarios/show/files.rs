@@ -85,7 +85,7 @@ fn row<'a>(answer: &'a Answer, (at, option): (usize, &'a OptionAnswer), line: &'
         line: &line.name,
         cost: line.cost,
         currency: answer.currency(),
-        formula: line.formula,
+        formula: &line.formula,
         is_cheapest: answer.is_cheapest(&at),
     }
 }
