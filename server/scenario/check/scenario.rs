@@ -420,7 +420,7 @@ fn size(gpus: Gpus, field: &str, found: &mut Findings) {
 
 fn rate(rate: &Rate, field: &str, found: &mut Findings) {
     let field = |name: &str| format!("{field}.{name}");
-    if found.money(&field("price"), rate.price) && rate.price.is_zero() {
+    if found.money(&field("price"), rate.price) && rate.price.is_zero() && !rate.is_covered() {
         found.refuse(
             &field("price"),
             0,

@@ -172,6 +172,9 @@ impl Default for Place {
     }
 }
 
+/// How the source of a price of 0 begins where hours cost nothing. Any other 0 is what lists say of what is not sold.
+pub const COVERED: &str = "covered by credits";
+
 /// A price of an hour of a GPU or of a million tokens, and where it is from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -191,6 +194,11 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// Whether its hours are said to cost nothing.
+    pub fn is_covered(&self) -> bool {
+        self.price.is_zero() && self.source.starts_with(COVERED)
+    }
+
     /// What it is in a month, from 0; of what was checked.
     pub(super) fn in_month(&self, month: u32) -> Decimal {
         self.path.moved(self.price, month)

@@ -32,7 +32,7 @@ pub use cheaper::CheaperHours;
 pub use curves::{Crossing, Curve, Curves, Repaid, curves, repaid};
 pub use duration::{Duration, DurationLayer, duration};
 pub use entered::{
-    Alternative, Committed, Gpus, OtherCost, Owned, PerWhat, Place, Rate, Scenario, Spot, Work,
+    Alternative, COVERED, Committed, Gpus, OtherCost, Owned, PerWhat, Place, Rate, Scenario, Spot, Work,
 };
 pub use moved::{Every, Moved, MovedAnswer};
 pub use porting::{Moving, Port, PortedAnswer};

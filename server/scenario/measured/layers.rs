@@ -5,7 +5,8 @@
 //! rest, with what of machines and commitments was not there in every hour, costs what is left of the cost ÷ the hours
 //! that are left to it. So the option costs over the period what was paid. Where that would make its price another by
 //! more than a tenth, because spot and the base meet in most hours, it stays what was paid, and the option differs.
-//! Commitments that nothing used cost what they cost, by the month.
+//! Where nothing else was paid for, spot costs as much above its share. What credits covered costs nothing, together with
+//! spot if they gave back more. Commitments that nothing used cost what they cost, by the month.
 
 use chrono::NaiveDate;
 use serde::Serialize;
@@ -14,8 +15,9 @@ use super::{Measured, Used, Way};
 use crate::accelerator::accelerator_hours;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, floor, one, product, quotient, whole};
-use crate::scenario::comparison::{Committed, Gpus, OtherCost, PerWhat, Place, Rate, Spot};
-use crate::scenario::profile::{PARTS, Profile, in_gpus};
+use crate::scenario::comparison::{COVERED, Committed, Gpus, OtherCost, PerWhat, Place, Rate, Spot};
+use crate::scenario::mix::{Ladder, Overflow};
+use crate::scenario::profile::{MONTH, PARTS, Profile, in_gpus};
 use crate::scenario::spot::Interruptions;
 
 /// Digits after the point of a price and a share: no more than a cent in ten million hours is lost.
@@ -71,7 +73,7 @@ pub(super) struct Layers {
     pub owned: Option<Layer>,
     pub committed: Option<Layer>,
     pub spot: Option<Decimal>,
-    /// What everything else came to.
+    /// What everything else came to; 0 where credits covered it.
     pub rest: Option<Decimal>,
 }
 
@@ -122,17 +124,11 @@ impl Layers {
             (gpus > 0).then_some(Layer { gpus, price })
         };
         let (owned, committed) = (base(Paid::Owned), base(Paid::Committed));
-        let spot = own_price(used, Paid::Spot);
+        let mut spot = own_price(used, Paid::Spot);
         let mut left_cost = Decimal::ZERO;
         let mut left_hours = Decimal::ZERO;
         for paid in [Paid::Owned, Paid::Committed, Paid::OnDemand] {
             let sum = Sum::of(used, paid);
-            left_cost += sum.cost;
-            left_hours += accelerator_hours(sum.part_seconds, DIGITS);
-        }
-        if spot.is_none() {
-            // Spot that cost nothing, or gave money back.
-            let sum = Sum::of(used, Paid::Spot);
             left_cost += sum.cost;
             left_hours += accelerator_hours(sum.part_seconds, DIGITS);
         }
@@ -141,10 +137,20 @@ impl Layers {
             left_hours -= taken;
             left_cost -= product(&[taken, layer.price]);
         }
-        let rest = quotient(left_cost, left_hours).map(|it| it.round(DIGITS).normalize());
         // Less than a part of a GPU is what rounding left.
-        let is_something = left_hours > Decimal::new(1, super::THOUSANDTHS);
-        let rest = rest.filter(|it| is_something && *it > Decimal::ZERO);
+        let is_something = |hours: Decimal| hours > Decimal::new(1, super::THOUSANDTHS);
+        // Spot that cost nothing or gave money back, and what would not be taken beside hours that cost nothing.
+        if spot.is_none() || (is_something(left_hours) && left_cost <= Decimal::ZERO) {
+            let sum = Sum::of(used, Paid::Spot);
+            left_cost += sum.cost;
+            left_hours += accelerator_hours(sum.part_seconds, DIGITS);
+            spot = None;
+        }
+        let rest = if is_something(left_hours) {
+            quotient(left_cost, left_hours).map(|it| it.round(DIGITS).normalize().max(Decimal::ZERO))
+        } else {
+            spot
+        };
         let mut layers = Self { owned, committed, spot, rest };
         layers.rest = layers.exact(used).or(rest);
         layers
@@ -153,17 +159,14 @@ impl Layers {
     /// The price of the rest with which the option costs over the period what was paid.
     fn exact(&self, used: &Used) -> Option<Decimal> {
         let near = self.rest?;
-        let served = Served::of(self, used);
-        let others = served.cost(self) - product(&[in_gpus(served.rest), near]);
+        let base: Vec<(u32, Decimal)> =
+            [&self.owned, &self.committed].into_iter().flatten().map(|it| (it.gpus, it.price)).collect();
+        let served = Served::of(used, &base, self.spot, Some(near));
+        let others = served.cost - product(&[in_gpus(served.rest), near]);
         let exact = quotient(used.cost() - others, in_gpus(served.rest))?.round(DIGITS).normalize();
         let is_near = (exact - near).abs().times(10) <= near;
         let keeps_spot = self.spot.is_none_or(|spot| (spot <= near) == (spot <= exact));
         (is_near && keeps_spot).then_some(exact)
-    }
-
-    fn base(&self) -> u64 {
-        let gpus = |it: &Option<Layer>| it.as_ref().map_or(0, |it| u64::from(it.gpus));
-        (gpus(&self.owned) + gpus(&self.committed)).saturating_mul(PARTS)
     }
 }
 
@@ -175,6 +178,12 @@ pub(super) fn own_rate(measured: &Measured, what: &str, price: Decimal) -> Rate 
         source: format!("our own effective price {what}, {}", measured.when()),
         ..Rate::default()
     }
+}
+
+/// The rate of what was not there in every hour.
+fn rest_rate(measured: &Measured, price: Decimal) -> Rate {
+    let rate = own_rate(measured, "of what was not there in every hour", price);
+    if price.is_zero() { Rate { source: format!("{COVERED}, {}", measured.when()), ..rate } } else { rate }
 }
 
 fn last_day(measured: &Measured) -> NaiveDate {
@@ -215,10 +224,7 @@ pub(super) fn place(measured: &Measured, used: &Used, otherwise: Option<Rate>, m
         gpus_per_node: used.gpus_per_node,
         committed: owned.chain(base).collect(),
         spot,
-        on_demand: layers
-            .rest
-            .map(|price| own_rate(measured, "of what was not there in every hour", price))
-            .or(otherwise),
+        on_demand: layers.rest.map(|price| rest_rate(measured, price)).or(otherwise),
         others: others.into_iter().collect(),
         ..Place::default()
     }
@@ -231,51 +237,49 @@ fn monthly(measured: &Measured, amount: Decimal) -> Decimal {
     quotient(product(&[amount, HOURS_PER_MONTH.into()]), hours).unwrap_or_default().round(DIGITS).normalize()
 }
 
-/// The option's cost over the hours of the period, as the engine serves them, against what was paid.
-pub(super) fn reconciled(taken: &[&Used]) -> Reconciled {
+/// The option's cost over the hours of the period, as the engine serves them, against what was paid. Each model has a
+/// place of its own.
+pub(super) fn reconciled(taken: &[&Used], places: &[Place]) -> Reconciled {
     let (mut ledger, mut option) = (Decimal::ZERO, Decimal::ZERO);
-    for used in taken {
+    for (used, place) in taken.iter().zip(places) {
         ledger += used.cost() + used.unused;
-        option += over_period(used) + used.unused;
+        option += over_period(used, place) + used.unused;
     }
     let difference = (option - ledger).round(EXACT).normalize();
     Reconciled { ledger, option: ledger + difference, difference }
 }
 
-fn over_period(used: &Used) -> Decimal {
-    let layers = Layers::of(used);
-    Served::of(&layers, used).cost(&layers)
+fn over_period(used: &Used, place: &Place) -> Decimal {
+    let gpus = |it: &Committed| if let Gpus::Number(gpus) = it.gpus { gpus } else { 0 };
+    let base: Vec<(u32, Decimal)> = place.committed.iter().map(|it| (gpus(it), it.rate.price)).collect();
+    let spot = place.spot.as_ref().map(|it| product(&[it.rate.price, it.hours_for_one()]));
+    Served::of(used, &base, spot, place.on_demand.as_ref().map(|it| it.price)).cost
 }
 
 /// The hours of the period as the engine serves them.
 struct Served {
-    /// Hours of the period.
-    hours: u32,
+    cost: Decimal,
     /// In thousandths of a GPU-hour.
-    spot: u128,
     rest: u128,
 }
 
 impl Served {
-    fn of(layers: &Layers, used: &Used) -> Self {
+    /// Above a base, in GPUs with their prices, by spot and the rest at theirs.
+    fn of(used: &Used, base: &[(u32, Decimal)], spot: Option<Decimal>, rest: Option<Decimal>) -> Self {
         let profile = Profile::new(used.gpus(), used.spot_share());
-        let base = layers.base();
-        let has_spot = layers.spot.is_some_and(|spot| layers.rest.is_none_or(|rest| spot <= rest));
-        let (mut spot, mut rest) = (0_u128, 0_u128);
-        for hour in profile.hours() {
-            let over = hour.all() - hour.all().min(base);
-            let interrupted = if has_spot { over.min(hour.interruptible) } else { 0 };
-            spot += u128::from(interrupted);
-            rest += u128::from(over - interrupted);
+        let hours = count(u32::try_from(profile.hours().len()).unwrap_or(u32::MAX));
+        let always = |price: Decimal| vec![price; profile.hours().len().div_ceil(MONTH)];
+        let overflow = Overflow {
+            spot: spot.map(|price| (always(price), u64::MAX)),
+            burst: rest.map(always).unwrap_or_default(),
+        };
+        let ladder = Ladder::new(profile.hours(), &overflow);
+        let level = base.iter().map(|(gpus, _)| u64::from(*gpus)).sum::<u64>().saturating_mul(PARTS);
+        let of_base: Decimal = base.iter().map(|(gpus, price)| product(&[count(*gpus), hours, *price])).sum();
+        let months = 0..ladder.months();
+        Self {
+            rest: months.clone().map(|month| ladder.serve(month, level).burst).sum(),
+            cost: of_base + overflow.cost(&ladder, months, level),
         }
-        Self { hours: u32::try_from(profile.hours().len()).unwrap_or(u32::MAX), spot, rest }
-    }
-
-    fn cost(&self, layers: &Layers) -> Decimal {
-        let base = [&layers.owned, &layers.committed].into_iter().flatten();
-        let base = base.map(|it| product(&[count(it.gpus), count(self.hours), it.price]));
-        let above =
-            |parts: u128, price: Option<Decimal>| product(&[in_gpus(parts), price.unwrap_or_default()]);
-        base.sum::<Decimal>() + above(self.spot, layers.spot) + above(self.rest, layers.rest)
     }
 }

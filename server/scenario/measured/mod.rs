@@ -95,9 +95,11 @@ pub struct Told {
     /// Hours of the period.
     pub hours: usize,
     pub models: Vec<ToldModel>,
-    /// Models beyond the largest, which are no part of it.
+    /// Models beyond the largest, and those without hours, which are no part of it.
     pub left_out: Vec<LeftOut>,
     pub as_it_is: Reconciled,
+    /// What is paid until it ends, whichever option is taken; none where nothing is.
+    pub paid_anyway: Option<String>,
     /// Options that could not be made, and why.
     pub without: Vec<String>,
     /// What is assumed of machines of one's own.
@@ -135,6 +137,8 @@ pub struct LeftOut {
     pub name: String,
     pub gpu_hours: Decimal,
     pub cost: Decimal,
+    /// What commitments for it cost that nothing used.
+    pub unused: Decimal,
 }
 
 impl Way {
@@ -214,6 +218,11 @@ impl Used {
         }
     }
 
+    fn left_out(&self) -> LeftOut {
+        let (gpu_hours, cost) = (self.gpu_hours(), self.cost());
+        LeftOut { name: self.name.clone(), gpu_hours, cost, unused: self.unused }
+    }
+
     /// What else it is called by whoever supplied it.
     fn suppliers(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
@@ -234,8 +243,11 @@ impl Measured {
 
     /// A scenario of it; none where no accelerator was used.
     pub fn scenario(&self) -> Option<Made> {
-        let used: Vec<&Used> = self.models.iter().filter(|it| !it.part_seconds().is_zero()).collect();
+        let (used, without_hours): (Vec<&Used>, Vec<&Used>) =
+            self.models.iter().partition(|it| !it.part_seconds().is_zero());
         let (taken, rest) = used.split_at(used.len().min(MOST));
+        let is_paid = |it: &&&Used| !it.cost().is_zero() || !it.unused.is_zero();
+        let left_out = rest.iter().chain(without_hours.iter().filter(is_paid));
         if taken.is_empty() {
             return None;
         }
@@ -252,11 +264,9 @@ impl Measured {
             period: self.period,
             hours: taken[0].ways[0].hours.len(),
             models: taken.iter().map(|it| it.told()).collect(),
-            left_out: rest
-                .iter()
-                .map(|it| LeftOut { name: it.name.clone(), gpu_hours: it.gpu_hours(), cost: it.cost() })
-                .collect(),
-            as_it_is: layers::reconciled(taken),
+            left_out: left_out.map(|it| it.left_out()).collect(),
+            as_it_is: layers::reconciled(taken, &scenario.options[0].places),
+            paid_anyway: paid_anyway(taken),
             without: found.without,
             assumed: taken
                 .iter()
@@ -275,6 +285,25 @@ impl Measured {
             self.when()
         )
     }
+}
+
+/// What of today is paid for until it ends, and what that means for options that do without.
+fn paid_anyway(taken: &[&Used]) -> Option<String> {
+    let named = |what: &str, is_it: &dyn Fn(&Used) -> bool| {
+        let names: Vec<&str> = taken.iter().filter(|it| is_it(it)).map(|it| it.name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{what} ({})", names.join(", ")))
+    };
+    let has = |used: &Used, paid: Paid| used.ways.iter().any(|it| it.paid == paid);
+    let owned = named("our own machines", &|it| has(it, Paid::Owned));
+    let committed = named("today’s commitments", &|it| has(it, Paid::Committed) || !it.unused.is_zero());
+    let all: Vec<String> = owned.into_iter().chain(committed).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "What {} cost is paid until they end, whichever option is taken. Only “As it is” has it: the others \
+             begin as if they had ended, and cost as much more until then",
+            all.join(" and ")
+        )
+    })
 }
 
 /// An option with one place for each work.

@@ -202,3 +202,86 @@ fn prices_of_others_are_in_the_scenario_s_currency_or_not_there() {
     assert_eq!(names, ["As it is", "All on demand", "Machines of our own, the rest on demand"]);
     assert!(made.told.without[0].contains("what one is worth in EUR"), "{:?}", made.told.without);
 }
+
+#[test]
+fn hours_that_credits_covered_cost_nothing() {
+    let ways = |cost: &str| {
+        vec![
+            way(Paid::Owned, "1440", hours(|_| 1000)),
+            way(Paid::OnDemand, cost, hours(|hour| (hour % 2) * 1000)),
+        ]
+    };
+    for (cost, difference) in [("0", "0"), ("-10", "10")] {
+        let made = measured(vec![used(ways(cost))]).scenario().unwrap();
+        assert_eq!(made.told.as_it_is.difference, number(difference), "{cost}");
+        let rate = made.scenario.options[0].places[0].on_demand.as_ref().unwrap();
+        assert_eq!((rate.price, rate.is_covered()), (Decimal::ZERO, true), "{rate:?}");
+        let compared = made.scenario.compare().unwrap();
+        assert_eq!(compared.options[0].total, Decimal::from(2 * 730 * 36));
+        assert!(compared.options[0].fails.is_empty());
+    }
+    // Whether a list has a price for them or not.
+    let unlisted = Used { listed: Vec::new(), machines: None, ..used(ways("0")) };
+    let mut made = measured(vec![unlisted]).scenario().unwrap();
+    assert_eq!(made.scenario.compare().unwrap().options[0].total, Decimal::from(2 * 730 * 36));
+    let text = crate::scenario::file::write(&made.scenario).unwrap();
+    assert_eq!(crate::scenario::file::read(&text).unwrap(), made.scenario);
+    // What nobody says of is not sold.
+    let rate = made.scenario.options[0].places[0].on_demand.as_mut().unwrap();
+    rate.source = "a list".to_owned();
+    assert_eq!(made.scenario.compare().unwrap_err().0[0].field, "option.0.place.0.on_demand.price");
+}
+
+#[test]
+fn what_the_option_costs_is_reconciled_whatever_is_missing_beside_spot() {
+    let spot = || way(Paid::Spot, "1234.5", hours(|hour| (hour % 7) * 700));
+    // Above the share that was spot the rest is, too; and spot beside what cost nothing is taken with it.
+    let with_base = vec![way(Paid::Owned, "1440", hours(|_| 1000)), spot()];
+    let covered = vec![way(Paid::OnDemand, "0", hours(|hour| (hour % 2) * 1000)), spot()];
+    for (ways, has_spot) in [(with_base, true), (covered, false)] {
+        let made = measured(vec![used(ways)]).scenario().unwrap();
+        assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
+        let place = &made.scenario.options[0].places[0];
+        assert_eq!(place.spot.is_some(), has_spot);
+        let price = place.on_demand.as_ref().unwrap().price;
+        assert!(price > Decimal::ZERO && price < number("2"), "{price}");
+    }
+}
+
+#[test]
+fn what_is_told_and_what_is_left_out_is_all_that_was_paid_for_models() {
+    let models = (0..8).map(|at| {
+        let mut model = used(vec![way(Paid::OnDemand, &(100 - at).to_string(), hours(|_| 1000))]);
+        model.name = format!("H{at}");
+        model.unused = number("1.5");
+        model
+    });
+    let without_hours =
+        |name: &str, ways, unused: &str| Used { name: name.to_owned(), unused: number(unused), ..used(ways) };
+    let mut models: Vec<Used> = models.collect();
+    models.push(without_hours("V100", Vec::new(), "7.25"));
+    models.push(without_hours("A100", vec![way(Paid::OnDemand, "-3", hours(|_| 0))], "0"));
+    models.push(without_hours("T4", Vec::new(), "0"));
+    let paid: Decimal = models.iter().map(|it| it.cost() + it.unused).sum();
+    let told = measured(models).scenario().unwrap().told;
+    let of_models: Decimal = told.models.iter().map(|it| it.cost + it.unused).sum();
+    let left_out: Decimal = told.left_out.iter().map(|it| it.cost + it.unused).sum();
+    assert_eq!(of_models + left_out, paid);
+    assert_eq!(told.as_it_is.ledger, of_models);
+    let names: Vec<&str> = told.left_out.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["H6", "H7", "V100", "A100"]);
+}
+
+#[test]
+fn what_is_paid_until_it_ends_is_said() {
+    let told = |model: Used| measured(vec![model]).scenario().unwrap().told.paid_anyway;
+    let said = told(mixed()).unwrap();
+    assert!(
+        said.starts_with("What our own machines (H100) and today’s commitments (H100) cost is paid"),
+        "{said}"
+    );
+    let on_demand = || used(vec![way(Paid::OnDemand, "1", hours(|_| 1000))]);
+    assert_eq!(told(on_demand()), None);
+    let said = told(Used { unused: 1.into(), ..on_demand() }).unwrap();
+    assert!(said.starts_with("What today’s commitments (H100) cost is paid"), "{said}");
+}

@@ -12,8 +12,17 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
     let mut said = Vec::new();
     for model in &it.told.left_out {
         let (hours, cost) = (hours(model.gpu_hours), money(model.cost));
-        said.push(format!("{}: {hours}, {cost}. Only the dearest models are compared.", model.name));
+        let unused = match model.unused.is_zero() {
+            true => String::new(),
+            false => format!(", and {} of commitments that nothing used", money(model.unused)),
+        };
+        said.push(if model.gpu_hours.is_zero() {
+            format!("{}: {cost}{unused}. It has no hours that could run elsewhere.", model.name)
+        } else {
+            format!("{}: {hours}, {cost}{unused}. Only the dearest models are compared.", model.name)
+        });
     }
+    said.extend(it.told.paid_anyway.iter().map(|it| format!("{it}.")));
     if !it.shared_hours.is_zero() || !it.shared_cost.is_zero() {
         let (hours, cost) = (hours(it.shared_hours), money(it.shared_cost));
         said.push(format!("Parts of shared costs: {hours}, {cost}. They are nobody’s hours alone."));
