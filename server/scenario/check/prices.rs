@@ -36,12 +36,29 @@ pub fn prices(scenario: &Scenario, list: &Catalogue, today: NaiveDate) -> Findin
                 of(&spot.rate, Tier::Spot).check(&format!("{field}.spot.rate"), &mut found);
             }
             for (n, committed) in place.committed.iter().enumerate() {
-                let tier = if committed.months > 12 { Tier::ThreeYears } else { Tier::OneYear };
-                of(&committed.rate, tier).check(&format!("{field}.committed.{n}.rate"), &mut found);
+                of(&committed.rate, tier_of(committed.months))
+                    .check(&format!("{field}.committed.{n}.rate"), &mut found);
+            }
+            for (n, block) in place.blocks.iter().enumerate() {
+                of(&block.rate, Tier::Block).check(&format!("{field}.blocks.{n}.rate"), &mut found);
+            }
+            if let (Some(under), Some(spend)) = (&place.spend_rate, &option.spend) {
+                of(under, tier_of(spend.months)).check(&format!("{field}.spend_rate"), &mut found);
+            }
+            if let Some(port) = place.porting.as_ref().filter(|it| it.months_of_both > 0) {
+                // It runs where it ran, on the accelerator of the work.
+                let accelerator = scenario.served_by(place).next().map_or("", |it| it.accelerator.as_str());
+                let asked = Asked { accelerator, ..of(&port.meanwhile, Tier::OnDemand) };
+                asked.check(&format!("{field}.porting.meanwhile"), &mut found);
             }
         }
     }
     found.sorted()
+}
+
+/// The tier of a commitment for so many months.
+fn tier_of(months: u32) -> Tier {
+    if months > 12 { Tier::ThreeYears } else { Tier::OneYear }
 }
 
 /// A rate beside the list.
@@ -101,6 +118,9 @@ impl Asked<'_> {
     fn is_reserved(&self, place: &Place, field: &str, found: &mut Findings) {
         let field = format!("{field}.price");
         let price = self.rate.price;
+        if self.rate.is_covered() {
+            return;
+        }
         if let Some(reserved) = place.committed.iter().find(|it| it.rate.price > price) {
             let message = format!(
                 "the reservation beside it costs more, {}; were the two exchanged?",
@@ -202,6 +222,29 @@ mod tests {
             found[1].contains("on_demand.price is 55.04") && found[1].contains("not of a machine?"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn every_price_of_a_place_is_looked_at() {
+        let old = |price: &str| format!("{{ price = {price}, date = 2026-01-01 }}");
+        let block = format!("blocks = [{{ rate = {}, gpus = 8, hours = 700 }}]", old("4"));
+        let port = format!(
+            "on_demand = {{ price = 6.88 }}, porting = {{ months_of_both = 2, meanwhile = {} }}",
+            old("6.88")
+        );
+        // The option's commitment stands behind its places; what would close them is a comment.
+        let spend = format!(
+            "on_demand = {{ price = 6.88 }}, spend_rate = {} }}]\nspend = {{ per_hour = 20, months = 36 }} #",
+            old("4.86")
+        );
+        for (place, field) in [(block, "blocks.0.rate"), (port, "porting.meanwhile"), (spend, "spend_rate")] {
+            let found = told("64", &place);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(
+                found[0].starts_with(&format!("option.0.place.0.{field}.date is 2026-01-01")),
+                "{found:?}"
+            );
+        }
     }
 
     #[test]

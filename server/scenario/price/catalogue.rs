@@ -12,7 +12,7 @@ use crate::scenario::arithmetic::{decimal, one, quotient};
 
 /// So many times the median of its kind is odd.
 const ODD_TIMES: i64 = 3;
-/// A price that differs by more than so much from the reading before it is odd: 10 %.
+/// A price that differs by so much or more from the reading before it is odd: 10 %.
 const JUMP: (i64, u8) = (1, 1);
 /// Offers that a median needs to mean something.
 const FEWEST: usize = 3;
@@ -167,7 +167,7 @@ fn jump(price: &Price, before: &Price) -> Option<Mark> {
         return None;
     }
     let share = quotient(price.amount, before.amount)? - one();
-    let is_odd = share.abs() > decimal(JUMP.0, JUMP.1);
+    let is_odd = share.abs() >= decimal(JUMP.0, JUMP.1);
     is_odd.then_some(Mark::Jump { before: before.amount, date: before.date, share: share.round(4) })
 }
 
@@ -279,8 +279,10 @@ mod tests {
             let marks = list.marks_of(&at(now, "2026-07-20"), Some(&at(before, "2026-07-19")), today);
             marks.iter().any(|mark| matches!(mark, Mark::Jump { .. }))
         };
-        assert!(jump("6.00", "6.61") && jump("6.00", "5.39"));
-        assert!(!jump("6.00", "6.60") && !jump("6.00", "5.40"));
+        assert!(jump("6.00", "6.60") && jump("6.00", "5.40"));
+        // A dedicated host taken for one that is shared.
+        assert!(jump("32.7726", "36.04986"));
+        assert!(!jump("6.00", "6.59") && !jump("6.00", "5.41"));
         assert!(!jump("0", "6.60"), "nothing is known of a share of nothing");
         let rupees = Price { currency: Currency::exactly("INR"), ..at("600", "2026-07-19") };
         let marks = list.marks_of(&at("6.88", "2026-07-20"), Some(&rupees), today);

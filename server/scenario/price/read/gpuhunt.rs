@@ -2,8 +2,8 @@
 //! spot. Its columns are those of its `RawCatalogItem`; `provider` is there in files of several.
 
 use super::model::recognize;
-use super::{About, Machine, Quote, Row, Taken, gpus, supplier};
-use crate::billing::canonical_provider;
+use super::supplier::canonical_supplier;
+use super::{About, Machine, Quote, Row, Taken, supplier};
 use crate::money::Decimal;
 
 pub(super) fn read(rows: &[Row<'_>], about: &About, taken: &mut Taken) -> Result<(), String> {
@@ -11,14 +11,13 @@ pub(super) fn read(rows: &[Row<'_>], about: &About, taken: &mut Taken) -> Result
     let named = if is_named { "" } else { supplier(about)? };
     for row in rows {
         let provider = row.get("provider");
-        one(row, if provider.is_empty() { named } else { canonical_provider(provider) }, about, taken);
+        one(row, if provider.is_empty() { named } else { canonical_supplier(provider) }, about, taken);
     }
     Ok(())
 }
 
 fn one(row: &Row<'_>, supplier: &str, about: &About, taken: &mut Taken) {
     let (sku, name, counted) = (row.get("instance_name"), row.get("gpu_name"), row.get("gpu_count"));
-    let is_none = counted.trim_start_matches('0').trim_start_matches('.').trim_matches('0').is_empty();
     let memory = row.get("gpu_memory").parse::<Decimal>().ok().filter(|it| *it > Decimal::ZERO);
     if name.is_empty() {
         return taken.skip(row.number, "without accelerators");
@@ -26,11 +25,12 @@ fn one(row: &Row<'_>, supplier: &str, about: &About, taken: &mut Taken) {
     let Some(known) = recognize(supplier, sku, name, memory) else {
         return taken.unknown(row.number, name);
     };
-    let stated = if is_none { None } else { gpus(counted) };
-    let gpus = match (known.instance.map(|it| it.accelerators), stated) {
-        (Some(known), _) => known,
-        (None, Some(counted)) => counted,
-        (None, None) => return taken.reject(row.number, "gpu_count", counted, "a number above zero"),
+    let gpus = match known.count(counted, "") {
+        Ok(gpus) => gpus,
+        Err(expected) => {
+            let expected = expected.unwrap_or("a number above zero".to_owned());
+            return taken.reject(row.number, "gpu_count", counted, expected);
+        }
     };
     let is_spot = match row.get("spot").to_ascii_lowercase().as_str() {
         "true" => true,

@@ -5,6 +5,7 @@ mod gpuhunt;
 mod model;
 mod plain;
 mod skypilot;
+mod supplier;
 #[cfg(test)]
 mod tests;
 
@@ -15,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Paid, Price, Tier};
 use crate::accelerator::{Accelerators, PARTS};
-use crate::billing::canonical_provider;
 use crate::money::{Currency, Decimal};
 use crate::scenario::arithmetic::{one, quotient};
+use supplier::{canonical_supplier, is_marketplace};
 
 /// Rejected rows that are told one by one.
 const TOLD: usize = 200;
@@ -33,6 +34,9 @@ const NAME: usize = 100;
 pub const LONGEST: usize = 200;
 /// What lists are mostly in.
 pub const DOLLARS: &str = "USD";
+const GOOGLE: &str = "Google Cloud";
+/// Machines that Google lists a price on demand for, and sells as spot and flex-start alone.
+const SPOT_ALONE: &[&str] = &["a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g"];
 
 /// Who wrote a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -288,6 +292,10 @@ impl Taken {
         if let Some((column, found)) = texts.into_iter().find(|it| is_long(it.1)) {
             return self.reject(row, column, found, format!("{LONGEST} characters at most"));
         }
+        let is_spot_alone = price.supplier == GOOGLE && SPOT_ALONE.contains(&price.sku.as_str());
+        if is_spot_alone && price.tier == Tier::OnDemand {
+            return self.skip(row, "a price on demand of what is sold as spot alone");
+        }
         let reading = (price.offer(), price.date);
         let Some(at) = self.by_reading.get(&reading).copied() else {
             self.by_reading.insert(reading, self.prices.len());
@@ -306,7 +314,33 @@ impl Taken {
         self.skip(row, reason);
     }
 
-    fn finish(self) -> Read {
+    /// A price of spot that is not below what the same machine costs by use is no quote.
+    fn drop_spot_that_is_none(&mut self) {
+        let key = |price: &Price| {
+            let (supplier, place) =
+                (price.supplier.to_lowercase(), (price.sku.clone(), price.region.clone()));
+            (price.accelerator.clone(), supplier, place, price.currency.clone(), price.date)
+        };
+        let mut by_use = BTreeMap::new();
+        for (_, price) in
+            self.prices.iter().filter(|(_, it)| it.paid == Paid::PerUse || it.tier == Tier::Marketplace)
+        {
+            let least = by_use.entry(key(price)).or_insert(price.amount);
+            *least = price.amount.min(*least);
+        }
+        let is_none = |(_, price): &(usize, Price)| {
+            price.tier == Tier::Spot && by_use.get(&key(price)).is_some_and(|it| price.amount >= *it)
+        };
+        let (none, prices) = std::mem::take(&mut self.prices).into_iter().partition(is_none);
+        self.prices = prices;
+        let none: Vec<(usize, Price)> = none;
+        for (row, _) in none {
+            self.skip(row, "a price of spot that is not below on demand: no quote");
+        }
+    }
+
+    fn finish(mut self) -> Read {
+        self.drop_spot_that_is_none();
         let Self { format, rows, prices, skipped, rejected, rejected_count, .. } = self;
         Read { format, rows, prices, skipped, rejected, rejected_count }
     }
@@ -332,13 +366,7 @@ fn of_one(amount: Decimal, gpus: Accelerators) -> Option<Decimal> {
 fn supplier(about: &About) -> Result<&str, String> {
     let named = about.supplier.as_deref().map(str::trim).filter(|it| !it.is_empty());
     let message = "its rows do not say whose prices they are: enter the supplier";
-    named.map(canonical_provider).ok_or_else(|| message.to_owned())
-}
-
-/// Suppliers whose machines are those of many hosts.
-fn is_marketplace(supplier: &str) -> bool {
-    let name: String = supplier.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
-    ["vast", "vastai", "tensordock", "salad"].contains(&name.as_str())
+    named.map(canonical_supplier).ok_or_else(|| message.to_owned())
 }
 
 /// A price of a machine as others publish it.
@@ -353,7 +381,7 @@ struct Machine<'a> {
 impl Machine<'_> {
     /// `None` where it comes to nothing for one accelerator.
     fn price(&self, amount: Decimal, is_spot: bool, about: &About) -> Option<Price> {
-        let tier = match (is_spot, is_marketplace(self.supplier)) {
+        let tier = match (is_spot, is_marketplace(self.supplier, self.sku)) {
             (true, _) => Tier::Spot,
             (false, true) => Tier::Marketplace,
             (false, false) => Tier::OnDemand,

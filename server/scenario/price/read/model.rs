@@ -19,6 +19,27 @@ pub(super) struct Recognized {
     pub instance: Option<&'static Instance>,
 }
 
+impl Recognized {
+    /// How many accelerators a machine has. One that the catalog of accelerators knows has as many as that says: lists
+    /// count a part of one as 0, or as 1. Otherwise what `GpuInfo` says of a part, where there is one.
+    ///
+    /// # Errors
+    /// What is expected instead, where that is known.
+    pub(super) fn count(&self, text: &str, gpu_info: &str) -> Result<Accelerators, Option<String>> {
+        let counted = super::gpus(text);
+        let Some(instance) = self.instance else {
+            return counted.or_else(|| partition_of(gpu_info)).ok_or(None);
+        };
+        let known = instance.accelerators;
+        let is_part = known.parts() < Accelerators::ONE.parts();
+        let is_one_or_less = |it: Accelerators| it.parts() <= Accelerators::ONE.parts();
+        if counted.is_none_or(|it| it == known || (is_part && is_one_or_less(it))) {
+            return Ok(known);
+        }
+        Err(Some(format!("{known}, as many as {} has", instance.instance_type)))
+    }
+}
+
 /// The model of a row; `None` where no model is called so.
 pub(super) fn recognize(
     supplier: &str,
@@ -81,7 +102,7 @@ pub(super) fn memory_of(gpu_info: &str) -> Option<Decimal> {
 }
 
 /// The part of an accelerator that `GpuInfo` speaks of.
-pub(super) fn partition_of(gpu_info: &str) -> Option<Accelerators> {
+fn partition_of(gpu_info: &str) -> Option<Accelerators> {
     super::gpus(number_after(gpu_info, "GpuPartitionSize")?)
 }
 

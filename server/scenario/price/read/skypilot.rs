@@ -6,14 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{memory_of, partition_of, recognize};
-use super::{About, Machine, Quote, Row, Taken, gpus, supplier};
-use crate::accelerator::Accelerators;
+use super::model::{memory_of, recognize};
+use super::{About, GOOGLE, Machine, Quote, Row, Taken, gpus, supplier};
 use crate::money::Decimal;
 
-const GOOGLE: &str = "Google Cloud";
-/// Machines that Google lists a price on demand for, and sells as spot and flex-start alone.
-const SPOT_ALONE: &[&str] = &["a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g"];
 /// Families of Google whose price here is that of the host.
 const HOSTS: &[&str] = &["a2-", "a3-", "a4-"];
 
@@ -57,12 +53,13 @@ fn one(row: &Row<'_>, supplier: &str, beside: &Beside<'_>, about: &About, taken:
         return taken.unknown(row.number, name);
     };
     let counted = row.get("acceleratorcount");
-    let Some(gpus) = count(counted, known.instance.map(|it| it.accelerators), info) else {
-        let expected = match known.instance {
-            Some(instance) => format!("{}, as many as {sku} has", instance.accelerators),
-            None => "a number above zero, or GpuPartitionSize in GpuInfo".to_owned(),
-        };
-        return taken.reject(row.number, "AcceleratorCount", counted, expected);
+    let gpus = match known.count(counted, info) {
+        Ok(gpus) => gpus,
+        Err(expected) => {
+            let expected =
+                expected.unwrap_or("a number above zero, or GpuPartitionSize in GpuInfo".to_owned());
+            return taken.reject(row.number, "AcceleratorCount", counted, expected);
+        }
     };
     let Some((on_demand, spot)) = taken.quote(row, "price").zip(taken.quote(row, "spotprice")) else {
         return;
@@ -82,22 +79,17 @@ fn one(row: &Row<'_>, supplier: &str, beside: &Beside<'_>, about: &About, taken:
         return taken.skip(row.number, "without a price");
     }
     let amounts = [amount(&on_demand, with[0]), amount(&spot, with[1])];
-    let is_sold = !(supplier == GOOGLE && SPOT_ALONE.contains(&sku));
+    let is_lost = |quote: &Quote, at: usize| matches!(quote, Quote::Price(_)) && with[at].is_none();
+    if is_lost(&on_demand, 0) || is_lost(&spot, 1) {
+        taken.skip(row.number, "the price of a host alone: the row of its accelerators has none");
+    }
     if matches!(on_demand, Quote::NotSold) || matches!(spot, Quote::NotSold) {
         taken.skip(row.number, "0.0: not sold");
     }
-    if let Some(amount) = amounts[0] {
-        if is_sold {
-            put(&machine, amount, false, row, about, taken);
-        } else {
-            taken.skip(row.number, "a price on demand of what is sold as spot alone");
-        }
-    }
-    if let Some(spot) = amounts[1] {
-        if amounts[0].is_some_and(|on_demand| spot >= on_demand) {
-            taken.skip(row.number, "a price of spot that is not below on demand: no quote");
-        } else {
-            put(&machine, spot, true, row, about, taken);
+    for (amount, is_spot) in [(amounts[0], false), (amounts[1], true)] {
+        let price = amount.and_then(|it| machine.price(it, is_spot, about));
+        if let Some(price) = price {
+            taken.price(row.number, price);
         }
     }
 }
@@ -106,34 +98,5 @@ fn amount(quote: &Quote, with: Option<Decimal>) -> Option<Decimal> {
     match quote {
         Quote::Price(amount) => with.map(|with| *amount + with),
         Quote::None | Quote::NotSold => None,
-    }
-}
-
-fn put(
-    machine: &Machine<'_>,
-    amount: Decimal,
-    is_spot: bool,
-    row: &Row<'_>,
-    about: &About,
-    taken: &mut Taken,
-) {
-    if let Some(price) = machine.price(amount, is_spot, about) {
-        taken.price(row.number, price);
-    }
-}
-
-/// How many accelerators a machine has. One that the catalog of accelerators knows has as many as that says: lists count
-/// a part of one as 0, or as 1.
-fn count(text: &str, known: Option<Accelerators>, info: &str) -> Option<Accelerators> {
-    let counted = gpus(text);
-    match (known, counted) {
-        (Some(known), None) => Some(known),
-        (Some(known), Some(counted)) => {
-            let is_part = known.parts() < Accelerators::ONE.parts();
-            let is_one_or_less = counted.parts() <= Accelerators::ONE.parts();
-            (known == counted || (is_part && is_one_or_less)).then_some(known)
-        }
-        (None, None) => partition_of(info),
-        (None, Some(counted)) => Some(counted),
     }
 }

@@ -132,6 +132,48 @@ fn a_price_of_spot_that_equals_on_demand_is_no_quote() {
 }
 
 #[test]
+fn what_is_no_quote_is_none_in_every_list() {
+    let spot = gpuhunt(
+        "runpod",
+        "H100,US,3.99,16,80,nvidia,1,H100,80,False,,\nH100,US,3.99,16,80,nvidia,1,H100,80,True,,\n\
+         H100,EU,3.99,16,80,nvidia,1,H100,80,False,,\nH100,EU,1.99,16,80,nvidia,1,H100,80,True,,\n",
+    );
+    let on_demand = line("nvidia-h100-sxm", "1", "on-demand", "3.99");
+    assert_eq!(told(&spot), [on_demand.clone(), on_demand, line("nvidia-h100-sxm", "1", "spot", "1.99")]);
+    assert_eq!(spot.skipped[0].first_row, 2);
+    assert_eq!(reasons(&spot), [("a price of spot that is not below on demand: no quote", 1)]);
+    let ours = read_plain("H100 SXM,RunPod,spot,3.99\nH100 SXM,RunPod,on-demand,3.99\n");
+    assert_eq!((ours.prices.len(), reasons(&ours)), (1, reasons(&spot)));
+    let alone = [("a price on demand of what is sold as spot alone", 1)];
+    let read_google = gpuhunt("gcp", "a3-highgpu-2g,us-central1,22,52,468,nvidia,2,H100,80,False,,\n");
+    assert_eq!((read_google.prices.len(), reasons(&read_google)), (0, alone.to_vec()));
+    let head = "accelerator,supplier,tier,price,sku\n";
+    let ours =
+        read(format!("{head}H100 SXM,gcp,on-demand,11,a3-highgpu-1g\n").as_bytes(), &about("")).unwrap();
+    assert_eq!((ours.prices.len(), reasons(&ours)), (0, alone.to_vec()));
+}
+
+#[test]
+fn a_host_whose_accelerators_have_no_price_is_skipped_in_words() {
+    let read = skypilot("gcp", "a2-highgpu-1g,,,12,85,0.73948,us-central1,,\n,A100,1.0,,,,us-central1,,\n");
+    assert_eq!(read.prices.len(), 0);
+    let reason = "the price of a host alone: the row of its accelerators has none";
+    assert!(reasons(&read).contains(&(reason, 1)), "{read:?}");
+}
+
+#[test]
+fn what_runpod_sells_of_others_is_a_marketplace() {
+    let rows = "1x_H100_SECURE,H100,1.0,16,80,3.99,US,,\n1x_H100_COMMUNITY,H100,1.0,16,80,2.69,US,,\n";
+    let expected = [
+        line("nvidia-h100-sxm", "1", "on-demand", "3.99"),
+        line("nvidia-h100-sxm", "1", "marketplace", "2.69"),
+    ];
+    let read = skypilot("runpod", rows);
+    assert_eq!(told(&read), expected);
+    assert!(read.prices.iter().all(|(_, price)| price.supplier == "RunPod"));
+}
+
+#[test]
 fn memory_is_read_in_whichever_unit_it_stands() {
     // GiB under the name of MiB; and totals that are of one, or of all.
     for (mib, expected) in
@@ -240,6 +282,10 @@ fn zones_of_one_region_are_one_offer_at_its_cheapest() {
 fn a_count_that_is_not_that_of_the_machine_is_rejected() {
     let read = skypilot("AWS", "p5.48xlarge,H100,4,192,2048,55.04,us-east-1,,\n");
     assert_eq!(read.rejected[0].expected, "8, as many as p5.48xlarge has");
+    let read = gpuhunt("aws", "p5.48xlarge,us-east-1,55.04,192,2048,nvidia,4,H100,80,False,,\n");
+    let rejected = &read.rejected[0];
+    assert_eq!((rejected.column.as_str(), rejected.found.as_str()), ("gpu_count", "4"));
+    assert_eq!(rejected.expected, "8, as many as p5.48xlarge has");
     let read = skypilot("Someone", "x,H100,zero,1,1,5,eu,,\ny,H100,1,1,1,USD 5,eu,,\nz,H100,1,1,1,-5,eu,,\n");
     let told: Vec<_> =
         read.rejected.iter().map(|it| (it.row, it.column.as_str(), it.found.as_str())).collect();
