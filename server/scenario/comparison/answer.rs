@@ -132,6 +132,12 @@ pub struct Layer {
     pub cost: Decimal,
     /// Of an hour that is used.
     pub per_used_hour: Option<Decimal>,
+    /// Of what is committed to and of blocks, which of those that were entered it is.
+    #[serde(skip)]
+    pub entered: Option<usize>,
+    /// Of the cost, what is paid at the start of terms, whatever an hour costs.
+    #[serde(skip)]
+    pub upfront: Decimal,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -108,7 +108,11 @@ impl<'a> Bill<'a> {
             term("price", price, Unit::MoneyPerHour),
         ];
         self.line(name.clone(), cost, "GPUs × hours × times it is bought × price", terms);
-        self.layer(name, LayerKind::Block, Some(count(entered.gpus)), [paid, used, cost]);
+        let at = place_of(&self.asked.place.blocks, entered);
+        if let Some(layer) = self.layer(name, LayerKind::Block, Some(count(entered.gpus)), [paid, used, cost])
+        {
+            layer.entered = at;
+        }
     }
 
     /// What machines of one's own cost, with interest, for as many months.
@@ -139,7 +143,7 @@ impl<'a> Bill<'a> {
         let months = self.asked.months();
         let prices = commitment(entered, months).prices;
         let term_months = entered.months.max(1);
-        let [mut paid, mut used, mut cost, mut gpus] = [Decimal::ZERO; 4];
+        let [mut paid, mut used, mut cost, mut upfront, mut gpus] = [Decimal::ZERO; 5];
         for month in 0..months {
             let at = month as usize;
             let own = in_gpus((level[at] - below[at]).into());
@@ -149,6 +153,8 @@ impl<'a> Bill<'a> {
             paid += hours;
             used += in_gpus(base(level[at]) - base(below[at]));
             cost += of_month;
+            let of_hours = entered.rate.in_month(month - month % term_months);
+            upfront += hours.multiply(prices[at] - of_hours);
             gpus += own;
             self.rented[at] += of_month;
             self.pay_commitment(entered, (month, term_months), own);
@@ -161,7 +167,10 @@ impl<'a> Bill<'a> {
         ];
         self.line(name.clone(), cost, "GPU-hours of the term × price", terms);
         let gpus = quotient(gpus, count(months)).unwrap_or_default();
-        self.layer(name, LayerKind::Committed, Some(gpus), [paid, used, cost]);
+        let at = place_of(&self.asked.place.committed, entered);
+        if let Some(layer) = self.layer(name, LayerKind::Committed, Some(gpus), [paid, used, cost]) {
+            (layer.entered, layer.upfront) = (at, upfront);
+        }
     }
 
     /// Upfront at the start of each term, the hours during their months. What is left of the last term is not lost.
@@ -350,9 +359,9 @@ impl<'a> Bill<'a> {
         kind: LayerKind,
         gpus: Option<Decimal>,
         [paid, used, cost]: [Decimal; 3],
-    ) {
+    ) -> Option<&mut Layer> {
         if paid.is_zero() && cost.is_zero() {
-            return;
+            return None;
         }
         self.layers.push(Layer {
             name,
@@ -363,8 +372,16 @@ impl<'a> Bill<'a> {
             utilization: quotient(used, paid),
             cost,
             per_used_hour: quotient(cost, used),
+            entered: None,
+            upfront: Decimal::ZERO,
         });
+        self.layers.last_mut()
     }
+}
+
+/// Where one of those that were entered stands among them.
+fn place_of<T>(all: &[T], one: &T) -> Option<usize> {
+    all.iter().position(|it| std::ptr::eq(it, one))
 }
 
 /// A share of hours, exactly where it is all or none of them.

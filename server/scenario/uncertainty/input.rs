@@ -20,8 +20,15 @@ pub struct Input {
     pub value: Decimal,
     pub low: Decimal,
     pub high: Decimal,
+    /// What it can be at all.
+    #[serde(skip)]
+    pub least: Decimal,
+    #[serde(skip)]
+    pub most: Decimal,
 }
 
+/// More than anything that is entered.
+const MOST: i64 = 1_000_000_000_000;
 /// The price of a block.
 const BLOCK: &str = "/blocks/rate/price";
 
@@ -61,12 +68,20 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
     let mut found: Vec<Input> = Vec::new();
     walk(&tree, String::new(), &mut |pointer, value| {
         let Some((_, name, low, high)) = RANGES.iter().find(|(end, ..)| is_of(&pointer, end)) else { return };
-        let Ok(value) = value.parse::<Decimal>() else { return };
-        if value.is_zero() || is_entered_by_month(&tree, &pointer) {
+        // Prices that are entered month by month are one input: they are all lower, or all higher.
+        let by_month = entered_by_month(&tree, &pointer);
+        let Ok(value) = by_month.unwrap_or(value).parse::<Decimal>() else { return };
+        if value.is_zero() {
             return;
         }
+        let mut label = (*name).to_owned();
+        if by_month.is_some() {
+            label += " month by month";
+        }
         let whose = supplier(&tree, &pointer);
-        let label = if whose.is_empty() { (*name).to_owned() } else { format!("{name}, {whose}") };
+        if !whose.is_empty() {
+            label = format!("{label}, {whose}");
+        }
         if let Some(same) = found.iter_mut().find(|it| it.label == label && it.value == value) {
             same.keys.push(pointer);
             return;
@@ -76,10 +91,12 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
         let (least, most) = match *name {
             "PUE" | "Hours of spot for a useful one" => (1.into(), 10.into()),
             "Residual value" | "Maintenance" | "Cost of capital" | "Support" => (Decimal::ZERO, 1.into()),
-            _ => (Decimal::ZERO, times(*high)),
+            "Years until it is replaced" => (decimal(1, 1), 50.into()),
+            _ => (Decimal::ZERO, MOST.into()),
         };
-        let (low, high) = (times(*low).max(least).min(value), times(*high).min(most).max(value));
-        found.push(Input { keys: vec![pointer], label, value, low, high });
+        let (least, most) = (value.min(least), value.max(most));
+        let (low, high) = (times(*low).max(least), times(*high).min(most));
+        found.push(Input { keys: vec![pointer], label, value, low, high, least, most });
     });
     found
 }
@@ -110,10 +127,11 @@ fn walk(tree: &Value, pointer: String, visit: &mut impl FnMut(String, &str)) {
     }
 }
 
-/// Whether a price is told month by month, so that what it is now decides nothing.
-fn is_entered_by_month(tree: &Value, pointer: &str) -> bool {
-    let path = pointer.strip_suffix("/price").and_then(|rate| tree.pointer(&format!("{rate}/path/by")));
-    path.and_then(Value::as_str) == Some("entered")
+/// The first of prices that are told month by month, beside which what a price is now decides nothing.
+fn entered_by_month<'a>(tree: &'a Value, pointer: &str) -> Option<&'a str> {
+    let path = tree.pointer(&format!("{}/path", pointer.strip_suffix("/price")?))?;
+    let is_entered = path.get("by").and_then(Value::as_str) == Some("entered");
+    path.pointer("/prices/0").and_then(Value::as_str).filter(|_| is_entered)
 }
 
 /// Who sells what a pointer leads to: the supplier of its place.

@@ -2,8 +2,8 @@
 //!
 //! - lead = least total of the other options that do the work − total of the cheapest one
 //! - an input's swing is the lead with it at its low and at its high, all others as they are
-//! - an input turns the answer at the value closest to its own, up to four times as large or as small, at which another
-//!   option costs less
+//! - an input turns the answer at the value closest to its own, up to four times as large or as small and within what it
+//!   can be at all, at which another option costs less
 //!
 //! Computed with binary floats by the model that draws are made with: how much of each layer is used stays as it was
 //! decided, and every total is compared with another one of the same kind.
@@ -61,7 +61,8 @@ pub fn lead(compared: &Comparison, model: &Model) -> Option<Lead> {
     let mut turns: Vec<(f64, Turn)> = Vec::new();
     for (at, input) in model.inputs.iter().enumerate() {
         let own = model.values[at];
-        let ends = [-1.0, 1.0].into_iter().filter_map(|way| turn(own, way, |value| with(at, value)));
+        let within = (float(input.least), float(input.most));
+        let ends = [-1.0, 1.0].into_iter().filter_map(|way| turn(own, within, way, |value| with(at, value)));
         if let Some((distance, value, to)) = ends.min_by(|a, b| a.0.total_cmp(&b.0)) {
             turns.push((distance, Turn { input: input.clone(), value: told(value), to }));
         }
@@ -72,8 +73,13 @@ pub fn lead(compared: &Comparison, model: &Model) -> Option<Lead> {
 }
 
 /// The closest value in one direction at which the lead is lost: how far it is away, itself, and to whom.
-fn turn(own: f64, way: f64, with: impl Fn(f64) -> (f64, usize)) -> Option<(f64, f64, usize)> {
-    let at = |step: f64| own * REACH.powf(way * step);
+fn turn(
+    own: f64,
+    (least, most): (f64, f64),
+    way: f64,
+    with: impl Fn(f64) -> (f64, usize),
+) -> Option<(f64, f64, usize)> {
+    let at = |step: f64| (own * REACH.powf(way * step)).max(least).min(most);
     let is_lost = |step: f64| with(at(step)).0 < 0.0;
     let lost = (1..=STEPS).map(|n| f64::from(n) / f64::from(STEPS)).find(|step| is_lost(*step))?;
     let (mut kept, mut lost) = (lost - 1.0 / f64::from(STEPS), lost);
@@ -124,6 +130,29 @@ place = [{ supplier = "C", committed = [{ rate = { price = 0.01 }, months = 12, 
         assert_eq!(turns, [("On demand, A", "2.5".to_owned(), 1), ("On demand, B", "2".to_owned(), 1)]);
         let swing = found.swings.iter().find(|it| it.input.label == "On demand, A").unwrap();
         assert_eq!((swing.low, swing.high), (78_840.into(), 8_760.into()));
+    }
+
+    #[test]
+    fn an_answer_turns_only_at_what_an_input_can_be() {
+        // Lost below 0.9, and above 1.2.
+        let with = |value: f64| ((value - 0.9).min(1.2 - value), 1);
+        let value = |own: f64, within: (f64, f64), way: f64| turn(own, within, way, with).map(|it| it.1);
+        assert!((value(1.1, (0.0, 10.0), -1.0).unwrap() - 0.9).abs() < 1e-9);
+        assert_eq!(value(1.1, (1.0, 10.0), -1.0), None);
+        assert!((value(1.1, (1.0, 10.0), 1.0).unwrap() - 1.2).abs() < 1e-9);
+        assert_eq!(value(0.95, (0.0, 1.0), 1.0), None);
+        let own = TWO.replace(
+            "on_demand = { price = 2 } }",
+            "owned = { machines = { residual = { by = \"share\", share = 0.3 } } } }",
+        );
+        let inputs = inputs(&read(&own).unwrap());
+        let within = |label: &str| {
+            let input = inputs.iter().find(|it| it.label.starts_with(label)).unwrap();
+            (input.least, input.most)
+        };
+        assert_eq!(within("PUE"), (1.into(), 10.into()));
+        assert_eq!(within("Residual value"), (Decimal::ZERO, 1.into()));
+        assert!(inputs.iter().all(|it| it.least <= it.low && it.high <= it.most));
     }
 
     #[test]

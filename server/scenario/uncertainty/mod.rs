@@ -24,8 +24,17 @@ fn changed<T: serde::Serialize + serde::de::DeserializeOwned>(
     value: crate::money::Decimal,
 ) -> Option<T> {
     let mut tree = serde_json::to_value(entered).ok()?;
+    let written = |value: crate::money::Decimal| serde_json::Value::String(value.to_string());
     for key in &input.keys {
-        *tree.pointer_mut(key)? = serde_json::Value::String(value.to_string());
+        *tree.pointer_mut(key)? = written(value);
+        // Of prices by the month each is as much lower or higher.
+        let prices = key.strip_suffix("/price").map(|rate| format!("{rate}/path/prices"));
+        let prices = prices.and_then(|it| tree.pointer_mut(&it)?.as_array_mut());
+        for price in prices.into_iter().flatten() {
+            let entered: crate::money::Decimal = price.as_str()?.parse().ok()?;
+            let scaled = crate::scenario::arithmetic::quotient(entered.multiply(value), input.value)?;
+            *price = written(scaled.round(12).normalize());
+        }
     }
     serde_json::from_value(tree).ok()
 }

@@ -162,12 +162,9 @@ impl Builder<'_> {
     }
 
     fn place(mut self, scenario: &Scenario, place: &Place, found: &PlaceAnswer) -> Vec<Piece> {
-        let (mut committed, mut blocks) = (0, 0);
-        // As they are answered: the longest term first.
-        let mut order: Vec<usize> = (0..place.committed.len()).collect();
-        order.sort_by_key(|at| std::cmp::Reverse(place.committed[*at].months));
         let support = self.input("/support");
         for layer in &found.layers {
+            let of = |list: &str| self.input(&format!("/{list}/{}/rate/price", layer.entered?));
             let mut by = match layer.kind {
                 LayerKind::Owned => continue,
                 LayerKind::OnDemand => vec![self.input("/on_demand/price")],
@@ -175,19 +172,16 @@ impl Builder<'_> {
                 LayerKind::Spot => vec![self.input("/spot/rate/price"), self.input("/spot/rework")],
                 // What is committed to is paid whatever prices are.
                 LayerKind::Spend => Vec::new(),
-                LayerKind::Block => {
-                    blocks += 1;
-                    vec![self.input(&format!("/blocks/{}/rate/price", blocks - 1))]
-                }
-                LayerKind::Committed => {
-                    let at = order.get(committed).copied().unwrap_or_default();
-                    committed += 1;
-                    vec![self.input(&format!("/committed/{at}/rate/price"))]
-                }
+                LayerKind::Block => vec![of("blocks")],
+                LayerKind::Committed => vec![of("committed")],
             };
-            self.scaled(layer.cost, &by);
+            // What is paid at the start of a term is the same at any price of its hours.
+            let of_hours = layer.cost - layer.upfront;
+            self.scaled(of_hours, &by);
+            self.scaled(layer.upfront, &[]);
             by.push(support);
-            self.scaled(layer.cost.multiply(place.support), &by);
+            self.scaled(of_hours.multiply(place.support), &by);
+            self.scaled(layer.upfront.multiply(place.support), &[support]);
         }
         if !found.unserved_cost.is_zero() {
             // Of several works it is a mean of what each says, which no one of them scales.

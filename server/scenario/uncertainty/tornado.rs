@@ -50,7 +50,16 @@ mod tests {
 
     fn input(label: &str, keys: &[&str], value: &str, low: &str, high: &str) -> Input {
         let keys = keys.iter().map(|it| (*it).to_owned()).collect();
-        Input { keys, label: label.to_owned(), value: number(value), low: number(low), high: number(high) }
+        let (least, most) = (Decimal::ZERO, Decimal::from(1_000_000));
+        Input {
+            keys,
+            label: label.to_owned(),
+            value: number(value),
+            low: number(low),
+            high: number(high),
+            least,
+            most,
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::scenario::arithmetic::{decimal, product};
-use crate::scenario::comparison::{Gpus, Scenario};
+use crate::scenario::comparison::{Gpus, LayerKind, OptionAnswer, Scenario};
 use crate::scenario::uncertainty::{Input, changed, inputs, tornado};
 
 const TEXT: &str = r#"
@@ -68,6 +68,13 @@ fn decided(scenario: &Scenario, compared: &Comparison) -> Scenario {
             if let (Some(owned), Some(machines)) = (&mut place.owned, &answer.machines) {
                 owned.gpus = Gpus::Number(machines.gpus);
             }
+            for committed in &mut place.committed {
+                committed.gpus = Gpus::Number(0);
+            }
+            for layer in answer.layers.iter().filter(|it| it.kind == LayerKind::Committed) {
+                let gpus = layer.gpus.unwrap().to_string().parse().unwrap();
+                place.committed[layer.entered.unwrap()].gpus = Gpus::Number(gpus);
+            }
         }
     }
     decided
@@ -89,6 +96,9 @@ fn the_model_costs_what_the_exact_comparison_costs() {
     let compared = entered.compare().unwrap();
     let decided = decided(&entered, &compared);
     let inputs = inputs(&decided);
+    for (option, before) in decided.compare().unwrap().options.iter().zip(&compared.options) {
+        assert_eq!((option.total, uses(option)), (before.total, uses(before)), "{}", option.name);
+    }
     let model = Model::new(&decided, &compared, &inputs);
     let base: Vec<f64> = inputs.iter().map(|it| float(it.value)).collect();
     let mut totals = Vec::new();
@@ -103,11 +113,10 @@ fn the_model_costs_what_the_exact_comparison_costs() {
             values[at] = float(value);
             model.totals(&values, &mut totals);
             for ((total, option), before) in totals.iter().zip(&exact.options).zip(&compared.options) {
-                // What is committed is decided anew at another price, to what costs no more.
-                let is_decided_anew = option.places.iter().any(|place| {
-                    place.layers.iter().any(|it| it.kind == crate::scenario::comparison::LayerKind::Committed)
-                });
-                if is_decided_anew && option.name == "Reserved" {
+                // Spot is not taken where on demand costs less, which costs no more.
+                if uses(option) != uses(before) {
+                    let is_of_use = ["Spot", "Hours of spot", "On demand"];
+                    assert!(is_of_use.iter().any(|it| input.label.starts_with(it)), "{}", input.label);
                     assert!(float(option.total) <= *total + 0.01, "{} {}", option.name, input.label);
                     continue;
                 }
@@ -116,6 +125,54 @@ fn the_model_costs_what_the_exact_comparison_costs() {
             }
         }
     }
+}
+
+/// What serves which hours.
+fn uses(option: &OptionAnswer) -> Vec<(LayerKind, Decimal)> {
+    let layers = option.places.iter().flat_map(|it| &it.layers);
+    layers.map(|it| (it.kind, it.used_hours)).collect()
+}
+
+/// A commitment of none before another one, what is paid upfront, and prices by the month.
+const TERMS: &str = r#"
+months = 36
+[[work]]
+name = "w"
+demand = { shape = "flat", gpus = 16, hours_per_day = 24 }
+[[option]]
+name = "Committed"
+[[option.place]]
+supplier = "A"
+support = 0.03
+committed = [{ rate = { price = 9 }, months = 36, gpus = 0 }, { rate = { price = 4, path = { by = "decline", yearly = 0.2 } }, upfront = 900, months = 12, gpus = 8 }]
+on_demand = { price = 6 }
+[[option]]
+name = "By the month"
+place = [{ supplier = "B", on_demand = { price = 6, path = { by = "entered", prices = [6, 5.5, 5] } } }]
+"#;
+
+#[test]
+fn each_price_moves_what_is_paid_at_it_and_nothing_else() {
+    let scenario = crate::scenario::file::read(TERMS).unwrap();
+    let compared = scenario.compare().unwrap();
+    let inputs = inputs(&scenario);
+    let model = Model::new(&scenario, &compared, &inputs);
+    let labels: Vec<&str> = inputs.iter().map(|it| it.label.as_str()).collect();
+    assert!(labels.contains(&"On demand month by month, B"), "{labels:?}");
+    let mut moved = 0;
+    for (at, input) in inputs.iter().enumerate() {
+        for value in [input.low, input.high] {
+            let exact = changed(&scenario, input, value).unwrap().compare().unwrap();
+            let totals = model.with(at, float(value));
+            for ((total, option), before) in totals.iter().zip(&exact.options).zip(&compared.options) {
+                let difference = (total - float(option.total)).abs();
+                assert!(difference < 0.01, "{} by {}: {total} {}", before.name, input.label, option.total);
+                moved += u32::from(option.total != before.total);
+            }
+        }
+    }
+    // Support, the price of the commitment that is there, on demand; and on demand by the month.
+    assert_eq!(moved, 8);
 }
 
 #[test]
