@@ -17,6 +17,13 @@ impl Fields {
         Self { values, problems: BTreeMap::new() }
     }
 
+    /// The same with one more value.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.values.insert(name, value.to_owned());
+        self
+    }
+
     /// What was typed; empty before anything was.
     pub fn value(&self, name: &str) -> &str {
         self.values.get(name).map_or("", String::as_str)

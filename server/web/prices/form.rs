@@ -165,8 +165,7 @@ impl Typed {
 
     fn fields(&self) -> Fields {
         let revision = self.revision.map(|it| it.to_string()).unwrap_or_default();
-        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = self.cells();
-        Fields::new([a, b, c, d, e, f, g, h, i, j, k, l, m, n, ("revision", &revision)])
+        Fields::new(self.cells()).with("revision", &revision)
     }
 
     /// Reads it as a file of one row is read, so that a form takes what a file does.
@@ -374,7 +373,6 @@ pub struct AsOf {
     revision: Option<i64>,
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a handler takes from a request")]
 pub async fn remove(
     path: paths::PriceRemove,
     layout: Layout,

@@ -243,7 +243,7 @@ impl Taken {
     fn skip(&mut self, row: usize, reason: impl Into<String>) {
         let mut reason = reason.into();
         if self.skipped.len() >= REASONS && !self.by_reason.contains_key(&reason) {
-            reason = "other reasons".to_owned();
+            "other reasons".clone_into(&mut reason);
         }
         if let Some(it) = self.by_reason.get(&reason).and_then(|at| self.skipped.get_mut(*at)) {
             it.count += 1;
