@@ -79,8 +79,8 @@ fn one(row: &Row<'_>, supplier: &str, beside: &Beside<'_>, about: &About, taken:
         return taken.skip(row.number, "without a price");
     }
     let amounts = [amount(&on_demand, with[0]), amount(&spot, with[1])];
-    let is_lost = |quote: &Quote, at: usize| matches!(quote, Quote::Price(_)) && with[at].is_none();
-    if is_lost(&on_demand, 0) || is_lost(&spot, 1) {
+    let has_no_other = |quote: &Quote, at: usize| matches!(quote, Quote::Price(_)) && with[at].is_none();
+    if has_no_other(&on_demand, 0) || has_no_other(&spot, 1) {
         taken.skip(row.number, "the price of a host alone: the row of its accelerators has none");
     }
     if matches!(on_demand, Quote::NotSold) || matches!(spot, Quote::NotSold) {

@@ -12,9 +12,10 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
     let mut said = Vec::new();
     for model in &it.told.left_out {
         let (hours, cost) = (hours(model.gpu_hours), money(model.cost));
-        let unused = match model.unused.is_zero() {
-            true => String::new(),
-            false => format!(", and {} of commitments that nothing used", money(model.unused)),
+        let unused = if model.unused.is_zero() {
+            String::new()
+        } else {
+            format!(", and {} of commitments that nothing used", money(model.unused))
         };
         said.push(if model.gpu_hours.is_zero() {
             format!("{}: {cost}{unused}. It has no hours that could run elsewhere.", model.name)
