@@ -242,7 +242,7 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     let mut admin = finance.signed_in(Role::Admin).await;
     for tier in ["on-demand", "3-years"] {
         let paid = if tier == "on-demand" { "" } else { "committed" };
-        let said = [("tier", tier), ("paid", paid), ("price", "0.45"), ("sure", "yes")];
+        let said = [("tier", tier), ("paid", paid), ("price", "0.4567"), ("sure", "yes")];
         let rest = ENTERED.into_iter().filter(|it| said.iter().all(|(name, _)| *name != it.0));
         let fields: Vec<_> = rest.chain(said).collect();
         let entered = admin.submit("/prices/new", "/prices/new", &fields).await;
@@ -262,7 +262,7 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     let is = ask(&mut finance, "/scenarios/new.json?from=2026-09&account=s3").await;
     let is_new = |json: &Value| {
         let options = json["scenario"]["option"].to_string();
-        (options.contains("0.45"), options.contains("Our own, as H100 East"))
+        (options.contains("0.4567"), options.contains("Our own, as H100 East"))
     };
     assert_eq!((is_new(&was), is_new(&is)), ((false, false), (true, true)));
     let now = &is["made_of"];
