@@ -480,7 +480,7 @@ async fn clusters_and_scenarios_compare_with_the_list_that_holds(db: PgPool) {
     let template = "/scenarios/templates/ten-nodes";
     let added = admin.get(&format!("{template}?do=add:/option")).await.location().to_owned();
     assert_eq!(added, format!("{template}?prices=0&add=/option#edit"));
-    let added = added.replace("?", ".json?").replace("#edit", "");
+    let added = added.replace('?', ".json?").replace("#edit", "");
     let before = json(&mut admin, &added).await;
     let cheap = with(&[("price", "0.50")]);
     assert_eq!(enter(&mut admin, &cheap).await.status, StatusCode::SEE_OTHER);
