@@ -9,15 +9,16 @@ use crate::scenario::file::read;
 
 /// A year of hours that repeat and grow, and options of a place each.
 fn scenario(gpus: &[i64], growth: i64, places: &[String]) -> Scenario {
-    let options: String = places
+    let options: Vec<String> = places
         .iter()
         .enumerate()
         .map(|(at, place)| format!("[[option]]\nname = \"{at}\"\nplace = [{{ {place} }}]\n"))
         .collect();
     let text = format!(
         "months = 12\n[[work]]\nname = \"w\"\nmonthly_growth = {}\ninterruptible = 0.3\n\
-         demand = {{ shape = \"hours\", gpus = {gpus:?} }}\n{options}",
-        decimal(growth, 2)
+         demand = {{ shape = \"hours\", gpus = {gpus:?} }}\n{}",
+        decimal(growth, 2),
+        options.concat()
     );
     read(&text).unwrap_or_else(|wrong| panic!("{wrong:?}\n{text}"))
 }
@@ -130,7 +131,7 @@ proptest! {
             place.on_demand = None;
         }
         let cuts = |long: &(u32, i64, u32)| {
-            long.2 == 0 && long.0 < 12 && terms.iter().any(|it| it.0 < long.0 && long.0 % it.0 != 0)
+            long.2 == 0 && long.0 < 12 && terms.iter().any(|it| it.0 < long.0 && !long.0.is_multiple_of(it.0))
         };
         let compared = match entered.compare() {
             Ok(compared) => compared,

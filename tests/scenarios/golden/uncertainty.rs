@@ -28,6 +28,8 @@ fn swings() -> Vec<Swing> {
         value: number(value),
         low: number(low),
         high: number(high),
+        least: number(low),
+        most: number(high),
     };
     let inputs = [
         input("/utilization", "0.80", "0.64", "0.96"),
