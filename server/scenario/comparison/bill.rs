@@ -120,7 +120,7 @@ impl<'a> Bill<'a> {
         for (n, lived) in owned.generations.iter().enumerate() {
             for component in &lived.cost.components {
                 let mut terms = component.terms.clone();
-                terms.push(term("months in use", count(lived.months_of(component.part)), Unit::Months));
+                terms.push(term("months in use", lived.months_of(component.part), Unit::Months));
                 let is_sum = component.formula.contains(['+', '−']);
                 let formula = match component.formula {
                     it if is_sum => format!("({it}) × months in use ÷ 12"),

@@ -47,14 +47,16 @@ impl Lived {
         if self.machines.gpus == 0 {
             return Decimal::ZERO;
         }
-        let months = count(self.months_of(component.part));
+        let months = self.months_of(component.part);
         quotient(product(&[component.per_year, months]), 12.into()).unwrap_or_default()
     }
 
     /// For how many of its months a part is paid: people who are hired before anything runs are there when the same is
     /// bought again, so that they are paid off with the first life.
-    pub(super) fn months_of(&self, part: Part) -> u32 {
-        if part == Part::StaffBefore { self.months.min(life(&self.machines)) } else { self.months }
+    pub(super) fn months_of(&self, part: Part) -> Decimal {
+        let months = count(self.months);
+        let life = product(&[self.machines.life_years, 12.into()]);
+        if part == Part::StaffBefore { months.min(life) } else { months }
     }
 
     pub(super) fn total(&self) -> Decimal {
