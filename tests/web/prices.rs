@@ -371,7 +371,8 @@ async fn a_list_of_changes_says_where_it_stops_and_a_change_how_many_it_lost(db:
     let mut admin = TestApp::new(db.clone()).signed_in(Role::Admin).await;
     let head = "accelerator,supplier,tier,price,sku,date\n";
     let rows = |price: &str| -> String {
-        (0..25).map(|at| format!("nvidia-h100-sxm,Nobody,on-demand,{price},m{at},2026-11-10\n")).collect()
+        let row = |at: i32| format!("nvidia-h100-sxm,Nobody,on-demand,{price},m{at},2026-11-10\n");
+        (0..25).map(row).collect::<Vec<_>>().concat()
     };
     let change = load(&mut admin, "", &format!("{head}{}", rows("3"))).await.location().to_owned();
     let later = load(&mut admin, "", &format!("{head}{}", rows("3.1"))).await.location().to_owned();
