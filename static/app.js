@@ -126,3 +126,12 @@ function send(form, event) {
   });
   request.send(new FormData(form));
 }
+
+// What is wrong is told beside fields that stay as they are: they say so themselves, too.
+document.addEventListener("htmx:afterSettle", () => {
+  for (const field of document.querySelectorAll("#edit [aria-describedby]")) {
+    const said = document.getElementById(field.getAttribute("aria-describedby"));
+    if (said?.querySelector(".problem")) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+  }
+});

@@ -45,8 +45,12 @@ pub fn scenario(scenario: &Scenario) -> Findings {
         }
     }
     hours_for_gpus(scenario, &mut found);
+    let mut options = BTreeSet::new();
     for (at, option) in scenario.options.iter().enumerate() {
         let field = format!("option.{at}");
+        if !options.insert(option.name.trim()) {
+            found.warn(&format!("{field}.name"), &option.name, "another option is called so, too");
+        }
         if option.name.trim().is_empty() {
             found.refuse(&format!("{field}.name"), "empty", "expected a name to tell options apart");
         }
@@ -204,10 +208,19 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     if let Some(owned) = &place.owned {
         found.add_all(&format!("{field}.owned.machines"), &owning(&owned.machines));
         size(owned.gpus, &format!("{field}.owned"), found);
+        whole_nodes(owned, &format!("{field}.owned.gpus"), found);
         of_refresh(owned, scenario.months, &format!("{field}.owned.refresh"), found);
     }
     for (at, committed) in place.committed.iter().enumerate() {
-        of_commitment(committed, &format!("{field}.committed.{at}"), found);
+        let field = format!("{field}.committed.{at}");
+        of_commitment(committed, &field, found);
+        if committed.months > scenario.months && committed.months <= LONGEST {
+            let message = format!(
+                "it goes on after the {} months that are compared; what is paid for later is not in the total",
+                scenario.months
+            );
+            found.warn(&format!("{field}.months"), committed.months, &message);
+        }
     }
     nested(&place.committed, scenario.months, field, found);
     if let Some(spot) = &place.spot {
@@ -226,6 +239,18 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     if let Some(on_demand) = &place.on_demand {
         rate(on_demand, &format!("{field}.on_demand"), found);
+    }
+}
+
+/// Machines are bought whole.
+fn whole_nodes(owned: &Owned, field: &str, found: &mut Findings) {
+    let (Gpus::Number(gpus), node) = (owned.gpus, owned.machines.gpus_per_node) else { return };
+    if gpus == 0 {
+        found.warn(field, gpus, "no machines are bought; remove them, or enter how many");
+    } else if node > 0 && !gpus.is_multiple_of(node) {
+        let bought = gpus.div_ceil(node).saturating_mul(node);
+        let message = format!("nodes have {node} GPUs: {bought} are bought");
+        found.warn(field, gpus, &message);
     }
 }
 

@@ -62,6 +62,13 @@ const RANGES: [(&str, &str, i64, i64); 23] = [
     ("/cost_of_capital", "Cost of capital", 50, 150),
 ];
 
+impl Input {
+    /// Whether it is a share of 1: nothing else can be 1 at most.
+    pub fn is_share(&self) -> bool {
+        self.most == 1.into()
+    }
+}
+
 /// What of a scenario is uncertain. What costs nothing is not.
 pub fn inputs(scenario: &Scenario) -> Vec<Input> {
     let tree = serde_json::to_value(scenario).unwrap_or_default();

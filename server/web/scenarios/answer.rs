@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::super::filters::figure;
-use super::super::words::{FINE, number};
+use super::super::words::number;
+use super::words::of_input;
 use crate::money::{Currency, Decimal};
 use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
@@ -160,8 +161,8 @@ impl Answer {
         let way = if turn.value < turn.input.value { "at or below" } else { "at or above" };
         format!(
             "{way} {} (now {}): then {} costs less",
-            number(turn.value, FINE),
-            number(turn.input.value, FINE),
+            of_input(&turn.input, &turn.value),
+            of_input(&turn.input, &turn.input.value),
             self.name(&turn.to)
         )
     }

@@ -6,6 +6,7 @@ use crate::money::Decimal;
 use crate::scenario::claim::Value;
 use crate::scenario::comparison::{Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer};
 use crate::scenario::figure::Unit;
+use crate::scenario::uncertainty::Input;
 
 /// Where a line is paid, where there are several places.
 pub(super) fn place(option: &OptionAnswer, line: &Line) -> String {
@@ -76,8 +77,9 @@ pub(super) fn hours(hours: &Decimal) -> String {
     stated(*hours, Unit::Hours, "")
 }
 
-pub(super) fn number(value: &Decimal) -> String {
-    plain(*value, FINE)
+/// A value of what is uncertain, as the form has it: shares as percentages.
+pub(super) fn of_input(input: &Input, value: &Decimal) -> String {
+    if input.is_share() { format!("{} %", plain(value.times(100), 2)) } else { plain(*value, FINE) }
 }
 
 pub(super) fn tenths(value: &Decimal) -> String {
