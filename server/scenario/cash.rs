@@ -164,11 +164,6 @@ fn discounted(amount: Decimal, yearly_rate: Decimal, months: u32) -> Decimal {
     quotient(amount, growth(yearly_rate, years)).unwrap_or(amount)
 }
 
-/// What 1 that is paid at the end of each month is worth at the start.
-pub fn annuity_factor(yearly_rate: Decimal, months: u32) -> Decimal {
-    (1..=months).map(|month| discounted(one(), yearly_rate, month)).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

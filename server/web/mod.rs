@@ -251,7 +251,7 @@ pub fn routes() -> Routes {
         .figures(SignedIn, prices::index_csv)
         .get(Finance, prices::form::new)
         .post(Finance, prices::form::create)
-        .upload(Finance, prices::form::load)
+        .upload(Finance, prices::form::file::load)
         .get(Finance, prices::form::edit)
         .post(Finance, prices::form::change)
         .post(Finance, prices::form::remove)

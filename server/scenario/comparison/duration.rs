@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Demands;
 use super::answer::{Comparison, LayerKind};
 use super::block;
 use super::entered::Scenario;
@@ -30,17 +31,17 @@ pub struct DurationLayer {
     pub gpus: Vec<Decimal>,
 }
 
-/// How a place of an option is served, in so many steps. None where there is no such place. `compared` is the
-/// scenario's own answer.
+/// How a place of an option is served, in so many steps. None where there is no such place. `demands` and `compared` are
+/// the scenario's own.
 pub fn duration(
     scenario: &Scenario,
-    compared: &Comparison,
+    (demands, compared): (&Demands, &Comparison),
     (option, place): (usize, usize),
     steps: usize,
 ) -> Option<Duration> {
     let entered = scenario.options.get(option)?.places.get(place)?;
     let found = compared.options.get(option)?.places.get(place)?;
-    let asked = Asked::new(scenario, &scenario.demands().0, (place, entered));
+    let asked = Asked::new(scenario, &demands.0, (place, entered));
     // As many as were decided.
     let owned = match (&entered.owned, &found.machines) {
         (Some(owned), Some(machines)) => {

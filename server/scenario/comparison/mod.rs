@@ -60,17 +60,9 @@ impl Scenario {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn compare(&self) -> Result<Comparison, Refused> {
-        check::scenario(self).warnings_or_refused()?;
-        self.compare_on(&self.demands())
-    }
-
-    /// The same, of demands that are known already: those of this scenario, or of one with the same works and months.
-    ///
-    /// # Errors
-    /// What cannot be computed with, in words.
-    pub fn compare_on(&self, demands: &Demands) -> Result<Comparison, Refused> {
         let warnings = check::scenario(self).warnings_or_refused()?;
-        let demands = &demands.0;
+        // What is refused is asked for no hours: there may be too many to hold.
+        let demands = &self.demands().0;
         let mut work = Vec::with_capacity(self.work.len());
         for (entered, demand) in self.work.iter().zip(demands) {
             work.push(asked_for(entered, demand)?);

@@ -119,14 +119,6 @@ impl Profile {
     pub fn lowest(&self) -> u64 {
         self.0.iter().map(|it| it.all()).min().unwrap_or_default()
     }
-
-    /// GPUs by how many of the hours ask for at least as much: the highest first, in so many steps.
-    pub fn duration_curve(&self, steps: usize) -> Vec<Decimal> {
-        let mut sorted: Vec<u64> = self.0.iter().map(|it| it.all()).collect();
-        sorted.sort_unstable_by(|a, b| b.cmp(a));
-        let Some(last) = sorted.len().checked_sub(1) else { return Vec::new() };
-        (0..=steps).map(|step| in_gpus(sorted[last * step / steps.max(1)].into())).collect()
-    }
 }
 
 impl From<Vec<Hour>> for Profile {

@@ -27,49 +27,20 @@ struct Empty {
 /// What every address of it takes from a request.
 type Asked = (Layout, CurrentUser, Htmx, Query<Vec<(String, String)>>, State<Arc<Answers>>, Db);
 
-pub async fn page(
-    _: paths::ScenarioNew,
-    layout: Layout,
-    user: CurrentUser,
-    htmx: Htmx,
-    pairs: Query<Vec<(String, String)>>,
-    answers: State<Arc<Answers>>,
-    db: Db,
-) -> Result {
-    Box::pin(answer((layout, user, htmx, pairs, answers, db), None)).await
+pub async fn page(_: paths::ScenarioNew, asked: Asked) -> Result {
+    Box::pin(answer(asked, None)).await
 }
 
-pub async fn json(
-    _: paths::ScenarioNewJson,
-    layout: Layout,
-    user: CurrentUser,
-    pairs: Query<Vec<(String, String)>>,
-    answers: State<Arc<Answers>>,
-    db: Db,
-) -> Result {
-    Box::pin(answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Json))).await
+pub async fn json(_: paths::ScenarioNewJson, asked: Asked) -> Result {
+    Box::pin(answer(asked, Some(ScenarioFile::Json))).await
 }
 
-pub async fn csv(
-    _: paths::ScenarioNewCsv,
-    layout: Layout,
-    user: CurrentUser,
-    pairs: Query<Vec<(String, String)>>,
-    answers: State<Arc<Answers>>,
-    db: Db,
-) -> Result {
-    Box::pin(answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Csv))).await
+pub async fn csv(_: paths::ScenarioNewCsv, asked: Asked) -> Result {
+    Box::pin(answer(asked, Some(ScenarioFile::Csv))).await
 }
 
-pub async fn toml(
-    _: paths::ScenarioNewToml,
-    layout: Layout,
-    user: CurrentUser,
-    pairs: Query<Vec<(String, String)>>,
-    answers: State<Arc<Answers>>,
-    db: Db,
-) -> Result {
-    Box::pin(answer((layout, user, Htmx(false), pairs, answers, db), Some(ScenarioFile::Toml))).await
+pub async fn toml(_: paths::ScenarioNewToml, asked: Asked) -> Result {
+    Box::pin(answer(asked, Some(ScenarioFile::Toml))).await
 }
 
 async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {

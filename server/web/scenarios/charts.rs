@@ -1,8 +1,9 @@
 //! What the page of a scenario draws, each with a sentence that says what one sees.
 
 use super::super::filters::figure;
-use super::super::words::{FINE, number};
+use super::super::words::number;
 use super::answer::Answer;
+use super::words::of_input;
 use crate::chart::{Duration, DurationLayer, Histogram, Line, Lines, Note, Spread, Tornado, TornadoBar};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, quotient};
@@ -185,9 +186,12 @@ fn paid(answer: &Answer) -> Lines {
 
 fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
     let (mut drawn, mut plain) = (Vec::new(), Vec::new());
+    let demands = scenario.demands();
     for (option, entered) in scenario.options.iter().enumerate() {
         for (at, place) in entered.places.iter().enumerate() {
-            let Some(found) = duration(scenario, &answer.comparison, (option, at), STEPS) else { continue };
+            let Some(found) = duration(scenario, (&demands, &answer.comparison), (option, at), STEPS) else {
+                continue;
+            };
             let whose =
                 if place.serves.is_empty() { place.supplier.clone() } else { place.serves.join(", ") };
             let name = match (entered.places.len(), whose.as_str()) {
@@ -297,10 +301,10 @@ fn turns(answer: &Answer) -> Option<Tornado> {
         label: format!(
             "{}: {} to {}",
             it.input.label,
-            number(it.input.low, FINE),
-            number(it.input.high, FINE)
+            of_input(&it.input, &it.input.low),
+            of_input(&it.input, &it.input.high)
         ),
-        inputs: [it.input.low, it.input.high].map(|it| number(it, FINE)),
+        inputs: [it.input.low, it.input.high].map(|value| of_input(&it.input, &value)),
         answers: [it.low, it.high],
     });
     Some(Tornado {

@@ -8,8 +8,8 @@ use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::edit::tree;
+use super::field::sections;
 use super::scope::seen_by;
-use super::show::labelled;
 use super::{below, to, words};
 use crate::accounts::Person;
 use crate::money::{Currency, Decimal};
@@ -134,8 +134,9 @@ fn beside((of, before): (i64, &Scenario), (with, after): (i64, &Scenario)) -> Co
 fn changed(before: &Scenario, after: &Scenario) -> Vec<Changed> {
     let texts = |scenario: &Scenario| -> Vec<(String, String)> {
         let tree = tree(scenario);
-        labelled(scenario)
-            .into_iter()
+        sections(scenario)
+            .iter()
+            .flat_map(|section| section.fields().map(move |field| (section.label(field), field)))
             .map(|(label, field)| {
                 let unit = if field.unit.starts_with('%') { " %" } else { "" };
                 let text = field.takes.to_form(&field.text_in(&tree));

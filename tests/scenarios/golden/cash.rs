@@ -3,7 +3,7 @@
 use gpuledger::money::Decimal;
 use gpuledger::scenario::Payback;
 use gpuledger::scenario::arithmetic::{product, quotient};
-use gpuledger::scenario::cash::{Payments, annuity_factor};
+use gpuledger::scenario::cash::Payments;
 use gpuledger::scenario::claim::worked_example;
 use gpuledger::scenario::owning::{OwningCost, Part};
 
@@ -52,7 +52,7 @@ pub fn computed() -> Vec<Computed> {
         ("K03", payback("5.25", 8760)),
         ("K05", payback("3.99", 7008)),
         ("K06", payback("2.00", 8760)),
-        ("NP2", annuity_factor(number("0.10"), LIFE)),
+        ("NP2", present_value(&Payments::level(Decimal::ZERO, 1.into(), LIFE))),
         ("NP3", present_value(&owned(LIFE))),
         ("NP5", present_value(&rented("3.99", 7008, LIFE))),
         ("NP6", present_value(&rented("2.50", 7008, LIFE))),

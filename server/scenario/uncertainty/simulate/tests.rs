@@ -356,10 +356,9 @@ proptest! {
     #[test]
     fn an_input_swings_an_answer_as_its_derivative_says(at in 0usize..40, option in 0usize..6) {
         let entered = scenario();
-        let demands = entered.demands();
         let inputs = inputs(&entered);
         let input = &inputs[at % inputs.len()];
-        let total = |it: &Scenario| Some(it.compare_on(&demands).ok()?.options[option].total);
+        let total = |it: &Scenario| Some(it.compare().ok()?.options[option].total);
         let swing = tornado(std::slice::from_ref(input), |_, value| total(&changed(&entered, input, value)?));
         let aside = |hundredths: i64| {
             let value = product(&[input.value, decimal(hundredths, 2)]);

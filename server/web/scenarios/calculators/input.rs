@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::super::super::error::{Error, Result};
 use super::super::super::form;
 use super::super::super::words::stated;
+use super::super::field;
 use crate::accelerator;
 use crate::money::{Currency, Decimal};
 use crate::scenario::figure::{Figure, Unit};
@@ -109,10 +110,7 @@ impl Input {
 
     fn number(&self, text: &str) -> Option<Decimal> {
         match self.takes {
-            Takes::Percent => {
-                let number = form::amount(text.trim_end_matches('%'))?;
-                number.divide(100.into(), number.scale() + 2)
-            }
+            Takes::Percent => field::Takes::Percent.to_document(text).parse().ok(),
             _ => form::amount(text),
         }
     }

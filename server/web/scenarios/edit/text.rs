@@ -51,7 +51,7 @@ impl Takes {
     }
 
     /// What a form's text is in the document, which counts shares of 1. What means nothing stays.
-    pub(super) fn to_document(self, text: &str) -> String {
+    pub(in crate::web::scenarios) fn to_document(self, text: &str) -> String {
         let text = text.trim().replace("\r\n", "\n");
         match self {
             Self::Percent | Self::PercentOrNone => {

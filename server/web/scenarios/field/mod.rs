@@ -65,6 +65,18 @@ pub(super) struct Section {
     pub parts: Vec<Part>,
 }
 
+impl Section {
+    pub(super) fn fields(&self) -> impl Iterator<Item = &Field> {
+        self.parts.iter().flat_map(|it| &it.fields)
+    }
+
+    /// What a field of it is called with what it belongs to: `Price of a node, Our own`.
+    pub(super) fn label(&self, field: &Field) -> String {
+        let whose = self.title.strip_prefix("Work: ").unwrap_or(&self.title);
+        if self.pointer.is_empty() { field.label.to_owned() } else { format!("{}, {whose}", field.label) }
+    }
+}
+
 /// Every field there is.
 pub(super) fn fields(scenario: &Scenario) -> Vec<Field> {
     sections(scenario).into_iter().flat_map(|it| it.parts).flat_map(|it| it.fields).collect()

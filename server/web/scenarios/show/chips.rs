@@ -1,7 +1,7 @@
 //! What was edited, in words.
 
 use super::super::edit::{Edit, Edited};
-use super::super::field::{Field, fields, sections};
+use super::super::field::{Field, Section, sections};
 use super::page::Page;
 use crate::scenario::comparison::Scenario;
 use crate::scenario::profile::Shape;
@@ -10,8 +10,7 @@ use crate::scenario::uncertainty::Input;
 impl Page {
     /// What was edited, in words, each with the address without it.
     pub(super) fn chips(&self) -> Vec<(String, String)> {
-        let known: Vec<(String, Field)> = labelled(self.scenario());
-        let before = labelled(self.base.scenario());
+        let before = sections(self.base.scenario());
         let edits = &self.edited.edits;
         let base = without_hours(self.base.scenario());
         let chip = |(at, edit): (usize, &Edit)| {
@@ -20,20 +19,16 @@ impl Page {
             // What a later edit stands on cannot go alone.
             let is_free =
                 !edit.is_of_structure() || Edited::of(&base, rest.clone(), &self.edited.prices).is_ok();
-            is_free.then(|| (self.in_words(edit, &known, &before), self.base.at("", &rest, self.revision())))
+            is_free.then(|| (self.in_words(edit, &before), self.base.at("", &rest, self.revision())))
         };
         edits.iter().enumerate().filter_map(chip).collect()
     }
 
-    fn in_words(&self, edit: &Edit, known: &[(String, Field)], before: &[(String, Field)]) -> String {
+    fn in_words(&self, edit: &Edit, before: &[Section]) -> String {
         match edit {
             Edit::Set(pointer, text) => {
-                let find = |among: &[(String, Field)]| {
-                    among.iter().find(|(_, field)| field.pointer == *pointer).cloned()
-                };
-                let Some((label, field)) = find(known).or_else(|| find(before)) else {
-                    return format!("{pointer}: {text}");
-                };
+                let known = find(&self.sections, pointer).or_else(|| find(before, pointer));
+                let Some((label, field)) = known else { return format!("{pointer}: {text}") };
                 let was = field.takes.to_form(&field.text_in(&self.before));
                 let now = field.takes.to_form(text);
                 let unit = if field.unit.starts_with('%') { " %" } else { "" };
@@ -51,15 +46,19 @@ impl Page {
 
     /// The field of the form where a number that is uncertain is changed, by its pointer; none where no form has it.
     pub(super) fn field_of(&self, input: &Input) -> Option<String> {
-        let known = fields(self.scenario());
-        input.keys.iter().find(|key| known.iter().any(|it| it.pointer == **key)).cloned()
+        input.keys.iter().find(|key| find(&self.sections, key).is_some()).cloned()
     }
 
     /// What a field is called with what it belongs to.
     pub(super) fn label(&self, pointer: &str) -> String {
-        let found = labelled(self.scenario()).into_iter().find(|(_, field)| field.pointer == pointer);
-        found.map_or_else(|| place_in_words(pointer), |(label, _)| label)
+        find(&self.sections, pointer).map_or_else(|| place_in_words(pointer), |(label, _)| label)
     }
+}
+
+/// A field by its pointer, with what it is called.
+fn find<'a>(sections: &'a [Section], pointer: &str) -> Option<(String, &'a Field)> {
+    let of = |section: &'a Section| section.fields().find(|it| it.pointer == pointer).map(|it| (section, it));
+    sections.iter().find_map(of).map(|(section, field)| (section.label(field), field))
 }
 
 /// The same fields, without the thousands of hours of what was measured.
@@ -71,23 +70,6 @@ fn without_hours(scenario: &Scenario) -> Scenario {
         }
     }
     scenario
-}
-
-/// Every field with what it belongs to: `Price of a node, Our own`.
-pub(in crate::web::scenarios) fn labelled(scenario: &Scenario) -> Vec<(String, Field)> {
-    let mut found = Vec::new();
-    for section in sections(scenario) {
-        for field in section.parts.into_iter().flat_map(|it| it.fields) {
-            let whose = section.title.strip_prefix("Work: ").unwrap_or(&section.title);
-            let label = if section.pointer.is_empty() {
-                field.label.to_owned()
-            } else {
-                format!("{}, {whose}", field.label)
-            };
-            found.push((label, field));
-        }
-    }
-    found
 }
 
 /// `/option/1/place/0/spot`: spot of option 2.

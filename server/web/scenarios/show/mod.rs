@@ -25,7 +25,6 @@ use crate::report::Answers;
 use crate::scenarios;
 use crate::web::paths::ScenarioFile;
 
-pub(super) use chips::labelled;
 pub(super) use page::Page;
 
 pub async fn of_template(

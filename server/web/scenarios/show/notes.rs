@@ -2,7 +2,7 @@
 
 use super::super::super::filters;
 use super::super::super::words::number;
-use super::super::field::{Section, Takes, fields};
+use super::super::field::{Section, Takes};
 use super::page::Page;
 use crate::money::Decimal;
 use crate::scenario::check::Finding;
@@ -33,8 +33,8 @@ impl Page {
 
     /// Every place beside a field where something may be said, for htmx.
     pub(super) fn spots(&self) -> String {
-        let fields = fields(self.scenario());
-        let spots: Vec<String> = fields.iter().map(|it| format!("#{}", note_id(&it.pointer))).collect();
+        let fields = self.sections.iter().flat_map(Section::fields);
+        let spots: Vec<String> = fields.map(|it| format!("#{}", note_id(&it.pointer))).collect();
         spots.join(",")
     }
 }
@@ -42,8 +42,7 @@ impl Page {
 /// What is said of a field, at the field, or at what is closest to it.
 pub(super) fn note(finding: &Finding, sections: &[Section], is_refusal: bool) -> Note {
     let pointer = format!("/{}", finding.field.replace('.', "/"));
-    let found =
-        sections.iter().flat_map(|it| &it.parts).flat_map(|it| &it.fields).find(|it| it.pointer == pointer);
+    let found = sections.iter().flat_map(Section::fields).find(|it| it.pointer == pointer);
     let is_share = found.is_some_and(|it| matches!(it.takes, Takes::Percent | Takes::PercentOrNone));
     let is_known = finding.message.starts_with("expected a share from 0 to 1");
     let sentence = match finding.found.parse::<Decimal>() {

@@ -35,7 +35,7 @@ pub(in crate::web::scenarios) struct Page {
     /// The document as it is edited, and before.
     now: Value,
     pub(super) before: Value,
-    sections: Vec<Section>,
+    pub(super) sections: Vec<Section>,
     pub(super) notes: Vec<Note>,
     answer: Option<(Answer, Charts)>,
     may_change: bool,

@@ -1,0 +1,101 @@
+//! What changes over the months: prices, moves, replacements.
+
+use super::*;
+
+#[test]
+fn prices_follow_their_paths_and_a_commitment_that_of_its_start() {
+    let path = |text: &str| text.parse::<crate::scenario::path::Path>().unwrap();
+    let priced = |text: &str| Rate { path: path(text), ..rate("2") };
+    let rented = |text: &str| Place { on_demand: Some(priced(text)), ..Place::default() };
+    let yearly = |text: &str| Place {
+        committed: vec![Committed {
+            rate: priced(text),
+            upfront: 730.into(),
+            months: 12,
+            gpus: Gpus::Number(1),
+        }],
+        ..Place::default()
+    };
+    let steps = "6: 0.5, 18: 0.25";
+    let places = vec![rented("0 %"), rented("-20 %"), rented(steps), rented("prices: 3, 1"), yearly(steps)];
+    let compared = Scenario { months: 24, ..scenario(work(flat(1, 24)), places) }.compare().unwrap();
+    let total: Vec<Decimal> =
+        compared.options.iter().map(|it| quotient(it.total, 730.into()).unwrap().round(4)).collect();
+    assert_eq!(total[0], 48.into());
+    // Twelve months from 2 to 1.6, and twelve to 1.28: less than at the price of now, more than at the last.
+    assert!(total[1] > number("33") && total[1] < number("40"), "{}", total[1]);
+    assert_eq!(total[2], Decimal::from(6 * 2 + 12) + number("3"));
+    assert_eq!(total[3], Decimal::from(3 + 23));
+    // A term at 2, one at 1, and what is paid at their starts: 1 and a half of it.
+    assert_eq!(total[4], Decimal::from(24 + 12 + 1) + number("0.5"));
+    assert_eq!(compared.warnings[0].field, "option.3.place.0.on_demand.path");
+    let told = scenario(work(flat(1, 24)), [rented("6: 0.5, 3: 0.2")]).compare().unwrap_err().to_string();
+    assert!(
+        told.contains("option.0.place.0.on_demand.path is 3 of steps.1.month: expected a later"),
+        "{told}"
+    );
+}
+
+#[test]
+fn moving_data_and_porting_are_paid_when_they_happen() {
+    let moved = |gigabytes: i64, every| Moved {
+        name: "Data".to_owned(),
+        rates: crate::scenario::egress::Rates::Aws,
+        gigabytes: gigabytes.into(),
+        every,
+        other_gigabytes: Decimal::ZERO,
+        hops: Vec::new(),
+    };
+    let port = Port { releases_per_year: 2.into(), ported_anew: number("0.1"), ..Port::default() };
+    let place = Place {
+        moved: vec![moved(500_000, Every::Once), moved(4200, Every::Month)],
+        porting: Some(port),
+        ..on_demand("3")
+    };
+    let compared = scenario(work(flat(8, 24)), [place, on_demand("3")]).compare().unwrap();
+    let [with, without] = &compared.options[..] else { panic!() };
+    let found: Vec<(&str, Decimal)> =
+        with.lines.iter().map(|it| (it.name.as_str(), it.cost.round(4))).collect();
+    // G02 in each month, and what comes to G06 on top of the first of them; half a year of an engineer, and a fifth of
+    // that a year.
+    let expected = [("Porting", "125000"), ("Porting anew", "75000"), ("Data", "28632"), ("Data", "13284")];
+    assert_eq!(found[1..], expected.map(|(name, cost)| (name, number(cost).round(4))));
+    assert_eq!(with.payments.months()[0].first, Decimal::from(28_632 + 125_000));
+    assert_eq!(with.paid.round(6), with.total.round(6));
+    assert_eq!((with.chance, without.chance), (number("0.8"), one()));
+    let place = Place {
+        moved: vec![Moved { gigabytes: (-1).into(), ..moved(1, Every::Once) }],
+        porting: Some(Port { chance: 2.into(), ..Port::default() }),
+        ..on_demand("3")
+    };
+    let told = scenario(work(flat(8, 24)), [place]).compare().unwrap_err().to_string();
+    assert!(told.contains("option.0.place.0.moved.0.gigabytes"), "{told}");
+    assert!(told.contains("option.0.place.0.porting.chance"), "{told}");
+}
+
+#[test]
+fn a_refresh_is_a_step_and_the_annuity_is_no_payment() {
+    let machines = Owning {
+        residual: crate::scenario::owning::Residual::Share { share: Decimal::ZERO },
+        ..complete_example()
+    };
+    let lives = |years: i64| Owning { life_years: years.into(), ..machines.clone() };
+    let places = [own(lives(3), Gpus::Number(64)), own(lives(6), Gpus::Number(64)), on_demand("12.29")];
+    let compared = Scenario { months: 60, ..scenario(work(flat(48, 24)), places) }.compare().unwrap();
+    let [short, long, _] = &compared.options[..] else { panic!() };
+    let purchase = machines.purchase().total;
+    let paid = |option: &OptionAnswer| option.payments.cumulative();
+    // A month before and after the life is over, and what any month adds.
+    let step = |option: &OptionAnswer| paid(option)[36] - paid(option)[35];
+    let month = paid(long)[20] - paid(long)[19];
+    assert_eq!((step(short) - month).round(9), purchase.round(9));
+    assert_eq!(step(long).round(9), month.round(9));
+    // A longer life costs less a year, and is paid the same until the shorter one is over.
+    assert!(long.total < short.total);
+    assert_eq!(paid(short)[..36], paid(long)[..36]);
+    assert_eq!(short.paybacks, long.paybacks);
+    let &[(2, Payback::After { months })] = &long.paybacks[..] else { panic!("{:?}", long.paybacks) };
+    let rented = paid(&compared.options[2])[1];
+    let first = paid(long)[0];
+    assert_eq!(months.round(6), quotient(first, rented - month).unwrap().round(6));
+}
