@@ -3,7 +3,7 @@
 use super::{Findings, twice};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, decimal, one, product};
-use crate::scenario::owning::{Draw, Fabric, Housing, Owning, Per, Residual};
+use crate::scenario::owning::{Draw, Fabric, Housing, Owning, Per, Residual, Tenure};
 
 /// GPUs that are computed with at most.
 const MOST_GPUS: u32 = 1_000_000;
@@ -12,6 +12,7 @@ const MOST_GPUS: u32 = 1_000_000;
 pub fn owning(owning: &Owning) -> Findings {
     let mut found = Findings::default();
     machines(owning, &mut found);
+    lease(owning, &mut found);
     capital(owning, &mut found);
     hours(owning, &mut found);
     power(owning, &mut found);
@@ -62,6 +63,32 @@ fn machines(owning: &Owning, found: &mut Findings) {
     found.money("building", owning.building);
     found.money("software_per_gpu", owning.software_per_gpu);
     found.share("spare_share", owning.spare_share);
+}
+
+fn lease(owning: &Owning, found: &mut Findings) {
+    let Tenure::Leased { price } = owning.tenure else { return };
+    let field = "tenure.price";
+    if price.is_zero() {
+        found.refuse(field, price, "a lease costs something; enter what a node costs in a month");
+        return;
+    }
+    // Of half the price to twice of it, with years that say nothing themselves.
+    if !found.money(field, price) || owning.node_price <= Decimal::ZERO || owning.life_years <= Decimal::ZERO
+    {
+        return;
+    }
+    let paid = product(&[price, 12.into(), owning.life_years]);
+    let said = format!(
+        "over {} years that is {}, and a node costs {}",
+        owning.life_years.normalize(),
+        paid.round(0),
+        owning.node_price.round(0)
+    );
+    if paid < product(&[owning.node_price, decimal(5, 1)]) {
+        found.warn(field, price, &format!("{said}; is this the price of a GPU?"));
+    } else if paid > owning.node_price.times(2) {
+        found.warn(field, price, &format!("{said}; is this the price of a year?"));
+    }
 }
 
 fn capital(owning: &Owning, found: &mut Findings) {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::scenario::owning::{
-    About, Draw, Energy, Fabric, Housing, OneOff, Other, Owning, Per, Residual, Staff, Step,
+    About, Draw, Energy, Fabric, Housing, OneOff, Other, Owning, Per, Residual, Staff, Step, Tenure,
 };
 
 fn number(text: &str) -> Decimal {
@@ -72,6 +72,8 @@ fn what_cannot_be_computed_with_is_refused() {
         ("gpus_per_node", Owning { gpus_per_node: 0, ..base() }),
         ("node_price", Owning { node_price: number("-1"), ..base() }),
         ("node_price", Owning { node_price: number("1e20"), ..base() }),
+        ("tenure.price", Owning { tenure: Tenure::Leased { price: Decimal::ZERO }, ..base() }),
+        ("tenure.price", Owning { tenure: Tenure::Leased { price: number("-1") }, ..base() }),
         ("tariff", Owning { tariff: number("0.1000000000000000000000001"), ..base() }),
         ("fabric.per_node", Owning { fabric: Fabric::Port { price: one(), per_node: 1001 }, ..base() }),
         (
@@ -117,6 +119,9 @@ fn what_is_probably_a_mistake_is_a_warning_beside_the_answer() {
         ("utilization", Owning { utilization: Decimal::ZERO, ..base() }),
         ("gpus", Owning { gpus: 0, ..base() }),
         ("node_price", Owning { node_price: Decimal::ZERO, ..base() }),
+        // 36 months of it are 36,000 and 1,080,000, for a node of 375,000.
+        ("tenure.price", Owning { tenure: Tenure::Leased { price: 1000.into() }, ..base() }),
+        ("tenure.price", Owning { tenure: Tenure::Leased { price: 30_000.into() }, ..base() }),
         ("life_years", Owning { life_years: number("36"), ..base() }),
         ("pue", Owning { pue: number("2.1"), ..base() }),
         ("tariff", Owning { tariff: number("12"), ..base() }),

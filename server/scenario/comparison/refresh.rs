@@ -13,7 +13,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, ceiling, count, growth, one, product, quotient, whole};
 use crate::scenario::check::Refused;
 use crate::scenario::figure::Figure;
-use crate::scenario::owning::{Component, Fabric, Owning, OwningCost, Part};
+use crate::scenario::owning::{Component, Fabric, Owning, OwningCost, Part, Tenure};
 use crate::scenario::path::{LockIn, Progress, Refresh};
 use crate::scenario::profile::in_gpus;
 
@@ -136,7 +136,11 @@ fn next(machines: &Owning, ratio: Decimal, after: u32) -> Owning {
     if after > 0 {
         staff.months_before = Decimal::ZERO;
     }
-    Owning { node_price: times(machines.node_price), fabric, staff, ..machines.clone() }
+    let tenure = match machines.tenure {
+        Tenure::Bought => Tenure::Bought,
+        Tenure::Leased { price } => Tenure::Leased { price: times(price) },
+    };
+    Owning { node_price: times(machines.node_price), tenure, fabric, staff, ..machines.clone() }
 }
 
 impl OwnedBase {

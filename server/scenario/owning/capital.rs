@@ -1,7 +1,9 @@
 //! What is bought, and what the capital in it costs in a year.
 //!
 //! - nodes in service = ⌈G ÷ g⌉; spare nodes = ⌈σ × nodes in service⌉
-//! - purchase C₀ = nodes × (node price + fabric) + storage + installation + building, in money
+//! - purchase C₀ = nodes × (node price + fabric) + storage + installation + building, in money. Nodes that are leased are
+//!   no part of it, nor of what is sold
+//! - lease = 12 × nodes × price of a month, in money a year, for the life: it cannot be ended earlier
 //! - capital recovery factor = r ÷ (1 − (1 + r)^−L), a year; 1 ÷ L where r is 0
 //! - capital = (C₀ − S ÷ (1 + r)^L) × capital recovery factor, in money a year: the annuity that pays back the purchase
 //!   and its interest, less what is sold at the end
@@ -14,6 +16,16 @@ use serde::{Deserialize, Serialize};
 use super::Owning;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{ceiling, count, decimal, floor, growth, one, product, quotient, whole};
+
+/// How nodes come to be there. The rest of a cluster is bought either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "nodes", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Tenure {
+    #[default]
+    Bought,
+    /// Money for a node and month, until they go back at the end of their life.
+    Leased { price: Decimal },
+}
 
 /// What connects nodes with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +103,11 @@ impl Residual {
 pub struct Purchase {
     pub nodes_in_service: u32,
     pub spare_nodes: u32,
+    /// 0 where they are leased.
     pub nodes: Decimal,
+    /// Price of the nodes that are leased. Nobody pays it; maintenance is a share of it all the same.
+    #[serde(skip_serializing_if = "Decimal::is_zero")]
+    pub leased: Decimal,
     pub fabric: Decimal,
     pub storage: Decimal,
     pub installation: Decimal,
@@ -121,13 +137,18 @@ impl Owning {
     pub fn purchase(&self) -> Purchase {
         let (nodes_in_service, spare_nodes) = (self.nodes_in_service(), self.spare_nodes());
         let bought = count(nodes_in_service.saturating_add(spare_nodes));
-        let nodes = product(&[bought, self.node_price]);
+        let price = product(&[bought, self.node_price]);
+        let (nodes, leased) = match self.tenure {
+            Tenure::Bought => (price, Decimal::ZERO),
+            Tenure::Leased { .. } => (Decimal::ZERO, price),
+        };
         let fabric = product(&[bought, self.fabric.per_node()]);
         let equipment = nodes + fabric + self.storage;
         Purchase {
             nodes_in_service,
             spare_nodes,
             nodes,
+            leased,
             fabric,
             storage: self.storage,
             installation: self.installation,

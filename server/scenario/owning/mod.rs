@@ -3,7 +3,8 @@
 //! [`Owning`] is what is entered, [`Owning::cost`] the answer. A(u), the cost of a year at utilization u, is the sum of
 //!
 //! - capital, annualized ([`capital`]),
-//! - maintenance: share × purchase,
+//! - the lease of nodes that are not bought,
+//! - maintenance: share × purchase and price of what is leased,
 //! - energy, demand charge or colocation ([`power`]),
 //! - staff: full-time staff × loaded cost ([`staff`]), and those who are hired before it runs, annualized,
 //! - software: per GPU in service,
@@ -22,7 +23,7 @@ pub mod staff;
 
 use serde::{Deserialize, Serialize};
 
-pub use capital::{Fabric, Purchase, Residual};
+pub use capital::{Fabric, Purchase, Residual, Tenure};
 pub use cost::{Component, OwningCost, Part};
 pub use hours::{Hours, Link};
 pub use power::{Draw, Energy, Housing};
@@ -45,6 +46,8 @@ pub struct Owning {
     /// Money for a node. 375,000: list price of a DGX H100 in March 2025 (Epoch AI, machine learning hardware); H100
     /// nodes went for 230,000 to 375,000.
     pub node_price: Decimal,
+    /// Whether nodes are bought or leased. Bought.
+    pub tenure: Tenure,
     /// What connects the nodes. 50,000 a node: in common use for InfiniBand; 20,000 to 80,000.
     pub fabric: Fabric,
     /// Money, once. 0: not priced by anyone who publishes; enter yours.
@@ -57,7 +60,7 @@ pub struct Owning {
     pub spare_share: Decimal,
     /// Whether spares are switched on, and idle. They then draw power, and unavailability is lower than without.
     pub hot_spares: bool,
-    /// L, years until it is replaced. 3 in most published examples; cloud companies book 5 to 6 (annual reports).
+    /// L, years until it is replaced, and the term of a lease. 3 in most published examples; cloud companies book 5 to 6 (annual reports).
     pub life_years: Decimal,
     /// What nodes, fabric and storage are still worth then.
     pub residual: Residual,
@@ -146,6 +149,7 @@ impl Default for Owning {
             gpus: 64,
             gpus_per_node: 8,
             node_price: 375_000.into(),
+            tenure: Tenure::default(),
             fabric: Fabric::default(),
             storage: Decimal::ZERO,
             installation: Decimal::ZERO,

@@ -33,7 +33,7 @@ const MOST: i64 = 1_000_000_000_000;
 const BLOCK: &str = "/blocks/rate/price";
 
 /// An input by how its pointer ends, its name, and its low and high in hundredths of its value.
-const RANGES: [(&str, &str, i64, i64); 23] = [
+const RANGES: [(&str, &str, i64, i64); 24] = [
     ("/on_demand/price", "On demand", 80, 120),
     ("/per_million_tokens/price", "A million tokens", 60, 120),
     ("/spot/rate/price", "Spot", 70, 150),
@@ -47,6 +47,7 @@ const RANGES: [(&str, &str, i64, i64); 23] = [
     ("/porting/loaded_cost", "Loaded cost of an engineer", 80, 120),
     // Quotes of one machine differ by as much (Epoch AI, machine learning hardware).
     ("/machines/node_price", "Price of a node", 80, 120),
+    ("/machines/tenure/price", "Lease of a node", 80, 120),
     ("/machines/fabric/price", "Fabric", 80, 120),
     ("/machines/tariff", "Price of a kWh", 70, 150),
     ("/machines/pue", "PUE", 90, 120),

@@ -29,6 +29,7 @@ enum Piece {
 /// What depends on the purchase.
 struct OwnedPiece {
     nodes: f64,
+    leased: f64,
     fabric: f64,
     storage: f64,
     rest: f64,
@@ -139,7 +140,8 @@ impl OwnedPiece {
         // People who are hired before it runs are paid off with the first life.
         let paid_off = (life / self.years).min(1.0);
         let once = self.once + self.people_before * times(self.by.staff) * paid_off;
-        let maintenance = self.maintenance * times(self.by.maintenance) * purchase;
+        let maintained = purchase + self.leased * times(self.by.node);
+        let maintenance = self.maintenance * times(self.by.maintenance) * maintained;
         ((purchase - sold + once) * recovery + maintenance) * self.years
     }
 }
@@ -234,7 +236,7 @@ impl Builder<'_> {
         };
         let (tariff, pue) = (machine("/tariff"), machine("/pue"));
         let (charge, software) = (machine("/demand_charge"), machine("/software_per_gpu"));
-        let housing = machine("/housing/price");
+        let (housing, lease) = (machine("/housing/price"), machine("/tenure/price"));
         let purchase = machines.purchase();
         let residual = match &machines.residual {
             Residual::Share { share } => Left::Share(float(*share)),
@@ -245,6 +247,7 @@ impl Builder<'_> {
         let staff = by.staff;
         self.pieces.push(Piece::Owned(Box::new(OwnedPiece {
             nodes: float(purchase.nodes),
+            leased: float(purchase.leased),
             fabric: float(purchase.fabric),
             storage: float(purchase.storage),
             rest: float(purchase.installation + purchase.building),
@@ -261,6 +264,7 @@ impl Builder<'_> {
         for (part, cost) in &generation.parts {
             let by: &[Option<usize>] = match part {
                 Part::Capital | Part::Maintenance | Part::StaffBefore | Part::OneOff => continue,
+                Part::Lease => &[lease],
                 Part::Energy => &[tariff, pue],
                 Part::DemandCharge => &[pue, charge],
                 Part::Colocation if is_colocated => &[housing],

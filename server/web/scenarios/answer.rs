@@ -53,7 +53,7 @@ enum Kind {
 }
 
 const KINDS: [(Kind, &str, &str); 7] = [
-    (Kind::Machines, "s1", "Machines of our own, with interest"),
+    (Kind::Machines, "s1", "Machines of our own, with interest, or their lease"),
     (Kind::Running, "s3", "Running them"),
     (Kind::Committed, "s2", "Reserved, committed, in blocks"),
     (Kind::Spot, "s8", "Spot"),
@@ -259,7 +259,7 @@ fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
         Kind::OnDemand
     } else if has_layer(LayerKind::Tokens) {
         Kind::Tokens
-    } else if line.name == "Capital" || line.name.starts_with("Capital, generation ") {
+    } else if ["Capital", "Lease of nodes"].iter().any(|name| line.name.starts_with(name)) {
         Kind::Machines
     } else if line.terms.iter().any(|term| term.name == "months in use") {
         Kind::Running

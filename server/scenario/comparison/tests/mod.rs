@@ -10,7 +10,7 @@ use crate::scenario::arithmetic::{count, decimal};
 use crate::scenario::break_even::{BreakEven, Verdict};
 use crate::scenario::cash::Payback;
 use crate::scenario::claim::{complete_example, worked_example};
-use crate::scenario::owning::Owning;
+use crate::scenario::owning::{Fabric, Owning, Staff, Tenure};
 use crate::scenario::profile::{Level, Shape};
 use crate::scenario::spot::Interruptions;
 

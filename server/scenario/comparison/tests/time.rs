@@ -74,6 +74,24 @@ fn moving_data_and_porting_are_paid_when_they_happen() {
 }
 
 #[test]
+fn a_lease_is_paid_by_the_month_and_leaves_nothing() {
+    let tenure = Tenure::Leased { price: 9000.into() };
+    let leased = Owning { tenure, fabric: Fabric::Node { price: Decimal::ZERO }, ..complete_example() };
+    let staffed = Owning { staff: Staff { months_before: Decimal::ZERO, ..leased.staff.clone() }, ..leased };
+    let nodes = i64::from(staffed.purchase().nodes_bought());
+    let of_machines = scenario(work(flat(48, 24)), [own(staffed, Gpus::Number(64))]);
+    let compared = Scenario { months: 48, ..of_machines }.compare().unwrap();
+    let option = &compared.options[0];
+    let lease = option.lines.iter().find(|it| it.name == "Lease of nodes").unwrap();
+    // Leased again when the term is over.
+    assert_eq!(lease.cost, Decimal::from(9000 * 48 * nodes));
+    let paid = option.payments.cumulative();
+    let month = paid[1] - paid[0];
+    assert_eq!(paid[48].round(9), month.times(48).round(9));
+    assert_eq!(option.paid.round(9), option.total.round(9));
+}
+
+#[test]
 fn a_refresh_is_a_step_and_the_annuity_is_no_payment() {
     let machines = Owning {
         residual: crate::scenario::owning::Residual::Share { share: Decimal::ZERO },

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::capital::{annualized, capital_recovery_factor};
-use super::{Hours, Link, Owning, Per, Purchase, Racks};
+use super::{Hours, Link, Owning, Per, Purchase, Racks, Tenure};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, growth, one, product, quotient};
 use crate::scenario::break_even::YearlyCost;
@@ -49,6 +49,7 @@ pub struct Component {
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     Capital,
+    Lease,
     Maintenance,
     Energy,
     DemandCharge,
@@ -119,7 +120,9 @@ impl Owning {
     }
 
     fn components(&self) -> Vec<Component> {
-        let mut components = vec![self.capital(), self.maintenance()];
+        let mut components = vec![self.capital()];
+        components.extend(self.lease());
+        components.push(self.maintenance());
         components.extend(self.power());
         components.extend([self.staff_component(), self.staff_before_component(), self.software()]);
         components.extend(self.other_components());
@@ -147,18 +150,31 @@ impl Owning {
         )
     }
 
+    fn lease(&self) -> Option<Component> {
+        let Tenure::Leased { price } = self.tenure else { return None };
+        let nodes = count(self.purchase().nodes_bought());
+        Some(fixed(
+            Part::Lease,
+            "Lease of nodes",
+            product(&[12.into(), nodes, price]),
+            "12 × nodes × price",
+            vec![term("nodes", nodes, Unit::Number), term("price", price, Unit::MoneyPerMonth)],
+        ))
+    }
+
     fn maintenance(&self) -> Component {
-        let purchase = self.purchase().total;
-        fixed(
-            Part::Maintenance,
-            "Maintenance and support",
-            product(&[self.maintenance_share, purchase]),
-            "share × purchase",
-            vec![
-                term("share", self.maintenance_share, Unit::SharePerYear),
-                term("purchase", purchase, Unit::Money),
-            ],
-        )
+        let Purchase { total, leased, .. } = self.purchase();
+        let share = term("share", self.maintenance_share, Unit::SharePerYear);
+        let purchase = term("purchase", total, Unit::Money);
+        let (formula, terms) = match self.tenure {
+            Tenure::Bought => ("share × purchase", vec![share, purchase]),
+            Tenure::Leased { .. } => {
+                let leased = term("price of leased nodes", leased, Unit::Money);
+                ("share × (purchase + price of leased nodes)", vec![share, purchase, leased])
+            }
+        };
+        let amount = product(&[self.maintenance_share, total + leased]);
+        fixed(Part::Maintenance, "Maintenance and support", amount, formula, terms)
     }
 
     fn power(&self) -> [Component; 3] {

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::scenario::arithmetic::decimal;
-use crate::scenario::owning::{About, Draw, Energy, Housing, OneOff, Other, Residual, Staff};
+use crate::scenario::owning::{About, Draw, Energy, Fabric, Housing, OneOff, Other, Residual, Staff, Tenure};
 
 fn number(text: &str) -> Decimal {
     text.parse().unwrap()
@@ -20,6 +20,7 @@ fn other(per: Per, amount: i64) -> Other {
 #[test]
 fn every_component_can_be_computed_again_from_its_terms() {
     let owning = Owning {
+        tenure: Tenure::Leased { price: number("9000") },
         demand_charge: number("15"),
         hot_spares: true,
         housing: Housing::Colocation { price: number("150"), contracted_kw: None, energy: Energy::Separate },
@@ -31,8 +32,10 @@ fn every_component_can_be_computed_again_from_its_terms() {
     let cost = owning.cost().unwrap();
     let mut parts: Vec<Part> = cost.components.iter().map(|it| it.part).collect();
     parts.dedup();
-    assert_eq!(parts.len(), 10, "every kind of component");
-    for component in &cost.components {
+    assert_eq!(parts.len(), 11, "every kind of component");
+    let bought = Owning::default().cost().unwrap();
+    let of_purchase = bought.components.iter().find(|it| it.part == Part::Maintenance);
+    for component in cost.components.iter().chain(of_purchase) {
         let of = |name: &str| {
             let term = component.terms.iter().find(|term| term.name == name);
             term.unwrap_or_else(|| panic!("{} has no {name}", component.name)).value
@@ -41,7 +44,9 @@ fn every_component_can_be_computed_again_from_its_terms() {
             (Part::Capital, _) => {
                 product(&[of("purchase") - of("residual value today"), of("capital recovery factor")])
             }
-            (Part::Maintenance, _) => product(&[of("share"), of("purchase")]),
+            (Part::Lease, _) => product(&[12.into(), of("nodes"), of("price")]),
+            (Part::Maintenance, "share × purchase") => product(&[of("share"), of("purchase")]),
+            (Part::Maintenance, _) => product(&[of("share"), of("purchase") + of("price of leased nodes")]),
             (Part::Energy, _) => {
                 let busy = of("idle") + product(&[of("load") - of("idle"), of("busy share of the year")]);
                 let kilowatts = product(&[of("nodes"), busy]) + product(&[of("spares"), of("idle")]);
@@ -63,6 +68,25 @@ fn every_component_can_be_computed_again_from_its_terms() {
         assert!(close(again, component.per_year), "{}: {again} for {}", component.name, component.per_year);
         assert!(!component.per_year.is_zero(), "{}", component.name);
     }
+}
+
+#[test]
+fn a_lease_of_what_buying_costs_without_interest_costs_as_much() {
+    let bought = Owning {
+        cost_of_capital: Decimal::ZERO,
+        residual: Residual::Share { share: number("0.28") },
+        fabric: Fabric::Node { price: Decimal::ZERO },
+        ..Owning::default()
+    };
+    // 375,000 less 28 %, over 36 months.
+    let leased = Owning { tenure: Tenure::Leased { price: 7500.into() }, ..bought.clone() };
+    let (bought, leased) = (bought.cost().unwrap(), leased.cost().unwrap());
+    assert_eq!(leased.purchase.total, Decimal::ZERO);
+    assert!(close(leased.total, bought.total), "{} for {}", leased.total, bought.total);
+    // Spares are leased, too: nine nodes for eight.
+    assert_eq!(leased.of(Part::Lease), 810_000.into());
+    assert_eq!(leased.of(Part::Maintenance), bought.of(Part::Maintenance));
+    assert_eq!(bought.of(Part::Lease), Decimal::ZERO);
 }
 
 #[test]

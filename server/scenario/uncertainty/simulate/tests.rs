@@ -54,6 +54,13 @@ performance = 0.5
 on_demand = { price = 2 }
 porting = { releases_per_year = 2, ported_anew = 0.1 }
 moved = [{ name = "Data", rates = { of = "aws" }, gigabytes = 60_000, every = "month" }, { name = "At first", rates = { of = "google-premium" }, gigabytes = 7_000, every = "once" }]
+
+[[option]]
+name = "Leased"
+[[option.place]]
+supplier = "lessor"
+owned = { gpus = 64, machines = { tenure = { nodes = "leased", price = 9500 }, life_years = 2 } }
+on_demand = { price = 6.88 }
 "#;
 
 fn scenario() -> Scenario {
@@ -243,7 +250,7 @@ fn regret_is_what_an_option_costs_more_than_the_cheapest_of_its_draw() {
     let drawn = simulated(&inputs).options;
     assert_eq!(drawn[3].regret, None, "what does not do the work is not regretted");
     let regretted: Vec<(&Outcome, Regret)> = drawn.iter().filter_map(|it| Some((it, it.regret?))).collect();
-    assert_eq!(regretted.len(), 5);
+    assert_eq!(regretted.len(), 6);
     let (first, least) = regretted[0];
     for (outcome, regret) in &regretted {
         assert!(!regret.mean.is_negative() && !regret.p90.is_negative());

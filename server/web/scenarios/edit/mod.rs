@@ -93,7 +93,15 @@ impl Edit {
 }
 
 fn is_kind(pointer: &str) -> bool {
-    let kinds = ["/demand/shape", "/housing/in", "/residual/by", "/fabric/by", "/draw/of", "/rates/of"];
+    let kinds = [
+        "/demand/shape",
+        "/housing/in",
+        "/tenure/nodes",
+        "/residual/by",
+        "/fabric/by",
+        "/draw/of",
+        "/rates/of",
+    ];
     kinds.iter().any(|it| pointer.ends_with(it))
 }
 

@@ -43,6 +43,9 @@ pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str) -> Option
         ("of", "gpu") => json!({ "of": kind, "idle_kw": "0.1", "load_kw": "0.7", "node_factor": "1.82" }),
         ("of", "flat") => json!({ "of": kind, "price": "0.09" }),
         ("of", "aws" | "azure" | "google-premium" | "google-standard" | "free") => json!({ "of": kind }),
+        ("nodes", "bought") => json!({ "nodes": kind }),
+        // What a month costs is in an offer: 0 asks for it.
+        ("nodes", "leased") => json!({ "nodes": kind, "price": "0" }),
         ("in", "own-room") => json!({ "in": kind }),
         ("in", "colocation") => {
             json!({ "in": kind, "price": "200", "contracted_kw": null, "energy": "separate" })

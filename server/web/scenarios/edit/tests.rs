@@ -172,6 +172,18 @@ fn a_kind_brings_fields_of_its_own() {
 }
 
 #[test]
+fn a_lease_asks_what_a_month_costs() {
+    let base = base();
+    let machines = "/option/1/place/0/owned/machines/tenure";
+    let leased = set(&format!("{machines}/nodes"), "leased");
+    let asked = of(&base, vec![leased.clone()]).unwrap().scenario.compare().unwrap_err().to_string();
+    assert!(asked.contains("owned.machines.tenure.price"), "{asked}");
+    let priced = of(&base, vec![leased, set(&format!("{machines}/price"), "9500")]).unwrap();
+    let compared = priced.scenario.compare().unwrap();
+    assert!(compared.options[1].lines.iter().any(|it| it.name == "Lease of nodes"));
+}
+
+#[test]
 fn what_is_not_there_is_not_edited() {
     let base = base();
     for edit in [

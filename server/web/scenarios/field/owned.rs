@@ -2,8 +2,9 @@
 
 use super::{Maker, Takes};
 use crate::scenario::comparison::Owned;
-use crate::scenario::owning::{Draw, Fabric, Housing, Residual};
+use crate::scenario::owning::{Draw, Fabric, Housing, Residual, Tenure};
 
+const TENURES: &[(&str, &str)] = &[("bought", "bought"), ("leased", "leased by the month")];
 const HOUSINGS: &[(&str, &str)] =
     &[("own-room", "in a room of one’s own"), ("colocation", "in a colocation")];
 const ENERGIES: &[(&str, &str)] = &[("included", "included in its price"), ("separate", "paid besides")];
@@ -28,14 +29,22 @@ const AGES: [&str; 10] = [
 
 pub(super) fn of_owned(of: &mut Maker<'_>, owned: &Owned) {
     of.add("gpus", "GPUs", Takes::Gpus, "", "A number, or best: as many as cost least.");
-    of.add("machines/node_price", "Price of a node", Takes::Number, "MONEY", "");
+    of.add("machines/tenure/nodes", "Nodes are", Takes::OneOf(TENURES), "", "");
+    let is_leased = matches!(owned.machines.tenure, Tenure::Leased { .. });
+    if is_leased {
+        let hint = "Paid until the term is over, used or not.";
+        of.add("machines/tenure/price", "Lease", Takes::Number, "MONEY a node and month", hint);
+    }
+    let hint = if is_leased { "Nobody pays it. Maintenance is a share of it." } else { "" };
+    of.add("machines/node_price", "Price of a node", Takes::Number, "MONEY", hint);
     of.rare("machines/fabric/by", "Network is priced", Takes::OneOf(FABRICS), "", "");
     let unit = match owned.machines.fabric {
         Fabric::Node { .. } => "MONEY a node",
         Fabric::Port { .. } => "MONEY a port",
     };
     of.add("machines/fabric/price", "Network", Takes::Number, unit, "");
-    of.add("machines/life_years", "Replaced after", Takes::Number, "years", "");
+    let life = if is_leased { "Leased for" } else { "Replaced after" };
+    of.add("machines/life_years", life, Takes::Number, "years", "");
     if matches!(owned.machines.fabric, Fabric::Port { .. }) {
         of.rare("machines/fabric/per_node", "Ports of a node", Takes::Whole, "", "");
     }
