@@ -54,9 +54,9 @@ fn of_asset(here: &Here<'_>, asset: &Asset, units: u32) -> Component {
             (if is_over { Decimal::ZERO } else { product(&[units, each]) }, formula)
         }
     };
-    let name = match asset.paid {
-        Paid::Leased { .. } => format!("Lease of {}", asset.name),
-        _ => format!("Capital in {}", asset.name),
+    let (part, name) = match asset.paid {
+        Paid::Leased { .. } => (Part::Lease, format!("Lease of {}", asset.name)),
+        _ => (Part::Capital, format!("Capital in {}", asset.name)),
     };
-    Component { part: Part::Capital, name, per_year, variable: Decimal::ZERO, formula, terms }
+    Component { part, name, per_year, variable: Decimal::ZERO, formula, terms }
 }

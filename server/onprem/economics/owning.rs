@@ -5,7 +5,7 @@
 
 use chrono::NaiveDate;
 
-use super::super::entry::{AssetKind, CostKind, Entry, Every};
+use super::super::entry::{Asset, AssetKind, CostKind, Entry, Every, Paid};
 use super::super::register::Register;
 use super::running::life_of_payment;
 use super::units::Here;
@@ -14,12 +14,15 @@ use crate::money::{Currency, Decimal};
 use crate::scenario::Owning;
 use crate::scenario::arithmetic::{count, decimal, product, quotient};
 use crate::scenario::owning::{
-    About, Draw, Energy, Fabric, Housing, OneOff, Other, Per, Residual, Staff, Step,
+    About, Draw, Energy, Fabric, Housing, OneOff, Other, Per, Residual, Staff, Step, Tenure,
 };
 
-/// The cluster as it stands on a day, in one currency; `None` where there is no such cluster.
+/// The cluster as it stands on a day, in one currency; `None` where there is no such cluster, or its nodes are paid in
+/// another.
 pub fn owning(register: &Register, cluster: &str, on: NaiveDate, currency: &Currency) -> Option<Owning> {
-    Some(likeness(&Here::find(register, cluster, on)?, currency))
+    let here = Here::find(register, cluster, on)?;
+    let is_in_it = here.main().is_none_or(|(asset, _)| asset.currency == *currency);
+    is_in_it.then(|| likeness(&here, currency))
 }
 
 pub(super) fn likeness(here: &Here<'_>, currency: &Currency) -> Owning {
@@ -70,10 +73,20 @@ fn machines(here: &Here<'_>, currency: &Currency, owning: &mut Owning) {
     };
     owning.gpus_per_node = main.accelerators;
     owning.node_price = main.price;
-    owning.life_years = capital::life(main);
+    (owning.tenure, owning.life_years) = tenure(main);
     owning.residual = Residual::Share { share: quotient(main.residual, main.price).unwrap_or_default() };
     owning.draw = Draw::Node { idle_kw: main.idle_kw, load_kw: main.load_kw };
     owning.rated_kw = main.rated_kw;
+}
+
+/// How the nodes are held, and for how many years.
+fn tenure(nodes: &Asset) -> (Tenure, Decimal) {
+    match nodes.paid {
+        Paid::Leased { monthly: price, months } if !price.is_zero() => {
+            (Tenure::Leased { price }, quotient(count(months), 12.into()).unwrap_or_default())
+        }
+        _ => (Tenure::Bought, capital::life(nodes)),
+    }
 }
 
 fn staff(here: &Here<'_>, currency: &Currency) -> Staff {

@@ -92,6 +92,31 @@ fn a_cluster_of_one_kind_costs_what_the_scenario_of_it_costs() {
 }
 
 #[test]
+fn a_cluster_that_is_leased_begins_a_scenario_as_one() {
+    let leased = |mut register: Register| {
+        for entry in register.entries.values_mut() {
+            if let Entry::Asset(asset) = entry
+                && [AssetKind::Node, AssetKind::SpareNode].contains(&asset.what)
+            {
+                asset.paid = Paid::Leased { monthly: 9500.into(), months: 24 };
+            }
+        }
+        register
+    };
+    let register = leased(register(|_| {}));
+    let economics = of(&register, "2026-06-10");
+    let scenario = owning(&register, "east", day("2026-06-10"), &usd()).unwrap();
+    assert_eq!(scenario.life_years, 2.into());
+    let cost = scenario.cost().unwrap();
+    // Nine nodes, of which one is spare.
+    assert_eq!(cost.of(Part::Lease), (12 * 9 * 9500).into());
+    let paid = economics.components.iter().filter(|it| it.part == Part::Lease).map(|it| it.per_year);
+    assert_eq!(paid.sum::<Decimal>(), cost.of(Part::Lease));
+    let euro = Currency::exactly("EUR");
+    assert_eq!(owning(&register, "east", day("2026-06-10"), &euro), None);
+}
+
+#[test]
 fn capital_is_that_of_each_asset_by_its_own_price_and_life() {
     let first = register(|start| start.spares = 0);
     let second = Asset {

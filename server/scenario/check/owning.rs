@@ -42,7 +42,8 @@ fn machines(owning: &Owning, found: &mut Findings) {
     if !(1..=1000).contains(&owning.gpus_per_node) {
         found.refuse("gpus_per_node", owning.gpus_per_node, "expected 1 to 1,000");
     }
-    if found.money("node_price", owning.node_price) && owning.node_price.is_zero() {
+    let is_of_use = owning.tenure == Tenure::Bought || !owning.maintenance_share.is_zero();
+    if found.money("node_price", owning.node_price) && owning.node_price.is_zero() && is_of_use {
         found.warn(
             "node_price",
             owning.node_price,

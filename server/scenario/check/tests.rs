@@ -122,6 +122,10 @@ fn what_is_probably_a_mistake_is_a_warning_beside_the_answer() {
         // 36 months of it are 36,000 and 1,080,000, for a node of 375,000.
         ("tenure.price", Owning { tenure: Tenure::Leased { price: 1000.into() }, ..base() }),
         ("tenure.price", Owning { tenure: Tenure::Leased { price: 30_000.into() }, ..base() }),
+        (
+            "node_price",
+            Owning { tenure: Tenure::Leased { price: 9000.into() }, node_price: Decimal::ZERO, ..base() },
+        ),
         ("life_years", Owning { life_years: number("36"), ..base() }),
         ("pue", Owning { pue: number("2.1"), ..base() }),
         ("tariff", Owning { tariff: number("12"), ..base() }),

@@ -27,7 +27,7 @@ use crate::scenario::arithmetic::product;
 use crate::scenario::check;
 use crate::scenario::comparison::Scenario;
 use crate::scenario::measured::{Machines, Measured, Paid, Told, Used, Way};
-use crate::scenario::owning::{Draw, Fabric, Owning};
+use crate::scenario::owning::{Draw, Fabric, Owning, Tenure};
 use crate::scenario::price::Catalogue;
 use crate::web::error::{Error, Result};
 use crate::web::question::Asked;
@@ -420,7 +420,8 @@ impl Around<'_> {
         let clusters = assets.filter_map(|(_, it)| register.cluster(&it.cluster));
         let of_cluster = |cluster: &onprem::Cluster| {
             let owning = onprem::owning(register, &cluster.handle, self.on, self.currency)?;
-            let is_whole = owning.gpus > 0 && owning.node_price > Decimal::ZERO;
+            let is_leased = matches!(owning.tenure, Tenure::Leased { .. });
+            let is_whole = owning.gpus > 0 && (is_leased || owning.node_price > Decimal::ZERO);
             let is_fine = is_whole && check::owning(&owning).warnings_or_refused().is_ok();
             let name = format!("Our own, as {}", cluster.name);
             let source = format!("what the register says of {}", cluster.name);
