@@ -41,6 +41,19 @@ async fn the_answer_follows_a_number_and_the_way_back_undoes_it(db: PgPool) {
                   it.dispatchEvent(new Event('change', { bubbles: true })) } true";
     page.ask(choose).await;
     page.until("document.querySelector('#f-work-0-demand-base') != null", "it has a base").await;
+    // Beside the fields there were before, too, it is told what is wrong with them.
+    let months = |value: &str| {
+        format!(
+            "{{ const it = document.querySelector('#f-months'); it.value = '{value}'; \
+             it.dispatchEvent(new Event('change', {{ bubbles: true }})) }} true"
+        )
+    };
+    let note = "document.querySelector('#n-months').innerText";
+    page.ask(&months("700")).await;
+    page.until(&format!("{note}.includes('expected 1 to 120')"), "it is told beside the field").await;
+    page.ask(&months("8")).await;
+    page.until(&format!("{ANSWER}.includes('over 8 months')"), "there is an answer").await;
+    page.until(&format!("{note} == ''"), "and nothing beside the field").await;
     assert!(page.complaints().await.is_empty());
     page.ask("document.querySelector('#name').value = 'What if'").await;
     page.click("button", "Keep it").await;

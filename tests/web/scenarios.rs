@@ -148,6 +148,14 @@ async fn the_address_is_the_state(db: PgPool) {
     let page = finance.get(copied.location().trim_end_matches("#edit")).await;
     let names = html::texts(&page.body, "#options .bars tbody th");
     assert_eq!(names[1], "On demand (2)", "{names:?}");
+    // Machines are leased at a price: what the price stands on cannot go alone.
+    let tenure = "/option/0/place/0/owned/machines/tenure";
+    let leased = format!("/scenarios/templates/ten-nodes?set={tenure}/nodes=leased&set={tenure}/price=9500");
+    let page = finance.get(&leased).await;
+    let text = html::text(&page.body, "#answer");
+    assert!(text.contains("They stand on: Nodes are, The offer: ten nodes: bought → leased."), "{text}");
+    assert_eq!(html::texts(&page.body, ".chips li"), ["Lease, The offer: ten nodes: 9500 × remove"]);
+    assert!(text.contains("Lease of nodes 3,420,000.00"), "{text}");
     for (asked, said) in [
         ("set=/nothing=1", "expected a field of this scenario"),
         ("set=5", "expected a field and its value"),

@@ -8,20 +8,22 @@ use crate::scenario::profile::Shape;
 use crate::scenario::uncertainty::Input;
 
 impl Page {
-    /// What was edited, in words, each with the address without it.
-    pub(super) fn chips(&self) -> Vec<(String, String)> {
+    /// What was edited, in words, each with the address without it; and what cannot go alone, since later edits stand on it.
+    pub(super) fn chips(&self) -> (Vec<(String, String)>, Vec<String>) {
         let before = sections(self.base.scenario());
         let edits = &self.edited.edits;
         let base = without_hours(self.base.scenario());
-        let chip = |(at, edit): (usize, &Edit)| {
-            let (own, later) = (at, &edits[at + 1..]);
-            let rest: Vec<Edit> = edits[..own].iter().chain(later).cloned().collect();
-            // What a later edit stands on cannot go alone.
-            let is_free =
-                !edit.is_of_structure() || Edited::of(&base, rest.clone(), &self.edited.prices).is_ok();
-            is_free.then(|| (self.in_words(edit, &before), self.base.at("", &rest, self.revision())))
-        };
-        edits.iter().enumerate().filter_map(chip).collect()
+        let (mut free, mut bound) = (Vec::new(), Vec::new());
+        for (at, edit) in edits.iter().enumerate() {
+            let rest: Vec<Edit> = edits[..at].iter().chain(&edits[at + 1..]).cloned().collect();
+            let words = self.in_words(edit, &before);
+            if edit.is_of_structure() && Edited::of(&base, rest.clone(), &self.edited.prices).is_err() {
+                bound.push(words);
+            } else {
+                free.push((words, self.base.at("", &rest, self.revision())));
+            }
+        }
+        (free, bound)
     }
 
     fn in_words(&self, edit: &Edit, before: &[Section]) -> String {
