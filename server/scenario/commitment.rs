@@ -6,8 +6,6 @@
 //! - months of full use 12 × term × r ÷ p after which the term is paid for
 //! - regret: the list price falls to p′ after signing, and the break-even becomes r ÷ p′. Above 1, the commitment costs
 //!   more than on demand even if every hour is used
-//! - of k GPUs that are committed, with D used in each hour: coverage = Σ min(k, D) ÷ Σ D, utilization of the commitment
-//!   = Σ min(k, D) ÷ Σ k, waste = r × Σ (k − D)⁺
 
 use serde::{Deserialize, Serialize};
 
@@ -62,17 +60,6 @@ pub struct Terms {
     /// Money that each hour costs more than on demand even if it is used; none where it stays. 0 where it does not.
     pub regret: Option<Figure>,
     pub warnings: Vec<Finding>,
-}
-
-/// How a commitment was used.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Coverage {
-    /// Of the hours that were used, those that the commitment paid for. None where nothing was used.
-    pub coverage: Figure,
-    /// Of the hours that the commitment paid for, those that were used. None where nothing was committed.
-    pub utilization: Figure,
-    /// Money for the others.
-    pub waste: Figure,
 }
 
 /// What is paid at the start of a term, by each of its hours: upfront × capital recovery factor ÷ 8,760. None for a term
@@ -159,42 +146,6 @@ impl Commitment {
             warnings,
         })
     }
-
-    /// What so many committed GPUs did, with so many in use in each hour. Of a commitment that passes [`terms`](Self::terms).
-    pub fn used(&self, committed: u32, hours: &[Decimal]) -> Coverage {
-        let k = Decimal::from(i64::from(committed));
-        let used: Decimal = hours.iter().copied().sum();
-        let covered: Decimal = hours.iter().map(|hour| (*hour).min(k)).sum();
-        let paid = k.times(hours.len() as i64);
-        let rate = self.rate();
-        let hour = |name, value| term(name, value, Unit::Hours);
-        Coverage {
-            coverage: figure(
-                "Coverage",
-                quotient(covered, used),
-                Unit::Share,
-                "covered hours ÷ used hours",
-                vec![hour("covered hours", covered), hour("used hours", used)],
-            ),
-            utilization: figure(
-                "Utilization of the commitment",
-                quotient(covered, paid),
-                Unit::Share,
-                "covered hours ÷ committed hours",
-                vec![hour("covered hours", covered), hour("committed hours", paid)],
-            ),
-            waste: figure(
-                "Paid and not used",
-                rate.map(|rate| product(&[rate, paid - covered])),
-                Unit::Money,
-                "rate × (committed hours − covered hours)",
-                rate.map(|rate| term("rate", rate, Unit::MoneyPerHour))
-                    .into_iter()
-                    .chain([hour("committed hours", paid), hour("covered hours", covered)])
-                    .collect(),
-            ),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -249,19 +200,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_is_covered_and_the_rest_is_wasted() {
-        let hours = [0, 2, 4, 8].map(Decimal::from);
-        let used = commitment("2", 1).used(4, &hours);
-        assert_eq!(
-            (of(&used.coverage), of(&used.utilization), of(&used.waste)),
-            ("0.7143".into(), "0.6250".into(), "12.0000".into())
-        );
-        let nothing = commitment("2", 1).used(0, &[Decimal::ZERO]);
-        assert_eq!((nothing.coverage.value, nothing.utilization.value), (None, None));
-        assert_eq!(nothing.waste.value, Some(Decimal::ZERO));
-    }
-
-    #[test]
     fn what_cannot_be_is_refused() {
         for (field, it) in [
             ("years", Commitment { years: Decimal::ZERO, ..Commitment::default() }),
@@ -276,17 +214,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn what_is_committed_is_used_or_wasted(k in 0u32..20, hours in prop::collection::vec(0i64..20, 1..50)) {
-            let hours: Vec<Decimal> = hours.into_iter().map(Decimal::from).collect();
-            let used = commitment("1", 1).used(k, &hours);
-            let covered = used.coverage.terms[0].value;
-            prop_assert_eq!(used.waste.value.unwrap() + covered, Decimal::from(i64::from(k)).times(hours.len() as i64));
-            for share in [used.coverage.value, used.utilization.value].into_iter().flatten() {
-                prop_assert!(share >= Decimal::ZERO && share <= 1.into());
-            }
-        }
-
         #[test]
         fn at_its_break_even_a_term_costs_what_its_used_hours_cost(cents in 1i64..2000, years in 1i64..6, upfront in 0i64..100_000) {
             let it = Commitment { upfront: upfront.into(), hourly: decimal(cents, 2), years: years.into(), ..Commitment::default() };

@@ -58,7 +58,6 @@ fn spot_and_commitments() {
             cost_of_capital: 1.into(),
         };
         assert!(commitment.terms().is_ok());
-        commitment.used(u32::MAX, &[moneys()[0], moneys()[1]]);
     }
 }
 

@@ -92,6 +92,8 @@ pub struct PlaceAnswer {
     pub supplier: String,
     /// From the base up.
     pub layers: Vec<Layer>,
+    /// How what is committed to is used; empty where nothing is.
+    pub coverage: Vec<Figure>,
     /// GPU-hours that nothing is expected to serve; what one of them costs, which is none where nobody said and nothing is
     /// to be missing; and all of them.
     pub unserved_hours: Decimal,

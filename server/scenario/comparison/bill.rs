@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::answer::{Layer, LayerKind, Line, PlaceAnswer, Policy};
 use super::block::Block;
+use super::coverage::coverage;
 use super::entered::{Committed, PerWhat};
 use super::moved::MovedAnswer;
 use super::owned::OwnedBase;
@@ -68,6 +69,7 @@ impl<'a> Bill<'a> {
             paid_hours: self.layers.iter().map(|it| it.paid_hours).sum(),
             answer: PlaceAnswer {
                 supplier: self.asked.place.supplier.clone(),
+                coverage: coverage(&self.layers, self.asked.demand.gpu_hours()),
                 layers: self.layers,
                 unserved_hours: self.unserved,
                 per_unserved_hour: self.asked.per_unserved_hour,

@@ -13,6 +13,7 @@ mod answer;
 mod bill;
 mod block;
 mod cheaper;
+mod coverage;
 mod curves;
 mod duration;
 mod entered;

@@ -2,6 +2,7 @@
 
 use super::super::words::stated;
 use super::answer::Answer;
+use super::words::whose;
 use crate::scenario::Figure;
 
 impl Answer {
@@ -9,6 +10,15 @@ impl Answer {
     pub(super) fn sizing(&self) -> Vec<(String, &Figure)> {
         let of_work = self.comparison.work.iter();
         of_work.flat_map(|it| it.sizing.iter().map(|figure| (it.name.clone(), figure))).collect()
+    }
+
+    /// How commitments of each place are used.
+    pub(super) fn coverage(&self) -> Vec<(String, &Figure)> {
+        let places =
+            self.comparison.options.iter().flat_map(|it| it.places.iter().map(move |place| (it, place)));
+        places
+            .flat_map(|(option, place)| place.coverage.iter().map(move |it| (whose(option, place), it)))
+            .collect()
     }
 
     /// Lock-in of what is owned; and of what something is ported for, against each option that stays as it is, when that

@@ -16,6 +16,11 @@ pub(super) fn place(option: &OptionAnswer, line: &Line) -> String {
     }
 }
 
+/// An option, with a place of it where it has several.
+pub(super) fn whose(option: &OptionAnswer, place: &PlaceAnswer) -> String {
+    if option.places.len() > 1 { format!("{}, {}", option.name, place.supplier) } else { option.name.clone() }
+}
+
 /// Owning against a price, for all options that have it.
 pub(super) struct OwningAgainst<'a> {
     pub owning: &'a str,
