@@ -12,6 +12,7 @@ mod able;
 mod answer;
 mod bill;
 mod block;
+mod break_evens;
 mod cheaper;
 mod coverage;
 mod curves;
@@ -41,7 +42,6 @@ pub use refresh::Generation;
 pub use spend::Spend;
 
 use super::arithmetic::{one, product, quotient};
-use super::break_even::{Payment, Question};
 use super::cash::Payments;
 use super::check::{self, Refused};
 use super::profile::{Profile, Shape, in_gpus};
@@ -51,9 +51,6 @@ use place::{Asked, Decided, Evaluated};
 /// What the works of a scenario ask for, hour by hour.
 #[derive(Clone, Debug)]
 pub struct Demands(Vec<Profile>);
-
-/// Digits after the point of a price that follows from others: no more than one may be entered with.
-const PLACES: u8 = 12;
 
 impl Scenario {
     /// What each option costs.
@@ -73,7 +70,7 @@ impl Scenario {
             options.push(self.answer(option, demands, &work)?);
         }
         for at in 0..options.len() {
-            options[at].paybacks = paybacks(at, &options);
+            options[at].paybacks = break_evens::paybacks(at, &options);
         }
         let does_the_work = options.iter().enumerate().filter(|(_, it)| it.fails.is_empty());
         let cheapest = does_the_work.min_by_key(|(_, it)| it.total).map(|(at, _)| at);
@@ -167,60 +164,6 @@ impl Scenario {
         }
         (served, productive)
     }
-
-    /// Machines of one's own against every price of the options that own nothing.
-    fn break_evens(&self, options: &[OptionAnswer]) -> Result<Vec<Against>, Refused> {
-        let mut found = Vec::new();
-        for (owning, option) in self.options.iter().enumerate() {
-            let ([place], [answer]) = (&option.places[..], &options[owning].places[..]) else { continue };
-            let Some(cost) = answer.owning else { continue };
-            for (renting, other) in self.options.iter().enumerate() {
-                let [rented] = &other.places[..] else { continue };
-                if rented.owned.is_some() {
-                    continue;
-                }
-                let worth = |place: &Place| quotient(place.performance, place.rework);
-                let efficiency = match (worth(rented), worth(place)) {
-                    (Some(rented), Some(owned)) => quotient(rented, owned),
-                    _ => None,
-                };
-                // Blocks may lie below them.
-                let machines = answer.layers.iter().find(|it| it.kind == LayerKind::Owned);
-                let used = machines.and_then(|it| it.utilization).unwrap_or_default();
-                let available = product(&[cost.owned_hours, used]);
-                let utilization = quotient(available, cost.available_hours).unwrap_or_default().min(one());
-                for (kind, price, payment) in self.rates(rented) {
-                    let (efficiency, most) = (efficiency.unwrap_or_else(one), one());
-                    let question = Question { payment, efficiency, utilization, most };
-                    let break_even = cost.break_even(&question)?;
-                    found.push(Against { owning, renting, price, kind, break_even });
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// The prices of an hour in a place, as break-even asks for them.
-    fn rates(&self, place: &Place) -> Vec<(LayerKind, Decimal, Payment)> {
-        let on_demand = place.on_demand.iter().map(|it| (LayerKind::OnDemand, it.in_month(0)));
-        let tokens =
-            place.per_million_tokens.iter().filter_map(|it| self.hour_by_tokens(place, it.in_month(0)));
-        let tokens = tokens.map(|price| (LayerKind::Tokens, price));
-        let spot = place
-            .spot
-            .iter()
-            .map(|it| (LayerKind::Spot, product(&[it.rate.in_month(0), it.hours_for_one()])));
-        let committed = place.committed.iter().map(|it| {
-            let prices = place::commitment(it, it.months).prices;
-            (LayerKind::Committed, prices.first().copied().unwrap_or_default())
-        });
-        let blocks = place.blocks.iter().map(|it| (LayerKind::Block, it.rate.in_month(0)));
-        let all = on_demand.chain(tokens).chain(spot).chain(committed).chain(blocks);
-        let all = all.map(|(kind, price)| (kind, price.round(PLACES).normalize()));
-        all.filter(|(_, price)| !price.is_zero())
-            .map(|(kind, price)| (kind, price, payment(kind, price)))
-            .collect()
-    }
 }
 
 fn asked_for(work: &Work, demand: &Profile) -> Result<WorkAnswer, Refused> {
@@ -237,25 +180,6 @@ fn asked_for(work: &Work, demand: &Profile) -> Result<WorkAnswer, Refused> {
         mean: quotient(demand.gpu_hours(), hours).unwrap_or_default(),
         sizing,
     })
-}
-
-fn payment(kind: LayerKind, price: Decimal) -> Payment {
-    match kind {
-        LayerKind::Owned | LayerKind::Committed | LayerKind::Block | LayerKind::Spend => {
-            Payment::Committed { price }
-        }
-        LayerKind::Spot | LayerKind::OnDemand | LayerKind::Tokens => Payment::PerUse { price },
-    }
-}
-
-/// From when on an option that owns has cost no more than each that does not, of those that do the work.
-fn paybacks(at: usize, options: &[OptionAnswer]) -> Vec<(usize, super::cash::Payback)> {
-    let owns = |it: &OptionAnswer| it.places.iter().any(|place| place.owning.is_some());
-    if !owns(&options[at]) || !options[at].fails.is_empty() {
-        return Vec::new();
-    }
-    let others = options.iter().enumerate().filter(|(_, it)| !owns(it) && it.fails.is_empty());
-    others.map(|(other, it)| (other, options[at].payments.payback(&it.payments))).collect()
 }
 
 #[cfg(test)]
