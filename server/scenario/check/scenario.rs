@@ -202,8 +202,8 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     let is_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
     if !is_base && place.spot.is_none() && place.on_demand.is_none() && place.per_million_tokens.is_none() {
-        let message = "has no price: enter on demand, by the token, spot, a commitment, a block, or machines of your own";
-        found.refuse(field, "a place", message);
+        let message = "enter on demand, by the token, spot, a reservation, a block, or machines of your own";
+        found.refuse(field, "without a price", message);
     }
     if let Some(owned) = &place.owned {
         found.add_all(&format!("{field}.owned.machines"), &owning(&owned.machines));
@@ -429,6 +429,12 @@ fn of_block(block: &Block, field: &str, months: u32, found: &mut Findings) {
     if block.first_month >= months {
         let message = "no month of those that are compared; 0 is the first";
         found.refuse(&field("first_month"), block.first_month, message);
+    }
+    if block.goes_on_after(months) {
+        let message = format!(
+            "the last one goes on after the {months} months that are compared; what is paid for later is not in the total"
+        );
+        found.warn(&field("hours"), block.hours, &message);
     }
     if block.starts_at_hour >= HOURS_OF_MONTH {
         found.refuse(&field("starts_at_hour"), block.starts_at_hour, "expected an hour of 730: 0 to 729");

@@ -170,8 +170,10 @@ pub struct Policy {
     pub name: &'static str,
     /// GPUs of the base.
     pub gpus: Decimal,
-    /// Base and overflow.
+    /// Base and overflow, with support.
     pub cost: Decimal,
+    /// Than the base that was taken.
+    pub more: Decimal,
 }
 
 /// Owning against a price that is not owned.

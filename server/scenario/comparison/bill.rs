@@ -93,23 +93,27 @@ impl<'a> Bill<'a> {
     /// What is paid in advance for some hours, of which so many are used.
     pub(super) fn block(&mut self, entered: &Block, used: Decimal) {
         let [mut paid, mut cost] = [Decimal::ZERO; 2];
-        for month in entered.bought(self.asked.months()) {
-            let once = entered.gpu_hours().multiply(entered.rate.in_month(month));
-            paid += entered.gpu_hours();
-            cost += once;
-            self.rented[month as usize] += once;
-            self.payments.at_start_of(month, once);
+        let months = self.asked.months();
+        for month in entered.bought(months) {
+            let price = entered.rate.in_month(month);
+            let within = entered.gpu_hours_within(month, months);
+            let of_these = within.multiply(price);
+            paid += within;
+            cost += of_these;
+            self.rented[month as usize] += of_these;
+            let all = entered.gpu_hours().multiply(price);
+            self.payments.at_start_of(month, all);
+            self.payments.at_end_of(months - 1, of_these - all);
         }
         let name = format!("Blocks of {} hours", entered.hours);
         let price = quotient(cost, paid).unwrap_or_default();
-        let times = quotient(paid, entered.gpu_hours()).unwrap_or_default();
+        let hours = quotient(paid, count(entered.gpus)).unwrap_or_default();
         let terms = vec![
             term("GPUs", count(entered.gpus), Unit::Number),
-            term("hours", count(entered.hours), Unit::Hours),
-            term("times it is bought", times, Unit::Number),
+            term("hours of all that are bought", hours, Unit::Hours),
             term("price", price, Unit::MoneyPerHour),
         ];
-        self.line(name.clone(), cost, "GPUs × hours × times it is bought × price", terms);
+        self.line(name.clone(), cost, "GPUs × hours of all that are bought × price", terms);
         let at = place_of(&self.asked.place.blocks, entered);
         if let Some(layer) = self.layer(name, LayerKind::Block, Some(count(entered.gpus)), [paid, used, cost])
         {
@@ -199,8 +203,7 @@ impl<'a> Bill<'a> {
         let [mut spot_hours, mut spot_cost, mut used, mut used_cost] = [Decimal::ZERO; 4];
         for (month, (at, level)) in (0..).zip(base.iter().enumerate()) {
             let served = asked.ladder.serve(month, *level);
-            let price = asked.overflow.spot.as_ref().and_then(|(prices, _)| prices.get(at).copied());
-            let spot = in_gpus(served.spot).multiply(price.unwrap_or_default());
+            let spot = in_gpus(served.spot).multiply(asked.spot.get(at).copied().unwrap_or_default());
             let there = part(in_gpus(served.burst), asked.obtainable);
             let there = there - covered.map_or(Decimal::ZERO, |it| it.hours[at]);
             let by_use = there.multiply(asked.by_use.get(at).copied().unwrap_or_default());
@@ -301,6 +304,16 @@ impl<'a> Bill<'a> {
         };
         self.line(name.to_owned(), cost, formula, terms);
         self.layer(name.to_owned(), kind, None, [hours, hours, cost]);
+    }
+
+    /// What the base and all that comes after it cost, with support: what another base would cost instead.
+    pub(super) fn with_this_base(&self) -> Decimal {
+        let of_layer = |it: &Layer| match it.kind {
+            LayerKind::Block => Decimal::ZERO,
+            LayerKind::Owned => it.cost,
+            _ => it.cost + it.cost.multiply(self.asked.place.support),
+        };
+        self.layers.iter().map(of_layer).sum::<Decimal>() + self.unserved_cost
     }
 
     /// Support, and whatever else is entered.

@@ -1,7 +1,8 @@
 //! Capacity that is paid for in advance, whole: so many GPUs for so many hours from a start (AWS Capacity Blocks, SFCompute).
 //!
 //! A block serves what is asked for in its hours before anything else does, and first what cannot be interrupted; the rest
-//! goes to the other layers. It is paid at the start of the month in which it begins, whether it is used or not.
+//! goes to the other layers. It is paid at the start of the month in which it begins, whether it is used or not. What is paid
+//! for hours after the last month is no cost of these, and counts as sold then, as with commitments.
 
 use std::ops::Range;
 
@@ -41,6 +42,19 @@ impl Block {
     /// GPU-hours that are paid for each time.
     pub(super) fn gpu_hours(&self) -> Decimal {
         count(self.gpus).times(self.hours.into())
+    }
+
+    /// Whether one lasts longer than what is looked at.
+    pub(in crate::scenario) fn goes_on_after(&self, months: u32) -> bool {
+        self.bought(months)
+            .last()
+            .is_some_and(|month| self.gpu_hours_within(month, months) < self.gpu_hours())
+    }
+
+    /// GPU-hours of these when it is bought in a month, so far as they are looked at.
+    pub(super) fn gpu_hours_within(&self, month: u32, months: u32) -> Decimal {
+        let lasts = self.lasts(month, months as usize * MONTH);
+        count(self.gpus).times(i64::try_from(lasts.len()).unwrap_or(i64::MAX))
     }
 
     /// Its hours when it is bought in a month, of all there are.

@@ -117,7 +117,7 @@ pub(super) fn rebates(
     place: &Place,
     demand: &Profile,
     overflow: &Overflow,
-    (by_use, obtainable): (&[Decimal], Decimal),
+    (spot_prices, by_use, obtainable): (&[Decimal], &[Decimal], Decimal),
 ) -> Vec<[Decimal; 2]> {
     let Some(cheaper) = place.cheaper_hours else { return Vec::new() };
     let less = one() - cheaper.factor;
@@ -130,10 +130,10 @@ pub(super) fn rebates(
             spot += u128::from(on_spot);
             burst += u128::from(hour.all() - on_spot);
         }
-        let price = overflow.spot.as_ref().and_then(|(prices, _)| prices.get(month).copied());
-        let used = by_use.get(month).copied().unwrap_or_default();
+        let price = |of: &[Decimal]| of.get(month).copied().unwrap_or_default();
+        let used = price(by_use);
         [
-            product(&[in_gpus(spot), price.unwrap_or_default(), less]),
+            product(&[in_gpus(spot), price(spot_prices), less]),
             product(&[in_gpus(burst), obtainable, used, less]),
         ]
     };

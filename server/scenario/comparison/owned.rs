@@ -24,7 +24,7 @@ pub(super) struct OwnedBase {
     pub(super) used: Decimal,
     /// As they were entered.
     machines: Owning,
-    refresh: Refresh,
+    pub(super) refresh: Refresh,
     /// One, unless what replaces them is another.
     pub(super) generations: Vec<Lived>,
 }

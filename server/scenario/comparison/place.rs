@@ -50,8 +50,10 @@ pub(super) struct Asked<'a> {
     /// What blocks leave of it, and GPU-hours that each of them serves.
     pub(super) rest: Profile,
     pub(super) in_blocks: Vec<Decimal>,
-    /// What is expected of it: prices of an hour that is served, and what one costs that is not.
+    /// What is expected of it: prices of an hour that is served, with support, and what one costs that is not.
     pub(super) overflow: Overflow,
+    /// What a useful hour of spot costs in each month; empty where none is sold.
+    pub(super) spot: Vec<Decimal>,
     /// What an hour by use costs in each month; empty where none is sold.
     pub(super) by_use: Vec<Decimal>,
     /// α: of the hours that are asked for by use, those that are there. 0 where none are sold.
@@ -76,12 +78,14 @@ impl<'a> Asked<'a> {
         let by_use = by_use(scenario, place);
         let obtainable = if by_use.is_empty() { Decimal::ZERO } else { place.obtainable };
         let per_unserved_hour = per_unserved_hour(scenario, demands, place);
+        let spot = place.spot.as_ref().map(|it| spot(it, scenario.months)).unwrap_or_default();
+        let cap = place.spot.as_ref().map(|it| it.gpus.map_or(u64::MAX, parts));
         let overflow = Overflow {
-            spot: place.spot.as_ref().map(|it| spot(it, scenario.months)),
-            burst: expected(&by_use, obtainable, per_unserved_hour, scenario.months),
+            spot: cap.map(|cap| (with_support(place, &spot), cap)),
+            burst: expected(&with_support(place, &by_use), obtainable, per_unserved_hour, scenario.months),
         };
         let (demand, shifted_hours) = moved(scenario, demands, place, (demand, &overflow));
-        let rebates = rebates(place, &demand, &overflow, (&by_use, obtainable));
+        let rebates = rebates(place, &demand, &overflow, (&spot, &by_use, obtainable));
         let mut parts = vec![0_u128; place.blocks.len()];
         let rest = block::served(&place.blocks, &demand, |at, _, served| parts[at] += u128::from(served));
         let in_blocks = parts.into_iter().map(in_gpus).collect();
@@ -94,6 +98,7 @@ impl<'a> Asked<'a> {
             rest,
             in_blocks,
             overflow,
+            spot,
             by_use,
             obtainable,
             per_unserved_hour,
@@ -121,7 +126,7 @@ impl<'a> Asked<'a> {
         !self.overflow.burst.is_empty()
     }
 
-    /// What serving the rest of all months costs above a level.
+    /// What serving the rest of all months costs above a level, with support.
     pub(super) fn rest(&self, level: u64) -> Decimal {
         self.overflow.cost(&self.ladder, 0..self.months(), level)
     }
@@ -170,7 +175,7 @@ impl<'a> Asked<'a> {
         found.besides();
         found.porting();
         let moved = found.moved()?;
-        let policies = self.policies(owned.as_ref())?;
+        let policies = self.policies(owned.as_ref(), found.with_this_base())?;
         Ok(found.evaluated(policies, owned.as_ref(), moved))
     }
 
@@ -187,13 +192,14 @@ impl<'a> Asked<'a> {
         in_gpus(hours.map(|it| u128::from(it.all())).sum())
     }
 
-    /// What commitments above a base cost with what comes after them, and thousandths of GPU-hours that nothing serves.
+    /// What commitments above a base cost with what comes after them and support, and thousandths of GPU-hours that nothing
+    /// serves.
     pub(super) fn above(&self, owned: &OwnedBase) -> (u128, Decimal) {
         let mut cost = Decimal::ZERO;
         let mut base = vec![owned.level; self.months() as usize];
         let (commitments, levels) = self.committed(Some(owned));
         for (entered, level) in commitments.iter().zip(levels) {
-            let prices = commitment(entered, self.months()).prices;
+            let prices = self.supported(entered).prices;
             for ((price, level), below) in prices.iter().zip(&level).zip(&base) {
                 cost += in_gpus((level - below).into()).times(HOURS_PER_MONTH).multiply(*price);
             }
@@ -209,11 +215,17 @@ impl<'a> Asked<'a> {
         (missing, cost)
     }
 
+    /// A commitment with support, which is a share of its price.
+    fn supported(&self, entered: &Committed) -> Commitment {
+        let found = commitment(entered, self.months());
+        Commitment { prices: with_support(self.place, &found.prices), ..found }
+    }
+
     /// Commitments, the longest first, and how far up each reaches.
     pub(super) fn committed(&self, owned: Option<&OwnedBase>) -> (Vec<&'a Committed>, Vec<Vec<u64>>) {
         let mut entered: Vec<&Committed> = self.place.committed.iter().collect();
         entered.sort_by_key(|it| std::cmp::Reverse(it.months));
-        let commitments: Vec<Commitment> = entered.iter().map(|it| commitment(it, self.months())).collect();
+        let commitments: Vec<Commitment> = entered.iter().map(|it| self.supported(it)).collect();
         let levels = if self.has_overflow() {
             self.levels(owned, &commitments, &self.overflow)
         } else {
@@ -255,7 +267,7 @@ impl<'a> Asked<'a> {
     }
 
     /// What a place with one base and something for the rest costs with other bases.
-    fn policies(&self, owned: Option<&OwnedBase>) -> Result<Vec<Policy>, Refused> {
+    fn policies(&self, owned: Option<&OwnedBase>, taken: Decimal) -> Result<Vec<Policy>, Refused> {
         // With nothing by use there is nothing to tell; what is missing for nothing is no saving; and a spend commitment
         // depends on the other places of its option.
         let is_known = self.obtainable == one() || self.per_unserved_hour.is_some();
@@ -267,7 +279,8 @@ impl<'a> Asked<'a> {
             ("What is always asked for", up(self.rest.lowest(), self.step())),
             ("The highest hour", up(self.rest.peak(), self.step())),
         ];
-        let policy = |name, parts: u64, cost| Policy { name, gpus: in_gpus(parts.into()), cost };
+        let policy =
+            |name, parts: u64, cost| Policy { name, gpus: in_gpus(parts.into()), cost, more: cost - taken };
         match (owned, &self.place.committed[..]) {
             (Some(owned), []) => levels
                 .into_iter()
@@ -277,7 +290,7 @@ impl<'a> Asked<'a> {
                 })
                 .collect(),
             (None, [only]) => {
-                let sum: Decimal = commitment(only, self.months()).prices.into_iter().sum();
+                let sum: Decimal = self.supported(only).prices.into_iter().sum();
                 let base = |level: u64| in_gpus(level.into()).multiply(sum).times(HOURS_PER_MONTH);
                 Ok(levels
                     .into_iter()
@@ -310,10 +323,15 @@ fn by_use(scenario: &Scenario, place: &Place) -> Vec<Decimal> {
     on_demand.or_else(by_tokens).unwrap_or_default()
 }
 
-fn spot(entered: &Spot, months: u32) -> (Vec<Decimal>, u64) {
+/// What a useful hour of spot costs in each month.
+fn spot(entered: &Spot, months: u32) -> Vec<Decimal> {
     let rework = entered.hours_for_one();
-    let prices = prices(&entered.rate, months).into_iter().map(|price| product(&[price, rework]));
-    (prices.collect(), entered.gpus.map_or(u64::MAX, parts))
+    prices(&entered.rate, months).into_iter().map(|price| product(&[price, rework])).collect()
+}
+
+/// Prices of the supplier with support, which is a share of them: what a base is chosen by.
+fn with_support(place: &Place, prices: &[Decimal]) -> Vec<Decimal> {
+    prices.iter().map(|price| *price + price.multiply(place.support)).collect()
 }
 
 /// What an hour beyond base and spot is expected to cost in each month.

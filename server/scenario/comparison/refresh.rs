@@ -3,14 +3,17 @@
 //! - a generation does the work of the one before: its GPUs are those ÷ the ratio of performances, in whole nodes
 //! - its nodes and their fabric cost the ratio of prices as much; a node draws and is housed as one of the first
 //! - lock-in is [`crate::scenario::path`]'s, of the first generation: what doing its work costs more than with the best
-//!   there is each quarter, until it is replaced
+//!   there is each quarter, until it is replaced. How fast that gets better follows from what replaces it, where that is
+//!   another: orders of magnitude a year = log₁₀(ratio of performances ÷ ratio of prices) ÷ life
 
 use serde::Serialize;
 
 use super::owned::OwnedBase;
 use super::place::Asked;
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{HOURS_PER_MONTH, ceiling, count, growth, one, product, quotient, whole};
+use crate::scenario::arithmetic::{
+    HOURS_PER_MONTH, ceiling, count, growth, logarithm, one, product, quotient, whole,
+};
 use crate::scenario::check::Refused;
 use crate::scenario::figure::Figure;
 use crate::scenario::owning::{Component, Fabric, Owning, OwningCost, Part, Tenure};
@@ -143,6 +146,16 @@ fn next(machines: &Owning, ratio: Decimal, after: u32) -> Owning {
     Owning { node_price: times(machines.node_price), tenure, fabric, staff, ..machines.clone() }
 }
 
+/// How fast hardware gets better by what one expects to buy next; what replaces machines for no less is no progress.
+fn progress(refresh: Refresh, life_years: Decimal) -> Option<Progress> {
+    if refresh.is_the_same() {
+        return Some(Progress::default());
+    }
+    let better = logarithm(quotient(refresh.performance_ratio, refresh.price_ratio)?)?;
+    let orders = quotient(better, product(&[logarithm(10.into())?, life_years]))?;
+    Some(Progress { orders_per_year: orders.round(PLACES).max(Decimal::ZERO) })
+}
+
 impl OwnedBase {
     /// What staying with the first generation until its end costs more than the best there is each quarter. None without
     /// machines.
@@ -151,7 +164,7 @@ impl OwnedBase {
         let lock_in = LockIn {
             monthly: quotient(first.cost.total, 12.into())?,
             months: life(&first.machines).min(asked.months()),
-            progress: Progress::default(),
+            progress: progress(self.refresh, first.machines.life_years)?,
             cost_of_capital: asked.scenario.cost_of_capital,
         };
         // None where the sums are larger than anyone's.
@@ -244,6 +257,18 @@ on_demand = {{ price = 9 }}
         assert!((figure.value.unwrap() - expected).abs() < decimal(1, 6));
         assert_eq!(figure.terms.len(), 4);
         assert_eq!(answer(&scenario("1", "1", "0")).places[0].lock_in, None);
+    }
+
+    #[test]
+    fn what_replaces_machines_says_how_fast_better_ones_come() {
+        let orders = |price, performance| {
+            let found = answer(&scenario(price, performance, "16")).places.remove(0).lock_in.unwrap();
+            found.terms.iter().find(|it| it.name == "orders of magnitude a year").unwrap().value
+        };
+        // Twice as much for half as much more, in a year: log₁₀(2 ÷ 1.5).
+        assert_eq!(orders("1.5", "2").round(6), "0.124939".parse().unwrap());
+        assert_eq!(orders("1.5", "1"), Decimal::ZERO, "what does no more for the money is no progress");
+        assert_eq!(orders("1", "1"), Progress::default().orders_per_year);
     }
 
     #[test]

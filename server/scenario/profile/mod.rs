@@ -21,6 +21,8 @@ use crate::money::Decimal;
 pub const PARTS: u64 = 1000;
 /// Digits after the point that are looked at in what work takes: as many as may be entered.
 const MOST_PLACES: u8 = 20;
+/// Parts of 1 that growth is counted in: hours are rounded once, and that to their own parts.
+const GROWN: i128 = 1_000_000_000;
 /// Hours of a month.
 pub const MONTH: usize = HOURS_PER_MONTH as usize;
 
@@ -68,7 +70,8 @@ impl Profile {
         let mut hours = Vec::with_capacity(months as usize * MONTH);
         let mut repeated = self.0.iter().cycle();
         for month in 0..months {
-            let grown = (u128::from(parts(growth(monthly_growth, count(month)))), u128::from(PARTS));
+            let grown = growth(monthly_growth, count(month)).multiply(Decimal::new(GROWN, 0)).round(0);
+            let grown = (u128::try_from(grown.mantissa()).unwrap_or_default(), GROWN.unsigned_abs());
             let month = repeated.by_ref().take(MONTH);
             hours.extend(month.map(|it| Hour {
                 firm: times(it.firm, grown),

@@ -66,6 +66,8 @@ fn it_grows_by_the_month_and_repeats() {
     assert_eq!(year.hours().len(), 3 * MONTH);
     let of_month = |month: usize| year.hours()[month * MONTH].all();
     assert_eq!([of_month(0), of_month(1), of_month(2)], [10_000, 11_000, 12_100]);
+    let slowly = Profile::new([Decimal::from(1000)], Decimal::ZERO).over(2, decimal(4, 4));
+    assert_eq!(slowly.peak(), 1_000_400, "a growth of less than a thousandth");
     let slower = year.taking(number("1.25"), 1.into());
     assert_eq!(slower.peak(), 15_125);
     let both = year.with(&slower);

@@ -57,10 +57,8 @@ pub(super) fn against(compared: &Comparison) -> Vec<OwningAgainst<'_>> {
 
 /// What other bases of a place would cost more than the one that was taken.
 pub(super) fn policies(place: &PlaceAnswer) -> Vec<(String, Decimal)> {
-    // Support and other costs are on top of both.
-    let own = place.layers.iter().map(|it| it.cost).sum::<Decimal>() + place.unserved_cost;
     let told = |name: &str, gpus: Decimal| format!("{name}: {} GPUs", plain(gpus, 1));
-    place.policies.iter().map(|it| (told(it.name, it.gpus), it.cost - own)).collect()
+    place.policies.iter().map(|it| (told(it.name, it.gpus), it.more)).collect()
 }
 
 /// What an hour costs; where there are none that is undefined.

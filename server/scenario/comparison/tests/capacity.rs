@@ -107,15 +107,19 @@ fn a_block_is_paid_whole_and_serves_its_hours() {
     let [blocks, without, _] = &compared.options[..] else { panic!() };
     let found = &blocks.places[0].layers;
     assert_eq!((found[0].name.as_str(), found[0].kind), ("Blocks of 100 hours", LayerKind::Block));
-    assert_eq!((found[0].paid_hours, found[0].cost), (800.into(), 4000.into()));
-    // The first of the two goes on into the third month, the second ends with the last: 30 of its hours.
+    // The first of the two goes on into the third month; of the second 30 hours lie before the end of the last.
+    assert_eq!((found[0].paid_hours, found[0].cost), (520.into(), 2600.into()));
     assert_eq!(found[0].used_hours, Decimal::from(4 * 100 + 4 * 30));
-    assert_eq!(found[0].utilization, Some(number("0.65")));
+    assert_eq!(found[0].utilization, Some(one()));
     assert_eq!(found[1].used_hours, compared.work[0].gpu_hours - 520.into());
     let paid = |month: usize| blocks.payments.months()[month].first;
     assert_eq!([0, 1, 2, 3].map(paid), [0, 2000, 0, 2000].map(Decimal::from));
-    // With support, a tenth: 4,000 for hours that would have cost 1,560.
-    assert_eq!(blocks.total, product(&[without.total - 1560.into() + 4000.into(), number("1.1")]));
+    // With support, a tenth: 2,600 for hours that would have cost 1,560. What is paid for later hours counts as sold.
+    assert_eq!(blocks.total, product(&[without.total - 1560.into() + 2600.into(), number("1.1")]));
+    assert_eq!(blocks.payments.months()[3].last, (-1400).into());
+    assert_eq!(blocks.paid, blocks.total);
+    let [warning] = &compared.warnings[..] else { panic!("{:?}", compared.warnings) };
+    assert_eq!(warning.field, "option.0.place.0.blocks.0.hours");
     assert_eq!(blocks.served_hours, compared.work[0].gpu_hours);
     // In hours that ask for nothing it costs its price, and nothing else changes.
     let night =
@@ -124,6 +128,27 @@ fn a_block_is_paid_whole_and_serves_its_hours() {
     let [with, without] = &compared.options[..] else { panic!() };
     assert_eq!(with.total, without.total + 2000.into());
     assert_eq!(with.places[0].layers[0].used_hours, Decimal::ZERO);
+}
+
+#[test]
+fn another_base_costs_more_by_as_much_as_the_totals_do() {
+    // 10 GPUs always and 20 more in one hour of four, beside a block, with support: none, 10 or 30 of them reserved.
+    let shape = Shape::Hours { gpus: [30, 10, 10, 10].map(Decimal::from).to_vec() };
+    let place = |gpus| Place {
+        gpus_per_node: 10,
+        support: number("0.1"),
+        blocks: vec![block("5", 4, 100)],
+        on_demand: Some(rate("8")),
+        ..reserved("3", 12, gpus)
+    };
+    let places = [Gpus::Best, Gpus::Number(0), Gpus::Number(10), Gpus::Number(30)].map(place);
+    let compared = Scenario { months: 12, ..scenario(work(shape), places) }.compare().unwrap();
+    let total = |at: usize| compared.options[at].total;
+    // The block serves four of them for a while, so that less than ten are always asked for.
+    let more: Vec<Decimal> = compared.options[0].places[0].policies.iter().map(|it| it.more).collect();
+    assert_eq!((more.len(), more[0], more[2]), (3, total(1) - total(0), total(3) - total(0)));
+    assert_eq!(total(0), total(2));
+    assert!(more.iter().all(|it| !it.is_negative()), "{more:?}");
 }
 
 #[test]

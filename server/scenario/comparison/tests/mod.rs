@@ -193,7 +193,7 @@ fn what_cannot_be_compared_is_refused_beside_its_field() {
         (refused(|it| it.months = 0), "months is 0"),
         (refused(|it| it.work.clear()), "work is 0 of them"),
         (refused(|it| it.options.clear()), "option is 0 of them"),
-        (refused(|it| it.options[0].places[0].on_demand = None), "has no price"),
+        (refused(|it| it.options[0].places[0].on_demand = None), "is without a price: enter on demand"),
         (refused(|it| it.options[0].places[0].performance = Decimal::ZERO), "performance is 0"),
         (refused(|it| it.options[0].places[0].support = number("1.4")), "support is 1.4"),
         (refused(|it| it.options[0].places[0].serves = vec!["x".to_owned()]), "no work has this name"),

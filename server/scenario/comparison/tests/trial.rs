@@ -49,6 +49,7 @@ proptest! {
         obtainable in 1i64..11,
         unserved in 1i64..40,
         spot in 0i64..24,
+        support in 0i64..50,
     ) {
         let asked = |gpus: &[i64]| Work {
             interruptible: decimal(interruptible, 1),
@@ -57,6 +58,7 @@ proptest! {
         };
         let place = |gpus, obtainable: Decimal| Place {
             obtainable,
+            support: decimal(support, 2),
             committed: vec![Committed {
                 rate: Rate { price: decimal(base, 1), ..Rate::default() },
                 upfront: Decimal::ZERO,
@@ -84,6 +86,7 @@ proptest! {
             Scenario { months: 12, ..scenario(asked(&gpus), [place(Gpus::Best, chance)]) }.compare().unwrap();
         for policy in &compared.options[0].places[0].policies {
             prop_assert!(best <= policy.cost + decimal(1, 6), "{policy:?} {best}");
+            prop_assert!((policy.cost - best - policy.more).abs() < decimal(1, 6), "{policy:?} {best}");
         }
         // What is always there is as if nobody had said anything about it.
         let sure = place(Gpus::Best, one());
@@ -204,9 +207,11 @@ proptest! {
     fn the_best_number_of_nodes_is_that_of_trying_all(
         gpus in prop::collection::vec(0i64..120, 3..20),
         price in 20i64..140,
+        support in 0i64..50,
     ) {
         let on_demand = Some(Rate { price: decimal(price, 1), ..Rate::default() });
-        let place = |gpus| Place { on_demand: on_demand.clone(), ..own(complete_example(), gpus) };
+        let support = decimal(support, 2);
+        let place = |gpus| Place { on_demand: on_demand.clone(), support, ..own(complete_example(), gpus) };
         let all = (0..=16u32).map(|nodes| place(Gpus::Number(nodes * 8)));
         let places: Vec<Place> = std::iter::once(place(Gpus::Best)).collect();
         let best = Scenario { months: 12, ..scenario(work(levels(&gpus)), places) }.compare().unwrap();
