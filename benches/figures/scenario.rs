@@ -3,16 +3,11 @@
 use std::time::Instant;
 
 use gpuledger::money::Decimal;
-use gpuledger::scenario::file;
 use gpuledger::scenario::profile::{Shape, in_gpus};
-use gpuledger::scenario::uncertainty::lead::lead;
-use gpuledger::scenario::uncertainty::simulate::simulate;
-use gpuledger::scenario::uncertainty::{Model, inputs};
+use gpuledger::scenario::{Answer, file};
 
 use super::Sizes;
 use super::table::{Figure, Measured};
-
-const DRAWS: u32 = 10_000;
 
 /// Everything that takes time: what is owned as many as pay, commitments of two terms, spot.
 const TEXT: &str = r#"
@@ -60,14 +55,13 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
     let (mut answered, mut compared) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..sizes.runs {
         let began = Instant::now();
-        let answer = scenario.compare().expect("a comparison");
+        scenario.compare().expect("a comparison");
         compared = compared.min(milliseconds(began));
-        let model = Model::new(&scenario, &answer, &inputs(&scenario));
-        let (simulation, swings) = (simulate(&answer, &model, (1, DRAWS)), model.swings());
-        let found = lead(&answer, &model);
+        let began = Instant::now();
+        let answer = Answer::of(&scenario).expect("an answer");
         answered = answered.min(milliseconds(began));
-        assert_eq!((answer.options.len(), simulation.draws, swings.len()), (6, DRAWS, 6));
-        assert!(found.is_some_and(|it| !it.swings.is_empty()));
+        assert_eq!((answer.swings.len(), answer.simulation.draws), (6, 10_000));
+        assert!(answer.lead.is_some_and(|it| !it.swings.is_empty()));
     }
     let how = format!("{compared:.0} ms of it for the exact comparison");
     vec![Figure {

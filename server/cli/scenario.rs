@@ -7,8 +7,12 @@ use anyhow::Context;
 use super::{Done, print_json};
 use crate::money::Decimal;
 use crate::scenario::comparison::Comparison;
-use crate::scenario::{Payback, file};
+use crate::scenario::uncertainty::Input;
+use crate::scenario::{Answer, Payback, file};
 use crate::terminal::{remark, say};
+
+/// Numbers that would turn the answer, of which the first are told.
+const TURNS: usize = 3;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -28,11 +32,15 @@ pub fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Done> {
             return Ok(Done::Failed);
         }
     };
-    let compared = scenario.compare().with_context(|| format!("{path} cannot be computed with"))?;
+    let answer = Answer::of(&scenario).with_context(|| format!("{path} cannot be computed with"))?;
     if json {
-        print_json(&compared)?;
+        print_json(&answer)?;
     } else {
-        print(&compared)?;
+        print(&answer.comparison)?;
+        print_how_sure(&answer)?;
+        for finding in &answer.comparison.warnings {
+            remark!("{finding}");
+        }
     }
     Ok(Done::Well)
 }
@@ -66,8 +74,26 @@ fn print(compared: &Comparison) -> anyhow::Result<()> {
             say!("  Does not do the work: {reason}")?;
         }
     }
-    for finding in &compared.warnings {
-        remark!("{finding}");
+    Ok(())
+}
+
+/// How far the cheapest is ahead, in how many draws it stays so, and what would make it another.
+fn print_how_sure(answer: &Answer) -> anyhow::Result<()> {
+    let Some(lead) = &answer.lead else { return Ok(()) };
+    let name = |at: usize| &answer.comparison.options[at].name;
+    let percent = |share: Decimal| format!("{} %", share.times(100).round(2).normalize());
+    let drawn = &answer.simulation.options[lead.cheapest];
+    let (p10, p90) = (drawn.p10.round(2), drawn.p90.round(2));
+    say!("\n{} is {} ahead of {}", name(lead.cheapest), lead.ahead.round(2), name(lead.next))?;
+    say!("  In eight of ten of {} draws it comes to between {p10} and {p90}", answer.simulation.draws)?;
+    say!("  It costs least in {} of them", percent(drawn.cheapest.unwrap_or_default()))?;
+    let told = |input: &Input, value: Decimal| {
+        if input.in_percent { percent(value) } else { value.normalize().to_string() }
+    };
+    for turn in lead.turns.iter().take(TURNS) {
+        let (input, way) = (&turn.input, if turn.value < turn.input.value { "below" } else { "above" });
+        let (value, now) = (told(input, turn.value), told(input, input.value));
+        say!("  With {} at or {way} {value} (now {now}) {} costs less", input.label, name(turn.to))?;
     }
     Ok(())
 }

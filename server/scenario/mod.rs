@@ -13,13 +13,14 @@
 //! [`work_unit`], [`serving`], [`sizing`], [`memory`], [`slices`], [`vectors`], and on other chips [`silicon`]. What
 //! becomes of prices and machines: [`path`]. What others print of all that: [`claim`].
 //! All of it on the same work, as somebody would ask: [`comparison`], of a [`profile`] of hours served by a [`mix`], paid
-//! when [`cash`] says, as sure as [`uncertainty`] says; read from a [`file`], to begin with a [`template`] or with what was
-//! [`measured`].
+//! when [`cash`] says, as sure as [`uncertainty`] says, and all of that is its [`answer`]; read from a [`file`], to begin
+//! with a [`template`] or with what was [`measured`].
 //!
 //! An hour is one of a chain, and a cost of an hour says of which:
 //! owned (paid for) → available (without downtime) → allocated (a job holds it) → productive (doing work) → useful
 //! (without work that is lost and done again).
 
+pub mod answer;
 pub mod arithmetic;
 pub mod break_even;
 pub mod capacity;
@@ -49,6 +50,7 @@ pub mod uncertainty;
 pub mod vectors;
 pub mod work_unit;
 
+pub use answer::Answer;
 pub use break_even::{BreakEven, Payment, Verdict, YearlyCost};
 pub use cash::Payback;
 pub use check::{Finding, Severity};

@@ -40,16 +40,19 @@ fn it_compares_without_a_server_and_every_figure_is_in_the_json() {
     let answer = compare(SMALL, &["--json"]);
     assert!(answer.status.success(), "{}", String::from_utf8_lossy(&answer.stderr));
     let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
-    let of = |at: usize, what: &str| answer["options"][at][what].as_str().unwrap().to_owned();
+    let of = |at: usize, what: &str| answer["comparison"]["options"][at][what].as_str().unwrap().to_owned();
     // 8 × 730 × 12 hours.
     let decimal = |text: &str| text.parse::<Decimal>().unwrap();
     assert_eq!(decimal(&of(0, "total")), decimal("482150.4"));
     assert_eq!(decimal(&of(1, "total")), decimal("367920"));
-    assert_eq!(answer["cheapest"], 1);
-    assert_eq!(answer["options"][1]["lines"][0]["formula"], "GPU-hours of the term × price");
+    assert_eq!(answer["comparison"]["cheapest"], 1);
+    assert_eq!(answer["comparison"]["options"][1]["lines"][0]["formula"], "GPU-hours of the term × price");
 
     let told = String::from_utf8(compare(SMALL, &[]).stdout).unwrap();
     assert!(told.contains("Reserved, the cheapest") && told.contains("367920.00"), "{told}");
+    assert!(told.contains("Reserved is 114230.40 ahead of On demand"), "{told}");
+    assert!(told.contains("It costs least in 99.94 % of them"), "{told}");
+    assert!(told.contains("With On demand at or below 5.25 (now 6.88) On demand costs less"), "{told}");
 }
 
 #[test]

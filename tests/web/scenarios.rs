@@ -12,7 +12,7 @@ use sqlx::PgPool;
 
 use crate::support::app::{Answer, file_head, upload_of};
 use crate::support::book::{team, write};
-use crate::support::{TestApp, TestLedger, html};
+use crate::support::{TestApp, TestLedger, gpuledger, html};
 
 /// 64 GPUs all day for a year: 560,640 GPU-hours at 3.00 and at 2.50, and a reservation that is too small.
 pub const TEXT: &str = r#"
@@ -216,6 +216,20 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
     assert_eq!(json(&mut finance, "/scenarios.json").await.as_array().unwrap().len(), 1);
 }
 
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn without_a_name_it_is_computed_and_not_kept(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let address = kept(&mut finance).await;
+    let page = finance.get(&format!("{address}?set=/name=+")).await;
+    assert_eq!(html::text(&page.body, "#n-name .problem"), "Expected a name: without one it is not kept.");
+    assert!(html::text(&page.body, ".answer").starts_with("Specialty costs least"), "{}", page.body);
+    let refused = finance.submit(&address, &address, &[("set", "/name= "), ("last", "1")]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(html::text(&refused.body, "p.notice"), "Nothing was saved: it needs a name.");
+    assert_eq!(json(&mut finance, "/scenarios.json").await[0]["version"], 1);
+}
+
 /// As it was before it was put into an address.
 fn urlencoding(text: &str) -> String {
     text.replace("%20", " ").replace('+', " ")
@@ -290,6 +304,91 @@ async fn its_files_say_the_same_and_come_back_as_the_same(db: PgPool) {
     for part in ["scenario", "comparison", "simulation", "lead"] {
         assert_eq!(copy[part], json[part], "{part}");
     }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_command_line_says_of_a_template_what_its_page_says(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let folder = tempfile::tempdir().unwrap();
+    for handle in ["wrong-cloud", "four-runs"] {
+        let page = format!("/scenarios/templates/{handle}");
+        let mut of_page = json(&mut finance, &format!("{page}.json")).await;
+        let file = folder.path().join("scenario.toml");
+        std::fs::write(&file, finance.get(&format!("{page}.toml")).await.body).unwrap();
+        let arguments = ["scenario", file.to_str().unwrap(), "--json"];
+        let printed = gpuledger(&folder.path().join("data"), None, &arguments).output().unwrap();
+        let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
+        // Which document it is, a page has to say.
+        for own in ["scenario", "version"] {
+            of_page.as_object_mut().unwrap().remove(own).unwrap();
+        }
+        assert!(printed == of_page, "{handle}");
+        assert_eq!(printed["simulation"]["draws"], 10_000);
+    }
+}
+
+/// Machines that less is paid for than for renting, and that cost more with what money costs; and what does not do the
+/// work.
+const BOUND: &str = r#"
+name = "Bound"
+months = 36
+cost_of_capital = 0.5
+
+[[work]]
+name = "training"
+demand = { shape = "flat", gpus = 8, hours_per_day = 24 }
+
+[[option]]
+name = "Rented"
+place = [{ on_demand = { price = 12 } }]
+
+[[option]]
+name = "Our own"
+place = [{ owned = { gpus = 16 } }]
+
+[[option]]
+name = "Too little"
+place = [{ committed = [{ rate = { price = 1 }, months = 36, gpus = 1 }] }]
+"#;
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn where_less_is_paid_for_another_than_the_cheapest_the_page_says_why(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let address = load(&mut finance, "bound.toml", BOUND).await.location().to_owned();
+    let page = finance.get(&address).await;
+    let paid = html::text(&page.body, "#paid");
+    assert!(html::text(&page.body, ".answer").starts_with("Rented costs least"));
+    assert!(paid.contains("After 36 months Our own has paid least"), "{paid}");
+    let why = "Rented costs least with what money costs that is bound; for Our own ";
+    assert!(paid.contains(why) && paid.contains("less is paid by the end"), "{paid}");
+    let answer = json(&mut finance, &format!("{address}.json")).await;
+    let of = |at: usize| number(&answer["comparison"]["options"][at]["paid"]);
+    assert!(of(2) < of(1) && of(1) < of(0), "what does not do the work is paid least of all");
+    // Without interest nothing is to be said.
+    let page = finance.get(&format!("{address}?set=/cost_of_capital=0")).await;
+    assert!(!html::text(&page.body, "#paid").contains("less is paid by the end"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn where_nothing_moves_the_answer_the_page_says_why(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let address = kept(&mut finance).await;
+    let moves = async |app: &mut TestApp, edits: &str| {
+        html::text(&app.get(&format!("{address}{edits}")).await.body, "#turns")
+    };
+    assert!(moves(&mut finance, "").await.contains("moves the lead most"));
+    let alone = moves(&mut finance, "?remove=/option/0").await;
+    assert!(alone.contains("Only Specialty does the work as it is needed"), "{alone}");
+    let none = moves(&mut finance, "?remove=/option/0&remove=/option/0").await;
+    assert!(none.contains("No option does the work as it is needed"), "{none}");
+    // One price in both, which is never high in one and low in the other.
+    let same = "?set=/option/0/place/0/supplier=Lambda&set=/option/0/place/0/on_demand/price=2.50";
+    let same = moves(&mut finance, same).await;
+    assert!(same.contains("Nothing that is drawn tells On demand and Specialty apart."), "{same}");
+    assert!(same.contains("What is decided is not drawn"), "{same}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

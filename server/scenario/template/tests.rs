@@ -1,5 +1,6 @@
 use super::*;
 use crate::money::Decimal;
+use crate::scenario::Answer;
 use crate::scenario::arithmetic::quotient;
 use crate::scenario::break_even::{BreakEven, Verdict};
 use crate::scenario::cash::Payback;
@@ -65,6 +66,21 @@ fn each_can_be_read_and_compared_and_says_what_it_is_about() {
         assert_eq!(file::read(&written).unwrap(), scenario, "{written}");
     }
     assert_eq!((templates().len(), template("none")), (8, None));
+}
+
+#[test]
+fn each_says_what_moves_its_answer() {
+    let moves = |handle: &str| {
+        let answer = Answer::of(&read(handle)).unwrap();
+        let swings = answer.lead.unwrap().swings;
+        swings.into_iter().map(|it| it.input.label).collect::<Vec<_>>()
+    };
+    for it in templates() {
+        assert!(!moves(it.handle).is_empty(), "{}", it.handle);
+    }
+    assert_eq!(moves("wrong-cloud"), ["Price list for data out of AWS"]);
+    assert!(moves("inference-cliff").contains(&"Worth of an hour, Lambda".to_owned()));
+    assert!(moves("custom-silicon").contains(&"Worth of an hour, AWS Trainium".to_owned()));
 }
 
 #[test]

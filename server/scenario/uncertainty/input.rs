@@ -2,21 +2,26 @@
 //!
 //! The same price in two options (an offer that one takes alone and another as overflow) is one input: it cannot be high
 //! in one and low in the other.
+//!
+//! What the exact answer would decide anew is none, as no [`Model`](super::Model) of it knows it: [`NOT_DRAWN`].
 
 use serde::Serialize;
 use serde_json::Value;
 
+use super::range::{Range, range_of};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, product};
-use crate::scenario::comparison::Scenario;
+use crate::scenario::comparison::{Moved, Place, Scenario};
+use crate::scenario::egress::Rates;
 
 /// A number that may turn out lower or higher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Input {
-    /// Where it stands, as JSON pointers; the same number in several places.
+    /// Where it stands, as JSON pointers; the same number in several places. Of a price list, where that is chosen.
     pub keys: Vec<String>,
     /// As a person reads it.
     pub label: String,
+    /// Of a price list, times what it says: 1.
     pub value: Decimal,
     pub low: Decimal,
     pub high: Decimal,
@@ -25,97 +30,93 @@ pub struct Input {
     pub least: Decimal,
     #[serde(skip)]
     pub most: Decimal,
+    /// Whether it is told in hundredths.
+    #[serde(skip)]
+    pub in_percent: bool,
 }
 
-/// More than anything that is entered.
-const MOST: i64 = 1_000_000_000_000;
-/// The price of a block.
-const BLOCK: &str = "/blocks/rate/price";
+/// Digits after the point of what follows from others: no more than are entered.
+const PLACES: u8 = 12;
 
-/// An input by how its pointer ends, its name, and its low and high in hundredths of its value.
-const RANGES: [(&str, &str, i64, i64); 24] = [
-    ("/on_demand/price", "On demand", 80, 120),
-    ("/per_million_tokens/price", "A million tokens", 60, 120),
-    ("/spot/rate/price", "Spot", 70, 150),
-    ("/rate/price", "Commitment", 90, 110),
-    (BLOCK, "Capacity block", 80, 120),
-    // What is lost to interruptions.
-    ("/spot/rework", "Hours of spot for a useful one", 95, 115),
-    ("/unserved_cost", "An hour that is not served", 50, 200),
-    ("/porting/meanwhile/price", "Where it runs meanwhile", 80, 120),
-    ("/porting/engineer_weeks", "Weeks of porting", 50, 200),
-    ("/porting/loaded_cost", "Loaded cost of an engineer", 80, 120),
-    // Quotes of one machine differ by as much (Epoch AI, machine learning hardware).
-    ("/machines/node_price", "Price of a node", 80, 120),
-    ("/machines/tenure/price", "Lease of a node", 80, 120),
-    ("/machines/fabric/price", "Fabric", 80, 120),
-    ("/machines/tariff", "Price of a kWh", 70, 150),
-    ("/machines/pue", "PUE", 90, 120),
-    ("/machines/staff/loaded_cost", "Loaded cost of staff", 80, 120),
-    ("/machines/maintenance_share", "Maintenance", 60, 200),
-    ("/machines/housing/price", "Colocation", 75, 150),
-    ("/machines/demand_charge", "Demand charge", 80, 120),
-    ("/machines/software_per_gpu", "Software", 50, 150),
-    ("/machines/residual/share", "Residual value", 50, 150),
-    // Two to four years for three: lives that are planned for, and that were seen.
-    ("/machines/life_years", "Years until it is replaced", 67, 133),
-    ("/support", "Support", 50, 150),
-    ("/cost_of_capital", "Cost of capital", 50, 150),
-];
-
-impl Input {
-    /// Whether it is a share of 1: nothing else can be 1 at most.
-    pub fn is_share(&self) -> bool {
-        self.most == 1.into()
-    }
-}
+/// What is no input, in words.
+pub const NOT_DRAWN: &str = "What is decided is not drawn: hours of the work, data, numbers of machines and reservations; \
+     nor is how prices move over time, what spend commitments and cheaper hours take off, and what an hour is worth beside \
+     machines or reservations.";
 
 /// What of a scenario is uncertain. What costs nothing is not.
 pub fn inputs(scenario: &Scenario) -> Vec<Input> {
-    let tree = serde_json::to_value(scenario).unwrap_or_default();
+    let tree = tree(scenario);
     let mut found: Vec<Input> = Vec::new();
-    walk(&tree, String::new(), &mut |pointer, value| {
-        let Some((_, name, low, high)) = RANGES.iter().find(|(end, ..)| is_of(&pointer, end)) else { return };
+    walk(&tree, String::new(), &mut |pointer, text| {
+        let Some(range) = range_of(&pointer) else { return };
+        let place = place_of(scenario, &pointer);
+        if place.is_some_and(|it| decides_anew(it, range, &pointer)) {
+            return;
+        }
         // Prices that are entered month by month are one input: they are all lower, or all higher.
         let by_month = entered_by_month(&tree, &pointer);
-        let Ok(value) = by_month.unwrap_or(value).parse::<Decimal>() else { return };
-        if value.is_zero() {
+        let Ok(value) = by_month.unwrap_or(text).parse::<Decimal>() else { return };
+        if value == range.nothing() {
             return;
         }
-        let mut label = (*name).to_owned();
-        if by_month.is_some() {
-            label += " month by month";
+        let month_by_month = if by_month.is_some() { " month by month" } else { "" };
+        let label = label(range.name, month_by_month, &tree, (&pointer, place));
+        match found.iter_mut().find(|it| it.label == label && it.value == value) {
+            Some(same) => same.keys.push(pointer),
+            None => found.push(input(range, pointer, label, value)),
         }
-        let whose = supplier(&tree, &pointer);
-        if !whose.is_empty() {
-            label = format!("{label}, {whose}");
-        }
-        if let Some(same) = found.iter_mut().find(|it| it.label == label && it.value == value) {
-            same.keys.push(pointer);
-            return;
-        }
-        let times = |hundredths: i64| product(&[value, decimal(hundredths, 2)]);
-        // A PUE is 1 at best, as are hours for a useful one; a share is at most 1.
-        let (least, most) = match *name {
-            "PUE" | "Hours of spot for a useful one" => (1.into(), 10.into()),
-            "Residual value" | "Maintenance" | "Cost of capital" | "Support" => (Decimal::ZERO, 1.into()),
-            "Years until it is replaced" => (decimal(1, 1), 50.into()),
-            _ => (Decimal::ZERO, MOST.into()),
-        };
-        let (least, most) = (value.min(least), value.max(most));
-        let (low, high) = (times(*low).max(least), times(*high).min(most));
-        found.push(Input { keys: vec![pointer], label, value, low, high, least, most });
     });
     found
 }
 
-fn is_of(pointer: &str, end: &str) -> bool {
-    // Each block has a place in a list of them.
-    if pointer.contains("/blocks/") {
-        return end == BLOCK && pointer.ends_with("/rate/price");
+fn input(range: &Range, pointer: String, label: String, value: Decimal) -> Input {
+    let times = |hundredths: i64| product(&[value, decimal(hundredths, 2)]);
+    let (least, most) = range.bounds();
+    // What comes back stays so.
+    let (least, most) =
+        if value.is_negative() { (-most, least) } else { (value.min(least), value.max(most)) };
+    let (one, other) = (times(range.low), times(range.high));
+    let (low, high) = (one.min(other).max(least), one.max(other).min(most));
+    Input { keys: vec![pointer], label, value, low, high, least, most, in_percent: range.in_percent() }
+}
+
+/// The document with what is uncertain about it and stands nowhere: how much work spot does again, where that follows from
+/// how often it is taken away; and times what a price list says.
+fn tree(scenario: &Scenario) -> Value {
+    let mut scenario = scenario.clone();
+    let mut lists = Vec::new();
+    for (at, option) in scenario.options.iter_mut().enumerate() {
+        for (n, place) in option.places.iter_mut().enumerate() {
+            if let Some(spot) = &mut place.spot {
+                spot.rework = Some(spot.hours_for_one().round(PLACES).normalize());
+            }
+            let is_listed = |it: &Moved| Rates::LISTED.contains(&it.rates);
+            let listed = place.moved.iter().enumerate().filter(|(_, it)| is_listed(it));
+            lists.extend(listed.map(|(m, _)| format!("/option/{at}/place/{n}/moved/{m}/rates/of")));
+        }
     }
-    // What money costs stands at the top; that of machines follows from it.
-    if end == "/cost_of_capital" { pointer == end } else { pointer.ends_with(end) }
+    let mut tree = serde_json::to_value(scenario).unwrap_or_default();
+    for list in lists {
+        if let Some(times) = tree.pointer_mut(&list) {
+            *times = "1".into();
+        }
+    }
+    tree
+}
+
+/// Whether the exact answer would have other quantities with another value: of hours that a place takes, unless twice as
+/// many cost twice as much there; of the price of the next machines, where they are the same again; and of a life, where
+/// they are not.
+fn decides_anew(place: &Place, range: &Range, pointer: &str) -> bool {
+    let is_same_again = place.owned.as_ref().is_none_or(|it| it.refresh.is_the_same());
+    let is_by_use = || {
+        let has_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
+        let spot_ends = place.spot.as_ref().is_some_and(|it| it.gpus.is_some());
+        !has_base && !spot_ends && place.spend_rate.is_none()
+    };
+    (range.is_of_hours() && !is_by_use())
+        || (pointer.ends_with("/refresh/price_ratio") && is_same_again)
+        || (pointer.ends_with("/machines/life_years") && !is_same_again)
 }
 
 fn walk(tree: &Value, pointer: String, visit: &mut impl FnMut(String, &str)) {
@@ -142,11 +143,26 @@ fn entered_by_month<'a>(tree: &'a Value, pointer: &str) -> Option<&'a str> {
     path.pointer("/prices/0").and_then(Value::as_str).filter(|_| is_entered)
 }
 
-/// Who sells what a pointer leads to: the supplier of its place.
-fn supplier(tree: &Value, pointer: &str) -> String {
+/// The place that a pointer leads into.
+fn place_of<'a>(scenario: &'a Scenario, pointer: &str) -> Option<&'a Place> {
     let parts: Vec<&str> = pointer.split('/').collect();
-    // "", "option", n, "place", m, …
-    let Some(place) = parts.get(..5) else { return String::new() };
-    let found = tree.pointer(&format!("{}/supplier", place.join("/")));
-    found.and_then(Value::as_str).unwrap_or_default().to_owned()
+    let ["", "option", option, "place", place, ..] = parts[..] else { return None };
+    scenario.options.get(option.parse::<usize>().ok()?)?.places.get(place.parse::<usize>().ok()?)
+}
+
+/// What it is, and whose: by its own name, of the data that moves, or of the supplier.
+fn label(name: &str, more: &str, tree: &Value, (pointer, place): (&str, Option<&Place>)) -> String {
+    let Some(place) = place else { return format!("{name}{more}") };
+    let moved = pointer.split('/').skip_while(|it| *it != "moved").nth(1);
+    let moved = moved.and_then(|at| place.moved.get(at.parse::<usize>().ok()?));
+    let beside = pointer.strip_suffix("/amount").and_then(|it| tree.pointer(it)?.get("name")?.as_str());
+    let name = beside.filter(|it| !it.is_empty()).unwrap_or(name);
+    let whose = match moved {
+        Some(moved) if pointer.ends_with("/rates/of") => {
+            return format!("{name} {}", moved.rates.tariff().name);
+        }
+        Some(moved) => &moved.name,
+        None => &place.supplier,
+    };
+    if whose.is_empty() { format!("{name}{more}") } else { format!("{name}{more}, {whose}") }
 }

@@ -7,10 +7,11 @@
 pub mod input;
 pub mod lead;
 pub mod model;
+mod range;
 pub mod simulate;
 pub mod tornado;
 
-pub use input::{Input, inputs};
+pub use input::{Input, NOT_DRAWN, inputs};
 pub use lead::{Lead, Turn};
 pub use model::Model;
 pub use simulate::{Outcome, Regret, Simulation};

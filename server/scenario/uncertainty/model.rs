@@ -5,7 +5,10 @@
 
 use super::{Input, Swing, tornado};
 use crate::money::Decimal;
-use crate::scenario::comparison::{Comparison, Generation, LayerKind, PerWhat, Place, PlaceAnswer, Scenario};
+use crate::scenario::comparison::{
+    Comparison, Every, Generation, LayerKind, PerWhat, Place, PlaceAnswer, Scenario,
+};
+use crate::scenario::egress::Hop;
 use crate::scenario::owning::{Housing, Residual};
 
 /// Every option of a scenario.
@@ -18,12 +21,28 @@ pub struct Model {
 
 /// A part of what an option costs.
 enum Piece {
-    /// An amount that is proportional to inputs, by their places.
+    /// An amount times what became of inputs.
     Scaled {
         amount: f64,
-        by: Vec<usize>,
+        by: Vec<By>,
     },
     Owned(Box<OwnedPiece>),
+}
+
+/// How an amount follows an input, which is given by its place.
+#[derive(Clone, Copy)]
+enum By {
+    /// Twice as much for twice the input.
+    Times(usize),
+    /// Half as much.
+    Over(usize),
+    /// As what is left of all.
+    Rest(usize),
+}
+
+/// Inputs by their places, so far as they are uncertain.
+fn times<const N: usize>(inputs: [Option<usize>; N]) -> Vec<By> {
+    inputs.into_iter().flatten().map(By::Times).collect()
 }
 
 /// What depends on the purchase.
@@ -32,14 +51,17 @@ struct OwnedPiece {
     leased: f64,
     fabric: f64,
     storage: f64,
-    rest: f64,
+    installation: f64,
+    building: f64,
+    /// How many generations went before it.
+    after: i32,
     /// What is left of nodes, fabric and storage.
     residual: Left,
     life: f64,
     rate: f64,
     maintenance: f64,
-    /// Paid once for a life, and for people before it, of which the second changes with their cost.
-    once: f64,
+    /// Paid once for a life, and for people before it.
+    once: Vec<(f64, Option<usize>)>,
     people_before: f64,
     years: f64,
     by: OwnedInputs,
@@ -71,6 +93,10 @@ impl Left {
 struct OwnedInputs {
     node: Option<usize>,
     fabric: Option<usize>,
+    storage: Option<usize>,
+    installation: Option<usize>,
+    building: Option<usize>,
+    next_price: Option<usize>,
     residual: Option<usize>,
     life: Option<usize>,
     rate: Option<usize>,
@@ -116,10 +142,15 @@ impl Model {
     /// What each option costs with inputs at these values.
     pub(super) fn totals(&self, values: &[f64], totals: &mut Vec<f64>) {
         let factor = |at: usize| values[at] / self.values[at];
+        let by = |by: &By| match *by {
+            By::Times(at) => factor(at),
+            By::Over(at) => 1.0 / factor(at),
+            By::Rest(at) => (1.0 - values[at]) / (1.0 - self.values[at]),
+        };
         totals.clear();
         totals.extend(self.options.iter().map(|pieces| {
             let of = |piece: &Piece| match piece {
-                Piece::Scaled { amount, by } => by.iter().fold(*amount, |cost, at| cost * factor(*at)),
+                Piece::Scaled { amount, by: all } => all.iter().fold(*amount, |cost, it| cost * by(it)),
                 Piece::Owned(owned) => owned.cost(&factor),
             };
             pieces.iter().map(of).sum::<f64>()
@@ -130,8 +161,11 @@ impl Model {
 impl OwnedPiece {
     fn cost(&self, factor: &impl Fn(usize) -> f64) -> f64 {
         let times = |at: Option<usize>| at.map_or(1.0, factor);
-        let equipment = self.nodes * times(self.by.node) + self.fabric * times(self.by.fabric) + self.storage;
-        let purchase = equipment + self.rest;
+        let machines = self.nodes * times(self.by.node) + self.fabric * times(self.by.fabric);
+        let equipment =
+            machines * times(self.by.next_price).powi(self.after) + self.storage * times(self.by.storage);
+        let room = self.installation * times(self.by.installation) + self.building * times(self.by.building);
+        let purchase = equipment + room;
         let rate = self.rate * times(self.by.rate);
         let life = self.life * times(self.by.life);
         let grown = (1.0 + rate).powf(life);
@@ -139,9 +173,10 @@ impl OwnedPiece {
         let sold = equipment * self.residual.after(life) * times(self.by.residual) / grown;
         // People who are hired before it runs are paid off with the first life.
         let paid_off = (life / self.years).min(1.0);
-        let once = self.once + self.people_before * times(self.by.staff) * paid_off;
-        let maintained = purchase + self.leased * times(self.by.node);
-        let maintenance = self.maintenance * times(self.by.maintenance) * maintained;
+        let once: f64 = self.once.iter().map(|(amount, by)| amount * times(*by)).sum();
+        let once = once + self.people_before * times(self.by.staff) * paid_off;
+        let leased = self.leased * times(self.by.node) * times(self.by.next_price).powi(self.after);
+        let maintenance = self.maintenance * times(self.by.maintenance) * (purchase + leased);
         ((purchase - sold + once) * recovery + maintenance) * self.years
     }
 }
@@ -153,71 +188,131 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    /// Of this place.
     fn input(&self, end: &str) -> Option<usize> {
-        let key = format!("{}{end}", self.prefix);
-        self.inputs.iter().position(|it| it.keys.contains(&key))
+        self.input_at(&format!("{}{end}", self.prefix))
     }
 
-    fn scaled(&mut self, amount: Decimal, by: &[Option<usize>]) {
-        let by = by.iter().copied().flatten().collect();
+    fn input_at(&self, pointer: &str) -> Option<usize> {
+        self.inputs.iter().position(|it| it.keys.iter().any(|key| key == pointer))
+    }
+
+    fn scaled(&mut self, amount: Decimal, by: Vec<By>) {
         self.pieces.push(Piece::Scaled { amount: float(amount), by });
     }
 
     fn place(mut self, scenario: &Scenario, place: &Place, found: &PlaceAnswer) -> Vec<Piece> {
-        let support = self.input("/support");
+        let support = times([self.input("/support")]);
+        let (hours, there) = (self.hours(), self.input("/obtainable"));
         for layer in &found.layers {
-            let of = |list: &str| self.input(&format!("/{list}/{}/rate/price", layer.entered?));
-            let mut by = match layer.kind {
+            let of = |list: &str, price| self.input(&format!("/{list}/{}/{price}", layer.entered?));
+            let with_hours = |by| [by, hours.clone()].concat();
+            let by = match layer.kind {
                 LayerKind::Owned => continue,
-                LayerKind::OnDemand => vec![self.input("/on_demand/price")],
-                LayerKind::Tokens => vec![self.input("/per_million_tokens/price")],
-                LayerKind::Spot => vec![self.input("/spot/rate/price"), self.input("/spot/rework")],
+                LayerKind::OnDemand => with_hours(times([self.input("/on_demand/price"), there])),
+                LayerKind::Tokens => {
+                    let tokens = self.tokens(scenario, place);
+                    with_hours(times([self.input("/per_million_tokens/price"), tokens, there]))
+                }
+                LayerKind::Spot => {
+                    with_hours(times([self.input("/spot/rate/price"), self.input("/spot/rework")]))
+                }
                 // What is committed to is paid whatever prices are.
                 LayerKind::Spend => Vec::new(),
-                LayerKind::Block => vec![of("blocks")],
-                LayerKind::Committed => vec![of("committed")],
+                LayerKind::Block => times([of("blocks", "rate/price")]),
+                LayerKind::Committed => times([of("committed", "rate/price")]),
             };
+            let upfront = times([of("committed", "upfront")]);
             // What is paid at the start of a term is the same at any price of its hours.
-            let of_hours = layer.cost - layer.upfront;
-            self.scaled(of_hours, &by);
-            self.scaled(layer.upfront, &[]);
-            by.push(support);
-            self.scaled(of_hours.multiply(place.support), &by);
-            self.scaled(layer.upfront.multiply(place.support), &[support]);
+            for (cost, by) in [(layer.cost - layer.upfront, by), (layer.upfront, upfront)] {
+                self.scaled(cost.multiply(place.support), [&by[..], &support].concat());
+                self.scaled(cost, by);
+            }
         }
-        if !found.unserved_cost.is_zero() {
-            // Of several works it is a mean of what each says, which no one of them scales.
-            let says =
-                |at| self.inputs.iter().position(|it| it.keys.contains(&format!("/work/{at}/unserved_cost")));
-            let mut by: Vec<Option<usize>> = scenario.served_at(place).map(says).collect();
-            by.dedup();
-            self.scaled(found.unserved_cost, if by.len() == 1 { &by } else { &[] });
-        }
-        for generation in &found.generations {
+        self.unserved(scenario, place, (found, there));
+        for generation in found.generations.iter().enumerate() {
             self.owned(generation);
         }
-        for other in &place.others {
+        for (at, other) in place.others.iter().enumerate() {
+            let mut by = times([self.input(&format!("/others/{at}/amount"))]);
             let amount = match other.per {
                 PerWhat::Once => other.amount,
                 PerWhat::Month => other.amount.times(scenario.months.into()),
-                PerWhat::GpuHour => other.amount.multiply(found.gpu_hours),
+                PerWhat::GpuHour => {
+                    by.extend(&hours);
+                    other.amount.multiply(found.gpu_hours)
+                }
             };
-            self.scaled(amount, &[]);
+            self.scaled(amount, by);
         }
-        for moved in &found.moved {
-            self.scaled(moved.cost, &[]);
-        }
+        self.moved(scenario, place, found);
         if let Some(porting) = &place.porting {
             let [once, monthly] = porting.costs();
-            let by = [self.input("/porting/engineer_weeks"), self.input("/porting/loaded_cost")];
-            self.scaled(once + monthly.times(scenario.months.into()), &by);
+            let by = times([self.input("/porting/engineer_weeks"), self.input("/porting/loaded_cost")]);
+            let anew = [self.input("/porting/releases_per_year"), self.input("/porting/ported_anew")];
+            self.scaled(monthly.times(scenario.months.into()), [&by[..], &times(anew)].concat());
+            self.scaled(once, by);
             let both = found.ported.map_or(Decimal::ZERO, |it| it.both);
-            self.scaled(both, &[self.input("/porting/meanwhile/price")]);
+            self.scaled(both, times([self.input("/porting/meanwhile/price")]));
         }
         self.pieces
     }
 
-    fn owned(&mut self, generation: &Generation) {
+    /// How many hours a place takes for those of the work.
+    fn hours(&self) -> Vec<By> {
+        let worth = self.input("/performance").map(By::Over);
+        times([self.input("/rework")]).into_iter().chain(worth).collect()
+    }
+
+    /// How many tokens an hour of the work makes, where that was entered.
+    fn tokens(&self, scenario: &Scenario, place: &Place) -> Option<usize> {
+        let mut served = scenario.served_at(place);
+        let first = served.find(|at| scenario.work[*at].tokens_of_an_hour().is_some())?;
+        self.input_at(&format!("/work/{first}/tokens_per_hour"))
+    }
+
+    /// An hour of the work costs the same that is not served, however many here it is.
+    fn unserved(
+        &mut self,
+        scenario: &Scenario,
+        place: &Place,
+        (found, there): (&PlaceAnswer, Option<usize>),
+    ) {
+        if found.unserved_cost.is_zero() {
+            return;
+        }
+        // Of several works it is a mean of what each says, which no one of them scales.
+        let says = |at| self.input_at(&format!("/work/{at}/unserved_cost"));
+        let mut costs: Vec<Option<usize>> = scenario.served_at(place).map(says).collect();
+        costs.dedup();
+        let cost = if let [one] = costs[..] { times([one]) } else { Vec::new() };
+        // Where nothing is sold by use, nothing is ever there.
+        let is_sold = place.on_demand.is_some() || place.per_million_tokens.is_some();
+        let missing = there.filter(|_| is_sold).map(By::Rest);
+        self.scaled(found.unserved_cost, cost.into_iter().chain(missing).collect());
+    }
+
+    /// What is listed for data is one factor on its list; a price of one's own, and one between regions, is its own.
+    fn moved(&mut self, scenario: &Scenario, place: &Place, found: &PlaceAnswer) {
+        for (n, (entered, answer)) in place.moved.iter().zip(&found.moved).enumerate() {
+            let input = |end: &str| self.input(&format!("/moved/{n}/{end}"));
+            let list = input("rates/of");
+            let each = times([list, input("rates/price")]);
+            let tiers = answer.each.parts.len() - entered.hops.len();
+            let of_hop = |(at, hop): (usize, &Hop)| match hop {
+                Hop::Region { .. } => times([input(&format!("hops/{at}/price"))]),
+                Hop::Nat | Hop::Zones => times([list]),
+            };
+            let by = std::iter::repeat_n(each, tiers).chain(entered.hops.iter().enumerate().map(of_hop));
+            let by: Vec<Vec<By>> = by.collect();
+            let often = if entered.every == Every::Month { scenario.months } else { 1 };
+            for (part, by) in answer.each.parts.iter().zip(by) {
+                self.scaled(part.value.unwrap_or_default().times(often.into()), by);
+            }
+        }
+    }
+
+    fn owned(&mut self, (at, generation): (usize, &Generation)) {
         use crate::scenario::owning::Part;
 
         let machines = &generation.machines;
@@ -228,21 +323,29 @@ impl Builder<'_> {
         let by = OwnedInputs {
             node: machine("/node_price"),
             fabric: machine("/fabric/price"),
+            storage: machine("/storage"),
+            installation: machine("/installation"),
+            building: machine("/building"),
+            next_price: self.input("/owned/refresh/price_ratio"),
             residual: machine("/residual/share"),
             life: machine("/life_years"),
-            rate: self.inputs.iter().position(|it| it.keys.iter().any(|key| key == "/cost_of_capital")),
+            rate: self.input_at("/cost_of_capital"),
             maintenance: machine("/maintenance_share"),
             staff: machine("/staff/loaded_cost"),
         };
         let (tariff, pue) = (machine("/tariff"), machine("/pue"));
         let (charge, software) = (machine("/demand_charge"), machine("/software_per_gpu"));
-        let (housing, lease) = (machine("/housing/price"), machine("/tenure/price"));
+        let housing = machine("/housing/price");
+        let mut lease = times([machine("/tenure/price")]);
+        lease.extend(by.next_price.iter().flat_map(|it| std::iter::repeat_n(By::Times(*it), at)));
         let purchase = machines.purchase();
         let residual = match &machines.residual {
             Residual::Share { share } => Left::Share(float(*share)),
             Residual::Age { shares } => Left::Age(shares.iter().map(|it| float(*it)).collect()),
         };
-        let once: Decimal = machines.one_offs.iter().map(|it| it.amount).sum();
+        let one_offs = machines.one_offs.iter().enumerate();
+        let once = one_offs.map(|(n, it)| (float(it.amount), machine(&format!("/one_offs/{n}/amount"))));
+        let once = once.collect();
         let years = f64::from(generation.months) / 12.0;
         let staff = by.staff;
         self.pieces.push(Piece::Owned(Box::new(OwnedPiece {
@@ -250,29 +353,39 @@ impl Builder<'_> {
             leased: float(purchase.leased),
             fabric: float(purchase.fabric),
             storage: float(purchase.storage),
-            rest: float(purchase.installation + purchase.building),
+            installation: float(purchase.installation),
+            building: float(purchase.building),
+            after: i32::try_from(at).unwrap_or(i32::MAX),
             residual,
             life: float(machines.life_years),
             rate: float(machines.cost_of_capital),
             maintenance: float(machines.maintenance_share),
-            once: float(once),
+            once,
             people_before: float(machines.staff_before()),
             years,
             by,
         })));
         let is_colocated = matches!(machines.housing, Housing::Colocation { .. });
-        for (part, cost) in &generation.parts {
-            let by: &[Option<usize>] = match part {
-                Part::Capital | Part::Maintenance | Part::StaffBefore | Part::OneOff => continue,
-                Part::Lease => &[lease],
-                Part::Energy => &[tariff, pue],
-                Part::DemandCharge => &[pue, charge],
-                Part::Colocation if is_colocated => &[housing],
-                Part::Staff => &[staff],
-                Part::Software => &[software],
-                Part::Colocation | Part::Other => &[],
+        let mut others =
+            (0..machines.others.len()).map(|n| self.input(&format!("/owned/machines/others/{n}/amount")));
+        let of_part = |(part, cost): &(Part, Decimal)| {
+            let by = match part {
+                Part::Capital | Part::Maintenance | Part::StaffBefore | Part::OneOff => return None,
+                Part::Lease => lease.clone(),
+                Part::Energy => times([tariff, pue]),
+                Part::DemandCharge => times([pue, charge]),
+                Part::Colocation if is_colocated => times([housing]),
+                Part::Colocation => Vec::new(),
+                Part::Staff => times([staff]),
+                Part::Software => times([software]),
+                // In the order in which they were entered.
+                Part::Other => times([others.next().flatten()]),
             };
-            self.scaled(*cost, by);
+            Some((*cost, by))
+        };
+        let parts: Vec<(Decimal, Vec<By>)> = generation.parts.iter().filter_map(of_part).collect();
+        for (cost, by) in parts {
+            self.scaled(cost, by);
         }
     }
 }

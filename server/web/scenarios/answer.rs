@@ -1,36 +1,21 @@
-//! What a scenario comes to, and how a page says it.
-
-use serde::Serialize;
+//! How a page says what a scenario comes to.
 
 use super::super::filters::figure;
 use super::super::words::number;
 use super::words::of_input;
 use crate::money::{Currency, Decimal};
+pub(super) use crate::scenario::Answer;
 use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
 use crate::scenario::check::Refused;
-use crate::scenario::comparison::{Comparison, LayerKind, Line, OptionAnswer, Scenario};
-use crate::scenario::uncertainty::lead::lead;
-use crate::scenario::uncertainty::simulate::simulate;
-use crate::scenario::uncertainty::{Input, Lead, Model, Outcome, Simulation, Swing, Turn, inputs};
+use crate::scenario::comparison::{LayerKind, Line, OptionAnswer, Scenario};
+use crate::scenario::uncertainty::{Input, NOT_DRAWN, Outcome, Swing, Turn};
 use crate::web::error::{Error, Result};
 
-/// Draws of the range.
-const DRAWS: u32 = 10_000;
 /// Numbers that would turn the answer, of which the first are told.
 const TOLD: usize = 3;
 /// Inputs of the tornado.
 const SWINGS: usize = 10;
-
-/// A scenario's answer.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Answer {
-    pub comparison: Comparison,
-    pub lead: Option<Lead>,
-    /// What moves each option's total most first, by the options' places.
-    pub swings: Vec<Vec<Swing>>,
-    pub simulation: Simulation,
-}
 
 /// A part of an option's bar, out of 100.
 pub(super) struct Segment {
@@ -64,13 +49,7 @@ const KINDS: [(Kind, &str, &str); 7] = [
 
 /// Computes a scenario, beside the threads that answer requests.
 pub(super) async fn answer(scenario: Scenario) -> Result<Result<Answer, Refused>> {
-    let reckoned = tokio::task::spawn_blocking(move || {
-        let comparison = scenario.compare()?;
-        let model = Model::new(&scenario, &comparison, &inputs(&scenario));
-        let lead = lead(&comparison, &model);
-        let simulation = simulate(&comparison, &model, (scenario.seed.into(), DRAWS));
-        Ok(Answer { lead, swings: model.swings(), simulation, comparison })
-    });
+    let reckoned = tokio::task::spawn_blocking(move || Answer::of(&scenario));
     reckoned
         .await
         .map_err(|error| Error::Internal(anyhow::Error::new(error).context("a scenario was not reckoned")))
@@ -146,7 +125,7 @@ impl Answer {
             format!("{} %", number(rounded, 0))
         };
         Some(format!(
-            "With all prices uncertain at once it stays the cheapest in {often} of {} draws.",
+            "With all prices and factors uncertain at once it stays the cheapest in {often} of {} draws.",
             figure(i64::from(self.simulation.draws).into(), 0)
         ))
     }
@@ -165,6 +144,52 @@ impl Answer {
             of_input(&turn.input, &turn.input.value),
             self.name(&turn.to)
         )
+    }
+
+    /// What draws leave as it is.
+    #[expect(clippy::unused_self, reason = "a template asks the answer")]
+    pub(super) fn not_drawn(&self) -> &'static str {
+        NOT_DRAWN
+    }
+
+    /// Why nothing moves the lead.
+    pub(super) fn why_nothing_moves(&self) -> String {
+        match (&self.lead, self.comparison.cheapest) {
+            (Some(lead), _) => format!(
+                "Nothing that is drawn tells {} and {} apart.",
+                self.name(&lead.cheapest),
+                self.name(&lead.next)
+            ),
+            (None, Some(only)) => {
+                format!(
+                    "Only {} does the work as it is needed, so that nothing can overtake it.",
+                    self.name(&only)
+                )
+            }
+            (None, None) => "No option does the work as it is needed, so that none is ahead.".to_owned(),
+        }
+    }
+
+    /// Where less is paid for another option than for the cheapest, and why that is no contradiction.
+    pub(super) fn paid_otherwise(&self) -> Vec<String> {
+        let Some(cheapest) = self.comparison.cheapest.map(|at| self.option(at)) else { return Vec::new() };
+        let less = |of: fn(&OptionAnswer) -> Decimal| {
+            let able = self.comparison.options.iter().filter(|it| it.fails.is_empty());
+            let least = able.min_by_key(|it| of(it))?;
+            let by = of(cheapest) - of(least);
+            (by > Decimal::ZERO).then(|| (least.name.as_str(), self.money(by)))
+        };
+        let name = cheapest.name.as_str();
+        let paid = less(|it| it.paid).map(|(other, by)| {
+            format!(
+                "{name} costs least with what money costs that is bound; for {other} {by} less is paid by the end, where no \
+                 interest is counted."
+            )
+        });
+        let today = less(|it| it.present_value).map(|(other, by)| {
+            format!("As worth today, {other} is {by} less than {name}: what is paid later counts for less.")
+        });
+        paid.into_iter().chain(today).collect()
     }
 
     /// What moves the lead most.

@@ -157,14 +157,14 @@ fn paid(answer: &Answer) -> Lines {
     let first = repaid.iter().filter(|it| compared.cheapest.is_none_or(|at| at == it.option));
     let title = match first.min_by_key(|it| it.months) {
         Some(it) => format!("{}.", says(it.months, it.option, it.other)),
-        None => match compared.options.iter().min_by_key(|it| it.paid) {
+        None => match compared.options.iter().filter(|it| it.fails.is_empty()).min_by_key(|it| it.paid) {
             Some(only) if compared.options.len() == 1 => {
                 format!("After {months} months {} is paid.", answer.money(only.paid))
             }
             Some(least) => {
                 format!("After {months} months {} has paid least: {}.", least.name, answer.money(least.paid))
             }
-            None => "Nothing is paid.".to_owned(),
+            None => "What each option has paid until when.".to_owned(),
         },
     };
     let notes = repaid.iter().map(|it| Note {

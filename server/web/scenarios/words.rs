@@ -82,7 +82,7 @@ pub(super) fn hours(hours: &Decimal) -> String {
 
 /// A value of what is uncertain, as the form has it: shares as percentages.
 pub(super) fn of_input(input: &Input, value: &Decimal) -> String {
-    if input.is_share() { format!("{} %", plain(value.times(100), 2)) } else { plain(*value, FINE) }
+    if input.in_percent { format!("{} %", plain(value.times(100), 2)) } else { plain(*value, FINE) }
 }
 
 pub(super) fn tenths(value: &Decimal) -> String {

@@ -30,6 +30,7 @@ fn swings() -> Vec<Swing> {
         high: number(high),
         least: number(low),
         most: number(high),
+        in_percent: false,
     };
     let inputs = [
         input("/utilization", "0.80", "0.64", "0.96"),

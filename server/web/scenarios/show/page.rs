@@ -62,7 +62,13 @@ impl Page {
             .map(|it| Note { pointer: it.pointer.clone(), sentence: capital(it.expected), is_refusal: true })
             .collect();
         let mut answered = None;
-        if notes.is_empty() {
+        let is_understood = notes.is_empty();
+        if edited.scenario.name.trim().is_empty() {
+            // It is computed all the same: only to be kept it has to be called something.
+            let sentence = "Expected a name: without one it is not kept.".to_owned();
+            notes.push(Note { pointer: "/name".to_owned(), sentence, is_refusal: true });
+        }
+        if is_understood {
             match answer(edited.scenario.clone()).await? {
                 Ok(found) => {
                     notes.extend(found.comparison.warnings.iter().map(|it| note(it, &sections, false)));
