@@ -361,8 +361,9 @@ async fn where_less_is_paid_for_another_than_the_cheapest_the_page_says_why(db: 
     let paid = html::text(&page.body, "#paid");
     assert!(html::text(&page.body, ".answer").starts_with("Rented costs least"));
     assert!(paid.contains("After 36 months Our own has paid least"), "{paid}");
-    let why = "Rented costs least with what money costs that is bound; for Our own ";
-    assert!(paid.contains(why) && paid.contains("less is paid by the end"), "{paid}");
+    let why =
+        "Rented costs least in all, which counts what money costs that is bound in machines. For Our own, ";
+    assert!(paid.contains(why) && paid.contains("USD less is paid by the end"), "{paid}");
     let answer = json(&mut finance, &format!("{address}.json")).await;
     let of = |at: usize| number(&answer["comparison"]["options"][at]["paid"]);
     assert!(of(2) < of(1) && of(1) < of(0), "what does not do the work is paid least of all");

@@ -39,9 +39,9 @@ pub struct Input {
 const PLACES: u8 = 12;
 
 /// What is no input, in words.
-pub const NOT_DRAWN: &str = "What is decided is not drawn: hours of the work, data, numbers of machines and reservations; \
-     nor is how prices move over time, what spend commitments and cheaper hours take off, and what an hour is worth beside \
-     machines or reservations.";
+pub const NOT_DRAWN: &str = "What is decided is not drawn: hours of the work, data, numbers of machines and reservations, \
+     when other machines replace them; nor is how prices move over time, what spend commitments and cheaper hours take off, \
+     and what an hour is worth where machines or reservations serve the work.";
 
 /// What of a scenario is uncertain. What costs nothing is not.
 pub fn inputs(scenario: &Scenario) -> Vec<Input> {

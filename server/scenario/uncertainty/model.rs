@@ -198,7 +198,9 @@ impl Builder<'_> {
     }
 
     fn scaled(&mut self, amount: Decimal, by: Vec<By>) {
-        self.pieces.push(Piece::Scaled { amount: float(amount), by });
+        if !amount.is_zero() {
+            self.pieces.push(Piece::Scaled { amount: float(amount), by });
+        }
     }
 
     fn place(mut self, scenario: &Scenario, place: &Place, found: &PlaceAnswer) -> Vec<Piece> {

@@ -4,6 +4,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::decimal;
 
 /// An input by how its pointer ends, its low and high in hundredths of its value, and what it can be at all.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     end: &'static str,
     pub(super) name: &'static str,
@@ -12,7 +13,7 @@ pub(super) struct Range {
     can_be: CanBe,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CanBe {
     Any,
     Share,

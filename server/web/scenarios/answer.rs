@@ -182,8 +182,8 @@ impl Answer {
         let name = cheapest.name.as_str();
         let paid = less(|it| it.paid).map(|(other, by)| {
             format!(
-                "{name} costs least with what money costs that is bound; for {other} {by} less is paid by the end, where no \
-                 interest is counted."
+                "{name} costs least in all, which counts what money costs that is bound in machines. For {other}, {by} \
+                 less is paid by the end: payments count none of it."
             )
         });
         let today = less(|it| it.present_value).map(|(other, by)| {

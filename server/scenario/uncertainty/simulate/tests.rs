@@ -35,7 +35,7 @@ others = [{ name = "Moving there", amount = 50_000, per = "once" }, { name = "St
 name = "Our own"
 [[option.place]]
 supplier = "we"
-owned = { gpus = "best", machines = { tariff = 0.12, storage = 90_000, installation = 20_000, building = 50_000, residual = { by = "share", share = 0.2 }, one_offs = [{ name = "move", amount = 30000 }], others = [{ name = "Insurance", about = "something-else", amount = 8000, per = "year" }, { name = "Licenses", about = "something-else", amount = 900, per = "gpu-year" }] } }
+owned = { gpus = "best", machines = { tariff = 0.12, storage = 90_000, installation = 20_000, building = 50_000, residual = { by = "share", share = 0.2 }, one_offs = [{ name = "move", amount = 30000 }], others = [{ name = "Rebate", about = "support", amount = -8000, per = "year" }, { name = "Licenses", about = "something-else", amount = 900, per = "gpu-year" }] } }
 on_demand = { price = 6.88 }
 
 [[option]]
