@@ -17,7 +17,7 @@ use super::denomination::denominate;
 use super::machines::Machine;
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::rollup_of;
-use super::{Answers, Filter, Grouping, Question, Spend};
+use super::{Answers, Filter, Grouping, Question, Spend, owned_hours};
 use crate::accounts::Viewer;
 use crate::billing::PricingCategory;
 use crate::money::Decimal;
@@ -37,8 +37,10 @@ pub struct Hourly {
     pub direct: Spend,
     /// Shared with whoever asked the same: they have every hour of the period.
     pub ways: Arc<Ways>,
-    /// What everything owned cost, by account.
-    pub owned: BTreeMap<String, Decimal>,
+    /// What each of them cost: its use, or of what is owned what everything of its cluster did.
+    pub costs: Vec<Decimal>,
+    /// What our own machines cost by that beyond what `direct` has of it.
+    pub running: Decimal,
     /// The machines of it.
     pub machines: Vec<Machine>,
 }
@@ -57,6 +59,12 @@ pub struct HourlyWay {
     pub hours: Vec<Decimal>,
     /// Effective cost of this use.
     pub cost: Decimal,
+}
+
+impl HourlyWay {
+    pub fn is_owned(&self) -> bool {
+        self.pricing == PricingCategory::Owned.as_str()
+    }
 }
 
 /// What is remembered of it.
@@ -103,13 +111,12 @@ impl Answers {
         let of_direct = self.spend(&mut *db, &direct).await?;
         let key = (Question { sequence: None, ..direct.of_everything() }, basis.clone());
         let ways = self.ways.get(key, ways_of(db, &direct, &basis, sequence)).await?;
-        let owned = direct.only(Grouping::Pricing, vec![PricingCategory::Owned.as_str().to_owned()]);
-        let owned = self.spend(&mut *db, &owned.by(Grouping::Account)).await?;
-        let owned = owned.groups.into_iter().map(|it| (it.key.unwrap_or_default(), it.cost.amount));
+        let costs = owned_hours::costs(&mut *db, self, &asked, &direct, &ways.all).await?;
         Ok(Hourly {
             spend,
             direct: of_direct,
-            owned: owned.collect(),
+            costs: costs.of_ways,
+            running: costs.running,
             machines: self.machines(&mut *db, &direct, sequence).await?,
             ways,
         })

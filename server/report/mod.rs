@@ -34,6 +34,7 @@ mod merges;
 mod over_time;
 mod overview;
 mod owned_by;
+mod owned_hours;
 mod owned_price;
 mod owner;
 mod paid_prices;

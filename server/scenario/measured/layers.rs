@@ -30,7 +30,7 @@ const TERM: u32 = 12;
 /// How hours are paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Paid {
+pub enum HowPaid {
     /// Machines of our own, by the books.
     Owned,
     /// Covered by a commitment.
@@ -39,7 +39,7 @@ pub enum Paid {
     OnDemand,
 }
 
-impl Paid {
+impl HowPaid {
     /// What FOCUS calls a PricingCategory.
     pub fn of(pricing: &str) -> Self {
         match pricing {
@@ -60,9 +60,9 @@ impl Paid {
     }
 }
 
-/// Some of a model's hours as they are now.
+/// GPUs that were there in every hour.
 #[derive(Clone, Debug)]
-pub struct Layer {
+pub(super) struct BaseLoad {
     pub gpus: u32,
     pub price: Decimal,
 }
@@ -70,8 +70,8 @@ pub struct Layer {
 /// Of a model what serves it now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layers {
-    pub owned: Option<Layer>,
-    pub committed: Option<Layer>,
+    pub owned: Option<BaseLoad>,
+    pub committed: Option<BaseLoad>,
     pub spot: Option<Decimal>,
     /// What everything else came to; 0 where credits covered it.
     pub rest: Option<Decimal>,
@@ -93,7 +93,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(used: &Used, paid: Paid) -> Self {
+    fn of(used: &Used, paid: HowPaid) -> Self {
         let ways = || used.ways.iter().filter(move |it| it.paid == paid);
         Self { part_seconds: ways().map(Way::part_seconds).sum(), cost: ways().map(|it| it.cost).sum() }
     }
@@ -105,7 +105,7 @@ impl Sum {
 }
 
 /// What an hour of a model came to in one way.
-pub(super) fn own_price(used: &Used, paid: Paid) -> Option<Decimal> {
+pub(super) fn own_price(used: &Used, paid: HowPaid) -> Option<Decimal> {
     Sum::of(used, paid).price()
 }
 
@@ -113,7 +113,7 @@ impl Layers {
     pub(super) fn of(used: &Used) -> Self {
         let hours = used.ways.iter().map(|it| it.hours.len()).max().unwrap_or_default();
         let length = count(u32::try_from(hours).unwrap_or(u32::MAX));
-        let base = |paid: Paid| {
+        let base = |paid: HowPaid| {
             let in_hour = |hour: usize| -> Decimal {
                 let of_hour = used.ways.iter().filter(|it| it.paid == paid);
                 of_hour.filter_map(|it| it.hours.get(hour)).copied().sum()
@@ -121,13 +121,13 @@ impl Layers {
             let least = (0..hours).map(in_hour).min().unwrap_or_default();
             let gpus = whole(floor(accelerator_hours(least, DIGITS)));
             let price = Sum::of(used, paid).price()?;
-            (gpus > 0).then_some(Layer { gpus, price })
+            (gpus > 0).then_some(BaseLoad { gpus, price })
         };
-        let (owned, committed) = (base(Paid::Owned), base(Paid::Committed));
-        let mut spot = own_price(used, Paid::Spot);
+        let (owned, committed) = (base(HowPaid::Owned), base(HowPaid::Committed));
+        let mut spot = own_price(used, HowPaid::Spot);
         let mut left_cost = Decimal::ZERO;
         let mut left_hours = Decimal::ZERO;
-        for paid in [Paid::Owned, Paid::Committed, Paid::OnDemand] {
+        for paid in [HowPaid::Owned, HowPaid::Committed, HowPaid::OnDemand] {
             let sum = Sum::of(used, paid);
             left_cost += sum.cost;
             left_hours += accelerator_hours(sum.part_seconds, DIGITS);
@@ -141,7 +141,7 @@ impl Layers {
         let is_something = |hours: Decimal| hours > Decimal::new(1, super::THOUSANDTHS);
         // Spot that cost nothing or gave money back, and what would not be taken beside hours that cost nothing.
         if spot.is_none() || (is_something(left_hours) && left_cost <= Decimal::ZERO) {
-            let sum = Sum::of(used, Paid::Spot);
+            let sum = Sum::of(used, HowPaid::Spot);
             left_cost += sum.cost;
             left_hours += accelerator_hours(sum.part_seconds, DIGITS);
             spot = None;
@@ -194,7 +194,7 @@ fn last_day(measured: &Measured) -> NaiveDate {
 /// Where a model runs now. `otherwise` is for what of growth and rounding is above it all.
 pub(super) fn place(measured: &Measured, used: &Used, otherwise: Option<Rate>, months: u32) -> Place {
     let layers = Layers::of(used);
-    let committed = |layer: &Layer, what: &str, months: u32| Committed {
+    let committed = |layer: &BaseLoad, what: &str, months: u32| Committed {
         rate: own_rate(measured, what, layer.price),
         upfront: Decimal::ZERO,
         months,
@@ -218,7 +218,7 @@ pub(super) fn place(measured: &Measured, used: &Used, otherwise: Option<Rate>, m
         per: PerWhat::Month,
     });
     Place {
-        supplier: used.suppliers(),
+        supplier: used.suppliers(|_| true),
         serves: vec![used.name.clone()],
         accelerator: used.accelerator.to_owned(),
         gpus_per_node: used.gpus_per_node,

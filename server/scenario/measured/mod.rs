@@ -13,7 +13,8 @@ mod options;
 
 use serde::Serialize;
 
-pub use layers::{Layer, Paid, Reconciled};
+pub use layers::{HowPaid, Reconciled};
+pub use options::TooDear;
 
 use super::comparison::{Alternative, Scenario, Work};
 use super::owning::Owning;
@@ -75,7 +76,7 @@ pub struct Machines {
 #[derive(Clone, Debug)]
 pub struct Way {
     pub supplier: String,
-    pub paid: Paid,
+    pub paid: HowPaid,
     /// Part-seconds of accelerators in each hour of the period.
     pub hours: Vec<Decimal>,
     pub cost: Decimal,
@@ -102,6 +103,8 @@ pub struct Told {
     pub paid_anyway: Option<String>,
     /// Options that could not be made, and why.
     pub without: Vec<String>,
+    /// Reservations that no GPU would be bought of.
+    pub too_dear: Vec<TooDear>,
     /// What is assumed of machines of one's own.
     pub assumed: Vec<String>,
 }
@@ -125,7 +128,7 @@ pub struct ToldModel {
 #[derive(Clone, Debug, Serialize)]
 pub struct ToldPrice {
     pub supplier: String,
-    pub paid: Paid,
+    pub paid: HowPaid,
     pub gpu_hours: Decimal,
     pub cost: Decimal,
     /// None of what took no time.
@@ -180,7 +183,7 @@ impl Used {
 
     /// The share of its hours that could be taken away.
     fn spot_share(&self) -> Decimal {
-        let spot = self.ways.iter().filter(|it| it.paid == Paid::Spot).map(Way::part_seconds).sum();
+        let spot = self.ways.iter().filter(|it| it.paid == HowPaid::Spot).map(Way::part_seconds).sum();
         quotient(spot, self.part_seconds()).unwrap_or_default().round(layers::DIGITS).normalize()
     }
 
@@ -223,10 +226,10 @@ impl Used {
         LeftOut { name: self.name.clone(), gpu_hours, cost, unused: self.unused }
     }
 
-    /// What else it is called by whoever supplied it.
-    fn suppliers(&self) -> String {
+    /// Whoever supplied it in some ways.
+    fn suppliers(&self, is_meant: impl Fn(&&Way) -> bool) -> String {
         let mut names: Vec<&str> = Vec::new();
-        for way in &self.ways {
+        for way in self.ways.iter().filter(is_meant) {
             if !way.supplier.is_empty() && !names.contains(&way.supplier.as_str()) {
                 names.push(&way.supplier);
             }
@@ -268,6 +271,7 @@ impl Measured {
             as_it_is: layers::reconciled(taken, &scenario.options[0].places),
             paid_anyway: paid_anyway(taken),
             without: found.without,
+            too_dear: found.too_dear,
             assumed: taken
                 .iter()
                 .filter_map(|it| Some(format!("{}: {}", it.name, it.machines.as_ref()?.source)))
@@ -293,9 +297,9 @@ fn paid_anyway(taken: &[&Used]) -> Option<String> {
         let names: Vec<&str> = taken.iter().filter(|it| is_it(it)).map(|it| it.name.as_str()).collect();
         (!names.is_empty()).then(|| format!("{what} ({})", names.join(", ")))
     };
-    let has = |used: &Used, paid: Paid| used.ways.iter().any(|it| it.paid == paid);
-    let owned = named("our own machines", &|it| has(it, Paid::Owned));
-    let committed = named("today’s commitments", &|it| has(it, Paid::Committed) || !it.unused.is_zero());
+    let has = |used: &Used, paid: HowPaid| used.ways.iter().any(|it| it.paid == paid);
+    let owned = named("our own machines", &|it| has(it, HowPaid::Owned));
+    let committed = named("today’s commitments", &|it| has(it, HowPaid::Committed) || !it.unused.is_zero());
     let all: Vec<String> = owned.into_iter().chain(committed).collect();
     (!all.is_empty()).then(|| {
         format!(

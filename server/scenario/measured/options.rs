@@ -1,9 +1,11 @@
 //! What else could do the same: on demand, reserved with the rest on demand, elsewhere, on machines of one's own.
 
+use serde::Serialize;
+
 use super::layers::{self, own_price, own_rate};
-use super::{Measured, Paid, Used, option};
+use super::{HowPaid, Measured, Used, option};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::product;
+use crate::scenario::arithmetic::{count, product, quotient};
 use crate::scenario::comparison::{Alternative, Committed, Gpus, Owned, Place, Rate};
 use crate::scenario::price::{Price, Tier};
 
@@ -15,15 +17,49 @@ const HYPERSCALERS: [&str; 6] = ["AWS", "Microsoft", "Google Cloud", "Oracle", "
 pub(super) struct Found {
     pub options: Vec<Alternative>,
     pub without: Vec<String>,
+    pub too_dear: Vec<TooDear>,
 }
 
-/// Makes a place for a model; none where there is no price for it.
-type Make<'a> = dyn Fn(&Used) -> Option<Place> + 'a;
+/// A reservation that no GPU would be bought of.
+#[derive(Clone, Debug, Serialize)]
+pub struct TooDear {
+    /// The option that is without it.
+    pub option: String,
+    /// Whether there is that option, with other models.
+    pub is_offered: bool,
+    pub name: String,
+    pub supplier: String,
+    pub price: Decimal,
+    /// What the same hour costs when it is paid by use, and whether that is what was paid.
+    pub on_demand: Decimal,
+    pub is_own: bool,
+    /// The GPUs of a machine, and how much those that would be used most are.
+    pub gpus: u32,
+    pub utilization: Decimal,
+}
+
+/// Why a model has no place of some kind.
+enum Refusal {
+    NoPrice,
+    TooDear(TooDear),
+}
+
+/// Makes a place for a model.
+type Make<'a> = dyn Fn(&Used) -> Result<Place, Refusal> + 'a;
+
+/// What an hour on demand costs, and whose price it is.
+struct OnDemand {
+    supplier: String,
+    rate: Rate,
+    is_own: bool,
+}
 
 pub(super) fn options(measured: &Measured, taken: &[&Used], months: u32) -> Found {
     let on_demand = |used: &Used| on_demand(measured, used);
-    let as_it_is = taken.iter().map(|used| layers::place(measured, used, on_demand(used), months));
-    let mut found = Found { options: vec![option("As it is", as_it_is.collect())], without: Vec::new() };
+    let as_it_is =
+        taken.iter().map(|used| layers::place(measured, used, on_demand(used).map(|it| it.rate), months));
+    let options = vec![option("As it is", as_it_is.collect())];
+    let mut found = Found { options, without: Vec::new(), too_dear: Vec::new() };
     if measured.dollar.is_none() {
         let why = format!(
             "The list of prices is in dollars, and no rate says what one is worth in {}: prices of others are left out",
@@ -32,38 +68,24 @@ pub(super) fn options(measured: &Measured, taken: &[&Used], months: u32) -> Foun
         found.without.push(why);
     }
     let rented = |used: &Used| {
-        let rate = on_demand(used)?;
-        let supplier =
-            if own_price(used, Paid::OnDemand).is_some() { used.suppliers() } else { String::new() };
-        Some(Place { supplier, on_demand: Some(rate), ..at(used) })
+        let OnDemand { supplier, rate, .. } = on_demand(used).ok_or(Refusal::NoPrice)?;
+        Ok(Place { supplier, on_demand: Some(rate), ..at(used) })
     };
-    let reserved = |tier: Tier, months: u32| {
-        move |used: &Used| {
-            let price = cheapest(measured, used, tier, |_| true)?;
-            let rate = listed(measured, price)?;
-            let base = Committed { rate, upfront: Decimal::ZERO, months, gpus: Gpus::Best };
-            Some(Place {
-                supplier: price.supplier.clone(),
-                committed: vec![base],
-                on_demand: self::on_demand(measured, used),
-                ..at(used)
-            })
-        }
-    };
+    let reserved = |tier: Tier, months: u32| move |used: &Used| reserved(measured, used, tier, months);
     let elsewhere = |used: &Used| {
-        let price =
-            cheapest(measured, used, Tier::OnDemand, |it| !HYPERSCALERS.contains(&it.supplier.as_str()))?;
-        let on_demand = Some(listed(measured, price)?);
-        Some(Place { supplier: price.supplier.clone(), on_demand, ..at(used) })
+        let is_meant = |it: &Price| !HYPERSCALERS.contains(&it.supplier.as_str());
+        let found = cheapest(measured, used, Tier::OnDemand, is_meant);
+        let (price, rate) = found.ok_or(Refusal::NoPrice)?;
+        Ok(Place { supplier: price.supplier.clone(), on_demand: Some(rate), ..at(used) })
     };
     let own = |used: &Used| {
-        let machines = used.machines.as_ref()?;
+        let machines = used.machines.as_ref().ok_or(Refusal::NoPrice)?;
         let owned = Owned { gpus: Gpus::Best, machines: machines.owning.clone(), ..Owned::default() };
-        Some(Place {
+        Ok(Place {
             supplier: machines.name.clone(),
             gpus_per_node: machines.owning.gpus_per_node.max(1),
             owned: Some(owned),
-            on_demand: on_demand(used),
+            on_demand: on_demand(used).map(|it| it.rate),
             ..at(used)
         })
     };
@@ -75,34 +97,79 @@ pub(super) fn options(measured: &Measured, taken: &[&Used], months: u32) -> Foun
     found
 }
 
+/// As many GPUs as cost least for a term at the cheapest price of the list, and the rest on demand.
+fn reserved(measured: &Measured, used: &Used, tier: Tier, months: u32) -> Result<Place, Refusal> {
+    let (price, rate) = cheapest(measured, used, tier, |_| true).ok_or(Refusal::NoPrice)?;
+    let on_demand = on_demand(measured, used);
+    let mut suppliers = vec![price.supplier.as_str()];
+    if let Some(OnDemand { supplier, rate: by_use, is_own }) = &on_demand {
+        let utilization = utilization_of_first_node(used);
+        if product(&[utilization, by_use.price]) <= rate.price {
+            return Err(Refusal::TooDear(TooDear {
+                option: String::new(),
+                is_offered: false,
+                name: used.name.clone(),
+                supplier: price.supplier.clone(),
+                price: rate.price,
+                on_demand: by_use.price,
+                is_own: *is_own,
+                gpus: used.gpus_per_node,
+                utilization,
+            }));
+        }
+        suppliers.extend(Some(supplier.as_str()).filter(|it| *it != price.supplier));
+    }
+    let supplier = suppliers.join(", ");
+    let base = Committed { rate, upfront: Decimal::ZERO, months, gpus: Gpus::Best };
+    Ok(Place { supplier, committed: vec![base], on_demand: on_demand.map(|it| it.rate), ..at(used) })
+}
+
+/// The share of the hours of the period in which the GPUs of the machine that is used most are: of those that are reserved
+/// none is used more.
+fn utilization_of_first_node(used: &Used) -> Decimal {
+    let (gpus, node) = (used.gpus(), count(used.gpus_per_node));
+    let hours = count(u32::try_from(gpus.len()).unwrap_or(u32::MAX));
+    let busy: Decimal = gpus.into_iter().map(|it| it.min(node)).sum();
+    quotient(busy, product(&[node, hours])).unwrap_or_default()
+}
+
 impl Found {
     /// An option where one model at least has such a place; the others are rented meanwhile.
     fn add(&mut self, name: &str, taken: &[&Used], make: &Make<'_>, otherwise: &Make<'_>) {
         let mut places = Vec::with_capacity(taken.len());
-        let (mut is_any, mut rented) = (false, Vec::new());
+        let (mut is_any, mut without_price, mut too_dear) = (false, Vec::new(), Vec::new());
         for used in taken {
-            let place = make(used);
-            is_any |= place.is_some();
-            let Some(place) = place.or_else(|| {
-                rented.push(used.name.as_str());
-                otherwise(used)
-            }) else {
+            let place = match make(used) {
+                Ok(place) => {
+                    is_any = true;
+                    Ok(place)
+                }
+                Err(refusal) => {
+                    match refusal {
+                        Refusal::NoPrice => without_price.push(used.name.as_str()),
+                        Refusal::TooDear(it) => too_dear.push(TooDear { option: name.to_owned(), ..it }),
+                    }
+                    otherwise(used)
+                }
+            };
+            let Ok(place) = place else {
                 self.without.push(format!("{name}: there is no price for {}", used.name));
                 return;
             };
             places.push(place);
         }
-        if !is_any {
+        let is_offered = is_any;
+        if !is_offered && too_dear.is_empty() {
             self.without.push(format!("{name}: there is no such price for any of these models"));
-            return;
+        } else if !without_price.is_empty() {
+            let what = if is_offered { ", so it is all on demand" } else { "" };
+            let names = without_price.join(", ");
+            self.without.push(format!("{name}: of {names} there is no such price{what}"));
         }
-        if !rented.is_empty() {
-            self.without.push(format!(
-                "{name}: of {} there is no such price, so it is all on demand",
-                rented.join(", ")
-            ));
+        self.too_dear.extend(too_dear.into_iter().map(|it| TooDear { is_offered, ..it }));
+        if is_offered {
+            self.options.push(option(name, places));
         }
-        self.options.push(option(name, places));
     }
 }
 
@@ -118,27 +185,29 @@ fn at(used: &Used) -> Place {
 
 /// What we pay on demand; where we never did, what whoever supplies it asks, else the cheapest of the large clouds, else
 /// of all.
-fn on_demand(measured: &Measured, used: &Used) -> Option<Rate> {
-    if let Some(price) = own_price(used, Paid::OnDemand) {
-        return Some(own_rate(measured, "on demand", price));
+fn on_demand(measured: &Measured, used: &Used) -> Option<OnDemand> {
+    if let Some(price) = own_price(used, HowPaid::OnDemand) {
+        let supplier = used.suppliers(|it| it.paid == HowPaid::OnDemand);
+        return Some(OnDemand { supplier, rate: own_rate(measured, "on demand", price), is_own: true });
     }
     let of_ours = |it: &Price| used.ways.iter().any(|way| way.supplier == it.supplier);
     let of_large = |it: &Price| HYPERSCALERS.contains(&it.supplier.as_str());
-    let price = cheapest(measured, used, Tier::OnDemand, of_ours)
+    let (price, rate) = cheapest(measured, used, Tier::OnDemand, of_ours)
         .or_else(|| cheapest(measured, used, Tier::OnDemand, of_large))
         .or_else(|| cheapest(measured, used, Tier::OnDemand, |_| true))?;
-    listed(measured, price)
+    Some(OnDemand { supplier: price.supplier.clone(), rate, is_own: false })
 }
 
+/// The cheapest of those that are meant, and its rate in the scenario's currency.
 fn cheapest<'a>(
     measured: &Measured,
     used: &'a Used,
     tier: Tier,
     is_meant: impl Fn(&Price) -> bool,
-) -> Option<&'a Price> {
+) -> Option<(&'a Price, Rate)> {
     let meant = used.listed.iter().filter(|it| it.tier == tier && is_meant(it));
-    let told = meant.filter_map(|it| Some((in_its_currency(measured, it)?, it)));
-    told.min_by_key(|(amount, _)| *amount).map(|(_, price)| price)
+    let told = meant.filter_map(|it| Some((it, listed(measured, it)?)));
+    told.min_by_key(|(_, rate)| rate.price)
 }
 
 /// What an hour costs in the scenario's currency; none where nobody knows what the price's is worth in it.

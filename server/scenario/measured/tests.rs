@@ -12,7 +12,7 @@ fn number(text: &str) -> Decimal {
 }
 
 /// So many GPUs in each hour, in thousandths.
-fn way(paid: Paid, cost: &str, gpus: impl IntoIterator<Item = i64>) -> Way {
+fn way(paid: HowPaid, cost: &str, gpus: impl IntoIterator<Item = i64>) -> Way {
     let part_seconds =
         |thousandths: i64| Decimal::from(PARTS * 3600).times(thousandths).multiply(number("0.001"));
     Way {
@@ -56,17 +56,17 @@ fn hours(gpus: impl Fn(i64) -> i64) -> Vec<i64> {
 
 fn mixed() -> Used {
     used(vec![
-        way(Paid::Owned, "23040", hours(|_| 16_000)),
-        way(Paid::Committed, "17280", hours(|hour| if hour < 360 { 8_000 } else { 16_000 })),
-        way(Paid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333)),
-        way(Paid::Spot, "1234.5", hours(|hour| (hour % 7) * 700)),
+        way(HowPaid::Owned, "23040", hours(|_| 16_000)),
+        way(HowPaid::Committed, "17280", hours(|hour| if hour < 360 { 8_000 } else { 16_000 })),
+        way(HowPaid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333)),
+        way(HowPaid::Spot, "1234.5", hours(|hour| (hour % 7) * 700)),
     ])
 }
 
 #[test]
 fn hours_are_rounded_so_that_they_sum_to_those_of_all() {
     let third = Decimal::from(PARTS * 3600).divide(3.into(), 12).unwrap();
-    let model = used(vec![Way { hours: vec![third; 720], ..way(Paid::OnDemand, "1", []) }]);
+    let model = used(vec![Way { hours: vec![third; 720], ..way(HowPaid::OnDemand, "1", []) }]);
     let gpus = model.gpus();
     assert_eq!(gpus.iter().copied().sum::<Decimal>(), 240.into());
     assert!(gpus.iter().all(|it| (*it - number("0.3333")).abs() <= number("0.001")));
@@ -76,7 +76,7 @@ fn hours_are_rounded_so_that_they_sum_to_those_of_all() {
 
 #[test]
 fn what_is_taken_back_comes_off_the_hours_after_it() {
-    let model = used(vec![way(Paid::OnDemand, "1", [1000, -500, 1000, 1000])]);
+    let model = used(vec![way(HowPaid::OnDemand, "1", [1000, -500, 1000, 1000])]);
     assert_eq!(model.gpus(), ["1", "0", "0.5", "1"].map(number));
 }
 
@@ -98,15 +98,15 @@ fn as_it_is_costs_over_the_period_what_was_paid() {
 #[test]
 fn it_does_so_whatever_hours_look_like() {
     for ways in [
-        vec![way(Paid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333))],
+        vec![way(HowPaid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333))],
         vec![
-            way(Paid::Spot, "1234.56", hours(|hour| 100 + (hour % 7) * 700)),
-            way(Paid::OnDemand, "2777.77", hours(|hour| (hour % 5) * 1000)),
+            way(HowPaid::Spot, "1234.56", hours(|hour| 100 + (hour % 7) * 700)),
+            way(HowPaid::OnDemand, "2777.77", hours(|hour| (hour % 5) * 1000)),
         ],
         vec![
-            way(Paid::Owned, "1000", hours(|hour| 1500 + (hour % 3) * 500)),
-            way(Paid::Committed, "2000", hours(|hour| if hour == 5 { 0 } else { 7_500 })),
-            way(Paid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333)),
+            way(HowPaid::Owned, "1000", hours(|hour| 1500 + (hour % 3) * 500)),
+            way(HowPaid::Committed, "2000", hours(|hour| if hour == 5 { 0 } else { 7_500 })),
+            way(HowPaid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333)),
         ],
     ] {
         let made = measured(vec![used(ways)]).scenario().unwrap();
@@ -117,7 +117,8 @@ fn it_does_so_whatever_hours_look_like() {
 #[test]
 fn what_differs_is_told() {
     // Spot that is dearer than on demand is not taken.
-    let ways = vec![way(Paid::Spot, "1440", hours(|_| 1000)), way(Paid::OnDemand, "720", hours(|_| 1000))];
+    let ways =
+        vec![way(HowPaid::Spot, "1440", hours(|_| 1000)), way(HowPaid::OnDemand, "720", hours(|_| 1000))];
     let made = measured(vec![used(ways)]).scenario().unwrap();
     let it = &made.told.as_it_is;
     assert_eq!((it.ledger, it.option, it.difference), (2160.into(), 1440.into(), Decimal::from(-720)));
@@ -127,8 +128,8 @@ fn what_differs_is_told() {
 fn the_engine_serves_the_same_hours_at_the_same_cost() {
     // 18 days have 432 hours; so that a month of 730 is as the period, all days are alike.
     let made = measured(vec![used(vec![
-        way(Paid::Owned, "23040", hours(|_| 16_000)),
-        way(Paid::OnDemand, "14400", hours(|_| 8_000)),
+        way(HowPaid::Owned, "23040", hours(|_| 16_000)),
+        way(HowPaid::OnDemand, "14400", hours(|_| 8_000)),
     ])]);
     let made = made.scenario().unwrap();
     let compared = made.scenario.compare().unwrap();
@@ -138,8 +139,6 @@ fn the_engine_serves_the_same_hours_at_the_same_cost() {
         [
             "As it is",
             "All on demand",
-            "Reserved for 1 year, the rest on demand",
-            "Reserved for 3 years, the rest on demand",
             "The cheapest specialty cloud",
             "Machines of our own, the rest on demand"
         ]
@@ -160,8 +159,62 @@ fn the_engine_serves_the_same_hours_at_the_same_cost() {
 }
 
 #[test]
+fn a_reservation_of_which_nothing_would_be_bought_is_told_and_not_offered() {
+    let listed = |tier: Tier, amount: &str| {
+        let price = Catalogue::shipped().of(H100).find(|it| it.tier == tier).unwrap().clone();
+        Price {
+            supplier: "Oracle".to_owned(),
+            currency: Currency::exactly("USD"),
+            amount: number(amount),
+            ..price
+        }
+    };
+    let of = |a_year: &str, name: &str, gpus: &dyn Fn(i64) -> i64| Used {
+        name: name.to_owned(),
+        listed: vec![listed(Tier::OneYear, a_year)],
+        ..used(vec![way(HowPaid::OnDemand, "0", hours(gpus))])
+    };
+    let paying = |used: Used| {
+        let cost = used.gpu_hours().multiply(number("3.9"));
+        Used { ways: vec![Way { cost, ..used.ways[0].clone() }], ..used }
+    };
+    let always = |_| 8000;
+    let rarely = |hour: i64| if hour % 4 == 0 { 8000 } else { 0 };
+    let made = |models: Vec<Used>| measured(models.into_iter().map(paying).collect()).scenario().unwrap();
+    let reserved = "Reserved for 1 year, the rest on demand";
+    for (a_year, gpus, utilization) in
+        [("4.1", &always as &dyn Fn(i64) -> i64, "1"), ("0.975", &rarely, "0.25")]
+    {
+        let made = made(vec![of(a_year, "H100", gpus)]);
+        assert!(made.scenario.options.iter().all(|it| it.name != reserved), "{:?}", made.scenario.options);
+        let [it] = &made.told.too_dear[..] else { panic!("{:?}", made.told) };
+        assert_eq!(
+            (it.option.as_str(), it.name.as_str(), it.supplier.as_str()),
+            (reserved, "H100", "Oracle")
+        );
+        assert_eq!(
+            (it.price, it.on_demand, it.utilization),
+            (number(a_year), number("3.9"), number(utilization))
+        );
+        assert_eq!((it.is_own, it.is_offered, it.gpus), (true, false, 8));
+        assert!(made.told.without.iter().all(|it| !it.starts_with(reserved)), "{:?}", made.told.without);
+    }
+    // A little cheaper, and what is bought is what it says, from whoever has the price.
+    let made = made(vec![of("0.974", "H100", &rarely), of("4.1", "H200", &always)]);
+    let compared = made.scenario.compare().unwrap();
+    let option = compared.options.iter().find(|it| it.name == reserved).unwrap();
+    assert_eq!(
+        made.told.too_dear.iter().map(|it| (it.name.as_str(), it.is_offered)).collect::<Vec<_>>(),
+        [("H200", true)]
+    );
+    let suppliers: Vec<&str> = option.places.iter().map(|it| it.supplier.as_str()).collect();
+    assert_eq!(suppliers, ["Oracle, AWS", "AWS"]);
+    assert_eq!(option.places[0].layers[0].gpus, Some(8.into()));
+}
+
+#[test]
 fn a_scenario_of_everything_can_be_computed_written_and_read_again() {
-    let mut other = used(vec![way(Paid::Spot, "5", hours(|_| 100))]);
+    let mut other = used(vec![way(HowPaid::Spot, "5", hours(|_| 100))]);
     (other.name, other.accelerator) = ("T4".to_owned(), "nvidia-t4");
     (other.listed, other.machines) = (Vec::new(), None);
     let made = measured(vec![mixed(), other]).scenario().unwrap();
@@ -177,7 +230,7 @@ fn a_scenario_of_everything_can_be_computed_written_and_read_again() {
 #[test]
 fn only_the_largest_models_are_compared_and_the_others_are_told() {
     let models = (0..8).map(|at| {
-        let mut model = used(vec![way(Paid::OnDemand, &(100 - at).to_string(), hours(|_| 1000))]);
+        let mut model = used(vec![way(HowPaid::OnDemand, &(100 - at).to_string(), hours(|_| 1000))]);
         model.name = format!("H{at}");
         model
     });
@@ -207,8 +260,8 @@ fn prices_of_others_are_in_the_scenario_s_currency_or_not_there() {
 fn hours_that_credits_covered_cost_nothing() {
     let ways = |cost: &str| {
         vec![
-            way(Paid::Owned, "1440", hours(|_| 1000)),
-            way(Paid::OnDemand, cost, hours(|hour| (hour % 2) * 1000)),
+            way(HowPaid::Owned, "1440", hours(|_| 1000)),
+            way(HowPaid::OnDemand, cost, hours(|hour| (hour % 2) * 1000)),
         ]
     };
     for (cost, difference) in [("0", "0"), ("-10", "10")] {
@@ -234,10 +287,10 @@ fn hours_that_credits_covered_cost_nothing() {
 
 #[test]
 fn what_the_option_costs_is_reconciled_whatever_is_missing_beside_spot() {
-    let spot = || way(Paid::Spot, "1234.5", hours(|hour| (hour % 7) * 700));
+    let spot = || way(HowPaid::Spot, "1234.5", hours(|hour| (hour % 7) * 700));
     // Above the share that was spot the rest is, too; and spot beside what cost nothing is taken with it.
-    let with_base = vec![way(Paid::Owned, "1440", hours(|_| 1000)), spot()];
-    let covered = vec![way(Paid::OnDemand, "0", hours(|hour| (hour % 2) * 1000)), spot()];
+    let with_base = vec![way(HowPaid::Owned, "1440", hours(|_| 1000)), spot()];
+    let covered = vec![way(HowPaid::OnDemand, "0", hours(|hour| (hour % 2) * 1000)), spot()];
     for (ways, has_spot) in [(with_base, true), (covered, false)] {
         let made = measured(vec![used(ways)]).scenario().unwrap();
         assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
@@ -251,7 +304,7 @@ fn what_the_option_costs_is_reconciled_whatever_is_missing_beside_spot() {
 #[test]
 fn what_is_told_and_what_is_left_out_is_all_that_was_paid_for_models() {
     let models = (0..8).map(|at| {
-        let mut model = used(vec![way(Paid::OnDemand, &(100 - at).to_string(), hours(|_| 1000))]);
+        let mut model = used(vec![way(HowPaid::OnDemand, &(100 - at).to_string(), hours(|_| 1000))]);
         model.name = format!("H{at}");
         model.unused = number("1.5");
         model
@@ -260,7 +313,7 @@ fn what_is_told_and_what_is_left_out_is_all_that_was_paid_for_models() {
         |name: &str, ways, unused: &str| Used { name: name.to_owned(), unused: number(unused), ..used(ways) };
     let mut models: Vec<Used> = models.collect();
     models.push(without_hours("V100", Vec::new(), "7.25"));
-    models.push(without_hours("A100", vec![way(Paid::OnDemand, "-3", hours(|_| 0))], "0"));
+    models.push(without_hours("A100", vec![way(HowPaid::OnDemand, "-3", hours(|_| 0))], "0"));
     models.push(without_hours("T4", Vec::new(), "0"));
     let paid: Decimal = models.iter().map(|it| it.cost() + it.unused).sum();
     let told = measured(models).scenario().unwrap().told;
@@ -280,7 +333,7 @@ fn what_is_paid_until_it_ends_is_said() {
         said.starts_with("What our own machines (H100) and today’s commitments (H100) cost is paid"),
         "{said}"
     );
-    let on_demand = || used(vec![way(Paid::OnDemand, "1", hours(|_| 1000))]);
+    let on_demand = || used(vec![way(HowPaid::OnDemand, "1", hours(|_| 1000))]);
     assert_eq!(told(on_demand()), None);
     let said = told(Used { unused: 1.into(), ..on_demand() }).unwrap();
     assert!(said.starts_with("What today’s commitments (H100) cost is paid"), "{said}");

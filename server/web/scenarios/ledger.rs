@@ -20,13 +20,11 @@ use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{self, Register, systems};
 use crate::period::{BillingMonth, Period};
-use crate::report::{
-    self, Answers, Grouping, Hourly, HourlyError, HourlyWay, Machine, Question, Unconverted,
-};
+use crate::report::{self, Answers, Grouping, Hourly, HourlyError, Machine, Question, Unconverted};
 use crate::scenario::arithmetic::product;
 use crate::scenario::check;
 use crate::scenario::comparison::Scenario;
-use crate::scenario::measured::{Machines, Measured, Paid, Told, Used, Way};
+use crate::scenario::measured::{HowPaid, Machines, Measured, Told, Used, Way};
 use crate::scenario::owning::{Draw, Fabric, Owning, Tenure};
 use crate::scenario::price::Catalogue;
 use crate::web::error::{Error, Result};
@@ -40,9 +38,6 @@ const NOT_TAKEN: [&str; 10] = ["by", "then", "cost", "limit", "find", "sort", "o
 const TAKES: &str = "from, currency, in, sequence, prices, register and the filters of spend";
 /// GPUs of a machine where nobody says.
 const OF_A_NODE: u32 = 8;
-/// Decimals of what is divided by hours.
-const PLACES: u8 = 12;
-
 /// A scenario of the ledger, and what it was made of.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct FromLedger {
@@ -67,6 +62,8 @@ pub(super) struct FromLedger {
     /// Hours and cost of that which came by way of shared costs.
     pub shared_hours: Decimal,
     pub shared_cost: Decimal,
+    /// What runs our own machines, beyond what is charged for their hours here: it is in the price of these.
+    pub running: Decimal,
     /// Whatever else was paid: storage, network, support, tax, credits.
     pub besides: Decimal,
     /// Hours whose hour of the day no bill names.
@@ -312,7 +309,8 @@ impl Found {
             cost: total(&found.spend),
             shared_hours: hours(&found.spend) - hours(&found.direct),
             shared_cost: total(&found.spend) - total(&found.direct),
-            besides: total(&found.direct) - of_models,
+            running: found.running,
+            besides: total(&found.direct) + found.running - of_models,
             spread_hours: accelerator::accelerator_hours(found.ways.spread, 6).normalize(),
             other_currencies: found.spend.other_currencies,
             unconverted: found.spend.unconverted,
@@ -348,11 +346,10 @@ struct Around<'a> {
 
 /// Every model that was used, the dearest first.
 fn models(found: &Hourly, around: &Around<'_>) -> Vec<Used> {
-    let costs = costs(found);
     let mut by_name: BTreeMap<&str, Vec<Way>> = BTreeMap::new();
-    for (way, cost) in found.ways.all.iter().zip(costs) {
+    for (way, &cost) in found.ways.all.iter().zip(&found.costs) {
         let supplier = way.provider.clone();
-        let (paid, hours) = (Paid::of(&way.pricing), way.hours.clone());
+        let (paid, hours) = (HowPaid::of(&way.pricing), way.hours.clone());
         by_name.entry(&way.accelerator).or_default().push(Way { supplier, paid, hours, cost });
     }
     for name in found.ways.unused.keys() {
@@ -374,24 +371,6 @@ fn models(found: &Hourly, around: &Around<'_>) -> Vec<Used> {
     let mut models: Vec<Used> = by_name.into_iter().filter_map(of_name).collect();
     models.sort_by_key(|it| std::cmp::Reverse(it.cost()));
     models
-}
-
-/// What each way cost. What is owned costs what everything of its cluster did, by its hours.
-fn costs(found: &Hourly) -> Vec<Decimal> {
-    let mut costs: Vec<Decimal> = found.ways.all.iter().map(|it| it.cost).collect();
-    let hours = |way: &HourlyWay| -> Decimal { way.hours.iter().copied().sum() };
-    for (account, cost) in &found.owned {
-        let is_its = |way: &HourlyWay| way.pricing == "Owned" && way.account == *account;
-        let of_account: Vec<usize> =
-            found.ways.all.iter().enumerate().filter(|(_, way)| is_its(way)).map(|(at, _)| at).collect();
-        let weights: Vec<Decimal> = of_account.iter().map(|at| hours(&found.ways.all[*at])).collect();
-        for (at, part) in
-            of_account.into_iter().zip(cost.apportion(&weights, PLACES.max(cost.scale())).unwrap_or_default())
-        {
-            costs[at] = part;
-        }
-    }
-    costs
 }
 
 /// The model that most hours of a name were of, and how many of it came in a machine.

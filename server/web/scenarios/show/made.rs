@@ -1,8 +1,11 @@
 //! What is said of a scenario that was made of the ledger.
 
 use super::super::super::filters::figure;
+use super::super::super::words::stated;
 use super::super::ledger::FromLedger;
 use crate::money::{Currency, Decimal};
+use crate::scenario::figure::Unit;
+use crate::scenario::measured::TooDear;
 
 /// What is no part of it, and why, in sentences.
 pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
@@ -24,9 +27,21 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
         });
     }
     said.extend(it.told.paid_anyway.iter().map(|it| format!("{it}.")));
+    if it.running > Decimal::ZERO {
+        said.push(format!(
+            "What runs our own machines, such as power, space and staff: {} beyond what is charged for their hours here. It is \
+             in the price of these hours, wherever it is charged, so that “As it is” has it as new machines do.",
+            money(it.running)
+        ));
+    }
     if !it.shared_hours.is_zero() || !it.shared_cost.is_zero() {
-        let (hours, cost) = (hours(it.shared_hours), money(it.shared_cost));
-        said.push(format!("Parts of shared costs: {hours}, {cost}. They are nobody’s hours alone."));
+        let hours = Some(hours(it.shared_hours)).filter(|_| !it.shared_hours.is_zero());
+        let parts: Vec<String> = hours.into_iter().chain([money(it.shared_cost)]).collect();
+        let but = if it.running > Decimal::ZERO { ", but for what runs our own machines" } else { "" };
+        said.push(format!(
+            "Parts of shared costs: {}. They are nobody’s hours alone, and left out{but}.",
+            parts.join(", ")
+        ));
     }
     if !it.besides.is_zero() {
         said.push(format!(
@@ -43,6 +58,7 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
         said.push(format!("{amount} {of} of {}, which no rate converts.", left.month.name()));
     }
     said.extend(it.told.without.iter().map(|it| format!("{it}.")));
+    said.extend(it.told.too_dear.iter().map(too_dear));
     if !it.told.assumed.is_empty() {
         said.push(format!(
             "Machines of our own, as they would be: of {}. Everything about them can be changed in the form.",
@@ -60,4 +76,24 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
             .to_owned(),
     );
     said
+}
+
+/// Why nobody would reserve a model at the price of the list.
+fn too_dear(it: &TooDear) -> String {
+    let TooDear { option, name, supplier, gpus, .. } = it;
+    let (price, on_demand) = (figure(it.price, 2), figure(it.on_demand, 2));
+    let left_out = if it.is_offered { "" } else { " is left out" };
+    let so = if it.is_offered { ", so it is all on demand" } else { "" };
+    let by_use = if it.is_own { format!("the {on_demand} we paid") } else { format!("{on_demand}") };
+    if it.price >= it.on_demand {
+        format!(
+            "{option}{left_out}: {name} from {supplier} at {price} an hour is no cheaper than {by_use} on demand{so}."
+        )
+    } else {
+        let used = stated(it.utilization, Unit::Share, "");
+        format!(
+            "{option}{left_out}: {name} from {supplier} at {price} is paid for in every hour, and the {gpus} GPUs that are used \
+             most would be used in {used} of them; {by_use} on demand is cheaper{so}."
+        )
+    }
 }
