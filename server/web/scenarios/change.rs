@@ -21,7 +21,6 @@ use crate::accounts::{Person, Role, people};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
-use crate::report::Answers;
 use crate::scenario::comparison::{Comparison, Scenario};
 use crate::scenario::file::{self, Wrong};
 use crate::scenarios::{self, Headline, Kept, Saved, Share, may_change};
@@ -47,30 +46,28 @@ struct Wish {
 }
 
 impl Wish {
-    async fn read(
-        (db, answers): (&mut Db, &Answers),
-        pairs: Vec<(String, String)>,
-        of: Option<i64>,
-        person: &Person,
-    ) -> Result<Self> {
+    /// It holds a connection only as long as it asks: nobody waits for one while a scenario is made and reckoned.
+    async fn read(app: &App, pairs: Vec<(String, String)>, of: Option<i64>, person: &Person) -> Result<Self> {
+        let (mut db, answers) = (app.db.acquire().await?, &app.answers);
         let mut said = Said::read(pairs)?;
-        let prices = Prices::of_list(db, answers, said.list).await?;
+        let prices = Prices::of_list(&mut db, answers, said.list).await?;
         said.prices = Arc::new(prices.clone());
         if of.is_none() && said.rest.iter().any(|(name, value)| name == "from" && value == FROM_LEDGER) {
             let refused = |nothing: ledger::Nothing| Error::BadRequest(nothing.sentence());
             let asked = asked_of_ledger(&said);
-            let found = Box::pin(ledger::ask(db, answers, &asked, person, &prices)).await?;
+            let found = Box::pin(ledger::ask(&mut db, answers, &asked, person, &prices)).await?;
+            drop(db);
             let it = found.map_err(refused)?.made().await?.map_err(refused)?;
             let base = Base::Ledger(Box::new(it));
             let edited = said.edit(&base)?;
             return Ok(Self { base, said, edited });
         }
         let base = match (of, said.value("from").split_once(':')) {
-            (Some(id), _) => Base::kept(db, id, said.version, person).await?,
+            (Some(id), _) => Base::kept(&mut db, id, said.version, person).await?,
             (None, Some(("template", handle))) => Base::template(handle)?,
             (None, Some(("scenario", id))) => {
                 let id = id.parse().map_err(|_| Error::NotFound)?;
-                Base::kept(db, id, said.version, person).await?
+                Base::kept(&mut db, id, said.version, person).await?
             }
             _ => {
                 return Err(Error::BadRequest(
@@ -83,9 +80,9 @@ impl Wish {
     }
 
     /// Nothing was kept, and the page says why.
-    async fn refused(self, layout: Layout, db: &mut Db, person: &Person, why: &str) -> Result {
+    async fn refused(self, layout: Layout, app: &App, person: &Person, why: &str) -> Result {
         let shares = match &self.base {
-            Base::Kept(kept) => scenarios::shared_with(db, kept.id).await?,
+            Base::Kept(kept) => scenarios::shared_with(&mut *app.db.acquire().await?, kept.id).await?,
             Base::Template(..) | Base::Ledger(_) => Vec::new(),
         };
         let mut page = show::Page::of(layout, self.base, self.edited, shares, person).await?;
@@ -120,19 +117,18 @@ pub async fn create(
     by: Actor,
     CurrentUser(person): CurrentUser,
     State(app): State<App>,
-    mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let mut wish = Wish::read((&mut db, &app.answers), pairs, None, &person).await?;
+    let mut wish = Wish::read(&app, pairs, None, &person).await?;
     let name = wish.said.value("name").to_owned();
     if let Some(why) = name_problem(&name) {
-        return wish.refused(layout, &mut db, &person, why).await;
+        return wish.refused(layout, &app, &person, why).await;
     }
     wish.edited.scenario.name.clone_from(&name);
     let Some(headline) = wish.headline().await? else {
-        return wish.refused(layout, &mut db, &person, REFUSED).await;
+        return wish.refused(layout, &app, &person, REFUSED).await;
     };
-    let now = clock::now();
+    let (mut db, now) = (app.db.acquire().await?, clock::now());
     let id = scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
     Ok(told(to(id), &format!("“{name}” is kept."), &app.settings))
 }
@@ -154,29 +150,31 @@ pub async fn save(
     by: Actor,
     CurrentUser(person): CurrentUser,
     State(app): State<App>,
-    mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
     let id = path.scenario.value;
-    let wish = Wish::read((&mut db, &app.answers), pairs, Some(id), &person).await?;
+    let wish = Wish::read(&app, pairs, Some(id), &person).await?;
     let Base::Kept(kept) = &wish.base else { return Err(Error::NotFound) };
     if !may_change(&person, kept.owner_id) {
         return Err(Error::MayNotWrite);
     }
     if kept.removed_at.is_some() {
-        return wish.refused(layout, &mut db, &person, "it was removed meanwhile; bring it back first").await;
+        return wish.refused(layout, &app, &person, "it was removed meanwhile; bring it back first").await;
     }
     if let Some(why) = name_problem(wish.edited.scenario.name.trim()) {
-        return wish.refused(layout, &mut db, &person, why).await;
+        return wish.refused(layout, &app, &person, why).await;
     }
     let last = wish.said.value("last").parse().unwrap_or(kept.last_version);
     let reason: String = wish.said.value("reason").chars().take(LONGEST_REASON).collect();
     let reason = Some(reason.as_str()).filter(|it| !it.is_empty());
     let Some(headline) = wish.headline().await? else {
-        return wish.refused(layout, &mut db, &person, REFUSED).await;
+        return wish.refused(layout, &app, &person, REFUSED).await;
     };
     let what = (&wish.edited.scenario, &headline);
-    match scenarios::save(&mut db, (id, last), what, reason, &by, clock::now()).await? {
+    let mut db = app.db.acquire().await?;
+    let saved = scenarios::save(&mut db, (id, last), what, reason, &by, clock::now()).await?;
+    drop(db);
+    match saved {
         Saved::As(version) => Ok(told(to(id), &format!("Saved as version {version}."), &app.settings)),
         Saved::Nothing => Ok(told(to(id), "Nothing changed: the last version says the same.", &app.settings)),
         Saved::Overtaken(version) => {
@@ -184,7 +182,7 @@ pub async fn save(
                 "somebody saved version {version} meanwhile. Look at it first; to keep yours as well, keep it under \
                  another name"
             );
-            wish.refused(layout, &mut db, &person, &why).await
+            wish.refused(layout, &app, &person, &why).await
         }
     }
 }
@@ -196,7 +194,6 @@ pub async fn load(
     by: Actor,
     CurrentUser(person): CurrentUser,
     State(app): State<App>,
-    mut db: Db,
     mut upload: Upload,
 ) -> Result {
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
@@ -211,7 +208,9 @@ pub async fn load(
         Ok(scenario) => scenario,
         Err(wrong) => {
             let refused = Some((name, wrong));
-            return respond::refused(Page::of(layout, (&mut db, &app.answers), &person, refused).await?);
+            return respond::refused(
+                Page::of(layout, (&mut *app.db.acquire().await?, &app.answers), &person, refused).await?,
+            );
         }
     };
     if scenario.name.trim().is_empty() {
@@ -219,10 +218,13 @@ pub async fn load(
     }
     if let Some(why) = name_problem(scenario.name.trim()) {
         let refused = Some((name, wrong(why)));
-        return respond::refused(Page::of(layout, (&mut db, &app.answers), &person, refused).await?);
+        return respond::refused(
+            Page::of(layout, (&mut *app.db.acquire().await?, &app.answers), &person, refused).await?,
+        );
     }
     // It was checked while it was read.
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
+    let mut db = app.db.acquire().await?;
     let id = scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, clock::now()).await?;
     Ok(told(to(id), &format!("“{}” is kept.", scenario.name), &app.settings))
 }
