@@ -21,8 +21,7 @@ use crate::jobs::{self, HandedIn};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, ClusterMonth, Component, Entry, Kind, Months, Register, State as Stands};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, ClusterReport, Filter, Grouping};
-use crate::web::question::Asked;
+use crate::report::{self, Answers, ClusterReport};
 
 #[derive(Template)]
 #[template(path = "clusters/cluster.html")]
@@ -65,12 +64,7 @@ impl Page {
         let counting = self.it.recent().iter().filter(|it| it.delivery.is_some());
         let last = counting.map(|it| it.summary.month).max()?;
         let first = last.minus(2).max(self.it.months.first()?.summary.month);
-        let handle = vec![self.it.cluster.handle.clone()];
-        let filters = vec![
-            Filter::keep(Grouping::Provider, vec![onprem::PROVIDER.to_owned()]),
-            Filter::keep(Grouping::Account, handle),
-        ];
-        Some(Asked { filters, ..Asked::default() }.scenario(Period::new(first, last)?))
+        Some(super::scenario(&self.it.cluster.handle, Period::new(first, last)?))
     }
 
     fn are_all_new(&self) -> bool {

@@ -33,8 +33,9 @@ use crate::onprem::{
     self, About, Cluster, ClusterMonth, Edit, Entry, Kind, MonthSummary, Months, Outcome, Problem, Register,
     Right, currencies,
 };
-use crate::period::BillingMonth;
-use crate::report::{self, MonthOfCluster};
+use crate::period::{BillingMonth, Period};
+use crate::report::{self, Filter, Grouping, MonthOfCluster};
+use crate::web::question::Asked;
 
 /// How a cluster stands: its last whole month, and what waits.
 #[derive(Serialize)]
@@ -87,6 +88,15 @@ impl Standing {
 /// The address of a cluster's page.
 pub(super) fn to(cluster: &str) -> String {
     paths::Cluster { cluster: As::page(cluster.to_owned()) }.to_string()
+}
+
+/// A scenario of what a cluster did in a period.
+fn scenario(cluster: &str, period: Period) -> String {
+    let filters = vec![
+        Filter::keep(Grouping::Provider, vec![onprem::PROVIDER.to_owned()]),
+        Filter::keep(Grouping::Account, vec![cluster.to_owned()]),
+    ];
+    Asked { filters, ..Asked::default() }.scenario(period)
 }
 
 /// The form of a tariff that begins in a month.

@@ -80,6 +80,11 @@ impl Page<'_> {
         paths::with_query(path, &[("provider", onprem::PROVIDER), ("account", &self.cluster.handle)])
     }
 
+    /// None before anything of it counts.
+    fn scenario(&self) -> Option<String> {
+        self.it.delivery.map(|_| super::scenario(&self.cluster.handle, self.it.month.into()))
+    }
+
     fn here(&self) -> String {
         self.to(self.it.month)
     }
