@@ -18,6 +18,8 @@ const OWNED: &str = "Owned";
 pub struct PaidPrices {
     pub period: Period,
     pub currency: Currency,
+    /// Currencies of which amounts were converted.
+    pub converted_from: Vec<Currency>,
     pub prices: Vec<PaidPrice>,
     /// What no rate converts, and is in none of them.
     pub unconverted: Vec<Unconverted>,
@@ -42,7 +44,13 @@ impl PaidPrices {
 
     /// Where such a price is from, for a person and for a scenario.
     pub fn source(&self) -> String {
-        format!("our own effective price, {}", self.period.name())
+        format!("our own effective price, {}{}", self.period.name(), self.converted())
+    }
+
+    /// `, converted from EUR`; nothing where nothing was.
+    pub fn converted(&self) -> String {
+        let from: Vec<&str> = self.converted_from.iter().map(Currency::as_str).collect();
+        if from.is_empty() { String::new() } else { format!(", converted from {}", from.join(" and ")) }
     }
 }
 
@@ -79,6 +87,15 @@ impl Answers {
                 });
             }
         }
-        Ok(PaidPrices { period, currency: currency.clone(), prices, unconverted: spend.unconverted })
+        let mut converted_from: Vec<Currency> = spend.rates.iter().map(|it| it.currency.clone()).collect();
+        converted_from.sort();
+        converted_from.dedup();
+        Ok(PaidPrices {
+            period,
+            currency: currency.clone(),
+            converted_from,
+            prices,
+            unconverted: spend.unconverted,
+        })
     }
 }

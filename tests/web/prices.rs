@@ -464,7 +464,8 @@ async fn our_own_effective_price_stands_beside_the_list_for_all_but_leads(db: Pg
     );
     let csv = finance.get("/prices.csv?supplier=AWS&accelerator=nvidia-h100-sxm&tier=on-demand").await.body;
     assert!(csv.contains(",own_effective_price,own_currency") && csv.contains(",3.000000,USD"), "{csv}");
-    assert!(html::text(&finance.get("/prices?supplier=AWS").await.body, "main table").contains("3.00 USD"));
+    let table = html::text(&finance.get("/prices?supplier=AWS").await.body, "main table");
+    assert!(table.contains("You paid in USDPaid") && table.contains(" 3.00 "), "{table}");
 
     let mut lead = app.signed_in(Role::Lead).await;
     let list = json(&mut lead, "/prices.json").await;
@@ -473,6 +474,25 @@ async fn our_own_effective_price_stands_beside_the_list_for_all_but_leads(db: Pg
     let page = lead.get("/prices").await.body;
     assert!(!page.contains("You paid") && !page.contains("/prices/offers/") && page.contains("p5.48xlarge"));
     assert!(lead.get("/prices.csv").await.body.lines().skip(1).all(|line| line.ends_with(',')));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_was_paid_in_another_currency_is_said_to_be_converted(db: PgPool) {
+    let month = Period::quarter_of(BillingMonth::of(clock::now().date_naive())).previous().first();
+    let ledger = TestLedger::new(db);
+    let file = Focus::new().hour("acme", "s1", &format!("{month}-05T10"), "24", "vision").billed_in("EUR");
+    ledger.deliver("month.csv", file).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let month = month.to_string();
+    let rate = [("month", month.as_str()), ("currency", "EUR"), ("quoted_in", "USD"), ("rate", "2")];
+    let entered = finance.submit("/rates", "/rates", &rate).await;
+    assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", html::text(&entered.body, "main"));
+    let list = json(&mut finance, "/prices.json?supplier=AWS&accelerator=nvidia-h100-sxm").await;
+    assert_eq!(list["own_prices"]["converted_from"], serde_json::json!(["EUR"]));
+    let body = finance.get("/prices?supplier=AWS").await.body;
+    let table = html::text(&body, "main table");
+    assert!(table.contains("You paid in USD, converted from EUR") && table.contains(" 6.00 "), "{table}");
+    assert!(body.contains("6.000000 USD, converted from EUR"), "at the figure, too");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

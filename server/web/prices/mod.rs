@@ -158,10 +158,6 @@ impl Row {
         paths::PriceOffer { offer: self.listed.id.clone() }
     }
 
-    fn own_currency(&self) -> &str {
-        self.own_currency.as_ref().map_or("", Currency::as_str)
-    }
-
     fn is_entered(&self) -> bool {
         self.listed.origin == Origin::Entered
     }
@@ -279,10 +275,6 @@ impl Page {
 
     fn json(&self) -> String {
         self.asked.link(paths::PricesJson)
-    }
-
-    fn has_own(&self) -> bool {
-        self.list.paid.is_some()
     }
 
     fn is_as_of(&self) -> bool {

@@ -115,7 +115,12 @@ impl Prices {
         let price = paid.of(model, *rate.tiers.first()?)?;
         let amount = price.per_hour.round(6).normalize();
         let until = paid.period.days().end.pred_opt()?;
-        let label = format!("what you paid in {}: {}", paid.period.name(), filters::figure(amount, 2));
+        let label = format!(
+            "what you paid in {}{}: {}",
+            paid.period.name(),
+            paid.converted(),
+            filters::figure(amount, 2)
+        );
         let texts = rate.texts(amount, until, &paid.source(), "");
         Some(Choice { label, act: rate.act(OURS), texts, offer: OURS.to_owned() })
     }
