@@ -1,14 +1,14 @@
 //! Other chips: what porting comes to, what a unit of work costs on each, and what staying costs.
 
 use super::input::{Input, Takes, Values, currency, input};
-use super::{Answered, Calculator};
+use super::{Answered, Calculator, Row};
 use crate::accelerator;
 use crate::money::Decimal;
 use crate::scenario::check::Refused;
-use crate::scenario::figure::{Figure, Unit};
+use crate::scenario::figure::Unit;
 use crate::scenario::path::{LockIn, Progress, Refresh};
 use crate::scenario::silicon::Porting;
-use crate::scenario::work_unit::{Basis, Offer, Performance, rank};
+use crate::scenario::work_unit::{Basis, Offer, Performance, Ranked, rank};
 
 const BASES: &[(&str, &str)] = &[
     ("own", "your own work, measured on both"),
@@ -60,7 +60,7 @@ fn work_inputs() -> Vec<Input> {
             "A measurement of your own work is best.",
         ),
         input("a", "The first", Takes::Accelerator(is_specified), "", "nvidia-h100-sxm", ""),
-        input("offers.0.price", "Its price", Takes::Number, "MONEY a GPU-hour", "6.88", ""),
+        input("offers.0.price", "Its price", Takes::Price, "MONEY a GPU-hour", "6.88", ""),
         input(
             "offers.0.value",
             "It does",
@@ -70,13 +70,14 @@ fn work_inputs() -> Vec<Input> {
             "Where your own work is measured.",
         ),
         input("b", "The second", Takes::Accelerator(is_specified), "", "nvidia-b200", ""),
-        input("offers.1.price", "Its price", Takes::Number, "MONEY a GPU-hour", "14.24", ""),
+        input("offers.1.price", "Its price", Takes::Price, "MONEY a GPU-hour", "14.24", ""),
         input("offers.1.value", "It does", Takes::NumberOrNone, "units an hour", "", ""),
         currency(),
     ]
 }
 
 fn work(values: &Values<'_>) -> Result<Answered, Refused> {
+    let is_one_model = values.text("a") == values.text("b");
     let offer = |model: &str, at: u8| {
         let known = accelerator::specification(values.text(model));
         let (value, basis) = match values.text("basis") {
@@ -86,8 +87,13 @@ fn work(values: &Values<'_>) -> Result<Answered, Refused> {
             _ => (known.and_then(|it| it.half), Basis::DenseOperations),
         };
         Offer {
-            name: accelerator::model(values.text(model))
-                .map_or_else(String::new, |it| format!("{} {}", it.name, it.variant)),
+            name: match (accelerator::model(values.text(model)), is_one_model) {
+                (Some(it), false) => format!("{} {}", it.name, it.variant),
+                (Some(it), true) => {
+                    format!("{} {}, the {}", it.name, it.variant, if at == 0 { "first" } else { "second" })
+                }
+                (None, _) => String::new(),
+            },
             price: values.number(&format!("offers.{at}.price")),
             performance: Performance { value: value.unwrap_or_default(), basis },
         }
@@ -108,7 +114,8 @@ fn work(values: &Values<'_>) -> Result<Answered, Refused> {
         ),
         _ => "Nobody knows what one of them does by this measure.".to_owned(),
     };
-    let figures: Vec<Figure> = found.by_unit.into_iter().map(|it| it.per_unit).collect();
+    let row = |it: Ranked| Row { name: format!("{}, {}", it.per_unit.name, it.name), figure: it.per_unit };
+    let figures = found.by_unit.into_iter().map(row).collect();
     Ok(Answered { sentence, figures, warnings: found.warnings })
 }
 
@@ -159,7 +166,7 @@ fn porting(values: &Values<'_>) -> Result<Answered, Refused> {
         ),
         _ => "It is never repaid: nothing is saved.".to_owned(),
     };
-    let figures = vec![
+    let figures = [
         found.months,
         found.expected_value,
         found.porting,
@@ -168,6 +175,7 @@ fn porting(values: &Values<'_>) -> Result<Answered, Refused> {
         found.least_spend,
         found.week,
     ];
+    let figures = figures.map(Row::from).into();
     Ok(Answered { sentence, figures, warnings: found.warnings })
 }
 
@@ -220,5 +228,5 @@ fn lock_in(values: &Values<'_>) -> Result<Answered, Refused> {
     };
     let sentence =
         format!("Staying costs {} more than the best there is each quarter.{next}", values.said(&lost));
-    Ok(Answered { sentence, figures: vec![lost, unit], warnings: Vec::new() })
+    Ok(Answered { sentence, figures: [lost, unit].map(Row::from).into(), warnings: Vec::new() })
 }

@@ -29,6 +29,8 @@ pub(super) struct Input {
 #[derive(Clone, Copy)]
 pub(super) enum Takes {
     Number,
+    /// Of what is rented: more than 0.
+    Price,
     NumberOrNone,
     /// A share of 1.
     Percent,
@@ -77,7 +79,10 @@ impl Input {
     }
 
     pub(super) fn is_number(&self) -> bool {
-        matches!(self.takes, Takes::Number | Takes::NumberOrNone | Takes::Percent | Takes::Whole)
+        matches!(
+            self.takes,
+            Takes::Number | Takes::Price | Takes::NumberOrNone | Takes::Percent | Takes::Whole
+        )
     }
 
     /// Every unit speaks of it.
@@ -91,6 +96,7 @@ impl Input {
         let is_right = match self.takes {
             Takes::NumberOrNone => is_none || self.number(text).is_some(),
             Takes::Number | Takes::Percent => self.number(text).is_some(),
+            Takes::Price => self.number(text).is_some_and(|it| it > Decimal::ZERO),
             Takes::Whole => whole(text).is_some(),
             Takes::Text => true,
             Takes::OneOf(_) | Takes::Accelerator(_) => self.choices().iter().any(|(word, _)| word == text),
@@ -101,7 +107,12 @@ impl Input {
         }
         Err(match self.takes {
             Takes::NumberOrNone => "expected a number, or nothing",
-            Takes::Number | Takes::Percent => "expected a number, with a point before decimals",
+            Takes::Price if self.number(text).is_some() => {
+                "expected more than 0: nothing is rented for nothing"
+            }
+            Takes::Number | Takes::Price | Takes::Percent => {
+                "expected a number, with a point before decimals"
+            }
             Takes::Whole => "expected a whole number",
             Takes::OneOf(_) | Takes::Accelerator(_) | Takes::Text => "expected one of those to choose from",
             Takes::Currency => "expected a currency such as USD",

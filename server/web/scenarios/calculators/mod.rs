@@ -11,7 +11,8 @@ mod renting;
 use std::sync::LazyLock;
 
 use askama::Template;
-use serde::Serialize;
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
 
 use super::super::error::{Error, Result};
 use super::super::extract::Query;
@@ -42,8 +43,15 @@ struct Calculator {
 struct Answered {
     /// In words.
     sentence: String,
-    figures: Vec<Figure>,
+    figures: Vec<Row>,
     warnings: Vec<Finding>,
+}
+
+/// A figure under a name that no other of its answer has: scripts tell figures apart by it.
+#[derive(Debug)]
+struct Row {
+    name: String,
+    figure: Figure,
 }
 
 /// What is said beside a field.
@@ -127,7 +135,7 @@ pub async fn show(
             respond::json(&Whole { calculator, currency, answered: &answered })
         }
         ScenarioFile::Csv => {
-            let rows: Vec<Row<'_>> = answered.figures.iter().map(|it| Row(it, &currency)).collect();
+            let rows: Vec<Line<'_>> = answered.figures.iter().map(|it| Line(it, &currency)).collect();
             respond::csv(calculator.handle, &rows)
         }
         ScenarioFile::Toml => Err(Error::NotFound),
@@ -149,17 +157,35 @@ fn note(finding: &Finding, values: &Values<'_>, is_refusal: bool) -> Note {
     Note { name, sentence: format!("{found}: {}.", message.trim_end_matches('.')), is_refusal }
 }
 
-/// A figure as a row of a table.
-struct Row<'a>(&'a Figure, &'a Currency);
+impl From<Figure> for Row {
+    fn from(figure: Figure) -> Self {
+        Self { name: figure.name.to_owned(), figure }
+    }
+}
 
-impl Record for Row<'_> {
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut row = serializer.serialize_struct("Figure", 5)?;
+        row.serialize_field("name", &self.name)?;
+        row.serialize_field("value", &self.figure.value)?;
+        row.serialize_field("unit", &self.figure.unit)?;
+        row.serialize_field("formula", self.figure.formula)?;
+        row.serialize_field("terms", &self.figure.terms)?;
+        row.end()
+    }
+}
+
+/// A row as a table has it.
+struct Line<'a>(&'a Row, &'a Currency);
+
+impl Record for Line<'_> {
     const COLUMNS: &'static [&'static str] = &["figure", "value", "unit", "currency", "formula", "terms"];
 
     fn cells(&self) -> Vec<Cell<'_>> {
-        let Self(figure, currency) = self;
+        let Self(Row { name, figure }, currency) = self;
         let terms: Vec<String> = figure.terms.iter().map(|it| said_term(it, currency)).collect();
         vec![
-            Cell::text(figure.name),
+            Cell::text(name.as_str()),
             figure.value.map_or(Cell::Empty, Cell::Number),
             Cell::text(unit(figure)),
             Cell::text(currency.as_str()),

@@ -1,7 +1,7 @@
 //! What a model takes: memory, tokens, vectors.
 
 use super::input::{Input, Takes, Values, currency, input};
-use super::{Answered, Calculator};
+use super::{Answered, Calculator, Row};
 use crate::accelerator;
 use crate::money::Decimal;
 use crate::scenario::check::Refused;
@@ -141,7 +141,7 @@ fn memory(values: &Values<'_>) -> Result<Answered, Refused> {
         }
         (false, None) => "It does not fit.".to_owned(),
     };
-    let figures = vec![
+    let figures = [
         found.weights,
         found.bytes_per_token,
         found.memory,
@@ -150,12 +150,13 @@ fn memory(values: &Values<'_>) -> Result<Answered, Refused> {
         found.idle,
         found.least_gpus,
     ];
+    let figures = figures.map(Row::from).into();
     Ok(Answered { sentence, figures, warnings: found.warnings })
 }
 
 fn tokens_inputs() -> Vec<Input> {
     vec![
-        input("price", "Price of a GPU", Takes::Number, "MONEY an hour", "2.00", ""),
+        input("price", "Price of a GPU", Takes::Price, "MONEY an hour", "2.00", ""),
         input("gpus", "GPUs", Takes::Whole, "", "1", ""),
         input(
             "output_rate",
@@ -200,7 +201,11 @@ fn tokens(values: &Values<'_>) -> Result<Answered, Refused> {
     let off =
         values.optional("off_hours").map(|hours| asked.scaled_to_zero(hours, values.number("off_tokens")));
     let figures = [Some(found.output), found.input, off];
-    Ok(Answered { sentence, figures: figures.into_iter().flatten().collect(), warnings: found.warnings })
+    Ok(Answered {
+        sentence,
+        figures: figures.into_iter().flatten().map(Row::from).collect(),
+        warnings: found.warnings,
+    })
 }
 
 fn interface_inputs() -> Vec<Input> {
@@ -234,7 +239,7 @@ fn interface(values: &Values<'_>) -> Result<Answered, Refused> {
             "Never: the interface asks no more for a million than serving oneself costs besides.".to_owned()
         }
     };
-    Ok(Answered { sentence, figures: vec![found], warnings: Vec::new() })
+    Ok(Answered { sentence, figures: vec![found.into()], warnings: Vec::new() })
 }
 
 fn overtaking_inputs() -> Vec<Input> {
@@ -261,7 +266,8 @@ fn overtaking(values: &Values<'_>) -> Result<Answered, Refused> {
         ),
         _ => "Never: serving costs nothing.".to_owned(),
     };
-    Ok(Answered { sentence, figures: vec![found.months, found.served, found.share], warnings: Vec::new() })
+    let figures = [found.months, found.served, found.share].map(Row::from).into();
+    Ok(Answered { sentence, figures, warnings: Vec::new() })
 }
 
 fn vectors_inputs() -> Vec<Input> {
@@ -328,5 +334,9 @@ fn vectors(values: &Values<'_>) -> Result<Answered, Refused> {
         values.said(&found.per_month)
     );
     let figures = [Some(found.memory), Some(found.per_month), found.saved];
-    Ok(Answered { sentence, figures: figures.into_iter().flatten().collect(), warnings: found.warnings })
+    Ok(Answered {
+        sentence,
+        figures: figures.into_iter().flatten().map(Row::from).collect(),
+        warnings: found.warnings,
+    })
 }

@@ -1,13 +1,13 @@
 //! Spot, commitments, a divided GPU, and data that leaves a cloud.
 
 use super::input::{Input, Takes, Values, currency, input};
-use super::{Answered, Calculator};
+use super::{Answered, Calculator, Row};
 use crate::money::Decimal;
 use crate::scenario::check::Refused;
 use crate::scenario::commitment::Commitment;
 use crate::scenario::egress::{Hop, Rates, Transfer};
-use crate::scenario::figure::Unit;
-use crate::scenario::slices::{By, Layout, Turns, profiles_of};
+use crate::scenario::figure::{Figure, Unit};
+use crate::scenario::slices::{By, Layout, SliceCost, Turns, profiles_of};
 use crate::scenario::spot::{Interruptions, Job, Preemptions, Spot};
 
 const RATES: &[(&str, &str)] = &[
@@ -177,6 +177,7 @@ fn spot(values: &Values<'_>) -> Result<Answered, Refused> {
         found.interruptions,
     ];
     figures.extend(found.hours);
+    let figures = figures.into_iter().map(Row::from).collect();
     Ok(Answered { sentence: format!("{verdict}{in_time}"), figures, warnings: found.warnings })
 }
 
@@ -245,6 +246,7 @@ fn commitment(values: &Values<'_>) -> Result<Answered, Refused> {
     let mut figures = vec![found.rate, found.discount, found.break_even, found.months_of_full_use];
     figures.extend(found.later_break_even);
     figures.extend(found.regret);
+    let figures = figures.into_iter().map(Row::from).collect();
     Ok(Answered { sentence, figures, warnings: found.warnings })
 }
 
@@ -303,8 +305,16 @@ fn egress(values: &Values<'_>) -> Result<Answered, Refused> {
     }
     .cost()?;
     let sentence = format!("It costs {} and takes {}.", values.said(&found.total), values.said(&found.time));
-    let mut figures = vec![found.total, found.per_gigabyte, found.time];
-    figures.extend(found.parts);
+    // Tiers differ by what a GB in them costs.
+    let part = |figure: Figure| match figure.terms.iter().find(|it| it.name == "price") {
+        Some(price) if !price.value.is_zero() => {
+            let price = values.stated(price.value, price.unit);
+            Row { name: format!("{}, at {price}", figure.name), figure }
+        }
+        _ => figure.into(),
+    };
+    let mut figures = Vec::from([found.total, found.per_gigabyte, found.time].map(Row::from));
+    figures.extend(found.parts.into_iter().map(part));
     Ok(Answered { sentence, figures, warnings: found.warnings })
 }
 
@@ -318,7 +328,7 @@ fn slices_inputs() -> Vec<Input> {
             "nvidia-h100-sxm",
             "Those that MIG divides.",
         ),
-        input("price", "Price of the whole GPU", Takes::Number, "MONEY an hour", "6.88", ""),
+        input("price", "Price of the whole GPU", Takes::Price, "MONEY an hour", "6.88", ""),
         input(
             "slices",
             "Slices",
@@ -357,14 +367,20 @@ fn slices(values: &Values<'_>) -> Result<Answered, Refused> {
         found.slices.iter().map(|it| format!("{} costs {}", it.profile, values.said(&it.cost))).collect();
     let told = if told.is_empty() { "No slice is cut".to_owned() } else { told.join("; ") };
     let sentence = format!("{told}. {} are paid for nothing.", values.said(&found.idle));
-    let mut figures: Vec<_> = found.slices.into_iter().map(|it| it.cost).collect();
-    figures.extend([found.idle, found.shares, found.stranded_compute, found.stranded_memory]);
+    // Several can be of one profile.
+    let slice = |(at, it): (usize, SliceCost)| Row {
+        name: format!("Slice {}, {}", at + 1, it.profile),
+        figure: it.cost,
+    };
+    let mut figures: Vec<Row> = found.slices.into_iter().enumerate().map(slice).collect();
+    let rest = [found.idle, found.shares, found.stranded_compute, found.stranded_memory];
+    figures.extend(rest.map(Row::from));
     Ok(Answered { sentence, figures, warnings: found.warnings })
 }
 
 fn turns_inputs() -> Vec<Input> {
     vec![
-        input("price", "Price of the whole GPU", Takes::Number, "MONEY an hour", "6.88", ""),
+        input("price", "Price of the whole GPU", Takes::Price, "MONEY an hour", "6.88", ""),
         input("replicas", "Jobs that take turns", Takes::Whole, "", "4", ""),
         input("hours", "One of them holds its turn for", Takes::Number, "hours", "100", ""),
         currency(),
@@ -380,5 +396,5 @@ fn turns(values: &Values<'_>) -> Result<Answered, Refused> {
     .cost()?;
     let wall = if found.is_isolated { "" } else { " One job can starve another, and see its memory." };
     let sentence = format!("Its turns cost {}.{wall}", values.said(&found.cost));
-    Ok(Answered { sentence, figures: vec![found.cost], warnings: Vec::new() })
+    Ok(Answered { sentence, figures: vec![found.cost.into()], warnings: Vec::new() })
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::*;
 
 fn answered(handle: &str, pairs: &[(&str, &str)]) -> Result<Answered, Refused> {
@@ -16,8 +18,8 @@ fn each_begins_with_an_answer_whose_figures_say_how_they_come_about() {
         assert!(found.sentence.ends_with('.'), "{handle}: {}", found.sentence);
         assert!(!found.sentence.contains("undefined"), "{handle}: {}", found.sentence);
         assert!(!found.figures.is_empty());
-        for figure in &found.figures {
-            assert!(!figure.formula.is_empty() && !figure.terms.is_empty(), "{handle}: {}", figure.name);
+        for Row { name, figure } in &found.figures {
+            assert!(!figure.formula.is_empty() && !figure.terms.is_empty(), "{handle}: {name}");
         }
     }
     handles.sort_unstable();
@@ -52,6 +54,44 @@ fn an_answer_is_that_of_the_formula() {
         ),
     ] {
         assert_eq!(answered(handle, &entered).unwrap().sentence, sentence, "{handle}");
+    }
+}
+
+#[test]
+fn no_two_rows_of_an_answer_have_one_name() {
+    for (handle, entered) in [
+        ("slices", vec![("slices", "1g.10gb, 1g.10gb, 2g.20gb")]),
+        ("egress", vec![("gigabytes", "9000000"), ("nat", "yes"), ("zones", "yes"), ("region", "0.02")]),
+        ("work", vec![]),
+        ("work", vec![("b", "nvidia-h100-sxm"), ("offers.1.price", "6.88")]),
+        ("tokens", vec![("input_rate", "900"), ("off_hours", "100")]),
+        ("spot", vec![("job.useful_hours", "100"), ("job.deadline_hours", "200")]),
+    ] {
+        let found = answered(handle, &entered).unwrap();
+        let names: BTreeSet<&str> = found.figures.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names.len(), found.figures.len(), "{handle}: {names:?}");
+        // Scripts tell them apart by the same names.
+        let json = serde_json::to_value(&found.figures).unwrap();
+        assert!(json.as_array().unwrap().iter().all(|it| names.contains(it["name"].as_str().unwrap())));
+    }
+}
+
+#[test]
+fn a_gpu_that_costs_nothing_is_refused_beside_its_price() {
+    for (handle, price) in [
+        ("slices", "price"),
+        ("turns", "price"),
+        ("tokens", "price"),
+        ("work", "offers.0.price"),
+        ("work", "offers.1.price"),
+    ] {
+        let calculator = CALCULATORS.iter().find(|it| it.handle == handle).unwrap();
+        for zero in ["0", "0.00", "-1"] {
+            let pairs = vec![(price.to_owned(), zero.to_owned())];
+            let values = Values::read(&calculator.inputs, pairs).unwrap();
+            let expected = "expected more than 0: nothing is rented for nothing";
+            assert_eq!(values.misread().collect::<Vec<_>>(), [(price, expected)], "{handle}");
+        }
     }
 }
 
