@@ -53,6 +53,17 @@ async fn what_is_entered_stands_in_the_address_and_what_is_wrong_beside_its_fiel
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     assert!(refused.body.contains("output_rate"));
 
+    // One of several slices, and what a data sheet does not say, have a field, too.
+    let page = finance.get("/scenarios/calculators/slices?slices=4g.40gb,9g").await;
+    assert_eq!(html::texts(&page.body, "#n-slices .problem").len(), 1, "{}", page.body);
+    let page = finance.get("/scenarios/calculators/work?basis=fp8&a=nvidia-a100-sxm-80").await;
+    assert_eq!(html::texts(&page.body, "#n-offers-0-value .problem").len(), 1, "{}", page.body);
+    let page = finance.get("/scenarios/calculators/turns?price=0").await;
+    assert_eq!(
+        html::texts(&page.body, "#n-price .problem"),
+        ["Expected more than 0: nothing is rented for nothing."]
+    );
+
     // An A100 computes with no 8-bit floats.
     let page = finance.get("/scenarios/calculators/memory?weights=fp8&accelerator=nvidia-a100-sxm-80").await;
     assert_eq!(html::texts(&page.body, "#n-weights .problem").len(), 1, "{}", page.body);

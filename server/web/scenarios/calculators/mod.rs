@@ -144,7 +144,12 @@ pub async fn show(
 
 /// What is said of a field; shares are entered as percentages.
 fn note(finding: &Finding, values: &Values<'_>, is_refusal: bool) -> Note {
-    let input = values.inputs().iter().find(|it| it.name == finding.field);
+    // What is wrong with one of several that are entered as one text, or with what was looked up for a field.
+    let field = finding.field.replace(".performance.", ".");
+    let is_of = |it: &&Input| {
+        field.strip_prefix(it.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let input = values.inputs().iter().find(is_of);
     let is_share = input.is_some_and(|it| matches!(it.takes, Takes::Percent));
     let (found, message) = match finding.found.parse::<crate::money::Decimal>() {
         Ok(share) if is_share => (
