@@ -25,6 +25,7 @@ pub(super) struct Frame {
     class: &'static str,
     size: (u32, u32),
     left: u32,
+    bottom: u32,
     pub steps: i64,
 }
 
@@ -34,10 +35,15 @@ const BOTTOM: u32 = 26;
 /// About how wide a character of a label is.
 pub(super) const CHARACTER: f64 = 7.0;
 
-pub(super) const WIDE: Frame = Frame { class: "chart wide", size: (960, 280), left: 48, steps: 5 };
-pub(super) const NARROW: Frame = Frame { class: "chart narrow", size: (400, 260), left: 40, steps: 5 };
+pub(super) const WIDE: Frame =
+    Frame { class: "chart wide", size: (960, 280), left: 48, bottom: BOTTOM, steps: 5 };
+pub(super) const NARROW: Frame =
+    Frame { class: "chart narrow", size: (400, 260), left: 40, bottom: BOTTOM, steps: 5 };
 /// Of several that stand beside each other.
-pub(super) const SMALL: Frame = Frame { class: "chart small", size: (320, 200), left: 40, steps: 4 };
+pub(super) const SMALL: Frame =
+    Frame { class: "chart small", size: (320, 200), left: 40, bottom: BOTTOM, steps: 4 };
+/// Below the labels of a range, what it is a range of.
+const NAME: u32 = 18;
 /// About how many bytes a box takes, so that a text need not be copied while it grows.
 const BYTES: usize = 160;
 
@@ -47,11 +53,27 @@ impl Frame {
         f64::from(self.size.0 - self.left - RIGHT)
     }
 
+    /// How high the place for marks is.
+    pub fn height(&self) -> f64 {
+        f64::from(self.size.1 - TOP - self.bottom)
+    }
+
+    /// The same with room for [`Self::name_range`].
+    pub fn with_range(self) -> Self {
+        Self { size: (self.size.0, self.size.1 + NAME), bottom: self.bottom + NAME, ..self }
+    }
+
+    /// Says below its labels what the range is, which ends at `end`.
+    pub fn name_range(plot: &Plot<'_>, (end, low): (f64, f64), name: &str) -> Drawn {
+        let below = i32::try_from(NAME).unwrap_or_default() + 18;
+        plot.draw(&Mark::Text { class: "label", text: name, at: [(end / 2.0, low)], by: (0, below) })
+    }
+
     /// The same for so many rows, one below the other, each so high.
     pub fn of_rows(&self, rows: usize, height: u32) -> Self {
         let rows = u32::try_from(rows).unwrap_or(u32::MAX).max(1);
         let size = (self.size.0, rows.saturating_mul(height).saturating_add(TOP + BOTTOM));
-        Self { class: self.class, size, left: RIGHT, steps: if self.width() < 500.0 { 4 } else { 8 } }
+        Self { size, left: RIGHT, steps: if self.width() < 500.0 { 4 } else { 8 }, ..*self }
     }
 
     /// An SVG element with a title, of about so many boxes.
@@ -87,7 +109,7 @@ impl Frame {
             .margin_left(self.left)
             .margin_right(RIGHT)
             .margin_top(TOP)
-            .margin_bottom(BOTTOM)
+            .margin_bottom(self.bottom)
             .build_cartesian_2d(0.0..end, low..top)?;
         let plot = chart.plotting_area().clone();
         for tick in &axis.ticks {

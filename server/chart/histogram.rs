@@ -17,6 +17,8 @@ pub struct Histogram {
     pub description: String,
     /// What the values are counted in.
     pub unit: String,
+    /// What both axes are: "USD over 36 months. The higher, the more often".
+    pub axes: String,
     /// One more than there are bars.
     pub edges: Vec<Decimal>,
     pub spreads: Vec<Spread>,
@@ -59,7 +61,7 @@ impl Histogram {
     fn draw_marks(&self, frame: &Frame, area: &Area<'_>) -> Drawn {
         let (first, last) = (self.edges.first().copied(), self.edges.last().copied());
         let axis = Axis::around(first.unwrap_or_default(), last.unwrap_or_default(), frame.steps);
-        let plot = frame.rows(area, self.spreads.len(), &axis, &self.unit)?;
+        let plot = frame.rows(area, self.spreads.len(), &axis, &self.axes)?;
         let draw = |mark: Mark<'_>| plot.draw(&mark);
         let (low, high) = axis.ends();
         let most =
@@ -86,7 +88,7 @@ impl Histogram {
             draw(Mark::Line { class: "middle", ends: [(middle, below), (middle, below + BARS)] })?;
             draw(Mark::Line { class: "base", ends: [(low, below), (high, below)] })?;
             let name = format!("{}: half below {}", spread.label, (self.format)(spread.middle));
-            draw(Mark::Text { class: "name", text: &name, at: [(low, below + 1.0)], by: (0, 14) })?;
+            draw(Mark::Text { class: "note name", text: &name, at: [(low, below + 1.0)], by: (0, 14) })?;
         }
         Ok(())
     }
@@ -106,6 +108,7 @@ mod tests {
             title: "How sure".into(),
             description: "Two options.".into(),
             unit: "USD".into(),
+            axes: "USD over a year. The higher, the more often".into(),
             edges: [10, 14, 18, 22].map(Decimal::from).to_vec(),
             spreads: vec![spread("Our own", [5, 4, 1]), spread("AWS & more", [0, 2, 8])],
             format: |value| value.to_string(),
@@ -120,6 +123,7 @@ mod tests {
                 "<title>AWS &amp; more: 8 of 10 between 18 and 22 USD</title>",
                 "class=\"segment s2\"",
                 "class=\"middle\"",
+                ">USD over a year. The higher, the more often</text>",
             ] {
                 assert!(svg.contains(part), "{part}\n{svg}");
             }

@@ -2,12 +2,14 @@
 
 use super::axis::Axis;
 use super::color;
-use super::frame::{Area, Drawn, Frame, NARROW, WIDE, position};
+use super::frame::{Area, CHARACTER, Drawn, Frame, NARROW, WIDE, count, position};
 use super::svg::Mark;
 use crate::money::Decimal;
 
-/// Pixels from one note to the next in which their labels would touch.
-const CLOSE: f64 = 80.0;
+/// Pixels from a point to its label.
+const BESIDE: i32 = 9;
+/// Pixels between two lines that are seen as one.
+const SAME: f64 = 1.5;
 
 /// Lines that share both axes.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub struct Lines {
     pub description: String,
     /// What the values are counted in: "USD for an hour".
     pub unit: String,
+    /// What they are drawn over: "Utilization".
+    pub range: String,
     /// Where the range has a label, and which. The first and the last are its ends.
     pub labels: Vec<(Decimal, String)>,
     pub lines: Vec<Line>,
@@ -47,14 +51,54 @@ impl Lines {
     /// Two SVG elements, for wide and for narrow places.
     pub fn drawings(&self) -> [String; 2] {
         [WIDE, NARROW].map(|frame| {
+            let frame = frame.with_range();
             let size = self.lines.len() * 2 + self.notes.len() * 2;
             frame.draw(&self.title, &self.description, size, |area| self.draw_marks(&frame, area))
         })
     }
 
-    /// Every line with its class.
-    pub fn legend(&self) -> Vec<(String, &str)> {
-        self.lines.iter().enumerate().map(|(at, line)| (color(at), line.label.as_str())).collect()
+    /// What is drawn as one line, with its class.
+    pub fn legend(&self) -> Vec<(String, String)> {
+        self.drawn().into_iter().map(|same| (color(same[0]), self.names(&same))).collect()
+    }
+
+    /// Lines by their places, those that are seen as one together.
+    fn drawn(&self) -> Vec<Vec<usize>> {
+        let axis = self.axis(&WIDE);
+        let (low, top) = axis.ends();
+        let apart = (top - low) * SAME / WIDE.height();
+        let is_same = |a: &Line, b: &Line| {
+            let is_near = |(a, b): (&(Decimal, Decimal), &(Decimal, Decimal))| {
+                let (from, to) = (position(a.1), position(b.1));
+                // Above the top nothing is drawn.
+                a.0 == b.0 && ((from - to).abs() <= apart || from.min(to) > top)
+            };
+            a.points.len() == b.points.len() && a.points.iter().zip(&b.points).all(is_near)
+        };
+        let mut drawn: Vec<Vec<usize>> = Vec::new();
+        for (at, line) in self.lines.iter().enumerate() {
+            match drawn.iter_mut().find(|same| is_same(&self.lines[same[0]], line)) {
+                Some(same) => same.push(at),
+                None => drawn.push(vec![at]),
+            }
+        }
+        drawn
+    }
+
+    fn names(&self, same: &[usize]) -> String {
+        let names: Vec<&str> = same.iter().map(|at| self.lines[*at].label.as_str()).collect();
+        match names.split_last() {
+            Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+            _ => names.concat(),
+        }
+    }
+
+    fn axis(&self, frame: &Frame) -> Axis {
+        let values = || self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
+        let highest = values().max().unwrap_or_default();
+        let highest = self.top.map_or(highest, |top| highest.min(top));
+        let lowest = values().min().unwrap_or_default().min(Decimal::ZERO);
+        Axis::enclosing(lowest, highest.max(Decimal::ZERO), frame.steps)
     }
 
     /// The same figures as a table: where in the range, and the value of each line there; none where it has none.
@@ -70,11 +114,7 @@ impl Lines {
     }
 
     fn draw_marks(&self, frame: &Frame, area: &Area<'_>) -> Drawn {
-        let values = || self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
-        let highest = values().max().unwrap_or_default();
-        let highest = self.top.map_or(highest, |top| highest.min(top));
-        let lowest = values().min().unwrap_or_default().min(Decimal::ZERO);
-        let axis = Axis::enclosing(lowest, highest.max(Decimal::ZERO), frame.steps);
+        let axis = self.axis(frame);
         let place = |label: Option<&(Decimal, String)>| label.map_or(0.0, |it| position(it.0));
         let begin = place(self.labels.first());
         let end = (place(self.labels.last()) - begin).max(f64::MIN_POSITIVE);
@@ -93,34 +133,40 @@ impl Lines {
             };
             draw(Mark::Text { class, text: label, at: [(x, low)], by: (0, 18) })?;
         }
-        for (at, line) in self.lines.iter().enumerate() {
+        Frame::name_range(&plot, (end, low), &self.range)?;
+        for same in self.drawn() {
+            let (at, title) = (same[0], self.names(&same));
             let points: Vec<(f64, f64)> =
-                line.points.iter().map(|(x, y)| (position(*x) - begin, position(*y))).collect();
+                self.lines[at].points.iter().map(|(x, y)| (position(*x) - begin, position(*y))).collect();
             let class = format!("line {}", color(at));
             for part in below(&points, top) {
-                draw(Mark::Path { class: &class, title: &line.label, points: &part })?;
+                draw(Mark::Path { class: &class, title: &title, points: &part })?;
             }
         }
         let mut notes: Vec<&Note> = self.notes.iter().collect();
         notes.sort_by_key(|note| note.at.0);
-        let mut before: Option<(f64, bool)> = None;
+        // Where labels end that stand above their points, and below.
+        let mut taken = [f64::MIN; 2];
         for note in notes {
             let (x, y) = (position(note.at.0) - begin, position(note.at.1));
             if !(0.0..=end).contains(&x) || y > top {
                 continue;
             }
             draw(Mark::Dot { title: &note.title, at: [(x, y)] })?;
-            // On the side that has more room; below the line where the one before is close and above it.
-            let (class, by) = if x > end / 2.0 { ("tick", -9) } else { ("name", 9) };
-            let pixels = x / end * frame.width();
-            let is_below = before.is_some_and(|(at, is_below)| pixels - at < CLOSE && !is_below);
-            before = Some((pixels, is_below));
-            draw(Mark::Text {
-                class,
-                text: &note.label,
-                at: [(x, y)],
-                by: (by, if is_below { 17 } else { -7 }),
-            })?;
+            // On the side that has more room; where those before are in the way of both places, the point alone.
+            let (pixels, wide) = (
+                x / end * frame.width(),
+                count(note.label.chars().count()) * CHARACTER + f64::from(2 * BESIDE),
+            );
+            let (class, by, from) = if x > end / 2.0 {
+                ("note tick", -BESIDE, pixels - wide)
+            } else {
+                ("note name", BESIDE, pixels)
+            };
+            let Some(side) = taken.iter().position(|until| *until <= from) else { continue };
+            taken[side] = from + wide;
+            let by = (by, [-7, 17][side]);
+            draw(Mark::Text { class, text: &note.label, at: [(x, y)], by })?;
         }
         Ok(())
     }
@@ -164,6 +210,7 @@ mod tests {
             title: "Cost of an hour".into(),
             description: "Two ways.".into(),
             unit: "USD".into(),
+            range: "Utilization".into(),
             labels: vec![(5.into(), "5 %".into()), (50.into(), "50 %".into()), (100.into(), "100 %".into())],
             lines: vec![
                 line("Our own & <theirs>", &[(5, 60), (50, 6), (100, 3)]),
@@ -194,7 +241,47 @@ mod tests {
             }
             assert!(!svg.contains("style=") && !svg.contains("NaN"));
         }
-        assert_eq!(chart().legend()[1], ("s2".to_owned(), "AWS"));
+        assert_eq!(chart().legend()[1], ("s2".to_owned(), "AWS".to_owned()));
+    }
+
+    #[test]
+    fn both_axes_say_what_they_are() {
+        for svg in chart().drawings() {
+            assert!(svg.contains(">USD</text>") && svg.contains(">Utilization</text>"), "{svg}");
+        }
+    }
+
+    #[test]
+    fn lines_that_lie_on_each_other_are_one_with_both_names() {
+        let mut chart = chart();
+        let mut beside = chart.lines[0].clone();
+        beside.label = "As many as pay".into();
+        // A hair away, and far away only where neither is drawn.
+        beside.points[0].1 = 90.into();
+        beside.points[2].1 = "3.02".parse().unwrap();
+        chart.lines.push(beside);
+        let legend = chart.legend();
+        assert_eq!(legend.len(), 2);
+        assert_eq!(legend[0], ("s1".to_owned(), "Our own & <theirs> and As many as pay".to_owned()));
+        for svg in chart.drawings() {
+            assert_eq!(svg.matches("<polyline").count(), 2);
+            assert!(svg.contains("&lt;theirs&gt; and As many as pay</title></polyline>"), "{svg}");
+        }
+        assert_eq!(chart.rows()[2].1.len(), 3, "the table has the figures of each");
+        chart.lines[2].points[1].1 = 7.into();
+        assert_eq!(chart.legend().len(), 3);
+    }
+
+    #[test]
+    fn labels_that_would_lie_on_each_other_are_left_to_their_points() {
+        let mut chart = chart();
+        let note =
+            |at: i64| Note { at: (at.into(), 7.into()), title: format!("at {at}"), label: format!("{at} %") };
+        chart.notes = [20, 21, 22, 40].map(note).to_vec();
+        let [wide, _] = chart.drawings();
+        assert_eq!(wide.matches("<circle").count(), 4);
+        let has = |text: &str| wide.contains(&format!(">{text}</text>"));
+        assert_eq!(["20 %", "21 %", "22 %", "40 %"].map(has), [true, true, false, true], "{wide}");
     }
 
     #[test]

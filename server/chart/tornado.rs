@@ -60,7 +60,6 @@ impl Tornado {
         for (at, bar) in self.bars.iter().enumerate() {
             let top = count(self.bars.len() - at);
             draw(Mark::Open { class: "column" })?;
-            draw(Mark::Text { class: "name", text: &bar.label, at: [(low, top)], by: (0, 14) })?;
             // Both on one side of the base lie on each other, the longer one below.
             let mut sides = [0, 1];
             sides.sort_by_key(|side| std::cmp::Reverse((bar.answers[*side] - self.base).abs()));
@@ -78,6 +77,11 @@ impl Tornado {
         let limit = position(self.limit);
         if (low..=high).contains(&limit) {
             draw(Mark::Line { class: "limit", ends: [(limit, 0.0), (limit, count(self.bars.len()))] })?;
+        }
+        // Over all lines, so that they are read.
+        for (at, bar) in self.bars.iter().enumerate() {
+            let place = [(low, count(self.bars.len() - at))];
+            draw(Mark::Text { class: "note name", text: &bar.label, at: place, by: (0, 14) })?;
         }
         Ok(())
     }
@@ -117,6 +121,7 @@ mod tests {
                 assert!(svg.contains(part), "{part}\n{svg}");
             }
             let at = |what: &str| svg.find(what).unwrap();
+            assert!(at("class=\"limit\"") < at(">Residual value</text>"), "no line runs through a name");
             assert!(at("8.26: 110 USD") < at("5.50: 104 USD"), "the shorter lies on the longer");
             assert!(!svg.contains("style=") && !svg.contains("NaN"));
         }

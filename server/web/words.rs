@@ -88,7 +88,8 @@ pub(super) fn break_even(against: &BreakEven) -> String {
             "never: an hour’s energy costs more".to_owned()
         }
         BreakEven::Committed { ratio: Some(ratio), price: Some(price) } => format!(
-            "at any utilization: owning is {} times it; even at {} an hour",
+            "at {} utilization: owning is {} times it; even at {} an hour",
+            if *ratio < 1.into() { "any" } else { "no" },
             number(*ratio, 2),
             figure(*price, 2)
         ),
@@ -136,6 +137,10 @@ mod tests {
             (
                 BreakEven::Committed { ratio: Some(number("0.5416")), price: Some(number("2.8435")) },
                 "at any utilization: owning is 0.54 times it; even at 2.84 an hour",
+            ),
+            (
+                BreakEven::Committed { ratio: Some(number("1.51")), price: Some(number("3.72")) },
+                "at no utilization: owning is 1.51 times it; even at 3.72 an hour",
             ),
         ] {
             assert_eq!(super::break_even(&break_even), text);

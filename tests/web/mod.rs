@@ -23,6 +23,7 @@ mod preview;
 mod prices;
 mod quantities;
 mod rates;
+mod scenario_charts;
 mod scenario_from_ledger;
 pub mod scenarios;
 mod setup;

@@ -89,7 +89,7 @@ async fn every_template_opens_with_its_answer_first(db: PgPool) {
         assert_eq!(months, scenario.months as usize + 1, "{}", template.handle);
         let drawn = html::texts(&page.body, "#mix .multiples .says").len();
         assert!(drawn > 0, "{}", template.handle);
-        assert_eq!(html::texts(&page.body, "#mix .multiples .data tbody tr").len(), 24 * drawn);
+        assert_eq!(html::texts(&page.body, "#mix .multiples .data tbody tr").len(), 25 * drawn);
         let often: u32 = html::texts(&page.body, "#range .data td")
             .iter()
             .map(|it| it.replace([',', '–'], "").parse().unwrap_or(0))

@@ -29,6 +29,8 @@ pub struct DurationLayer {
     pub kind: Option<LayerKind>,
     /// In each step.
     pub gpus: Vec<Decimal>,
+    /// In the hour that asks for most, which is in no average.
+    pub highest: Decimal,
 }
 
 /// How a place of an option is served, in so many steps. None where there is no such place. `demands` and `compared` are
@@ -105,7 +107,8 @@ pub fn duration(
             let hours = Decimal::from(i64::try_from(part.len()).unwrap_or(i64::MAX));
             quotient(product(&[in_gpus(sum), share]), hours).unwrap_or_default()
         };
-        DurationLayer { name, kind, gpus: parts.iter().map(mean).collect() }
+        let highest = mean(&hours.get(..1).unwrap_or_default());
+        DurationLayer { name, kind, gpus: parts.iter().map(mean).collect(), highest }
     });
     let layers = layers.filter(|it| it.gpus.iter().any(|gpus| !gpus.is_zero())).collect();
     Some(Duration { layers, hours: parts.iter().map(|part| part.len()).collect() })

@@ -7,7 +7,7 @@ use super::words::of_input;
 use crate::chart::{Duration, DurationLayer, Histogram, Line, Lines, Note, Spread, Tornado, TornadoBar};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, quotient};
-use crate::scenario::comparison::{Curve, LayerKind, Scenario, curves, duration, repaid};
+use crate::scenario::comparison::{Crossing, Curve, Curves, LayerKind, Scenario, curves, duration, repaid};
 use crate::web::error::{Error, Result};
 
 /// Parts that the hours of a demand are cut into.
@@ -71,51 +71,41 @@ fn by_utilization(scenario: &Scenario, answer: &Answer) -> Option<Lines> {
     }
     let name = |curve: &Curve| {
         let of = if curve.supplier.is_empty() { answer.name(&curve.option) } else { curve.supplier.as_str() };
-        match curve.kind {
-            LayerKind::Owned => answer.name(&curve.option).to_owned(),
-            LayerKind::Committed => format!("{of}, reserved"),
-            LayerKind::Block => format!("{of}, in blocks"),
-            LayerKind::Spend => format!("{of}, of what is committed to"),
-            LayerKind::Spot => format!("{of}, spot"),
-            LayerKind::OnDemand => format!("{of}, on demand"),
-            LayerKind::Tokens => format!("{of}, by the token"),
-        }
+        let paid = match curve.kind {
+            LayerKind::Owned => return answer.name(&curve.option).to_owned(),
+            LayerKind::Committed => "reserved",
+            LayerKind::Block => "in blocks",
+            LayerKind::Spend => "under a spend commitment",
+            LayerKind::Spot => "spot",
+            LayerKind::OnDemand => "on demand",
+            LayerKind::Tokens => "by the token",
+        };
+        // One supplier asks several prices, of today and of before.
+        format!("{of} {paid} at {}", figure(full(curve), 2))
     };
     let names: Vec<String> = found.curves.iter().map(name).collect();
+    let title = told_by_utilization(&found, &names);
     let mut crossings = found.crossings;
     crossings.sort_by_key(|it| it.utilization);
-    let says = |at: usize| {
-        let it = &crossings[at];
-        let (from, own, than) = (percent(it.utilization), &names[it.curve], &names[it.than]);
-        format!("From {from} utilization on an hour costs less with {own} than with {than}")
-    };
     let mut notes: Vec<Note> = crossings
         .iter()
-        .enumerate()
-        .map(|(at, it)| Note {
+        .map(|it| Note {
             at: (it.utilization, it.cost),
-            title: says(at),
+            title: told(it, &names),
             label: percent(it.utilization),
         })
         .collect();
     // Machines that differ in their number alone cross at one point.
     notes.dedup_by(|later, before| later.label == before.label && later.at.1 == before.at.1);
-    // Of machines of our own first: that is the decision that cannot be taken back.
-    let first = crossings.iter().position(|it| found.curves[it.curve].kind == LayerKind::Owned);
-    let title = match first.or((!crossings.is_empty()).then_some(0)) {
-        Some(at) => format!("{}.", says(at)),
-        None => "At no utilization does one of them begin to cost less than another.".to_owned(),
-    };
-    let description = if notes.is_empty() {
-        title.clone()
-    } else {
-        format!("{}.", notes.iter().map(|it| it.title.as_str()).collect::<Vec<_>>().join(". "))
-    };
+    let description =
+        [title.trim_end_matches('.')].into_iter().chain(notes.iter().map(|it| it.title.as_str()));
+    let description = format!("{}.", description.collect::<Vec<_>>().join(". "));
     let at = |hundredths: i64| (Decimal::new(hundredths.into(), 2), format!("{hundredths} %"));
     Some(Lines {
         title,
         description,
-        unit: format!("{} for a GPU-hour of work, by utilization", answer.currency()),
+        unit: format!("{} for a GPU-hour of work", answer.currency()),
+        range: "Utilization".to_owned(),
         labels: [5, 25, 50, 75, 100].map(at).to_vec(),
         lines: found
             .curves
@@ -129,6 +119,59 @@ fn by_utilization(scenario: &Scenario, answer: &Answer) -> Option<Lines> {
     })
 }
 
+/// What an hour costs where all of it is used.
+fn full(curve: &Curve) -> Decimal {
+    curve.points.last().map(|it| it.1).unwrap_or_default()
+}
+
+fn told(it: &Crossing, names: &[String]) -> String {
+    let (from, own, than) = (percent(it.utilization), &names[it.curve], &names[it.than]);
+    format!("From {from} utilization on an hour costs less with {own} than with {than}")
+}
+
+/// What is owned against the price that it is measured by: the cheapest that is paid by use. Where nothing is owned,
+/// reservations against the cheapest that they begin to cost less than.
+fn told_by_utilization(found: &Curves, names: &[String]) -> String {
+    let of = |is_it: fn(LayerKind) -> bool| {
+        found.curves.iter().enumerate().filter(move |(_, it)| is_it(it.kind)).map(|(at, _)| at)
+    };
+    let owned: Vec<usize> = of(|it| it == LayerKind::Owned).collect();
+    let used: Vec<usize> = of(|it| it != LayerKind::Owned && !it.is_paid_unused()).collect();
+    let cheapest = used.iter().copied().min_by_key(|at| full(&found.curves[*at]));
+    match cheapest {
+        _ if owned.is_empty() => {
+            let first = found.crossings.iter().min_by_key(|it| (it.cost, it.utilization));
+            first.map_or_else(
+                || "At no utilization does one of them begin to cost less than another.".to_owned(),
+                |it| format!("{}.", told(it, names)),
+            )
+        }
+        None => "Utilization does not matter here: what is owned and what is reserved are paid whether they are used \
+                 or not."
+            .to_owned(),
+        Some(than) => {
+            let from = |own: &usize| found.crossings.iter().find(|it| (it.curve, it.than) == (*own, than));
+            let mut verdicts: Vec<(String, Vec<&str>)> = Vec::new();
+            for own in &owned {
+                let verdict = from(own).map_or_else(
+                    || "at no utilization".to_owned(),
+                    |it| format!("from {} utilization on", percent(it.utilization)),
+                );
+                match verdicts.iter_mut().find(|(same, _)| *same == verdict) {
+                    Some((_, of)) => of.push(&names[*own]),
+                    None => verdicts.push((verdict, vec![&names[*own]])),
+                }
+            }
+            let told = verdicts.iter().map(|(verdict, of)| {
+                let costs = if of.len() == 1 { "costs" } else { "cost" };
+                format!("{} {costs} less {verdict}", of.join(" and "))
+            });
+            let which = if used.len() == 1 { "" } else { ", the cheapest that is paid by use" };
+            format!("Against {}{which}: {}.", names[than], told.collect::<Vec<_>>().join("; "))
+        }
+    }
+}
+
 fn paid(answer: &Answer) -> Lines {
     let compared = &answer.comparison;
     let (months, every) = (compared.months, if compared.months > 24 { 12 } else { 6 });
@@ -136,7 +179,7 @@ fn paid(answer: &Answer) -> Lines {
     // The last one has room beside it.
     let between = (1..months).filter(|month| month % every == 0 && months - month > every / 3);
     labels.extend(between.map(|month| (count(month), month.to_string())));
-    labels.push((count(months), format!("{months} months")));
+    labels.push((count(months), months.to_string()));
     let lines: Vec<Line> = compared
         .options
         .iter()
@@ -176,6 +219,7 @@ fn paid(answer: &Answer) -> Lines {
         description: title.clone(),
         title,
         unit: format!("{} paid until then", answer.currency()),
+        range: "Months".to_owned(),
         labels,
         lines,
         notes: notes.collect(),
@@ -217,6 +261,7 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
                 },
                 label: it.name,
                 values: it.gpus,
+                highest: it.highest,
             });
             let layers: Vec<DurationLayer> = layers.collect();
             let served = |layer: &DurationLayer| -> Decimal {
@@ -238,6 +283,7 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
                 title: if parts.is_empty() { name } else { format!("{name}: {}", parts.join(", ")) },
                 description: "GPUs by the share of hours that ask for as many, the highest first.".to_owned(),
                 unit: "GPUs".to_owned(),
+                range: "Hours, the busiest first".to_owned(),
                 layers,
                 top: Decimal::ZERO,
                 format: |gpus| number(gpus, 1),
@@ -276,6 +322,11 @@ fn range(answer: &Answer) -> Histogram {
         description: title.clone(),
         title,
         unit: answer.currency().to_string(),
+        axes: format!(
+            "{} over {} months. The higher, the more of the draws",
+            answer.currency(),
+            answer.comparison.months
+        ),
         edges: drawn.edges.clone(),
         spreads: spreads.collect(),
         format: |amount| number(amount, 0),

@@ -200,6 +200,8 @@ proptest! {
         // Each step asks for no more than the one before.
         let tops: Vec<Decimal> =
             (0..found.hours.len()).map(|at| found.layers.iter().map(|it| it.gpus[at]).sum()).collect();
+        let highest: Decimal = found.layers.iter().map(|it| it.highest).sum();
+        prop_assert!((highest - compared.work[0].peak).abs() < decimal(1, 9), "{} is not the peak", highest);
         prop_assert!(tops.windows(2).all(|it| it[1] <= it[0] + decimal(1, 9)));
     }
 

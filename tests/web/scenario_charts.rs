@@ -1,0 +1,70 @@
+//! What the drawings of a scenario say, in the sentence above them and in their legends.
+
+use std::collections::BTreeSet;
+
+use gpuledger::accounts::Role;
+use gpuledger::scenario::template::templates;
+use sqlx::PgPool;
+
+use crate::support::{TestApp, html};
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn owning_is_measured_by_the_cheapest_price_that_is_paid_by_use(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    for (handle, edit, told) in [
+        (
+            "ten-nodes",
+            "",
+            "Against Lambda on demand at 3.99, the cheapest that is paid by use: The offer: ten nodes and As many nodes \
+             as pay cost less from 91.8 % utilization on.",
+        ),
+        (
+            "ten-nodes",
+            "?set=/option/4/place/0/on_demand/price=2",
+            "Against Lambda on demand at 2.00, the cheapest that is paid by use: The offer: ten nodes and As many nodes \
+             as pay cost less at no utilization.",
+        ),
+        (
+            "eight-million",
+            "",
+            "Against CoreWeave on demand at 6.16, the cheapest that is paid by use: Our own costs less from 63.1 % \
+             utilization on.",
+        ),
+    ] {
+        let page = finance.get(&format!("/scenarios/templates/{handle}{edit}")).await;
+        assert_eq!(html::text(&page.body, "#break-even .says"), told, "{handle}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_line_of_a_drawing_has_a_name_of_its_own_and_every_axis_one(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    for template in templates() {
+        let page = finance.get(&format!("/scenarios/templates/{}", template.handle)).await.body;
+        for section in ["#break-even", "#paid", "#mix", "#range"] {
+            let names = html::texts(&page, &format!("{section} .legend li"));
+            let known: BTreeSet<&String> = names.iter().collect();
+            assert_eq!(known.len(), names.len(), "{} {section}: {names:?}", template.handle);
+        }
+        for (section, axes) in [
+            ("#break-even", &["USD for a GPU-hour of work", "Utilization"][..]),
+            ("#paid", &["USD paid until then", "Months"]),
+            ("#mix", &["GPUs", "Hours, the busiest first"]),
+        ] {
+            let texts = html::texts(&page, &format!("{section} svg.chart text"));
+            let is_named = |axis: &&str| texts.iter().any(|it| it == axis);
+            assert!(texts.is_empty() || axes.iter().all(is_named), "{} {section}", template.handle);
+        }
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn who_has_paid_least_has_done_the_work(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let page = finance.get("/scenarios/templates/second-cloud").await.body;
+    assert!(html::text(&page, "#options").contains("All at Lambda does not do the work"), "which pays less");
+    assert_eq!(
+        html::text(&page, "#paid .says"),
+        "After 36 months Batch on spot at CoreWeave has paid least: 6,232,318 USD."
+    );
+}
