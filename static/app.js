@@ -128,7 +128,9 @@ function send(form, event) {
 }
 
 // What is wrong is told beside fields that stay as they are: they say so themselves, too.
-document.addEventListener("htmx:afterSettle", () => {
+document.addEventListener("htmx:afterSettle", (event) => {
+  // Each place beside a field settles, too; the answer does so once.
+  if (event.target.id !== "answer") return;
   for (const field of document.querySelectorAll("#edit [aria-describedby]")) {
     const said = document.getElementById(field.getAttribute("aria-describedby"));
     if (said?.querySelector(".problem")) field.setAttribute("aria-invalid", "true");

@@ -47,7 +47,13 @@ pub fn money(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
     Ok(figure(amount.bare(), 2))
 }
 
-/// The same in a sentence: `0.00` instead of a dash.
+/// The same without cents, where there is no room or need for them: `12,345`, `–`.
+#[askama::filter_fn]
+pub fn whole(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
+    Ok(figure(amount.bare(), 0))
+}
+
+/// In a sentence: `0.00` instead of a dash.
 #[askama::filter_fn]
 pub fn amount(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
     Ok(grouped(amount.bare().round(2)))

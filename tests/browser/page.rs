@@ -152,6 +152,15 @@ impl Page {
         self.call("Emulation.setEmulatedMedia", json!({ "media": media })).await;
     }
 
+    /// How many sheets of A4 the page is printed on.
+    pub async fn sheets(&mut self) -> u64 {
+        let paper = json!({ "paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": true });
+        let printed = self.call("Page.printToPDF", paper).await;
+        // "/Type /Pages" is the list of them.
+        let count = format!("atob({}).match(/\\/Type\\s*\\/Page\\b/g).length", printed["data"]);
+        self.ask(&count).await.as_u64().unwrap()
+    }
+
     pub async fn without_javascript(&mut self) {
         self.call("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
     }

@@ -1,7 +1,7 @@
 //! Somebody asks what if.
 
 use gpuledger::accounts::Role;
-use gpuledger::scenario::template::template;
+use gpuledger::scenario::template::{template, templates};
 use sqlx::PgPool;
 
 use super::Site;
@@ -59,6 +59,64 @@ async fn the_answer_follows_a_number_and_the_way_back_undoes_it(db: PgPool) {
     page.click("button", "Keep it").await;
     page.arrive("/scenarios/1").await;
     page.see("“What if” is kept.").await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_situation_is_printed_on_two_sheets(db: PgPool) {
+    let Some((site, mut page)) = Site::start(&db).await else { return };
+    site.person("ada@example.org", Role::Finance, &[]).await;
+    page.sign_in("ada@example.org").await;
+    for template in templates() {
+        page.go(&format!("/scenarios/templates/{}", template.handle)).await;
+        assert_eq!(page.sheets().await, 2, "{}", template.name);
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_options_come_to_is_seen_without_scrolling(db: PgPool) {
+    /// Tables that are wider than the place they have.
+    const CUT: &str = "[...document.querySelectorAll('#options > .scroll')].filter((it) => it.checkVisibility() \
+                       && it.scrollWidth > it.clientWidth + 1).map((it) => it.getAttribute('aria-label'))";
+    let Some((site, mut page)) = Site::start(&db).await else { return };
+    site.person("ada@example.org", Role::Finance, &[]).await;
+    page.sign_in("ada@example.org").await;
+    // Six options.
+    page.go("/scenarios/templates/base-and-burst").await;
+    assert_eq!(page.ask(CUT).await, serde_json::json!([]));
+    page.set_width(390).await;
+    assert_eq!(page.ask(CUT).await, serde_json::json!(["Every cost of every option"]));
+    // Where one scrolls, one still sees of what a figure is.
+    let left = "document.querySelector('#costs .total th').getBoundingClientRect().left";
+    let before = page.ask(left).await;
+    page.ask("document.querySelector('#costs').parentElement.scrollBy({ left: 200, behavior: 'instant' })")
+        .await;
+    page.until("document.querySelector('#costs').parentElement.scrollLeft == 200", "it scrolled").await;
+    assert_eq!(page.ask(left).await, before);
+}
+
+/// What is added is open, in view and focused, at an address that says where.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_option_that_is_added_is_where_one_looks(db: PgPool) {
+    const SEEN: &str = "(() => { const it = document.querySelector('#option-5'); if (!it) return false; \
+                        const { top, bottom } = it.getBoundingClientRect(); \
+                        return it.parentElement.open && top >= 0 && bottom <= innerHeight; })()";
+    let Some((site, mut page)) = Site::start(&db).await else { return };
+    site.person("ada@example.org", Role::Finance, &[]).await;
+    page.sign_in("ada@example.org").await;
+    for scripts in [true, false] {
+        if !scripts {
+            page.without_javascript().await;
+        }
+        for width in [1280, 390] {
+            page.set_width(width).await;
+            page.go("/scenarios/templates/eight-million").await;
+            page.click("button", "Add an option").await;
+            page.until("location.hash == '#option-5'", "the address says where").await;
+            page.until(SEEN, "it is open and in view").await;
+            page.until("document.activeElement.id == 'option-5'", "one goes on there").await;
+            page.see("It starts from the cheapest listed price on demand").await;
+        }
+    }
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

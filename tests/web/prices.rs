@@ -500,8 +500,8 @@ async fn clusters_and_scenarios_compare_with_the_list_that_holds(db: PgPool) {
     let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
     let template = "/scenarios/templates/ten-nodes";
     let added = admin.get(&format!("{template}?do=add:/option")).await.location().to_owned();
-    assert_eq!(added, format!("{template}?prices=0&add=/option#edit"));
-    let added = added.replace('?', ".json?").replace("#edit", "");
+    assert_eq!(added, format!("{template}?prices=0&add=/option#option-5"));
+    let added = added.replace('?', ".json?").replace("#option-5", "");
     let before = json(&mut admin, &added).await;
     let cheap = with(&[("price", "0.50")]);
     assert_eq!(enter(&mut admin, &cheap).await.status, StatusCode::SEE_OTHER);
@@ -532,7 +532,8 @@ async fn a_rate_of_a_scenario_takes_what_we_paid_and_odd_prices_are_told_beside_
     assert_eq!(taken.status, StatusCode::SEE_OTHER);
     let at = ours.strip_prefix("take:").and_then(|it| it.strip_suffix("=ours")).unwrap();
     let address = taken.location().to_owned();
-    assert!(address.contains(&format!("set={at}/price=3&")) && address.ends_with("#edit"), "{address}");
+    let field = format!("#f{}-price", at.replace('/', "-"));
+    assert!(address.contains(&format!("set={at}/price=3&")) && address.ends_with(&field), "{address}");
     let changed = html::text(&finance.get(&address).await.body, ".chips");
     assert!(changed.contains("our own effective price, Q"), "{changed}");
 

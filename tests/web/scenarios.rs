@@ -144,10 +144,17 @@ async fn the_address_is_the_state(db: PgPool) {
 
     // An option is copied by a button of the form.
     let copied = finance.get(&format!("{edited}&do=copy:/option/0")).await;
-    assert_eq!(copied.location(), format!("{edited}&copy=/option/0#edit"));
-    let page = finance.get(copied.location().trim_end_matches("#edit")).await;
+    assert_eq!(copied.location(), format!("{edited}&copy=/option/0#option-1"));
+    let page = finance.get(copied.location().trim_end_matches("#option-1")).await;
     let names = html::texts(&page.body, "#options .bars tbody th");
     assert_eq!(names[1], "On demand (2)", "{names:?}");
+    // What has no answer is not offered to be kept.
+    let names = html::texts(&page.body, "#keep button");
+    assert!(names.contains(&"Save as version 2".to_owned()) && names.contains(&"Keep a copy".to_owned()));
+    let page = finance.get(&format!("{address}?set=/months=0")).await;
+    let names = html::texts(&page.body, "#keep button");
+    assert!(!names.is_empty() && !names.iter().any(|it| it.starts_with("Save") || it.starts_with("Keep")));
+    assert!(html::text(&page.body, "#keep").contains("It can be kept once it has an answer"));
     // Machines are leased at a price: what the price stands on cannot go alone.
     let tenure = "/option/0/place/0/owned/machines/tenure";
     let leased = format!("/scenarios/templates/ten-nodes?set={tenure}/nodes=leased&set={tenure}/price=9500");

@@ -192,6 +192,21 @@ impl Edited {
         Self::of(base, edits, &self.prices)
     }
 
+    /// What the last edit added or copied, by its pointer.
+    pub(super) fn made(&self) -> Option<String> {
+        match self.edits.last()? {
+            Edit::Add(pointer) => match tree(&self.scenario).pointer(pointer)? {
+                Value::Array(list) => Some(format!("{pointer}/{}", list.len().checked_sub(1)?)),
+                _ => Some(pointer.clone()),
+            },
+            Edit::Copy(pointer) => {
+                let (list, at) = pointer.rsplit_once('/')?;
+                Some(format!("{list}/{}", at.parse::<usize>().ok()? + 1))
+            }
+            Edit::Set(..) | Edit::Remove(_) => None,
+        }
+    }
+
     /// What a field shows: what was typed, where it means nothing.
     pub(super) fn text(&self, field: &Field, tree: &Value) -> String {
         let misread = self.misread.iter().find(|it| it.pointer == field.pointer);

@@ -6,7 +6,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::one;
 use crate::scenario::comparison::Scenario;
 use crate::scenario::owning::{Draw, Fabric, Residual, Step};
-use crate::scenario::price::{Catalogue, Tier};
+use crate::scenario::price::{Catalogue, Price, Tier};
 
 /// A pointer's end and what it stands in.
 fn parent(pointer: &str) -> Option<(&str, &str)> {
@@ -55,16 +55,23 @@ pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str) -> Option
     Some(())
 }
 
+fn names(list: &[Value]) -> Vec<String> {
+    list.iter().filter_map(|it| it.get("name")?.as_str().map(str::to_owned)).collect()
+}
+
+/// A name as it is, or with a number where something is called so.
+fn unlike(names: &[String], name: &str) -> Option<String> {
+    // As many as there may be of anything, and one more, so that one is free.
+    let numbered = (2..=names.len() + 2).map(|n| format!("{name} ({n})"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|it| !names.contains(it))
+}
+
 pub(super) fn copy(tree: &mut Value, pointer: &str) -> Option<()> {
     let (list, at) = item(tree, pointer)?;
-    let names: Vec<String> =
-        list.iter().filter_map(|it| it.get("name")?.as_str().map(str::to_owned)).collect();
+    let names = names(list);
     let mut copied = list[at].clone();
     if let Some(name) = copied.get_mut("name") {
-        let old = name.as_str().unwrap_or_default();
-        // As many as there may be of anything, and one more, so that one is free.
-        let free = (2..=names.len() + 2).map(|n| format!("{old} ({n})")).find(|it| !names.contains(it));
-        *name = Value::String(free?);
+        *name = Value::String(unlike(&names, name.as_str().unwrap_or_default())?);
     }
     list.insert(at + 1, copied);
     Some(())
@@ -95,8 +102,10 @@ pub(super) fn remove(tree: &mut Value, pointer: &str) -> Option<()> {
 pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &Catalogue) -> Option<()> {
     let (_, name) = parent(pointer)?;
     let accelerator = scenario.work.first().map(|it| it.accelerator.as_str()).unwrap_or_default();
-    let rate = |tier| rate(scenario, list, accelerator, tier);
-    let place = json!({ "on_demand": rate(Tier::OnDemand) });
+    let offer = |tier| cheapest(scenario, list, accelerator, tier);
+    let rate = |tier| rate(offer(tier));
+    let supplier = offer(Tier::OnDemand).map_or("", |it| it.supplier.as_str());
+    let place = json!({ "supplier": supplier, "on_demand": rate(Tier::OnDemand) });
     let free = |list: &Value, what: &str| {
         let of: Vec<&str> =
             list.as_array().into_iter().flatten().filter_map(|it| it.get("name")?.as_str()).collect();
@@ -104,6 +113,11 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &C
     };
     let target = tree.pointer_mut(pointer)?;
     let new = match name {
+        // Called by what it is.
+        "option" if !supplier.is_empty() => {
+            let name = unlike(&names(target.as_array()?), &format!("On demand, {supplier}"))?;
+            json!({ "name": name, "place": [place] })
+        }
         "option" => json!({ "name": free(target, "Option")?, "place": [place] }),
         "work" => json!({
             "name": free(target, "work")?,
@@ -141,11 +155,19 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &C
     Some(())
 }
 
-/// The cheapest listed price of the work's accelerator with its source; without one 0, which asks for another.
-fn rate(scenario: &Scenario, list: &Catalogue, accelerator: &str, tier: Tier) -> Value {
-    let mut of_model = list.of(accelerator);
-    let found = of_model.find(|it| it.currency == scenario.currency && it.tier == tier);
-    found.map_or_else(
+/// The cheapest listed price of the work's accelerator.
+fn cheapest<'a>(
+    scenario: &Scenario,
+    list: &'a Catalogue,
+    accelerator: &'a str,
+    tier: Tier,
+) -> Option<&'a Price> {
+    list.of(accelerator).find(|it| it.currency == scenario.currency && it.tier == tier)
+}
+
+/// A price with its source; without one 0, which asks for another.
+fn rate(offer: Option<&Price>) -> Value {
+    offer.map_or_else(
         || json!({ "price": Decimal::ZERO }),
         |it| {
             let source = format!("{}, {}", format!("{} {}", it.supplier, it.sku).trim_end(), it.source);

@@ -142,12 +142,31 @@ fn ways_of_paying_come_with_a_listed_price_and_go() {
         assert!(compared.is_ok(), "{way}: {compared:?}");
     }
     let option = of(&base, vec![Edit::Add("/option".to_owned())]).unwrap();
-    let rate = option.scenario.options[2].places[0].on_demand.clone().unwrap();
+    let added = &option.scenario.options[2];
+    let rate = added.places[0].on_demand.clone().unwrap();
     assert!(rate.price > Decimal::ZERO && rate.date.is_some() && !rate.source.is_empty());
+    // Called by who asks that price.
+    let supplier = added.places[0].supplier.as_str();
+    assert!(!supplier.is_empty() && rate.source.starts_with(supplier), "{}", rate.source);
+    assert_eq!(added.name, format!("On demand, {supplier}"));
+    let twice = of(&base, vec![Edit::Add("/option".to_owned()); 2]).unwrap();
+    assert_eq!(twice.scenario.options[3].name, format!("On demand, {supplier} (2)"));
     let gone = of(&base, vec![Edit::Remove("/option/1/place/0/on_demand".to_owned())]).unwrap();
     assert_eq!(gone.scenario.options[1].places[0].on_demand, None);
     let work = of(&base, vec![Edit::Add("/work".to_owned())]).unwrap();
     assert_eq!(work.scenario.work[1].name, "work 2");
+}
+
+#[test]
+fn what_was_made_last_is_known() {
+    let made = |edits: Vec<Edit>| of(&base(), edits).unwrap().made();
+    assert_eq!(made(vec![Edit::Add("/option".to_owned())]).as_deref(), Some("/option/2"));
+    assert_eq!(made(vec![Edit::Copy("/option/0".to_owned())]).as_deref(), Some("/option/1"));
+    let spot = "/option/0/place/0/spot";
+    assert_eq!(made(vec![Edit::Add(spot.to_owned())]).as_deref(), Some(spot));
+    let block = Edit::Add("/option/0/place/0/blocks".to_owned());
+    assert_eq!(made(vec![block.clone()]).as_deref(), Some("/option/0/place/0/blocks/0"));
+    assert_eq!(made(vec![block, set("/months", "24")]), None);
 }
 
 #[test]

@@ -72,8 +72,13 @@ impl Section {
 
     /// What a field of it is called with what it belongs to: `Price of a node, Our own`.
     pub(super) fn label(&self, field: &Field) -> String {
-        let whose = self.title.strip_prefix("Work: ").unwrap_or(&self.title);
+        let whose = self.whose();
         if self.pointer.is_empty() { field.label.to_owned() } else { format!("{}, {whose}", field.label) }
+    }
+
+    /// The name of the work or the option.
+    pub(super) fn whose(&self) -> &str {
+        self.title.strip_prefix("Work: ").unwrap_or(&self.title)
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) async fn show<F: Future<Output = Result<Page>>>(
         return files::hand_out(&base, edited, file).await;
     }
     if is_form && !is_fragment {
-        let part = if said.act.is_some() || said.take.is_some() { "#edit" } else { "" };
+        let part = notes::place(said, &edited);
         return Ok(respond::see_other(format!("{address}{part}")));
     }
     let mut response = respond::html(page(base, edited).await?)?;

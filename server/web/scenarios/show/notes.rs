@@ -2,7 +2,9 @@
 
 use super::super::super::filters;
 use super::super::super::words::number;
-use super::super::field::{Section, Takes};
+use super::super::edit::Edited;
+use super::super::field::{Section, Takes, sections};
+use super::super::keep::Said;
 use super::page::Page;
 use crate::money::Decimal;
 use crate::scenario::check::Finding;
@@ -57,6 +59,30 @@ pub(super) fn note(finding: &Finding, sections: &[Section], is_refusal: bool) ->
 pub(super) fn capital(text: &str) -> String {
     let text = filters::capital(text.trim_end_matches('.'));
     if text.ends_with('?') { text } else { format!("{text}.") }
+}
+
+/// Where a page is opened after what was pressed: at what came of it, which is unfolded there.
+pub(super) fn place(said: &Said, edited: &Edited) -> String {
+    if let Some((rate, _)) = &said.take {
+        return format!("#{}", id(&format!("{rate}/price")));
+    }
+    if said.act.is_none() {
+        return String::new();
+    }
+    let Some(made) = edited.made() else { return "#edit".to_owned() };
+    let sections = sections(&edited.scenario);
+    if let Some(section) = sections.iter().find(|it| it.pointer == made) {
+        return format!("#{}", section_id(&section.pointer));
+    }
+    let inside = format!("{made}/");
+    let mut fields = sections.iter().flat_map(Section::fields);
+    let first = fields.find(|it| !it.is_rare && it.pointer.starts_with(&inside));
+    first.map_or_else(|| "#edit".to_owned(), |it| format!("#{}", id(&it.pointer)))
+}
+
+/// An id of a section: `option-2`.
+pub(super) fn section_id(pointer: &str) -> String {
+    pointer.trim_start_matches('/').replace('/', "-")
 }
 
 /// An id of a field; it holds nothing that a selector would take for something.

@@ -8,14 +8,14 @@ use super::super::super::words::term;
 use super::super::super::{filters, paths};
 use super::super::answer::{Answer, answer};
 use super::super::charts::{Charts, draw};
-use super::super::edit::{Edited, tree};
+use super::super::edit::{Edit, Edited, tree};
 use super::super::field::{Field, Section, Takes, sections};
 use super::super::keep::{Base, FROM_LEDGER};
 use super::super::ledger::FromLedger;
 use super::super::prices::Choice;
 use super::super::{below, words};
 use super::made::left_out;
-use super::notes::{Note, capital, id, note, note_id};
+use super::notes::{Note, capital, id, note, note_id, section_id};
 use crate::accounts::{Person, Role};
 use crate::clock;
 use crate::money::Currency;
@@ -23,8 +23,12 @@ use crate::scenario::claim::{Claim, claims};
 use crate::scenario::comparison::Scenario;
 use crate::scenario::owning::Term;
 use crate::scenario::template::claims_about;
+use crate::scenario::uncertainty::{Input, inputs};
 use crate::scenarios::{self, Share, may_change};
 use crate::web::error::Result;
+
+/// Numbers that paper has room for.
+const ON_PAPER: usize = 24;
 
 #[derive(Template)]
 #[template(path = "scenarios/show.html")]
@@ -190,13 +194,61 @@ impl Page {
         term(of, &self.scenario().currency)
     }
 
-    /// Whether a section was edited last, or something is wrong with what is folded away in it.
+    /// Whether a section was made or edited last, or something is wrong with what is folded away in it.
     fn is_open(&self, section: &Section) -> bool {
         let inside = format!("{}/", section.pointer);
         let is_here = |pointer: &str| format!("{pointer}/").starts_with(&inside);
+        let last = self.edited.made().or_else(|| Some(self.edited.edits.last()?.pointer().to_owned()));
         section.pointer.is_empty()
-            || self.edited.edits.last().is_some_and(|it| is_here(it.pointer()))
+            || last.is_some_and(|it| is_here(&it))
             || self.notes.iter().any(|it| it.is_refusal && it.pointer.starts_with(&inside))
+    }
+
+    /// Numbers that it was computed with, as paper says them: those that move the answer most first, and how many there
+    /// are besides.
+    fn inputs(&self) -> (Vec<(String, String)>, usize) {
+        let lead = self.answer.as_ref().and_then(|(it, _)| it.lead.as_ref());
+        let mut told: Vec<Input> = lead.iter().flat_map(|it| &it.swings).map(|it| it.input.clone()).collect();
+        for input in inputs(self.scenario()) {
+            if !told.contains(&input) {
+                told.push(input);
+            }
+        }
+        let rest = told.len().saturating_sub(ON_PAPER);
+        told.truncate(ON_PAPER);
+        let pair = |it: Input| {
+            let value = words::of_input(&it, &it.value);
+            (it.label, value)
+        };
+        (told.into_iter().map(pair).collect(), rest)
+    }
+
+    /// Of what was just added, what it starts from.
+    fn starts_from(&self, section: &Section) -> Option<String> {
+        self.edited.made().filter(|it| *it == section.pointer)?;
+        let scenario = self.scenario();
+        match self.edited.edits.last()? {
+            Edit::Copy(pointer) => {
+                let original = self.sections.iter().find(|it| it.pointer == *pointer)?;
+                Some(format!("It starts as a copy of {}.", original.whose()))
+            }
+            Edit::Add(list) if list == "/work" => Some("It starts as 8 GPUs, day and night.".to_owned()),
+            _ => {
+                let place = scenario.options.last()?.places.first()?;
+                let rate = place.on_demand.as_ref()?;
+                if rate.price.is_zero() {
+                    let (model, currency) = (scenario.accelerator_of(place), &scenario.currency);
+                    return Some(format!(
+                        "It starts without a price: none on demand is listed for {model} in {currency}."
+                    ));
+                }
+                Some(format!(
+                    "It starts from the cheapest listed price on demand: {} of {}. Change what is different.",
+                    filters::figure(rate.price, 2),
+                    place.supplier
+                ))
+            }
+        }
     }
 
     /// What a rate can take.
