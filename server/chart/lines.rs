@@ -43,7 +43,7 @@ pub struct Note {
     pub at: (Decimal, Decimal),
     /// "From 52 % on, our own cost less than AWS".
     pub title: String,
-    /// Very short, beside the point: "52 %".
+    /// Very short, beside the point: "52 %". Empty: the point alone.
     pub label: String,
 }
 
@@ -153,6 +153,9 @@ impl Lines {
                 continue;
             }
             draw(Mark::Dot { title: &note.title, at: [(x, y)] })?;
+            if note.label.is_empty() {
+                continue;
+            }
             // On the side that has more room; where those before are in the way of both places, the point alone.
             let (pixels, wide) = (
                 x / end * frame.width(),

@@ -59,6 +59,16 @@ async fn every_line_of_a_drawing_has_a_name_of_its_own_and_every_axis_one(db: Pg
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_only_its_sale_repays_is_told_so(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let page = finance.get("/scenarios/templates/eight-million").await.body;
+    let points = html::texts(&page, "#paid svg.narrow circle title");
+    let told = |start: &str| points.iter().filter(|it| it.starts_with(start)).count();
+    assert_eq!((told("After 8.2 months Our own"), told("Only with what is left at the end Our own")), (1, 2));
+    assert_eq!(points.len(), 3, "{points:?}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn who_has_paid_least_has_done_the_work(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let page = finance.get("/scenarios/templates/second-cloud").await.body;

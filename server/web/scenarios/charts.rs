@@ -189,13 +189,15 @@ fn paid(answer: &Answer) -> Lines {
         })
         .collect();
     let repaid = repaid(compared);
-    let says = |months: Decimal, option: usize, other: usize| {
-        let months = number(months, 1);
-        format!(
-            "After {months} months {} has cost no more than {}",
-            answer.name(&option),
-            answer.name(&other)
-        )
+    // In the last month what is left is sold.
+    let is_sold = |after: Decimal| after >= count(months);
+    let says = |after: Decimal, option: usize, other: usize| {
+        let (name, other) = (answer.name(&option), answer.name(&other));
+        if is_sold(after) {
+            format!("Only with what is left at the end {name} has cost no more than {other}")
+        } else {
+            format!("After {} months {name} has cost no more than {other}", number(after, 1))
+        }
     };
     let first = repaid.iter().filter(|it| compared.cheapest.is_none_or(|at| at == it.option));
     let title = match first.min_by_key(|it| it.months) {
@@ -213,7 +215,8 @@ fn paid(answer: &Answer) -> Lines {
     let notes = repaid.iter().map(|it| Note {
         at: (it.months, it.paid),
         title: says(it.months, it.option, it.other),
-        label: number(it.months, 1),
+        // Where the axis ends it says when.
+        label: if is_sold(it.months) { String::new() } else { number(it.months, 1) },
     });
     Lines {
         description: title.clone(),
