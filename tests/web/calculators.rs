@@ -68,3 +68,21 @@ async fn what_is_entered_stands_in_the_address_and_what_is_wrong_beside_its_fiel
     let page = finance.get("/scenarios/calculators/memory?weights=fp8&accelerator=nvidia-a100-sxm-80").await;
     assert_eq!(html::texts(&page.body, "#n-weights .problem").len(), 1, "{}", page.body);
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn figures_one_may_have_read_are_put_right(db: PgPool) {
+    let mut lead = TestApp::new(db).signed_in(Role::Lead).await;
+    let claims: Value = serde_json::from_str(&lead.get("/scenarios/claims.json").await.body).unwrap();
+    let page = lead.get("/scenarios/claims").await;
+    assert_eq!(page.status, StatusCode::OK);
+    let text = html::text(&page.body, "main");
+    for claim in claims.as_array().unwrap() {
+        for part in ["says", "printed", "why"] {
+            assert!(text.contains(claim[part].as_str().unwrap()), "{claim}");
+        }
+        for figure in claim["right"].as_array().unwrap() {
+            assert!(text.contains(figure["of"].as_str().unwrap()), "{figure}");
+        }
+    }
+    assert!(text.contains("$18,628") && text.contains("24,906.24 dollars a year"), "{text}");
+}

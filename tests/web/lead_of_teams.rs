@@ -172,6 +172,8 @@ const SEEN: &[(&str, &[&str])] = &[
     ("/scenarios/new.csv", &["/scenarios/new.csv?from=2026-09"]),
     ("/scenarios/new.toml", &["/scenarios/new.toml?from=2026-09"]),
     ("/scenarios/templates/{template}", &["/scenarios/templates/{situation}"]),
+    ("/scenarios/claims", &["/scenarios/claims"]),
+    ("/scenarios/claims.json", &["/scenarios/claims.json"]),
     ("/scenarios/calculators", &["/scenarios/calculators"]),
     ("/scenarios/calculators/{calculator}", &["/scenarios/calculators/spot"]),
     ("/scenarios/{scenario}", &["/scenarios/1", "/scenarios/1?set=/months=6"]),

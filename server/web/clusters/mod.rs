@@ -3,7 +3,6 @@
 pub(super) mod change;
 pub(super) mod changes;
 mod chart;
-pub(super) mod claims;
 pub(super) mod cluster;
 pub(super) mod month;
 pub(super) mod new;

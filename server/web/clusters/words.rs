@@ -6,7 +6,6 @@ pub(super) use super::super::words::{finding, term};
 use crate::money::Decimal;
 use crate::onprem::{Comparison, Economics};
 use crate::scenario::capacity::{Full, Order};
-use crate::scenario::claim::Value;
 use crate::scenario::owning::{Component, Cooling, Hours};
 use crate::scenario::{BreakEven, Verdict};
 
@@ -75,11 +74,6 @@ impl Cooling {
 /// A price of a kWh, which is a fraction of a unit.
 pub(super) fn fine(price: &Decimal) -> String {
     figure(*price, FINE)
-}
-
-/// A figure of a claim; they are all in dollars.
-pub(super) fn in_dollars(figure: &Value) -> String {
-    stated(figure.value, figure.unit, "dollars")
 }
 
 /// Components with what each shows of the total in cents.

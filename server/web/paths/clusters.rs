@@ -30,15 +30,6 @@ pub struct NewCluster;
 #[typed_path("/clusters/new/figure", rejection(Error))]
 pub struct NewClusterFigure;
 
-/// Figures about owning that people may have read.
-#[derive(TypedPath)]
-#[typed_path("/clusters/claims", rejection(Error))]
-pub struct ClusterClaims;
-
-#[derive(TypedPath)]
-#[typed_path("/clusters/claims.json", rejection(Error))]
-pub struct ClusterClaimsJson;
-
 #[derive(Clone, TypedPath, Deserialize)]
 #[typed_path("/clusters/{cluster}", rejection(Error))]
 pub struct Cluster {

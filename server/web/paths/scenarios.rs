@@ -33,6 +33,15 @@ pub struct ScenarioTemplate {
     pub template: In<String>,
 }
 
+/// Figures that people may have read, and what is right.
+#[derive(TypedPath)]
+#[typed_path("/scenarios/claims", rejection(Error))]
+pub struct Claims;
+
+#[derive(TypedPath)]
+#[typed_path("/scenarios/claims.json", rejection(Error))]
+pub struct ClaimsJson;
+
 /// One formula at a time.
 #[derive(TypedPath)]
 #[typed_path("/scenarios/calculators", rejection(Error))]

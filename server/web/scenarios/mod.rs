@@ -5,6 +5,7 @@ pub(super) mod begin;
 pub(super) mod calculators;
 pub(super) mod change;
 mod charts;
+pub(super) mod claims;
 mod edit;
 mod field;
 mod keep;

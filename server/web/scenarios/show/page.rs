@@ -16,7 +16,7 @@ use super::super::prices::Choice;
 use super::super::{below, words};
 use super::made::left_out;
 use super::notes::{Note, capital, id, note, note_id, section_id};
-use crate::accounts::{Person, Role};
+use crate::accounts::Person;
 use crate::clock;
 use crate::money::Currency;
 use crate::scenario::claim::{Claim, claims};
@@ -44,7 +44,6 @@ pub(in crate::web::scenarios) struct Page {
     answer: Option<(Answer, Charts)>,
     may_change: bool,
     /// Leads have no page of them.
-    reads_claims: bool,
     shares: Vec<Share>,
     /// Why what was sent was not done.
     pub problem: Option<String>,
@@ -98,7 +97,6 @@ impl Page {
             notes,
             answer: answered,
             may_change,
-            reads_claims: person.role != Role::Lead,
             shares,
             problem: None,
         })

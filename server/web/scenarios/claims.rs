@@ -1,4 +1,4 @@
-//! `/clusters/claims`: figures that people may have read, and what is right.
+//! `/scenarios/claims`: figures that people may have read, and what is right.
 
 use askama::Template;
 
@@ -7,19 +7,18 @@ use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::words;
 use crate::scenario::claim::{Claim, claims};
-use crate::web::respond::As;
 
 #[derive(Template)]
-#[template(path = "clusters/claims.html")]
+#[template(path = "scenarios/claims.html")]
 struct Page {
     layout: Layout,
     claims: Vec<Claim>,
 }
 
-pub async fn index(_: paths::ClusterClaims, layout: Layout) -> Result {
+pub async fn index(_: paths::Claims, layout: Layout) -> Result {
     respond::html(Page { layout, claims: claims() })
 }
 
-pub async fn json(_: paths::ClusterClaimsJson) -> Result {
+pub async fn json(_: paths::ClaimsJson) -> Result {
     respond::json(&claims())
 }
