@@ -13,6 +13,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, product};
 use crate::scenario::comparison::{Moved, Place, Scenario};
 use crate::scenario::egress::Rates;
+use crate::scenario::profile::Shape;
 
 /// A number that may turn out lower or higher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -80,10 +81,14 @@ fn input(range: &Range, pointer: String, label: String, value: Decimal) -> Input
     Input { keys: vec![pointer], label, value, low, high, least, most, in_percent: range.in_percent() }
 }
 
-/// The document with what is uncertain about it and stands nowhere: how much work spot does again, where that follows from
-/// how often it is taken away; and times what a price list says.
+/// The document without the hours that it asks for, and with what is uncertain about it and stands nowhere: how much work
+/// spot does again, where that follows from how often it is taken away; and times what a price list says.
 fn tree(scenario: &Scenario) -> Value {
     let mut scenario = scenario.clone();
+    // Thousands of measured hours need not be looked through.
+    for work in &mut scenario.work {
+        work.demand = Shape::Hours { gpus: Vec::new() };
+    }
     let mut lists = Vec::new();
     for (at, option) in scenario.options.iter_mut().enumerate() {
         for (n, place) in option.places.iter_mut().enumerate() {
