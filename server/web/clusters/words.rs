@@ -1,7 +1,7 @@
 //! The words of clusters: capacity, cooling, and owning against a price.
 
 use super::super::filters::figure;
-use super::super::words::{FINE, break_even, stated};
+use super::super::words::{FINE, break_even};
 pub(super) use super::super::words::{finding, term};
 use crate::money::Decimal;
 use crate::onprem::{Comparison, Economics};
