@@ -9,12 +9,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::NaiveDate;
-use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
+use sqlx::{Connection as _, PgConnection, Postgres, QueryBuilder, Row as _};
 
 use super::as_of::{Error, as_of};
 use super::basis::Basis;
 use super::denomination::denominate;
-use super::machines::Machine;
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::rollup_of;
 use super::{Answers, Filter, Grouping, Question, Spend, owned_hours};
@@ -41,8 +40,6 @@ pub struct Hourly {
     pub costs: Vec<Decimal>,
     /// What our own machines cost by that beyond what `direct` has of it.
     pub running: Decimal,
-    /// The machines of it.
-    pub machines: Vec<Machine>,
 }
 
 /// Accelerators of one name, of one provider, paid for in one way.
@@ -75,6 +72,18 @@ pub struct Ways {
     pub unused: BTreeMap<String, Decimal>,
     /// Part-seconds that name no hour.
     pub spread: Decimal,
+    /// The machines that accelerators came in.
+    pub instances: Vec<Instance>,
+}
+
+/// Accelerators of one name in one type of machine.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    pub accelerator: String,
+    pub provider: String,
+    pub instance_type: String,
+    /// Paid for and owned.
+    pub part_seconds: Decimal,
 }
 
 /// Why there is no answer.
@@ -112,14 +121,7 @@ impl Answers {
         let key = (Question { sequence: None, ..direct.of_everything() }, basis.clone());
         let ways = self.ways.get(key, ways_of(db, &direct, &basis, sequence)).await?;
         let costs = owned_hours::costs(&mut *db, self, &asked, &direct, &ways.all).await?;
-        Ok(Hourly {
-            spend,
-            direct: of_direct,
-            costs: costs.of_ways,
-            running: costs.running,
-            machines: self.machines(&mut *db, &direct, sequence).await?,
-            ways,
-        })
+        Ok(Hourly { spend, direct: of_direct, costs: costs.of_ways, running: costs.running, ways })
     }
 }
 
@@ -162,6 +164,7 @@ async fn ways_of(
         Column::Sql("accelerator", "k.accelerator"),
         Column::Sql("provider", "k.provider"),
         Column::Sql("pricing", "k.pricing"),
+        Column::Sql("instance_type", "k.instance_type"),
         Column::Sql(
             "account",
             "case when k.pricing = 'Owned' then coalesce(nullif(k.sub_account, ''), k.billing_account) else '' end",
@@ -175,12 +178,17 @@ async fn ways_of(
     ];
     let mut query = QueryBuilder::<Postgres>::new(
         "select c.billing_month, c.day, c.is_whole_period, c.accelerator, c.provider, c.pricing, c.account, c.kind, \
-         c.weight, c.hours, c.quantity, ",
+         c.instance_type, c.weight, c.hours, c.quantity, ",
     );
     query.push(rows.amount("cost"));
     query.push(" as cost");
     rows.push(&mut query, &[Measure::Cost, Measure::Hours, Measure::Quantity], &columns);
-    let found = query.build().fetch_all(db).await?;
+    // A group of 24 sums is expected to be large, and to be kept in memory it may be: there are few. Sorting a row for every
+    // machine and day takes twice as long.
+    let mut tx = db.begin().await?;
+    sqlx::query("set local hash_mem_multiplier = 16").execute(&mut *tx).await?;
+    let found = query.build().fetch_all(&mut *tx).await?;
+    tx.commit().await?;
     let mut adding = Adding::new(question.period);
     for row in &found {
         adding.add(Row {
@@ -193,6 +201,7 @@ async fn ways_of(
                 row.try_get("pricing")?,
                 row.try_get("account")?,
             ],
+            instance_type: row.try_get("instance_type")?,
             kind: row.try_get("kind")?,
             weight: row.try_get("weight")?,
             hours: row.try_get("hours")?,
@@ -210,6 +219,7 @@ struct Row {
     is_whole_period: bool,
     /// Accelerator, provider, pricing, account.
     key: [String; 4],
+    instance_type: String,
     kind: String,
     /// Part-seconds of a unit of quantity.
     weight: i64,
@@ -224,6 +234,8 @@ struct Adding {
     hours: usize,
     ways: BTreeMap<[String; 4], (Vec<Decimal>, Decimal)>,
     unused: BTreeMap<String, Decimal>,
+    /// By accelerator, provider and type.
+    instances: BTreeMap<[String; 3], Decimal>,
     spread: Decimal,
 }
 
@@ -231,7 +243,8 @@ impl Adding {
     fn new(period: Period) -> Self {
         let days = period.days();
         let hours = usize::try_from((days.end - days.start).num_hours()).unwrap_or_default();
-        Self { period, hours, ways: BTreeMap::new(), unused: BTreeMap::new(), spread: Decimal::ZERO }
+        let (unused, instances) = (BTreeMap::new(), BTreeMap::new());
+        Self { period, hours, ways: BTreeMap::new(), unused, instances, spread: Decimal::ZERO }
     }
 
     /// The hour of the period that a day begins with; none outside of it.
@@ -255,6 +268,9 @@ impl Adding {
         let told: Decimal = row.hours.iter().copied().sum();
         let rest = (row.quantity - told).times(row.weight);
         let over = self.spread_over(&row);
+        let [accelerator, provider, ..] = &row.key;
+        let instance = [accelerator.clone(), provider.clone(), row.instance_type.clone()];
+        *self.instances.entry(instance).or_default() += row.quantity.times(row.weight);
         // A period has thousands of hours, and a way of paying thousands of rows.
         let empty = || (vec![Decimal::ZERO; self.hours], Decimal::ZERO);
         let (hours, cost) = self.ways.entry(row.key).or_insert_with(empty);
@@ -296,7 +312,16 @@ impl Adding {
         });
         // What costs nothing and takes no time is nothing.
         let is_there = |it: &HourlyWay| !it.cost.is_zero() || it.hours.iter().any(|hour| !hour.is_zero());
-        Ways { all: ways.filter(is_there).collect(), unused: self.unused, spread: self.spread }
+        let instances =
+            self.instances.into_iter().map(|([accelerator, provider, instance_type], part_seconds)| {
+                Instance { accelerator, provider, instance_type, part_seconds }
+            });
+        Ways {
+            all: ways.filter(is_there).collect(),
+            unused: self.unused,
+            spread: self.spread,
+            instances: instances.collect(),
+        }
     }
 }
 
@@ -314,6 +339,7 @@ mod tests {
             day: day.parse().unwrap(),
             is_whole_period,
             key: ["H100", "AWS", "Standard", ""].map(str::to_owned),
+            instance_type: "p5.48xlarge".to_owned(),
             kind: "usage".to_owned(),
             weight: 10,
             hours: of_day,
@@ -341,6 +367,9 @@ mod tests {
         assert_eq!(way.hours[SEPTEMBER + 23], 10.into());
         assert_eq!((way.hours.iter().copied().sum(), way.cost), (Decimal::from(40), 14.into()));
         assert!(found.spread.is_zero());
+        let of: Vec<_> =
+            found.instances.iter().map(|it| (it.instance_type.as_str(), it.part_seconds)).collect();
+        assert_eq!(of, [("p5.48xlarge", 40.into())]);
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub use history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
     history_choices,
 };
-pub use hourly::{Hourly, HourlyError, HourlyWay, Ways};
+pub use hourly::{Hourly, HourlyError, HourlyWay, Instance, Ways};
 pub use imports::{
     Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file, lines_of,
     rejection, rejections, waiting,

@@ -117,7 +117,8 @@ impl Weigh for Vec<Machine> {
 impl Weigh for Ways {
     fn bytes(&self) -> usize {
         let hours = |it: &HourlyWay| size_of_val(it.hours.as_slice());
-        size_of_val(self) + self.all.iter().map(|it| size_of_val(it) + hours(it)).sum::<usize>()
+        let ways: usize = self.all.iter().map(|it| size_of_val(it) + hours(it)).sum();
+        size_of_val(self) + ways + 2 * size_of_val(self.instances.as_slice())
     }
 }
 

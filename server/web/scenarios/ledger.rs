@@ -20,7 +20,7 @@ use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{self, Register, systems};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, Grouping, Hourly, HourlyError, Machine, Question, Unconverted};
+use crate::report::{self, Answers, Grouping, Hourly, HourlyError, Instance, Question, Unconverted};
 use crate::scenario::arithmetic::product;
 use crate::scenario::check;
 use crate::scenario::comparison::Scenario;
@@ -356,7 +356,7 @@ fn models(found: &Hourly, around: &Around<'_>) -> Vec<Used> {
         by_name.entry(name).or_default();
     }
     let of_name = |(name, ways): (&str, Vec<Way>)| {
-        let (model, gpus_per_node) = model_of(name, &found.machines)?;
+        let (model, gpus_per_node) = model_of(name, &found.ways.instances)?;
         let unused = found.ways.unused.get(name).copied().unwrap_or_default();
         Some(Used {
             accelerator: model.id,
@@ -374,9 +374,9 @@ fn models(found: &Hourly, around: &Around<'_>) -> Vec<Used> {
 }
 
 /// The model that most hours of a name were of, and how many of it came in a machine.
-fn model_of(name: &str, machines: &[Machine]) -> Option<(&'static Model, u32)> {
-    let of_name = machines.iter().filter(|it| it.accelerator.as_deref() == Some(name));
-    let most = of_name.max_by_key(|it| it.accelerator_hours + it.owned_hours);
+fn model_of(name: &str, instances: &[Instance]) -> Option<(&'static Model, u32)> {
+    let of_name = instances.iter().filter(|it| it.accelerator == name);
+    let most = of_name.max_by_key(|it| it.part_seconds);
     let instance = most.and_then(|it| find_instance(&it.provider, &it.instance_type));
     let of_instance = instance.map(|it| it.model).filter(|it| it.name == name);
     let written = most.and_then(|it| find_model(&it.instance_type)).filter(|it| it.name == name);
