@@ -67,8 +67,9 @@ fn divide(costs: &mut [Decimal], ways: &[HourlyWay], groups: &[Group], hides_poo
     let shared_hours = by_hours(shared.iter().map(|it| it.owned_hours).sum());
     for (group, (cost, hours)) in of_accounts.into_iter().zip(shared_costs.into_iter().zip(shared_hours)) {
         let among = |way: &HourlyWay| way.is_owned() && way.account == account(group);
-        if let Some(parts) = parts(ways, among, group.owned_cost + cost, group.owned_hours + hours) {
-            parts.into_iter().for_each(|(at, part)| costs[at] = part);
+        let parts = parts(ways, among, group.owned_cost + cost, group.owned_hours + hours);
+        for (at, part) in parts.into_iter().flatten() {
+            costs[at] = part;
         }
     }
 }

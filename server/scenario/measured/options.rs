@@ -41,7 +41,7 @@ pub struct TooDear {
 /// Why a model has no place of some kind.
 enum Refusal {
     NoPrice,
-    TooDear(TooDear),
+    TooDear(Box<TooDear>),
 }
 
 /// Makes a place for a model.
@@ -105,7 +105,7 @@ fn reserved(measured: &Measured, used: &Used, tier: Tier, months: u32) -> Result
     if let Some(OnDemand { supplier, rate: by_use, is_own }) = &on_demand {
         let utilization = utilization_of_first_node(used);
         if product(&[utilization, by_use.price]) <= rate.price {
-            return Err(Refusal::TooDear(TooDear {
+            return Err(Refusal::TooDear(Box::new(TooDear {
                 option: String::new(),
                 is_offered: false,
                 name: used.name.clone(),
@@ -115,7 +115,7 @@ fn reserved(measured: &Measured, used: &Used, tier: Tier, months: u32) -> Result
                 is_own: *is_own,
                 gpus: used.gpus_per_node,
                 utilization,
-            }));
+            })));
         }
         suppliers.extend(Some(supplier.as_str()).filter(|it| *it != price.supplier));
     }
@@ -147,7 +147,7 @@ impl Found {
                 Err(refusal) => {
                     match refusal {
                         Refusal::NoPrice => without_price.push(used.name.as_str()),
-                        Refusal::TooDear(it) => too_dear.push(TooDear { option: name.to_owned(), ..it }),
+                        Refusal::TooDear(it) => too_dear.push(TooDear { option: name.to_owned(), ..*it }),
                     }
                     otherwise(used)
                 }

@@ -84,7 +84,7 @@ fn too_dear(it: &TooDear) -> String {
     let (price, on_demand) = (figure(it.price, 2), figure(it.on_demand, 2));
     let left_out = if it.is_offered { "" } else { " is left out" };
     let so = if it.is_offered { ", so it is all on demand" } else { "" };
-    let by_use = if it.is_own { format!("the {on_demand} we paid") } else { format!("{on_demand}") };
+    let by_use = if it.is_own { format!("the {on_demand} we paid") } else { on_demand };
     if it.price >= it.on_demand {
         format!(
             "{option}{left_out}: {name} from {supplier} at {price} an hour is no cheaper than {by_use} on demand{so}."
