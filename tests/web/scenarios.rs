@@ -107,6 +107,24 @@ async fn every_template_opens_with_its_answer_first(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn totals_over_different_months_are_not_subtracted(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let address = kept(&mut finance).await;
+    let longer = [("set", "/months=24"), ("add", "/option"), ("version", "1"), ("last", "1")];
+    assert_eq!(finance.submit(&address, &address, &longer).await.status, StatusCode::SEE_OTHER);
+    let page = finance.get(&format!("{address}/versions")).await.body;
+    let heads = html::texts(&page, "#difference div:first-of-type thead th");
+    assert_eq!(heads[1..3], ["Version 1, USD over 12 months", "Version 2, USD over 24 months"]);
+    let totals = html::texts(&page, "#difference div:first-of-type tbody tr");
+    assert_eq!(totals[0], "On demand 1,681,920.00 3,363,840.00 –");
+    assert!(html::text(&page, "#difference").contains("Totals of different months have no difference"));
+    // Of an option that came, what it says.
+    let fields = html::texts(&page, "#difference div:last-of-type tbody tr");
+    assert!(fields.iter().any(|it| it.starts_with("Supplier, On demand, ")), "{fields:?}");
+    assert!(!fields.iter().any(|it| it.ends_with("empty")), "{fields:?}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn the_address_is_the_state(db: PgPool) {
     let app = TestApp::new(db);
     let mut finance = app.signed_in(Role::Finance).await;

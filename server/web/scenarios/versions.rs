@@ -39,6 +39,8 @@ struct Compared {
     with: i64,
     currency: Currency,
     with_currency: Currency,
+    months: u32,
+    with_months: u32,
     options: Vec<Totals>,
     changed: Vec<Changed>,
 }
@@ -78,6 +80,13 @@ impl Page {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
     fn is_with(&self, version: &i64) -> bool {
         self.compared.as_ref().is_some_and(|it| it.with == *version)
+    }
+}
+
+impl Compared {
+    /// Whether totals of both are of one currency and as many months.
+    fn is_alike(&self) -> bool {
+        (&self.currency, self.months) == (&self.with_currency, self.with_months)
     }
 }
 
@@ -125,6 +134,8 @@ fn beside((of, before): (i64, &Scenario), (with, after): (i64, &Scenario)) -> Co
         with,
         currency: before.currency.clone(),
         with_currency: after.currency.clone(),
+        months: before.months,
+        with_months: after.months,
         options,
         changed: changed(before, after),
     }
@@ -150,10 +161,12 @@ fn changed(before: &Scenario, after: &Scenario) -> Vec<Changed> {
         // Of fields that are called alike the first of the one belongs to the first of the other.
         let at = after.iter().position(|(label, _)| *label == field);
         let with = at.map(|at| after.remove(at).1);
-        if with.as_ref() != Some(&of) {
+        if with.as_ref() != Some(&of) && (with.is_some() || !of.is_empty()) {
             changed.push(Changed { field, of: Some(of), with });
         }
     }
+    // What came with nothing in it, or went, says nothing.
+    after.retain(|(_, with)| !with.is_empty());
     changed.extend(after.into_iter().map(|(field, with)| Changed { field, of: None, with: Some(with) }));
     changed
 }
