@@ -538,7 +538,7 @@ async fn nothing_of_it_is_open_to_leads(db: PgPool) {
         .iter()
         .filter(|line| line.path.starts_with("/clusters") || line.path.starts_with("/register"))
         .collect();
-    assert_eq!(own.len(), 26);
+    assert_eq!(own.len(), 24);
     for line in own {
         let path = [
             ("{cluster}", "h100-east"),
