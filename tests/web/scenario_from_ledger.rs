@@ -332,7 +332,9 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     let scenario = gpuledger::scenario::file::read(&text.body).unwrap();
     assert_eq!(serde_json::to_value(scenario).unwrap(), was["scenario"]);
     let table = finance.get(&edited.replacen("new?", "new.csv?", 1)).await;
-    assert!(table.body.starts_with("option,supplier,line,cost,") && table.body.contains("\nAs it is,"));
+    assert!(
+        table.body.starts_with("option,supplier,serves,line,cost,") && table.body.contains("\nAs it is,")
+    );
     // What is kept is what stands on the page.
     let values = |of: &str| html::attributes(&page.body, "#keep form input[type=hidden]", of);
     let (names, values) = (values("name"), values("value"));

@@ -314,7 +314,7 @@ async fn its_files_say_the_same_and_come_back_as_the_same(db: PgPool) {
     for option in json["comparison"]["options"].as_array().unwrap() {
         let of: Vec<&csv::StringRecord> =
             rows.iter().filter(|row| row[0] == *option["name"].as_str().unwrap()).collect();
-        let sum: Decimal = of.iter().map(|row| row[3].parse::<Decimal>().unwrap()).sum();
+        let sum: Decimal = of.iter().map(|row| row[4].parse::<Decimal>().unwrap()).sum();
         assert_eq!(sum, number(&option["total"]));
     }
     assert_eq!(number(&json["comparison"]["options"][0]["total"]), "3083520".parse().unwrap());
@@ -664,4 +664,42 @@ async fn a_price_that_two_options_have_in_common_is_told_once(db: PgPool) {
     assert!(links.contains(&"On demand, Lambda".to_owned()), "{links:?}");
     assert!(page.body.contains("href=\"#f-option-4-place-0-on_demand-price\""));
     assert!(page.body.contains("id=\"f-option-4-place-0-on_demand-price\""));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn each_place_says_which_work_it_does_and_whether_a_base_pays(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let text = r#"
+name = "two works"
+months = 12
+[[work]]
+name = "training"
+demand = { shape = "flat", gpus = 8, hours_per_day = 12 }
+[[work]]
+name = "serving"
+demand = { shape = "flat", gpus = 8, hours_per_day = 24 }
+[[option]]
+name = "Reserved"
+[[option.place]]
+supplier = "AWS"
+serves = ["training"]
+committed = [{ rate = { price = 2.9 }, months = 12, gpus = "best" }]
+on_demand = { price = 3 }
+[[option.place]]
+supplier = "AWS"
+serves = ["serving"]
+committed = [{ rate = { price = 2.9 }, months = 12, gpus = "best" }]
+on_demand = { price = 3 }
+"#;
+    let loaded = load(&mut finance, "two.toml", text).await;
+    let page = finance.get(loaded.location()).await;
+    let heads = html::texts(&page.body, "#mix table tbody th");
+    assert!(heads.iter().any(|it| it == "Reserved training, AWS"), "{heads:?}");
+    assert!(heads.iter().any(|it| it == "Reserved serving, AWS"), "{heads:?}");
+    let told = html::text(&page.body, "#mix");
+    assert!(told.contains("Reserved, training, AWS. No base pays for itself here"), "{told}");
+    assert!(!told.contains("Reserved, serving, AWS. No base pays"), "{told}");
+    let table = finance.get(&format!("{}.csv", loaded.location())).await;
+    assert!(table.body.contains("\nReserved,AWS,serving,Committed for 12 months,"), "{}", table.body);
+    assert!(table.body.contains("\nReserved,AWS,training,On demand,"), "{}", table.body);
 }

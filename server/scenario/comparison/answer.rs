@@ -90,6 +90,8 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlaceAnswer {
     pub supplier: String,
+    /// The works that it serves, by name; empty: all of them.
+    pub serves: Vec<String>,
     /// From the base up.
     pub layers: Vec<Layer>,
     /// How what is committed to is used; empty where nothing is.

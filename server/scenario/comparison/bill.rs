@@ -69,6 +69,7 @@ impl<'a> Bill<'a> {
             paid_hours: self.layers.iter().map(|it| it.paid_hours).sum(),
             answer: PlaceAnswer {
                 supplier: self.asked.place.supplier.clone(),
+                serves: self.asked.place.serves.clone(),
                 coverage: coverage(&self.layers, self.asked.demand.gpu_hours()),
                 layers: self.layers,
                 unserved_hours: self.unserved,

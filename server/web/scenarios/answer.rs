@@ -258,13 +258,13 @@ impl Answer {
     /// When owning has cost no more than another.
     pub(super) fn payback(&self, payback: &Payback) -> String {
         match payback {
-            Payback::AtOnce => "at once: it never cost more".to_owned(),
+            Payback::AtOnce => "paid back at once: it never cost more".to_owned(),
             // Until then it cost more: what is sold in the last month makes up for it.
             Payback::After { months } if *months >= i64::from(self.comparison.months).into() => {
-                "only by what is left of it at the end".to_owned()
+                "paid back only by what is left of it at the end".to_owned()
             }
-            Payback::After { months } => format!("after {} months", number(*months, 1)),
-            Payback::Never => format!("never within these {} months", self.comparison.months),
+            Payback::After { months } => format!("paid back after {} months", number(*months, 1)),
+            Payback::Never => format!("not paid back within these {} months", self.comparison.months),
         }
     }
 }

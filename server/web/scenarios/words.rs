@@ -8,17 +8,24 @@ use crate::scenario::comparison::{Against, Comparison, Layer, LayerKind, Line, O
 use crate::scenario::figure::Unit;
 use crate::scenario::uncertainty::Input;
 
-/// Where a line is paid, where there are several places.
+/// What a line is paid for and to whom, where there are several places.
 pub(super) fn place(option: &OptionAnswer, line: &Line) -> String {
-    match option.places.get(line.place) {
-        Some(place) if option.places.len() > 1 => place.supplier.clone(),
-        _ => String::new(),
+    option.places.get(line.place).map_or_else(String::new, |place| in_option(option, place))
+}
+
+/// A place in an option that has several: the works it serves, and who sells there.
+pub(super) fn in_option(option: &OptionAnswer, place: &PlaceAnswer) -> String {
+    if option.places.len() == 1 {
+        return String::new();
     }
+    let told = place.serves.iter().chain([&place.supplier]).filter(|it| !it.is_empty());
+    told.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// An option, with a place of it where it has several.
 pub(super) fn whose(option: &OptionAnswer, place: &PlaceAnswer) -> String {
-    if option.places.len() > 1 { format!("{}, {}", option.name, place.supplier) } else { option.name.clone() }
+    let told = in_option(option, place);
+    if told.is_empty() { option.name.clone() } else { format!("{}, {told}", option.name) }
 }
 
 /// Owning against a price, for all options that have it.
@@ -53,6 +60,11 @@ pub(super) fn against(compared: &Comparison) -> Vec<OwningAgainst<'_>> {
         verdict: break_even(&it.break_even),
     };
     told.into_iter().map(row).collect()
+}
+
+/// Whether the best of all bases is none.
+pub(super) fn is_without_base(place: &PlaceAnswer) -> bool {
+    !place.policies.is_empty() && !place.layers.iter().any(|it| it.kind.is_paid_unused())
 }
 
 /// What other bases of a place would cost more than the one that was taken.

@@ -63,6 +63,8 @@ fn toml(name: &str, text: String) -> Response {
 struct Row<'a> {
     option: &'a str,
     supplier: &'a str,
+    /// Works that are done there; empty: all.
+    serves: String,
     line: &'a str,
     cost: Decimal,
     currency: &'a Currency,
@@ -79,9 +81,11 @@ fn rows(answer: &Answer) -> Vec<Row<'_>> {
 }
 
 fn row<'a>(answer: &'a Answer, (at, option): (usize, &'a OptionAnswer), line: &'a Line) -> Row<'a> {
+    let place = option.places.get(line.place);
     Row {
         option: &option.name,
-        supplier: option.places.get(line.place).map_or("", |it| it.supplier.as_str()),
+        supplier: place.map_or("", |it| it.supplier.as_str()),
+        serves: place.map_or_else(String::new, |it| it.serves.join(", ")),
         line: &line.name,
         cost: line.cost,
         currency: answer.currency(),
@@ -92,12 +96,13 @@ fn row<'a>(answer: &'a Answer, (at, option): (usize, &'a OptionAnswer), line: &'
 
 impl Record for Row<'_> {
     const COLUMNS: &'static [&'static str] =
-        &["option", "supplier", "line", "cost", "currency", "formula", "is_cheapest"];
+        &["option", "supplier", "serves", "line", "cost", "currency", "formula", "is_cheapest"];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         vec![
             Cell::text(self.option),
             Cell::text(self.supplier),
+            Cell::text(&self.serves),
             Cell::text(self.line),
             Cell::Number(self.cost),
             Cell::text(self.currency.as_str()),
