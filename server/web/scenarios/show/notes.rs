@@ -41,6 +41,19 @@ impl Page {
     }
 }
 
+/// How many numbers look odd, and how many prices are merely old.
+pub(super) fn oddities(warnings: &[&Note]) -> String {
+    let old = warnings.iter().filter(|it| it.pointer.ends_with("/date")).count();
+    let counted = |count: usize, one: &str, several: &str| match count {
+        0 => None,
+        1 => Some(format!("one {one}")),
+        _ => Some(format!("{count} {several}")),
+    };
+    let odd = counted(warnings.len() - old, "number looks odd", "numbers look odd");
+    let old = counted(old, "price is old", "prices are old");
+    filters::capital(&odd.into_iter().chain(old).collect::<Vec<_>>().join(", "))
+}
+
 /// What is said of a field, at the field, or at what is closest to it.
 pub(super) fn note(finding: &Finding, sections: &[Section], is_refusal: bool) -> Note {
     let pointer = format!("/{}", finding.field.replace('.', "/"));
@@ -92,4 +105,19 @@ pub(super) fn id(pointer: &str) -> String {
 
 pub(super) fn note_id(pointer: &str) -> String {
     format!("n{}", pointer.replace('/', "-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_prices_are_told_apart_from_odd_numbers() {
+        let note =
+            |pointer: &str| Note { pointer: pointer.to_owned(), sentence: String::new(), is_refusal: false };
+        let (old, odd) = (note("/option/0/place/0/on_demand/date"), note("/months"));
+        assert_eq!(oddities(&[&old]), "One price is old");
+        assert_eq!(oddities(&[&odd, &old, &old]), "One number looks odd, 2 prices are old");
+        assert_eq!(oddities(&[&odd, &odd]), "2 numbers look odd");
+    }
 }

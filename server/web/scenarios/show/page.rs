@@ -15,7 +15,7 @@ use super::super::ledger::FromLedger;
 use super::super::prices::Choice;
 use super::super::{below, words};
 use super::made::left_out;
-use super::notes::{Note, capital, id, note, note_id, section_id};
+use super::notes::{Note, capital, id, note, note_id, oddities, section_id};
 use crate::accounts::Person;
 use crate::clock;
 use crate::money::Currency;
