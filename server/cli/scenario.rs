@@ -11,9 +11,6 @@ use crate::scenario::uncertainty::Input;
 use crate::scenario::{Answer, Payback, file};
 use crate::terminal::{remark, say};
 
-/// Numbers that would turn the answer, of which the first are told.
-const TURNS: usize = 3;
-
 #[derive(clap::Args)]
 pub struct Arguments {
     /// What is compared, as a page of scenarios hands it out.
@@ -90,7 +87,7 @@ fn print_how_sure(answer: &Answer) -> anyhow::Result<()> {
     let told = |input: &Input, value: Decimal| {
         if input.in_percent { percent(value) } else { value.normalize().to_string() }
     };
-    for turn in lead.turns.iter().take(TURNS) {
+    for turn in lead.first_turns() {
         let (input, way) = (&turn.input, if turn.value < turn.input.value { "below" } else { "above" });
         let (value, now) = (told(input, turn.value), told(input, input.value));
         say!("  With {} at or {way} {value} (now {now}) {} costs less", input.label, name(turn.to))?;

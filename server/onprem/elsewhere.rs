@@ -199,7 +199,7 @@ mod tests {
 
         let owned = economics.per_hour(Hours::Owned).unwrap();
         let committed = compare(&economics, hours, Paid::Committed, owned.times(2)).unwrap();
-        let BreakEven::Committed { ratio, price } = committed.break_even else { panic!("{committed:?}") };
+        let BreakEven::Committed { ratio, price, .. } = committed.break_even else { panic!("{committed:?}") };
         assert_eq!(ratio.map(|it| it.round(9)), Some(number("0.5")));
         assert!((price.unwrap() - owned).abs() < number("0.000000001"));
         assert_eq!(committed.of_month, product(&[owned.times(2), hours.owned]));

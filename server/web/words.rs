@@ -3,7 +3,7 @@
 use super::filters::{self, figure};
 use crate::money::{Currency, Decimal};
 use crate::scenario::owning::{Term, Unit};
-use crate::scenario::{BreakEven, Finding, Verdict};
+use crate::scenario::{BreakEven, Finding, Verdict, Within};
 
 /// Decimals of a price of a kWh, which is a fraction of a unit.
 pub(super) const FINE: u8 = 4;
@@ -87,12 +87,15 @@ pub(super) fn break_even(against: &BreakEven) -> String {
         BreakEven::PerUse { verdict: Verdict::Never { would_take: None }, .. } => {
             "never: an hour’s energy costs more".to_owned()
         }
-        BreakEven::Committed { ratio: Some(ratio), price: Some(price) } => format!(
-            "at {} utilization: owning is {} times it; even at {} an hour",
-            if *ratio < 1.into() { "any" } else { "no" },
-            number(*ratio, 2),
-            figure(*price, 2)
-        ),
+        BreakEven::Committed { verdict, ratio: Some(ratio), price: Some(price) } => {
+            let when = match verdict {
+                Within::Always => "at any utilization".to_owned(),
+                Within::Below { utilization } => format!("below {} utilization", percent(*utilization)),
+                Within::Never | Within::Undefined => "at no utilization".to_owned(),
+            };
+            let (ratio, price) = (number(*ratio, 2), figure(*price, 2));
+            format!("{when}: owning is {ratio} times it; even at {price} an hour")
+        }
         BreakEven::PerUse { verdict: Verdict::Undefined, .. } | BreakEven::Committed { .. } => {
             "undefined: nothing is owned".to_owned()
         }
@@ -130,17 +133,26 @@ mod tests {
     fn a_verdict_is_told_in_words() {
         let number = |text: &str| text.parse::<Decimal>().unwrap();
         let per_use = |verdict| BreakEven::PerUse { verdict, price: None };
+        let committed = |verdict, ratio, price| BreakEven::Committed {
+            verdict,
+            ratio: Some(number(ratio)),
+            price: Some(number(price)),
+        };
         for (break_even, text) in [
             (per_use(Verdict::At { utilization: number("0.41333") }), "from 41.3 % utilization on"),
             (per_use(Verdict::Never { would_take: Some(number("1.2")) }), "never: it would take 120 %"),
             (per_use(Verdict::Never { would_take: None }), "never: an hour’s energy costs more"),
             (
-                BreakEven::Committed { ratio: Some(number("0.5416")), price: Some(number("2.8435")) },
+                committed(Within::Always, "0.5416", "2.8435"),
                 "at any utilization: owning is 0.54 times it; even at 2.84 an hour",
             ),
             (
-                BreakEven::Committed { ratio: Some(number("1.51")), price: Some(number("3.72")) },
+                committed(Within::Never, "1.51", "3.72"),
                 "at no utilization: owning is 1.51 times it; even at 3.72 an hour",
+            ),
+            (
+                committed(Within::Below { utilization: number("0.5") }, "1.01", "3.32"),
+                "below 50 % utilization: owning is 1.01 times it; even at 3.32 an hour",
             ),
         ] {
             assert_eq!(super::break_even(&break_even), text);

@@ -699,6 +699,11 @@ on_demand = { price = 3 }
     let told = html::text(&page.body, "#mix");
     assert!(told.contains("Reserved, training, AWS. No base pays for itself here"), "{told}");
     assert!(!told.contains("Reserved, serving, AWS. No base pays"), "{told}");
+    // Where somebody entered that there is none, it may well pay.
+    let none = format!("{}?set=/option/0/place/1/committed/0/gpus=0", loaded.location());
+    let told = html::text(&finance.get(&none).await.body, "#mix");
+    assert!(told.contains("Reserved, training, AWS. No base pays"), "{told}");
+    assert!(!told.contains("Reserved, serving, AWS. No base pays"), "{told}");
     let table = finance.get(&format!("{}.csv", loaded.location())).await;
     assert!(table.body.contains("\nReserved,AWS,serving,Committed for 12 months,"), "{}", table.body);
     assert!(table.body.contains("\nReserved,AWS,training,On demand,"), "{}", table.body);

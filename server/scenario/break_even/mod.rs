@@ -7,8 +7,9 @@
 //!   rework of renting) ÷ (performance ÷ rework of owning). Owning is cheaper above u* = F ÷ (available hours × p ÷ κ −
 //!   V), which exists where the divisor is positive; and at a given u, below the price p* = A(u) × κ ÷ (available hours
 //!   × u).
-//! - *committed* at r: every hour of the term, used or not. Utilization is on both sides and cancels but for V; what is
-//!   left is the ratio A(u) × κ ÷ (owned hours × r) and the price r* = A(u) × κ ÷ owned hours.
+//! - *committed* at r: every hour of the term, used or not. Utilization is on both sides and cancels but for V: owning is
+//!   cheaper below u* = (owned hours × r ÷ κ − F) ÷ V, which mostly is more than 1 or less than 0. What is left is the
+//!   ratio A(u) × κ ÷ (owned hours × r) and the price r* = A(u) × κ ÷ owned hours.
 //!
 //! It is break-even analysis as in any textbook of managerial accounting (fixed costs ÷ contribution).
 
@@ -62,11 +63,26 @@ pub enum BreakEven {
         price: Option<Decimal>,
     },
     Committed {
+        verdict: Within,
         /// A(u) ÷ what the commitment costs: owning is cheaper below 1. None without hours.
         ratio: Option<Decimal>,
         /// r*: owning is cheaper than any commitment above it. None without hours.
         price: Option<Decimal>,
     },
+}
+
+/// At which utilization owning costs less than a commitment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Within {
+    /// At any.
+    Always,
+    /// Below this one: above it, what work adds to the cost of owning makes the difference.
+    Below { utilization: Decimal },
+    /// At none.
+    Never,
+    /// Nothing is owned, so there is nothing to compare.
+    Undefined,
 }
 
 /// Whether owning comes to cost less than paying per use.
@@ -109,9 +125,28 @@ impl YearlyCost {
                 // What the term costs for as many hours of this cluster's work.
                 let hours = quotient(self.owned_hours, efficiency);
                 let own = hours.and_then(|hours| quotient(cost, hours));
-                BreakEven::Committed { ratio: own.and_then(|own| quotient(own, price)), price: own }
+                let ratio = own.and_then(|own| quotient(own, price));
+                BreakEven::Committed { verdict: self.within(price, efficiency), ratio, price: own }
             }
         })
+    }
+
+    fn within(&self, price: Decimal, efficiency: Decimal) -> Within {
+        let Some(rented) = quotient(product(&[self.owned_hours, price]), efficiency) else {
+            return Within::Undefined;
+        };
+        let left = rented - self.fixed;
+        if self.owned_hours.is_zero() {
+            Within::Undefined
+        } else if left <= Decimal::ZERO {
+            Within::Never
+        } else if left >= self.variable {
+            Within::Always
+        } else {
+            // Between them, V is more than 0.
+            quotient(left, self.variable)
+                .map_or(Within::Undefined, |utilization| Within::Below { utilization })
+        }
     }
 
     fn verdict(&self, price: Decimal, efficiency: Decimal, most: Decimal) -> Verdict {

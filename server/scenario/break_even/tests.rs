@@ -59,7 +59,7 @@ fn against_a_commitment_utilization_cancels() {
         let payment = Payment::Committed { price: 2.into() };
         let question = Question { payment, efficiency, utilization, ..per_use(1.into()) };
         match line(8760, 0).break_even(&question).unwrap() {
-            BreakEven::Committed { ratio, price } => (ratio.unwrap(), price.unwrap()),
+            BreakEven::Committed { ratio, price, .. } => (ratio.unwrap(), price.unwrap()),
             BreakEven::PerUse { .. } => panic!("asked about a commitment"),
         }
     };
@@ -69,6 +69,22 @@ fn against_a_commitment_utilization_cancels() {
     assert_eq!(ask(Decimal::ZERO, one()), expected);
     // Rented hours that are worth two make owning twice as dear.
     assert_eq!(ask(decimal(90, 2), 2.into()), (one(), 2.into()));
+}
+
+#[test]
+fn what_work_adds_decides_where_a_commitment_costs_almost_as_much() {
+    let within = |fixed, variable, cents| {
+        let payment = Payment::Committed { price: decimal(cents, 2) };
+        match line(fixed, variable).break_even(&Question { payment, ..per_use(1.into()) }).unwrap() {
+            BreakEven::Committed { verdict, .. } => verdict,
+            BreakEven::PerUse { .. } => panic!("asked about a commitment"),
+        }
+    };
+    // 8,760 hours at 1.00.
+    assert_eq!(within(8000, 700, 100), Within::Always);
+    assert_eq!(within(8760, 700, 100), Within::Never);
+    assert_eq!(within(8360, 800, 100), Within::Below { utilization: decimal(5, 1) });
+    assert_eq!(within(8760, 0, 101), Within::Always);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::accelerator;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, decimal, floor, growth, one, product, quotient};
 use crate::scenario::comparison::{Alternative, Block, Committed, Gpus, Owned, Place, Rate, Scenario, Work};
+use crate::scenario::owning::Tenure;
 use crate::scenario::path::Path;
 use crate::scenario::profile::{Shape, in_gpus};
 
@@ -209,6 +210,15 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
         found.add_all(&format!("{field}.owned.machines"), &owning(&owned.machines));
         size(owned.gpus, &format!("{field}.owned"), found);
         whole_nodes(owned, &format!("{field}.owned.gpus"), found);
+        let term = product(&[owned.machines.life_years, 12.into()]);
+        let leased_on = quotient(count(scenario.months), term).is_some_and(|it| it != floor(it));
+        if matches!(owned.machines.tenure, Tenure::Leased { .. }) && leased_on {
+            let message = format!(
+                "years of a lease go on after the {} months that are compared; what is paid for later is not in the total",
+                scenario.months
+            );
+            found.warn(&format!("{field}.owned.machines.life_years"), owned.machines.life_years, &message);
+        }
         of_refresh(owned, scenario.months, &format!("{field}.owned.refresh"), found);
     }
     for (at, committed) in place.committed.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Where machines of one's own begin to pay: from which utilization and below which price against each price of the
 //! others, and after how many months.
 
+use super::PLACES;
 use super::answer::{Against, LayerKind, OptionAnswer};
 use super::entered::{Place, Scenario};
 use super::place;
@@ -9,9 +10,6 @@ use crate::scenario::arithmetic::{one, product, quotient};
 use crate::scenario::break_even::{Payment, Question};
 use crate::scenario::cash::Payback;
 use crate::scenario::check::Refused;
-
-/// Digits after the point of a price that follows from others: no more than one may be entered with.
-const PLACES: u8 = 12;
 
 impl Scenario {
     /// Machines of one's own against every price of the options that own nothing.
@@ -46,7 +44,7 @@ impl Scenario {
         Ok(found)
     }
 
-    /// The prices of an hour in a place, as break-even asks for them.
+    /// The prices of an hour in a place, with support, as break-even asks for them.
     pub(super) fn rates(&self, place: &Place) -> Vec<(LayerKind, Decimal, Payment)> {
         let on_demand = place.on_demand.iter().map(|it| (LayerKind::OnDemand, it.in_month(0)));
         let tokens =
@@ -62,7 +60,8 @@ impl Scenario {
         });
         let blocks = place.blocks.iter().map(|it| (LayerKind::Block, it.rate.in_month(0)));
         let all = on_demand.chain(tokens).chain(spot).chain(committed).chain(blocks);
-        let all = all.map(|(kind, price)| (kind, price.round(PLACES).normalize()));
+        let supported = one() + place.support;
+        let all = all.map(|(kind, price)| (kind, product(&[price, supported]).round(PLACES).normalize()));
         all.filter(|(_, price)| !price.is_zero())
             .map(|(kind, price)| (kind, price, payment(kind, price)))
             .collect()
@@ -86,4 +85,33 @@ pub(super) fn paybacks(at: usize, options: &[OptionAnswer]) -> Vec<(usize, Payba
     }
     let others = options.iter().enumerate().filter(|(_, it)| !owns(it) && it.fails.is_empty());
     others.map(|(other, it)| (other, options[at].payments.payback(&it.payments))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::file::read;
+
+    #[test]
+    fn what_is_rented_is_compared_with_its_support() {
+        let text = |price: &str, support: &str| {
+            format!(
+                r#"
+[[work]]
+name = "w"
+demand = {{ shape = "flat", gpus = 48, hours_per_day = 24 }}
+[[option]]
+name = "Our own"
+place = [{{ owned = {{ gpus = 64 }}, on_demand = {{ price = 9 }} }}]
+[[option]]
+name = "Rented"
+place = [{{ support = {support}, on_demand = {{ price = {price} }}, committed = [{{ rate = {{ price = 4 }}, months = 12, gpus = 0 }}] }}]
+"#
+            )
+        };
+        let found = |price, support| {
+            read(&text(price, support)).unwrap().compare().unwrap().break_evens.into_iter().next().unwrap()
+        };
+        assert_eq!(found("6.88", "0.1"), found("7.568", "0"));
+        assert_ne!(found("6.88", "0.1").break_even, found("6.88", "0").break_even);
+    }
 }

@@ -48,6 +48,9 @@ use super::profile::{Profile, Shape, in_gpus};
 use crate::money::Decimal;
 use place::{Asked, Decided, Evaluated};
 
+/// Digits after the point of a price that follows from others: no more than one may be entered with.
+const PLACES: u8 = 12;
+
 /// What the works of a scenario ask for, hour by hour.
 #[derive(Clone, Debug)]
 pub struct Demands(Vec<Profile>);

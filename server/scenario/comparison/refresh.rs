@@ -8,6 +8,7 @@
 
 use serde::Serialize;
 
+use super::PLACES;
 use super::owned::OwnedBase;
 use super::place::Asked;
 use crate::money::Decimal;
@@ -19,9 +20,6 @@ use crate::scenario::figure::Figure;
 use crate::scenario::owning::{Component, Fabric, Owning, OwningCost, Part, Tenure};
 use crate::scenario::path::{LockIn, Progress, Refresh};
 use crate::scenario::profile::in_gpus;
-
-/// Digits after the point of a price that follows from others.
-const PLACES: u8 = 12;
 
 /// Machines of one life, and what they cost in the months of it that are looked at.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -106,7 +106,6 @@ pub struct Purchase {
     /// 0 where they are leased.
     pub nodes: Decimal,
     /// Price of the nodes that are leased. Nobody pays it; maintenance is a share of it all the same.
-    #[serde(skip_serializing_if = "Decimal::is_zero")]
     pub leased: Decimal,
     pub fabric: Decimal,
     pub storage: Decimal,

@@ -1,7 +1,7 @@
 //! What of a scenario is uncertain, and between which values.
 //!
 //! The same price in two options (an offer that one takes alone and another as overflow) is one input: it cannot be high
-//! in one and low in the other.
+//! in one and low in the other. It is the same where it is of one supplier, or was read in one place.
 //!
 //! What the exact answer would decide anew is none, as no [`Model`](super::Model) of it knows it: [`NOT_DRAWN`].
 
@@ -11,8 +11,9 @@ use serde_json::Value;
 use super::range::{Range, range_of};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, product};
-use crate::scenario::comparison::{Moved, Place, Scenario};
+use crate::scenario::comparison::{Moved, Owned, Place, Scenario};
 use crate::scenario::egress::Rates;
+use crate::scenario::owning::{Residual, Tenure};
 use crate::scenario::profile::Shape;
 
 /// A number that may turn out lower or higher.
@@ -40,18 +41,30 @@ pub struct Input {
 const PLACES: u8 = 12;
 
 /// What is no input, in words.
-pub const NOT_DRAWN: &str = "What is decided is not drawn: hours of the work, data, numbers of machines and reservations, \
-     when other machines replace them; nor is how prices move over time, what spend commitments and cheaper hours take off, \
-     and what an hour is worth where machines or reservations serve the work.";
+pub const NOT_DRAWN: &str = "What is decided is not drawn: hours of the work and their growth, data, numbers of machines and \
+     reservations, terms, when other machines replace them; nor are downtime, contracted power, how prices move over time, \
+     what spend commitments and cheaper hours take off, and what an hour is worth where machines or reservations serve the \
+     work.";
+
+/// An input so far as it was found.
+struct Found {
+    input: Input,
+    name: &'static str,
+    /// Of a price, where it was read: its source and region.
+    offer: Option<(String, String)>,
+    /// Whether each place where it stands owns machines: others may name it better.
+    is_beside_machines: bool,
+    decides_anew: bool,
+}
 
 /// What of a scenario is uncertain. What costs nothing is not.
 pub fn inputs(scenario: &Scenario) -> Vec<Input> {
     let tree = tree(scenario);
-    let mut found: Vec<Input> = Vec::new();
+    let mut all: Vec<Found> = Vec::new();
     walk(&tree, String::new(), &mut |pointer, text| {
         let Some(range) = range_of(&pointer) else { return };
         let place = place_of(scenario, &pointer);
-        if place.is_some_and(|it| decides_anew(it, range, &pointer)) {
+        if place.is_some_and(|it| is_agreed(it, &pointer)) {
             return;
         }
         // Prices that are entered month by month are one input: they are all lower, or all higher.
@@ -62,12 +75,39 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
         }
         let month_by_month = if by_month.is_some() { " month by month" } else { "" };
         let label = label(range.name, month_by_month, &tree, (&pointer, place));
-        match found.iter_mut().find(|it| it.label == label && it.value == value) {
-            Some(same) => same.keys.push(pointer),
-            None => found.push(input(range, pointer, label, value)),
+        let offer = offer(&tree, &pointer);
+        let is_beside_machines = place.is_some_and(|it| it.owned.is_some());
+        // What is one number is none at all where it is not drawn in one place of those it stands in.
+        let decides_anew = place.is_some_and(|it| decides_anew(it, range, &pointer));
+        let is_same = |it: &&mut Found| {
+            let is_same_offer = it.name == range.name && offer.is_some() && it.offer == offer;
+            it.input.value == value && (it.input.label == label || is_same_offer)
+        };
+        if let Some(same) = all.iter_mut().find(is_same) {
+            if same.is_beside_machines && !is_beside_machines {
+                (same.input.label, same.is_beside_machines) = (label, false);
+            }
+            same.decides_anew |= decides_anew;
+            same.input.keys.push(pointer);
+        } else {
+            let input = input(range, pointer, label, value);
+            all.push(Found { input, name: range.name, offer, is_beside_machines, decides_anew });
         }
     });
-    found
+    all.into_iter().filter(|it| !it.decides_anew).map(|it| it.input).collect()
+}
+
+/// Where a price was read. None: nobody said.
+fn offer(tree: &Value, pointer: &str) -> Option<(String, String)> {
+    let rate = tree.pointer(pointer.strip_suffix("/price")?)?;
+    let text = |name: &str| rate.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    Some((text("source"), text("region"))).filter(|(source, _)| !source.is_empty())
+}
+
+/// Whether it is in a contract: the term of a lease.
+fn is_agreed(place: &Place, pointer: &str) -> bool {
+    let is_leased = |it: &Owned| matches!(it.machines.tenure, Tenure::Leased { .. });
+    pointer.ends_with("/machines/life_years") && place.owned.as_ref().is_some_and(is_leased)
 }
 
 fn input(range: &Range, pointer: String, label: String, value: Decimal) -> Input {
@@ -82,7 +122,8 @@ fn input(range: &Range, pointer: String, label: String, value: Decimal) -> Input
 }
 
 /// The document without the hours that it asks for, and with what is uncertain about it and stands nowhere: how much work
-/// spot does again, where that follows from how often it is taken away; and times what a price list says.
+/// spot does again, where that follows from how often it is taken away; and times what a price list, a table of what used
+/// machines go for, and a measurement of what a node draws say.
 fn tree(scenario: &Scenario) -> Value {
     let mut scenario = scenario.clone();
     // Thousands of measured hours need not be looked through.
@@ -98,6 +139,12 @@ fn tree(scenario: &Scenario) -> Value {
             let is_listed = |it: &Moved| Rates::LISTED.contains(&it.rates);
             let listed = place.moved.iter().enumerate().filter(|(_, it)| is_listed(it));
             lists.extend(listed.map(|(m, _)| format!("/option/{at}/place/{n}/moved/{m}/rates/of")));
+            let Some(owned) = &place.owned else { continue };
+            let machines = format!("/option/{at}/place/{n}/owned/machines");
+            lists.push(format!("{machines}/draw/of"));
+            if matches!(owned.machines.residual, Residual::Age { .. }) {
+                lists.push(format!("{machines}/residual/by"));
+            }
         }
     }
     let mut tree = serde_json::to_value(scenario).unwrap_or_default();

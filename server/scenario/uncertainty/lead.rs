@@ -36,6 +36,13 @@ pub struct Lead {
     pub turns: Vec<Turn>,
 }
 
+impl Lead {
+    /// The turns that people are told first: those beyond them take much.
+    pub fn first_turns(&self) -> &[Turn] {
+        &self.turns[..self.turns.len().min(3)]
+    }
+}
+
 /// An input at which another option becomes the cheapest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Turn {

@@ -24,17 +24,33 @@ fn changed<T: serde::Serialize + serde::de::DeserializeOwned>(
     input: &Input,
     value: crate::money::Decimal,
 ) -> Option<T> {
+    use serde_json::Value;
+
     let mut tree = serde_json::to_value(entered).ok()?;
-    let written = |value: crate::money::Decimal| serde_json::Value::String(value.to_string());
+    let written = |value: crate::money::Decimal| Value::String(value.to_string());
+    let scale = |number: &mut Value| {
+        let entered: crate::money::Decimal = number.as_str()?.parse().ok()?;
+        let scaled = crate::scenario::arithmetic::quotient(entered.multiply(value), input.value)?;
+        *number = written(scaled.round(12).normalize());
+        Some(())
+    };
     for key in &input.keys {
-        *tree.pointer_mut(key)? = written(value);
-        // Of prices by the month each is as much lower or higher.
-        let prices = key.strip_suffix("/price").map(|rate| format!("{rate}/path/prices"));
-        let prices = prices.and_then(|it| tree.pointer_mut(&it)?.as_array_mut());
-        for price in prices.into_iter().flatten() {
-            let entered: crate::money::Decimal = price.as_str()?.parse().ok()?;
-            let scaled = crate::scenario::arithmetic::quotient(entered.multiply(value), input.value)?;
-            *price = written(scaled.round(12).normalize());
+        let beside = |name: &str| key.rsplit_once('/').map(|(table, _)| format!("{table}/{name}"));
+        // What stands for several numbers, each of which is as much lower or higher.
+        let numbers = match key.as_str() {
+            it if it.ends_with("/draw/of") => vec![beside("idle_kw")?, beside("load_kw")?],
+            it if it.ends_with("/residual/by") => vec![beside("shares")?],
+            it => {
+                *tree.pointer_mut(it)? = written(value);
+                vec![beside("path/prices")?]
+            }
+        };
+        for number in numbers {
+            match tree.pointer_mut(&number) {
+                Some(Value::Array(several)) => several.iter_mut().try_for_each(scale)?,
+                Some(one) => scale(one)?,
+                None => {}
+            }
         }
     }
     serde_json::from_value(tree).ok()

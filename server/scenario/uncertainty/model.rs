@@ -329,13 +329,13 @@ impl Builder<'_> {
             installation: machine("/installation"),
             building: machine("/building"),
             next_price: self.input("/owned/refresh/price_ratio"),
-            residual: machine("/residual/share"),
+            residual: machine("/residual/share").or(machine("/residual/by")),
             life: machine("/life_years"),
             rate: self.input_at("/cost_of_capital"),
             maintenance: machine("/maintenance_share"),
             staff: machine("/staff/loaded_cost"),
         };
-        let (tariff, pue) = (machine("/tariff"), machine("/pue"));
+        let (tariff, pue, draw) = (machine("/tariff"), machine("/pue"), machine("/draw/of"));
         let (charge, software) = (machine("/demand_charge"), machine("/software_per_gpu"));
         let housing = machine("/housing/price");
         let mut lease = times([machine("/tenure/price")]);
@@ -374,8 +374,8 @@ impl Builder<'_> {
             let by = match part {
                 Part::Capital | Part::Maintenance | Part::StaffBefore | Part::OneOff => return None,
                 Part::Lease => lease.clone(),
-                Part::Energy => times([tariff, pue]),
-                Part::DemandCharge => times([pue, charge]),
+                Part::Energy => times([tariff, pue, draw]),
+                Part::DemandCharge => times([pue, charge, draw]),
                 Part::Colocation if is_colocated => times([housing]),
                 Part::Colocation => Vec::new(),
                 Part::Staff => times([staff]),

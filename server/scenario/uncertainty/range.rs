@@ -19,7 +19,7 @@ enum CanBe {
     Share,
     /// Of what is there, or asked for, at best all: 1.
     PartOfAll,
-    /// Times what a list says.
+    /// Times what a list or a table says.
     OfList,
     /// 1 at best.
     FromOne,
@@ -41,7 +41,7 @@ const fn within(can_be: CanBe, range: Range) -> Range {
     Range { can_be, ..range }
 }
 
-const RANGES: [Range; 41] = [
+const RANGES: [Range; 43] = [
     of("/on_demand/price", "On demand", 80, 120),
     of("/per_million_tokens/price", "A million tokens", 60, 120),
     of("/spot/rate/price", "Spot", 70, 150),
@@ -83,6 +83,9 @@ const RANGES: [Range; 41] = [
     of("/machines/others/amount", "Another cost", 80, 120),
     of("/machines/one_offs/amount", "Once", 80, 150),
     within(CanBe::Share, of("/machines/residual/share", "Residual value", 50, 150)),
+    // A single source; each of its shares is give or take 0.15.
+    within(CanBe::OfList, of("/machines/residual/by", "What used machines go for", 50, 150)),
+    within(CanBe::OfList, of("/machines/draw/of", "What a node draws", 80, 120)),
     // Two to four years for three: lives that are planned for, and that were seen.
     within(CanBe::Years, of("/machines/life_years", "Years until it is replaced", 67, 133)),
     of("/refresh/price_ratio", "Price of the next machines", 80, 120),

@@ -9,11 +9,9 @@ use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
 use crate::scenario::check::Refused;
 use crate::scenario::comparison::{LayerKind, Line, OptionAnswer, Scenario};
-use crate::scenario::uncertainty::{Input, NOT_DRAWN, Outcome, Swing, Turn};
+use crate::scenario::uncertainty::{Input, Lead, Outcome, Swing, Turn};
 use crate::web::error::{Error, Result};
 
-/// Numbers that would turn the answer, of which the first are told.
-const TOLD: usize = 3;
 /// Inputs of the tornado.
 const SWINGS: usize = 10;
 
@@ -125,14 +123,14 @@ impl Answer {
             format!("{} %", number(rounded, 0))
         };
         Some(format!(
-            "With all prices and factors uncertain at once it stays the cheapest in {often} of {} draws.",
+            "With prices, rates and factors uncertain at once it stays the cheapest in {often} of {} draws.",
             figure(i64::from(self.simulation.draws).into(), 0)
         ))
     }
 
     /// What would make it another, the smallest change first.
     pub(super) fn turns(&self) -> Vec<(&Input, String)> {
-        let turns = self.lead.iter().flat_map(|it| &it.turns).take(TOLD);
+        let turns = self.lead.iter().flat_map(Lead::first_turns);
         turns.map(|turn| (&turn.input, self.turn(turn))).collect()
     }
 
@@ -144,12 +142,6 @@ impl Answer {
             of_input(&turn.input, &turn.input.value),
             self.name(&turn.to)
         )
-    }
-
-    /// What draws leave as it is.
-    #[expect(clippy::unused_self, reason = "a template asks the answer")]
-    pub(super) fn not_drawn(&self) -> &'static str {
-        NOT_DRAWN
     }
 
     /// Why nothing moves the lead.
@@ -284,7 +276,9 @@ fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
         Kind::OnDemand
     } else if has_layer(LayerKind::Tokens) {
         Kind::Tokens
-    } else if ["Capital", "Lease of nodes"].iter().any(|name| line.name.starts_with(name)) {
+    } else if ["Capital", "Lease of nodes"]
+        .contains(&line.name.split(", generation ").next().unwrap_or_default())
+    {
         Kind::Machines
     } else if line.terms.iter().any(|term| term.name == "months in use") {
         Kind::Running

@@ -62,9 +62,10 @@ pub(super) fn against(compared: &Comparison) -> Vec<OwningAgainst<'_>> {
     told.into_iter().map(row).collect()
 }
 
-/// Whether the best of all bases is none.
+/// Whether the best of all bases is none. Where one that was tried costs less, somebody entered that there is none.
 pub(super) fn is_without_base(place: &PlaceAnswer) -> bool {
-    !place.policies.is_empty() && !place.layers.iter().any(|it| it.kind.is_paid_unused())
+    let has_base = place.layers.iter().any(|it| it.kind.is_paid_unused());
+    !has_base && !place.policies.is_empty() && !place.policies.iter().any(|it| it.more.is_negative())
 }
 
 /// What other bases of a place would cost more than the one that was taken.

@@ -80,7 +80,14 @@ fn a_lease_is_paid_by_the_month_and_leaves_nothing() {
     let staffed = Owning { staff: Staff { months_before: Decimal::ZERO, ..leased.staff.clone() }, ..leased };
     let nodes = i64::from(staffed.purchase().nodes_bought());
     let of_machines = scenario(work(flat(48, 24)), [own(staffed, Gpus::Number(64))]);
-    let compared = Scenario { months: 48, ..of_machines }.compare().unwrap();
+    let told = |months: u32| Scenario { months, ..of_machines.clone() }.compare().unwrap();
+    assert_eq!(told(36).warnings, []);
+    let compared = told(48);
+    let warnings: Vec<String> = compared.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        warnings[0].contains("life_years is 3: years of a lease go on after the 48 months"),
+        "{warnings:?}"
+    );
     let option = &compared.options[0];
     let lease = option.lines.iter().find(|it| it.name == "Lease of nodes").unwrap();
     // Leased again when the term is over.

@@ -98,6 +98,43 @@ fn inputs_that_are_the_same_are_one() {
 }
 
 #[test]
+fn what_is_read_in_one_place_is_one_whoever_uses_it() {
+    let offered = crate::scenario::template::template("ten-nodes").unwrap();
+    let inputs = inputs(&crate::scenario::file::read(offered.text).unwrap());
+    let on_demand: Vec<(&str, usize)> = inputs
+        .iter()
+        .filter(|it| it.label.starts_with("On demand"))
+        .map(|it| (it.label.as_str(), it.keys.len()))
+        .collect();
+    // As overflow of our own room, too.
+    assert_eq!(on_demand, [("On demand, AWS", 4), ("On demand, Lambda", 1)]);
+}
+
+#[test]
+fn what_is_decided_anew_in_one_place_is_drawn_in_none() {
+    let text = r#"
+[[work]]
+name = "w"
+demand = { shape = "flat", gpus = 16, hours_per_day = 24 }
+[[option]]
+name = "By use"
+place = [{ supplier = "X", performance = 0.8, on_demand = { price = 4 } }]
+[[option]]
+name = "Reserved"
+place = [{ supplier = "X", performance = 0.8, committed = [{ rate = { price = 3 }, months = 36, gpus = "best" }], on_demand = { price = 4 } }]
+"#;
+    let labels = |text: &str| -> Vec<String> {
+        inputs(&crate::scenario::file::read(text).unwrap()).into_iter().map(|it| it.label).collect()
+    };
+    assert!(!labels(text).contains(&"Worth of an hour, X".to_owned()));
+    let other = text.replacen("supplier = \"X\"", "supplier = \"Y\"", 1);
+    assert!(labels(&other).contains(&"Worth of an hour, Y".to_owned()));
+    // The term of a lease is in a contract.
+    assert!(!inputs(&scenario()).iter().any(|it| it.label == "Years until it is replaced, lessor"));
+    assert!(inputs(&scenario()).iter().any(|it| it.label == "Years until it is replaced, we"));
+}
+
+#[test]
 fn the_model_costs_what_the_exact_comparison_costs() {
     let entered = scenario();
     let compared = entered.compare().unwrap();
@@ -227,6 +264,8 @@ fn what_an_hour_is_worth_moves_what_is_paid_by_use() {
         "There when asked for, A",
         "There when asked for, I",
         "Tokens that an hour makes",
+        "What a node draws, we",
+        "What used machines go for, we",
         "Worth of an hour, A",
     ];
     moved.sort_unstable();
@@ -483,7 +522,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn an_input_swings_an_answer_as_its_derivative_says(at in 0usize..40, option in 0usize..6) {
+    fn an_input_swings_an_answer_as_its_derivative_says(at in 0usize..50, option in 0usize..7) {
         let entered = scenario();
         let mut inputs = inputs(&entered);
         inputs.retain(|it| !is_list(it));

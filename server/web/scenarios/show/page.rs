@@ -43,7 +43,6 @@ pub(in crate::web::scenarios) struct Page {
     pub(super) notes: Vec<Note>,
     answer: Option<(Answer, Charts)>,
     may_change: bool,
-    /// Leads have no page of them.
     shares: Vec<Share>,
     /// Why what was sent was not done.
     pub problem: Option<String>,
