@@ -127,6 +127,30 @@ function send(form, event) {
   request.send(new FormData(form));
 }
 
+// In a form whose answer follows, Enter means the next answer and not another page.
+document.addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (event.key !== "Enter" || !field.matches?.("#edit input")) return;
+  event.preventDefault();
+  field.blur();
+  field.focus();
+});
+
+// What was typed to keep an answer under is not part of the answer that takes its place.
+const typed = new Map();
+document.addEventListener("htmx:beforeSwap", () => {
+  for (const field of document.querySelectorAll("#keep input:not([type=hidden])")) {
+    if (field.value !== field.defaultValue) typed.set(field.id, field.value);
+    else typed.delete(field.id);
+  }
+});
+document.addEventListener("htmx:afterSwap", () => {
+  for (const [id, value] of typed) {
+    const field = document.getElementById(id);
+    if (field) field.value = value;
+  }
+});
+
 // What is wrong is told beside fields that stay as they are: they say so themselves, too.
 document.addEventListener("htmx:afterSettle", (event) => {
   // Each place beside a field settles, too; the answer does so once.

@@ -49,13 +49,15 @@ async fn the_answer_follows_a_number_and_the_way_back_undoes_it(db: PgPool) {
         )
     };
     let note = "document.querySelector('#n-months').innerText";
+    // What was typed to keep it under stays, whatever the answer is.
+    page.ask("document.querySelector('#keep #name').value = 'What if'").await;
     page.ask(&months("700")).await;
     page.until(&format!("{note}.includes('expected 1 to 120')"), "it is told beside the field").await;
     page.ask(&months("8")).await;
     page.until(&format!("{ANSWER}.includes('over 8 months')"), "there is an answer").await;
     page.until(&format!("{note} == ''"), "and nothing beside the field").await;
     assert!(page.complaints().await.is_empty());
-    page.ask("document.querySelector('#name').value = 'What if'").await;
+    page.until("document.querySelector('#keep #name').value == 'What if'", "it is there still").await;
     page.click("button", "Keep it").await;
     page.arrive("/scenarios/1").await;
     page.see("“What if” is kept.").await;

@@ -276,8 +276,8 @@ impl<'a> Asked<'a> {
         }
         let levels = [
             ("Nothing, all on demand", 0),
-            ("What is always asked for", up(self.rest.lowest(), self.step())),
-            ("The highest hour", up(self.rest.peak(), self.step())),
+            ("What is always asked for", self.rest.lowest()),
+            ("The highest hour", self.rest.peak()),
         ];
         let policy =
             |name, parts: u64, cost| Policy { name, gpus: in_gpus(parts.into()), cost, more: cost - taken };
@@ -294,6 +294,7 @@ impl<'a> Asked<'a> {
                 let base = |level: u64| in_gpus(level.into()).multiply(sum).times(HOURS_PER_MONTH);
                 Ok(levels
                     .into_iter()
+                    .map(|(name, level)| (name, up(level, self.step())))
                     .map(|(name, level)| policy(name, level, base(level) + self.rest(level)))
                     .collect())
             }

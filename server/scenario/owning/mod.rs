@@ -30,7 +30,7 @@ pub use power::{Draw, Energy, Housing};
 pub use racks::{Cooling, Racks};
 pub use staff::{Staff, Step};
 
-use super::arithmetic::{decimal, one};
+use super::arithmetic::{decimal, one, product};
 pub use super::figure::{Term, Unit};
 use crate::money::Decimal;
 
@@ -141,6 +141,39 @@ pub enum Per {
 pub struct OneOff {
     pub name: String,
     pub amount: Decimal,
+}
+
+impl Owning {
+    /// The same in another currency, of which one unit of this one is worth so many.
+    #[must_use]
+    pub fn at_rate(&self, rate: Decimal) -> Self {
+        let mut it = self.clone();
+        // No finer than an amount may be entered with.
+        let scaled = |amount: Decimal| product(&[amount, rate]).round(12).normalize();
+        for amount in [
+            &mut it.node_price,
+            &mut it.storage,
+            &mut it.installation,
+            &mut it.building,
+            &mut it.tariff,
+            &mut it.demand_charge,
+            &mut it.staff.loaded_cost,
+            &mut it.software_per_gpu,
+        ] {
+            *amount = scaled(*amount);
+        }
+        if let Tenure::Leased { price } = &mut it.tenure {
+            *price = scaled(*price);
+        }
+        let (Fabric::Node { price } | Fabric::Port { price, .. }) = &mut it.fabric;
+        *price = scaled(*price);
+        if let Housing::Colocation { price, .. } = &mut it.housing {
+            *price = scaled(*price);
+        }
+        it.others.iter_mut().for_each(|other| other.amount = scaled(other.amount));
+        it.one_offs.iter_mut().for_each(|once| once.amount = scaled(once.amount));
+        it
+    }
 }
 
 impl Default for Owning {

@@ -47,6 +47,13 @@ pub struct Level {
     pub share: Decimal,
 }
 
+/// Which of the sorted hours of a year comes in an hour of it, so that each month has of all of them: steps of the golden
+/// ratio of a year, which has no factor in common with it.
+fn spread_evenly(hour: u32) -> u32 {
+    const STEP: u32 = 5413;
+    hour * STEP % YEAR
+}
+
 impl Shape {
     /// The hours that it means, of work on an accelerator. What [`crate::scenario::check`] refuses does not come here.
     pub fn profile(&self, accelerator: &str, interruptible: Decimal) -> Profile {
@@ -62,7 +69,7 @@ impl Shape {
                     let share = quotient(count(2 * hour + 1), count(2 * YEAR)).unwrap_or_default();
                     spread.low + product(&[spread.high - spread.low, share])
                 };
-                Profile::new((0..YEAR).map(at), interruptible)
+                Profile::new((0..YEAR).map(|hour| at(spread_evenly(hour))), interruptible)
             }
             Self::Swinging { base, day_swing, weekend, noise, seed } => {
                 let mut random = Random::new(*seed);

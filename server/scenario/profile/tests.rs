@@ -125,3 +125,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn each_month_has_of_all_that_is_between_two_numbers() {
+    let between = Shape::Between { low: 400.into(), high: 800.into() };
+    for month in between.profile("nvidia-h100-sxm", Decimal::ZERO).hours().chunks(730) {
+        let sum: u64 = month.iter().map(|it| it.all()).sum();
+        assert!(sum.abs_diff(600_000 * 730) < 1000 * 730, "{sum}");
+    }
+}

@@ -9,7 +9,7 @@ use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
 use crate::scenario::check::Refused;
 use crate::scenario::comparison::{LayerKind, Line, OptionAnswer, Scenario};
-use crate::scenario::uncertainty::{Input, Lead, Outcome, Swing, Turn};
+use crate::scenario::uncertainty::{Lead, Outcome, Swing, Turn};
 use crate::web::error::{Error, Result};
 
 /// Inputs of the tornado.
@@ -112,6 +112,8 @@ impl Answer {
 
     /// How likely that is.
     pub(super) fn third_sentence(&self) -> Option<String> {
+        // Beside nothing that does the work there is nothing to be sure of.
+        self.lead.as_ref()?;
         let share = self.simulation.options.get(self.comparison.cheapest?)?.cheapest?;
         // What happens now and then is neither always nor never.
         let rounded = share.times(100).round(0);
@@ -122,22 +124,27 @@ impl Answer {
         } else {
             format!("{} %", number(rounded, 0))
         };
+        let close = if share < Decimal::new(6, 1) { ": too close to call" } else { "" };
         Some(format!(
-            "With prices, rates and factors uncertain at once it stays the cheapest in {often} of {} draws.",
+            "With prices, rates and factors uncertain at once it stays the cheapest in {often} of {} draws{close}.",
             figure(i64::from(self.simulation.draws).into(), 0)
         ))
     }
 
     /// What would make it another, the smallest change first.
-    pub(super) fn turns(&self) -> Vec<(&Input, String)> {
+    pub(super) fn turns(&self) -> Vec<(&Turn, String)> {
         let turns = self.lead.iter().flat_map(Lead::first_turns);
-        turns.map(|turn| (&turn.input, self.turn(turn))).collect()
+        turns.map(|turn| (turn, self.turn(turn))).collect()
     }
 
     fn turn(&self, turn: &Turn) -> String {
         let way = if turn.value < turn.input.value { "at or below" } else { "at or above" };
+        let places = match turn.input.keys.len() {
+            1 => String::new(),
+            places => format!(", in {places} places"),
+        };
         format!(
-            "{way} {} (now {}): then {} costs less",
+            "{way} {} (now {}{places}): then {} costs less",
             of_input(&turn.input, &turn.value),
             of_input(&turn.input, &turn.input.value),
             self.name(&turn.to)

@@ -4,7 +4,7 @@
 //! what it was made as of: the step of the ledger, and the revisions of the list of prices and of the register. Options
 //! are left out where no price is known and edits name them by their places, so that what is edited stays what it was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
 use serde::Serialize;
@@ -222,7 +222,7 @@ pub(super) struct Found {
     whose: String,
     hours: Hourly,
     currency: Currency,
-    dollar: Option<Decimal>,
+    worth: BTreeMap<Currency, Decimal>,
     register: Option<(i64, Register)>,
     prices: Prices,
 }
@@ -249,8 +249,10 @@ pub(super) async fn ask(
         let spend = spend_of(&wish.asked, wish.period);
         return Ok(Err(Nothing { whose, period: wish.period, spend, is_billed: false }));
     };
-    let dollar = dollar(db, wish.period, hours.spend.sequence, &currency).await?;
-    Ok(Ok(Found { wish, whose, hours, currency, dollar, register, prices: prices.clone() }))
+    let of_register = register.iter().flat_map(|(_, it)| it.assets()).map(|(_, it)| it.currency.clone());
+    let needed = of_register.chain([Currency::exactly(DOLLAR)]).collect();
+    let worth = worth(db, wish.period, hours.spend.sequence, (needed, &currency)).await?;
+    Ok(Ok(Found { wish, whose, hours, currency, worth, register, prices: prices.clone() }))
 }
 
 /// The same question in spend.
@@ -270,12 +272,14 @@ impl Found {
     }
 
     fn make(self) -> Result<FromLedger, Nothing> {
-        let Self { wish, whose, hours: found, currency, dollar, register, prices } = self;
+        let Self { wish, whose, hours: found, currency, worth, register, prices } = self;
+        let dollar = worth.get(&Currency::exactly(DOLLAR)).copied();
         let end = wish.period.days().end;
         let around = Around {
             list: prices.list(),
             currency: &currency,
             dollar,
+            worth: &worth,
             register: register.as_ref().map(|(_, register)| register),
             on: end.pred_opt().unwrap_or(end),
         };
@@ -321,18 +325,24 @@ impl Found {
     }
 }
 
-/// What a dollar of the list was worth at the end of the period.
-async fn dollar(
+/// What prices of machines are listed in.
+const DOLLAR: &str = "USD";
+
+/// What currencies were worth at the end of the period, so far as it is known.
+async fn worth(
     db: &mut PgConnection,
     period: Period,
     sequence: i64,
-    into: &Currency,
-) -> Result<Option<Decimal>> {
+    (currencies, into): (BTreeSet<Currency>, &Currency),
+) -> Result<BTreeMap<Currency, Decimal>> {
     let rates = exchange::rates(db, period.first(), period.last(), sequence).await?;
-    let dollar = Currency::exactly("USD");
     let mut months: Vec<BillingMonth> = period.months().collect();
     months.reverse();
-    Ok(months.into_iter().find_map(|month| rates.find(month, &dollar, into)).map(|it| it.rate))
+    let of = |currency: Currency| {
+        let rate = months.iter().find_map(|month| rates.find(*month, &currency, into))?.rate;
+        Some((currency, rate))
+    };
+    Ok(currencies.into_iter().filter_map(of).collect())
 }
 
 /// What a model's machines and prices follow from, besides its hours.
@@ -340,6 +350,8 @@ struct Around<'a> {
     list: &'a Catalogue,
     currency: &'a Currency,
     dollar: Option<Decimal>,
+    /// What each currency of the register is worth in that of the question.
+    worth: &'a BTreeMap<Currency, Decimal>,
     register: Option<&'a Register>,
     on: NaiveDate,
 }
@@ -398,12 +410,20 @@ impl Around<'_> {
         let assets = register.assets().filter(|(_, it)| it.bears_accelerators() && is_its(&it.accelerator));
         let clusters = assets.filter_map(|(_, it)| register.cluster(&it.cluster));
         let of_cluster = |cluster: &onprem::Cluster| {
-            let owning = onprem::owning(register, &cluster.handle, self.on, self.currency)?;
+            let (owning, currency) = self.worth.iter().find_map(|(currency, rate)| {
+                let owning = onprem::owning(register, &cluster.handle, self.on, currency)?;
+                Some((owning.at_rate(*rate), currency))
+            })?;
             let is_leased = matches!(owning.tenure, Tenure::Leased { .. });
             let is_whole = owning.gpus > 0 && (is_leased || owning.node_price > Decimal::ZERO);
             let is_fine = is_whole && check::owning(&owning).warnings_or_refused().is_ok();
             let name = format!("Our own, as {}", cluster.name);
-            let source = format!("what the register says of {}", cluster.name);
+            let converted = if currency == self.currency {
+                String::new()
+            } else {
+                format!(", converted from {currency}")
+            };
+            let source = format!("what the register says of {}{converted}", cluster.name);
             is_fine.then_some(Machines { owning, name, source })
         };
         clusters.filter_map(of_cluster).max_by_key(|it| it.owning.gpus)

@@ -136,6 +136,9 @@ struct Rate {
     months: Option<String>,
     /// Who sells it, where nothing else is bought in the place: who asks the price that is taken.
     supplier: Option<String>,
+    /// The option's name and where it stands, where it names that supplier.
+    named: Option<(String, String)>,
+    sold_by: String,
 }
 
 impl Rate {
@@ -157,7 +160,10 @@ impl Rate {
         let bought = others.into_iter().filter(|it| *it).count() + place.committed.len() + place.blocks.len();
         let supplier = (bought == 1).then(|| format!("{}/supplier", parts[..5].join("/")));
         let accelerator = scenario.accelerator_of(place).to_owned();
-        Some(Self { at: at.to_owned(), accelerator, tiers, months, supplier })
+        let sold_by = place.supplier.clone();
+        let is_named = supplier.is_some() && !sold_by.is_empty() && option.name.contains(&sold_by);
+        let named = is_named.then(|| (format!("{}/name", parts[..3].join("/")), option.name.clone()));
+        Some(Self { at: at.to_owned(), accelerator, tiers, months, supplier, named, sold_by })
     }
 
     fn act(&self, offer: &str) -> String {
@@ -175,6 +181,10 @@ impl Rate {
         let term = self.months.clone().zip(price.term_months);
         texts.extend(term.map(|(pointer, months)| (pointer, months.to_string())));
         texts.extend(self.supplier.clone().map(|pointer| (pointer, price.supplier.clone())));
+        let renamed = |(pointer, name): &(String, String)| {
+            (pointer.clone(), name.replace(&self.sold_by, &price.supplier))
+        };
+        texts.extend(self.named.iter().map(renamed));
         let offer = price.offer();
         Choice { label, act: self.act(&offer), texts, offer }
     }

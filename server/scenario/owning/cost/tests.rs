@@ -90,6 +90,27 @@ fn a_lease_of_what_buying_costs_without_interest_costs_as_much() {
 }
 
 #[test]
+fn in_another_currency_all_costs_as_many_times_as_much() {
+    let owning = Owning {
+        housing: Housing::Colocation { price: number("150"), contracted_kw: None, energy: Energy::Separate },
+        demand_charge: number("15"),
+        software_per_gpu: number("900"),
+        storage: number("10000"),
+        others: vec![other(Per::Year, 5000), other(Per::ProductiveHour, 2)],
+        one_offs: vec![OneOff { name: "Move".into(), amount: number("100000") }],
+        ..Owning::default()
+    };
+    let leased = Owning { tenure: Tenure::Leased { price: number("9000") }, ..owning.clone() };
+    for it in [owning, leased] {
+        let (before, after) = (it.cost().unwrap(), it.at_rate(number("0.9")).cost().unwrap());
+        for (before, after) in before.components.iter().zip(&after.components) {
+            assert!(close(product(&[before.per_year, number("0.9")]), after.per_year), "{}", before.name);
+        }
+        assert_eq!(before.hours[0].hours, after.hours[0].hours);
+    }
+}
+
+#[test]
 fn without_gpus_or_utilization_an_hour_has_no_cost() {
     let idle = Owning { utilization: Decimal::ZERO, ..Owning::default() }.cost().unwrap();
     assert_eq!(idle.per_hour(Hours::Productive), None);

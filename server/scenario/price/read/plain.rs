@@ -40,9 +40,10 @@ fn one(row: &Row<'_>, about: &About, taken: &mut Taken) -> Option<Price> {
     };
     let currency = match row.get("currency") {
         "" => Currency::exactly(DOLLARS),
-        text => match Currency::parse(text) {
+        // What is no currency of any country has no rate of exchange, and no other price beside it.
+        text => match Currency::parse(text).filter(|_| text.len() == 3) {
             Some(currency) => currency,
-            None => return refuse("currency", "a currency such as USD"),
+            None => return refuse("currency", "a currency of three letters, such as USD"),
         },
     };
     let gpus = match row.get("gpus") {

@@ -240,6 +240,11 @@ fn an_offer_sets_a_rate_with_its_source_and_is_set_once() {
     assert!(of_rate(&taken).source.starts_with("CoreWeave HGX H100, north-america"));
     assert_eq!((of_rate(&taken).region.as_str(), taken.edits.len()), ("north-america", 5));
     assert_eq!(taken.scenario.options[0].places[0].supplier, "CoreWeave");
+    // An option that is called by who sells it is called by who sells it now.
+    let named =
+        of(&base, vec![set("/option/0/name", "On demand, AWS"), set("/option/0/place/0/supplier", "AWS")]);
+    let taken_by_name = named.unwrap().with_offer(&base, rate, &offer("CoreWeave")).unwrap();
+    assert_eq!(taken_by_name.scenario.options[0].name, "On demand, CoreWeave");
     let again = taken.with_offer(&base, rate, &offer("Google Cloud")).unwrap();
     assert_eq!((of_rate(&again).region.as_str(), again.edits.len()), ("us-central1", 5));
     assert!(again.with_offer(&base, rate, "0123456789abcdef").is_err());

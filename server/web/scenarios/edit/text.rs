@@ -20,9 +20,9 @@ impl Takes {
         let whole = || text.replace(',', "").parse::<u32>().ok();
         match self {
             Self::Text => Ok(Value::String(text.to_owned())),
-            Self::Number | Self::Percent => {
-                number().map(|it| json!(it)).ok_or("expected a number, with a point before decimals")
-            }
+            Self::Number | Self::Percent => number()
+                .map(|it| json!(it))
+                .ok_or("expected a number without separators, such as 375000 or 3.99"),
             Self::NumberOrNone | Self::PercentOrNone | Self::WholeOrNone | Self::DayOrNone
                 if text.is_empty() =>
             {

@@ -5,7 +5,7 @@ use super::super::field::{Field, Section, sections};
 use super::page::Page;
 use crate::scenario::comparison::Scenario;
 use crate::scenario::profile::Shape;
-use crate::scenario::uncertainty::Input;
+use crate::scenario::uncertainty::{Input, Turn};
 
 impl Page {
     /// What was edited, in words, each with the address without it; and what cannot go alone, since later edits stand on it.
@@ -49,6 +49,17 @@ impl Page {
     /// The field of the form where a number that is uncertain is changed, by its pointer; none where no form has it.
     pub(super) fn field_of(&self, input: &Input) -> Option<String> {
         input.keys.iter().find(|key| find(&self.sections, key).is_some()).cloned()
+    }
+
+    /// The address where a number is so in every place where it stands; none where a form cannot say that.
+    pub(super) fn turned(&self, turn: &Turn) -> Option<String> {
+        let stands_for_itself = |key: &String| !["/of", "/by"].iter().any(|end| key.ends_with(end));
+        let is_field = |key: &String| stands_for_itself(key) && find(&self.sections, key).is_some();
+        let keys = &turn.input.keys;
+        let value = turn.value.normalize().to_string();
+        let set = |key: &String| Edit::Set(key.clone(), value.clone());
+        let edits: Vec<Edit> = self.edited.edits.iter().cloned().chain(keys.iter().map(set)).collect();
+        keys.iter().all(is_field).then(|| self.base.at("", &edits, self.revision()))
     }
 
     /// What a field is called with what it belongs to.

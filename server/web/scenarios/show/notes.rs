@@ -59,14 +59,25 @@ pub(super) fn note(finding: &Finding, sections: &[Section], is_refusal: bool) ->
     let pointer = format!("/{}", finding.field.replace('.', "/"));
     let found = sections.iter().flat_map(Section::fields).find(|it| it.pointer == pointer);
     let is_share = found.is_some_and(|it| matches!(it.takes, Takes::Percent | Takes::PercentOrNone));
-    let is_known = finding.message.starts_with("expected a share from 0 to 1");
     let sentence = match finding.found.parse::<Decimal>() {
-        Ok(share) if is_share && is_known => {
-            format!("{} %: expected 0 to 100 %", number(share.times(100), 4))
+        Ok(share) if is_share => {
+            format!("{} %: {}", number(share.times(100), 4), in_percent(&finding.message))
         }
         _ => format!("{}: {}", finding.found, finding.message),
     };
     Note { pointer, sentence: capital(&sentence), is_refusal }
+}
+
+/// What is said of a share, of a field that is entered in percent.
+fn in_percent(message: &str) -> String {
+    [
+        ("a share from 0 to 1 (0.8 for 80 %)", "0 to 100 %"),
+        ("a share from 0 to 1", "0 to 100 %"),
+        ("less than 1", "less than 100 %"),
+        ("-0.5 to 0.5", "-50 to 50 %"),
+    ]
+    .iter()
+    .fold(message.to_owned(), |message, (share, percent)| message.replace(share, percent))
 }
 
 pub(super) fn capital(text: &str) -> String {

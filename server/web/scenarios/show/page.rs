@@ -161,6 +161,11 @@ impl Page {
         Some((names.join(" and "), paths::with_query(paths::ScenarioNew, &pairs)))
     }
 
+    /// Whether it was made of a period that is not over.
+    fn goes_on(&self) -> bool {
+        self.made().is_some_and(|it| clock::now().date_naive() < it.told.period.days().end)
+    }
+
     /// Which scenario is copied when it is kept under a name.
     fn from(&self) -> String {
         match &self.base {
