@@ -113,6 +113,8 @@ impl Answers {
         let basis = self.basis(db, &asked, sequence).await?;
         refuse_tags(db, &asked, &basis).await?;
         let spend = self.spend(&mut *db, &asked).await?;
+        // Its parts, and what it is a part of, in the same currency.
+        let asked = asked.beside(&spend);
         let is_divided = basis.allocation.is_needed()
             && (asked.viewer != Viewer::Everything || asked.dimensions().any(Grouping::divides));
         let direct = if is_divided { asked.direct() } else { asked.clone() };
@@ -120,7 +122,8 @@ impl Answers {
         let of_direct = self.spend(&mut *db, &direct).await?;
         let key = (Question { sequence: None, ..direct.of_everything() }, basis.clone());
         let ways = self.ways.get(key, ways_of(db, &direct, &basis, sequence)).await?;
-        let costs = owned_hours::costs(&mut *db, self, &asked, &direct, &ways.all).await?;
+        let divided = is_divided.then_some(&direct);
+        let costs = owned_hours::costs(&mut *db, self, &asked, divided, &ways.all).await?;
         Ok(Hourly { spend, direct: of_direct, costs: costs.of_ways, running: costs.running, ways })
     }
 }

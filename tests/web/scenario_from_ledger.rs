@@ -205,6 +205,96 @@ async fn machines_of_a_team_cost_what_its_page_says_with_what_runs_them(db: PgPo
     }
 }
 
+/// The power of a cluster in September, of no accelerator.
+fn power(cluster: &str, cost: &str, currency: &str) -> String {
+    let hour = Focus::new().hour("acme", cluster, "2026-09-06T16", cost, "site").billed_in(currency);
+    let line = hour.text().lines().nth(1).unwrap().replace(&format!(",node-{cluster},"), ",power,");
+    line.replace(",1,Hours,", ",,,")
+        .replace(",gpu-8x,", ",power,")
+        .replace("8xH100", "power")
+        .replace(",\"\"GpuCount\"\":8", "")
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn machines_of_our_own_cost_in_the_currency_of_the_answer(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut bought = Focus::new();
+    for hour in 10..16 {
+        bought = bought.hour("bought", "s1", &format!("2026-09-05T{hour}"), "31", "nlp");
+    }
+    ledger.deliver("bought.csv", bought).await;
+    let own = || {
+        Focus::new()
+            .hour("acme", "east", "2026-09-05T10", "100", "nlp")
+            .billed_in("EUR")
+            .line(&power("east", "50", "EUR"))
+    };
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    // The second time a contract in dollars is on the cluster's account, too.
+    for (name, file) in [("own.csv", own()), ("both.csv", own().line(&power("east", "5000", "USD")))] {
+        ledger.deliver(name, file.owned()).await;
+        for filters in ["", "&accelerator=H100"] {
+            let address =
+                format!("/scenarios/new.json?from=2026-09&provider=On-premises&account=east{filters}");
+            let made = ask(&mut finance, &address).await["made_of"].take();
+            let running = if filters.is_empty() { 0 } else { 50 };
+            assert_eq!(made["currency"], "EUR", "{name}{filters}");
+            assert_eq!(number(&made["as_it_is"]["ledger"]), 150.into(), "{name}{filters}");
+            assert_eq!(number(&made["running"]), running.into(), "{name}{filters}");
+            assert_eq!(number(&made["besides"]), Decimal::ZERO, "{name}{filters}");
+        }
+    }
+}
+
+/// What runs two clusters is shared. A team has hours of one of them and pays for people of the other, or has hours of both.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn machines_of_a_team_cost_whoever_looks_what_its_page_says(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let app = TestApp::of(&ledger);
+    let (mut admin, mut lead) = (app.signed_in(Role::Admin).await, app.signed_in(Role::Lead).await);
+    let own = || {
+        Focus::new()
+            .hour("acme", "east", "2026-09-05T10", "100", "research")
+            .hour("acme", "west", "2026-09-05T10", "300", "rivals")
+            .line(&power("east", "1000", "USD"))
+            .line(&power("west", "3000", "USD"))
+    };
+    ledger.deliver("own.csv", own().owned()).await;
+    let book = vec![
+        team("research"),
+        team("rivals"),
+        gpuledger::allocation::Entry::Pool(pool("overhead", Split::Evenly)),
+        rule(1, "sku", "power", to_pool("overhead")),
+        rule(2, "", "", Target::Labels),
+    ];
+    write(&mut ledger.db.acquire().await.unwrap(), book).await;
+    let people = power("west", "40", "USD").replace(",power,", ",people,").replace("site", "research");
+    let with_west = own().hour("acme", "west", "2026-09-06T10", "17", "research");
+    for (file, hours_cost, people, hours) in [(own().line(&people), 100, 40, 8), (with_west, 117, 0, 16)] {
+        ledger.deliver("again.csv", file.owned()).await;
+        let page = ask(&mut admin, "/teams/research/2026-09.json").await;
+        let whole = Decimal::from(hours_cost + people + 2000);
+        assert_eq!(number(&page["cost_per_owned_hour"]), whole.divide(hours.into(), 6).unwrap(), "{hours}");
+        for filters in ["", "&accelerator=H100", "&pool="] {
+            for (who, team) in [(&mut admin, "&team=research"), (&mut lead, "")] {
+                let query = format!("from=2026-09{team}{filters}");
+                let made = ask(who, &format!("/scenarios/new.json?{query}")).await["made_of"].take();
+                assert_eq!(number(&made["as_it_is"]["ledger"]), whole, "{query}");
+                // Of accelerators alone, people are not in the question.
+                let running = if filters.contains("H100") { 2000 + people } else { 2000 };
+                assert_eq!(number(&made["running"]), running.into(), "{query}");
+                assert_eq!(number(&made["besides"]), Decimal::ZERO, "{query}");
+            }
+        }
+    }
+    // Of one of its clusters the team's own costs are those of that cluster, and what is shared goes by hours.
+    for (who, team) in [(&mut admin, "&team=research"), (&mut lead, "")] {
+        let address = format!("/scenarios/new.json?from=2026-09&account=west{team}");
+        let made = ask(who, &address).await["made_of"].take();
+        assert_eq!(number(&made["as_it_is"]["ledger"]), 1017.into(), "{address}");
+    }
+}
+
 /// nlp and vision, and a pool between them.
 async fn of_teams(db: PgPool) -> TestLedger {
     let ledger = TestLedger::new(db);
