@@ -70,7 +70,7 @@ impl<'a> Bill<'a> {
             answer: PlaceAnswer {
                 supplier: self.asked.place.supplier.clone(),
                 serves: self.asked.place.serves.clone(),
-                coverage: coverage(&self.layers, self.asked.demand.gpu_hours()),
+                coverage: coverage(self.asked.place, &self.layers, self.asked.demand.gpu_hours()),
                 layers: self.layers,
                 unserved_hours: self.unserved,
                 per_unserved_hour: self.asked.per_unserved_hour,
@@ -166,7 +166,7 @@ impl<'a> Bill<'a> {
             self.rented[at] += of_month;
             self.pay_commitment(entered, (month, term_months), own);
         }
-        let name = format!("Committed for {term_months} months");
+        let name = entered.name();
         let per_hour = quotient(cost, paid).unwrap_or_default();
         let terms = vec![
             term("GPU-hours of the term", paid, Unit::Hours),

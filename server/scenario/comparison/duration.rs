@@ -59,8 +59,7 @@ pub fn duration(
     let block = |hours: u32| (format!("Blocks of {hours} hours"), Some(LayerKind::Block));
     let mut names: Vec<_> = entered.blocks.iter().map(|it| block(it.hours)).collect();
     names.push(("Owned".to_owned(), Some(LayerKind::Owned)));
-    let term = |months: u32| format!("Committed for {months} months");
-    names.extend(commitments.iter().map(|it| (term(it.months.max(1)), Some(LayerKind::Committed))));
+    names.extend(commitments.iter().map(|it| (it.name(), Some(LayerKind::Committed))));
     names.push(("Spot".to_owned(), Some(LayerKind::Spot)));
     // What is left is there with a chance.
     let left = names.len();

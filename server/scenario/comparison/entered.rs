@@ -175,6 +175,10 @@ impl Default for Place {
 /// How the source of a price of 0 begins where hours cost nothing. Any other 0 is what lists say of what is not sold.
 pub const COVERED: &str = "covered by credits";
 
+/// How the source of a price begins of machines that are there already: their hours cost what they do by the books, whether
+/// they are used or not. Nobody committed to them.
+pub const BY_THE_BOOKS: &str = "our own machines, by the books";
+
 /// A price of an hour of a GPU or of a million tokens, and where it is from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -220,6 +224,20 @@ pub struct Committed {
 }
 
 impl Committed {
+    /// Whether it stands for machines that are there already.
+    pub fn is_owned(&self) -> bool {
+        self.rate.source.starts_with(BY_THE_BOOKS)
+    }
+
+    /// What its hours are called.
+    pub(super) fn name(&self) -> String {
+        if self.is_owned() {
+            "Our own machines".to_owned()
+        } else {
+            format!("Committed for {} months", self.months.max(1))
+        }
+    }
+
     /// What is paid at the start of a term moves as the price of its hours does: times what it is now.
     pub(super) fn upfront_factor(&self, start: u32) -> Decimal {
         // All of it may be paid upfront.

@@ -15,7 +15,9 @@ use super::{Measured, Used, Way};
 use crate::accelerator::accelerator_hours;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, floor, one, product, quotient, whole};
-use crate::scenario::comparison::{COVERED, Committed, Gpus, OtherCost, PerWhat, Place, Rate, Spot};
+use crate::scenario::comparison::{
+    BY_THE_BOOKS, COVERED, Committed, Gpus, OtherCost, PerWhat, Place, Rate, Spot,
+};
 use crate::scenario::mix::{Ladder, Overflow};
 use crate::scenario::profile::{MONTH, PARTS, Profile, in_gpus};
 use crate::scenario::spot::Interruptions;
@@ -180,6 +182,12 @@ pub(super) fn own_rate(measured: &Measured, what: &str, price: Decimal) -> Rate 
     }
 }
 
+/// The rate of machines of one's own.
+fn owned_rate(measured: &Measured, price: Decimal) -> Rate {
+    let source = format!("{BY_THE_BOOKS}, {}", measured.when());
+    Rate { source, ..own_rate(measured, "", price) }
+}
+
 /// The rate of what was not there in every hour.
 fn rest_rate(measured: &Measured, price: Decimal) -> Rate {
     let rate = own_rate(measured, "of what was not there in every hour", price);
@@ -194,17 +202,18 @@ fn last_day(measured: &Measured) -> NaiveDate {
 /// Where a model runs now. `otherwise` is for what of growth and rounding is above it all.
 pub(super) fn place(measured: &Measured, used: &Used, otherwise: Option<Rate>, months: u32) -> Place {
     let layers = Layers::of(used);
-    let committed = |layer: &BaseLoad, what: &str, months: u32| Committed {
-        rate: own_rate(measured, what, layer.price),
+    let committed = |layer: &BaseLoad, rate: Rate, months: u32| Committed {
+        rate,
         upfront: Decimal::ZERO,
         months,
         gpus: Gpus::Number(layer.gpus),
     };
-    let owned = layers
-        .owned
+    let owned =
+        layers.owned.iter().map(|it| committed(it, owned_rate(measured, it.price), months.max(TERM + 1)));
+    let base = layers
+        .committed
         .iter()
-        .map(|it| committed(it, "of our own machines, by the books", months.max(TERM + 1)));
-    let base = layers.committed.iter().map(|it| committed(it, "under commitments", TERM));
+        .map(|it| committed(it, own_rate(measured, "under commitments", it.price), TERM));
     let spot = layers.spot.map(|price| Spot {
         rate: own_rate(measured, "of spot", price),
         // Hours as they were paid for: what was lost and done again is among them.

@@ -96,6 +96,24 @@ fn as_it_is_costs_over_the_period_what_was_paid() {
 }
 
 #[test]
+fn machines_of_our_own_are_told_as_such_and_not_as_commitments() {
+    let owned = || way(HowPaid::Owned, "23040", hours(|_| 16_000));
+    let committed = way(HowPaid::Committed, "17280", hours(|_| 8_000));
+    let place = |ways: Vec<Way>| {
+        let made = measured(vec![used(ways)]).scenario().unwrap();
+        made.scenario.compare().unwrap().options.remove(0).places.remove(0)
+    };
+    let it = place(vec![owned()]);
+    assert_eq!((it.layers[0].name.as_str(), it.coverage.len()), ("Our own machines", 0));
+    let it = place(vec![owned(), committed]);
+    let names: Vec<&str> = it.layers.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["Our own machines", "Committed for 12 months"]);
+    // A third of the hours, all of them used.
+    let coverage: Vec<Decimal> = it.coverage.iter().map(|it| it.value.unwrap().round(4)).collect();
+    assert_eq!(coverage, ["0.3333", "1", "0"].map(number));
+}
+
+#[test]
 fn it_does_so_whatever_hours_look_like() {
     for ways in [
         vec![way(HowPaid::OnDemand, "14000.17", hours(|hour| (hour % 24) * 333))],
