@@ -175,6 +175,9 @@ impl Default for Place {
 /// How the source of a price of 0 begins where hours cost nothing. Any other 0 is what lists say of what is not sold.
 pub const COVERED: &str = "covered by credits";
 
+/// What machines of one's own are called that cost what the books say.
+pub const OUR_OWN: &str = "Our own machines";
+
 /// How the source of a price begins of machines that are there already: their hours cost what they do by the books, whether
 /// they are used or not. Nobody committed to them.
 pub const BY_THE_BOOKS: &str = "our own machines, by the books";
@@ -232,7 +235,7 @@ impl Committed {
     /// What its hours are called.
     pub(super) fn name(&self) -> String {
         if self.is_owned() {
-            "Our own machines".to_owned()
+            OUR_OWN.to_owned()
         } else {
             format!("Committed for {} months", self.months.max(1))
         }

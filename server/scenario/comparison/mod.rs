@@ -34,8 +34,8 @@ pub use cheaper::CheaperHours;
 pub use curves::{Crossing, Curve, Curves, Repaid, curves, repaid};
 pub use duration::{Duration, DurationLayer, duration};
 pub use entered::{
-    Alternative, BY_THE_BOOKS, COVERED, Committed, Gpus, OtherCost, Owned, PerWhat, Place, Rate, Scenario,
-    Spot, Work,
+    Alternative, BY_THE_BOOKS, COVERED, Committed, Gpus, OUR_OWN, OtherCost, Owned, PerWhat, Place, Rate,
+    Scenario, Spot, Work,
 };
 pub use moved::{Every, Moved, MovedAnswer};
 pub use porting::{Moving, Port, PortedAnswer};

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::range::{Range, range_of};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, product};
-use crate::scenario::comparison::{Moved, Owned, Place, Scenario};
+use crate::scenario::comparison::{Committed, Moved, OUR_OWN, Owned, Place, Scenario};
 use crate::scenario::egress::Rates;
 use crate::scenario::owning::{Residual, Tenure};
 use crate::scenario::profile::Shape;
@@ -209,6 +209,9 @@ fn label(name: &str, more: &str, tree: &Value, (pointer, place): (&str, Option<&
     let moved = moved.and_then(|at| place.moved.get(at.parse::<usize>().ok()?));
     let beside = pointer.strip_suffix("/amount").and_then(|it| tree.pointer(it)?.get("name")?.as_str());
     let name = beside.filter(|it| !it.is_empty()).unwrap_or(name);
+    let committed = pointer.split('/').skip_while(|it| *it != "committed").nth(1);
+    let committed = committed.and_then(|at| place.committed.get(at.parse::<usize>().ok()?));
+    let name = if committed.is_some_and(Committed::is_owned) { OUR_OWN } else { name };
     let whose = match moved {
         Some(moved) if pointer.ends_with("/rates/of") => {
             return format!("{name} {}", moved.rates.tariff().name);

@@ -8,7 +8,7 @@ pub(super) use crate::scenario::Answer;
 use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
 use crate::scenario::check::Refused;
-use crate::scenario::comparison::{LayerKind, Line, OptionAnswer, Scenario};
+use crate::scenario::comparison::{LayerKind, Line, OUR_OWN, OptionAnswer, Scenario};
 use crate::scenario::uncertainty::{Lead, Outcome, Swing, Turn};
 use crate::web::error::{Error, Result};
 
@@ -275,7 +275,9 @@ fn kind_of(line: &Line, option: &OptionAnswer) -> Kind {
     };
     // What of a spend commitment is not used is a line without a layer.
     let is_spend = line.name.starts_with("Spend commitment");
-    if is_spend || has_layer(LayerKind::Committed) || has_layer(LayerKind::Block) {
+    if line.name == OUR_OWN {
+        Kind::Machines
+    } else if is_spend || has_layer(LayerKind::Committed) || has_layer(LayerKind::Block) {
         Kind::Committed
     } else if has_layer(LayerKind::Spot) {
         Kind::Spot
