@@ -214,7 +214,7 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
         ("/work/0/productive", "0", "no hour does work"),
         (PRICE, "-3", "expected an amount from 0 to a trillion"),
         (PRICE, "0", "lists say 0 where something is not sold"),
-        (PRICE, "cheap", "Expected a number, without separators."),
+        (PRICE, "cheap", "Expected a number without separators, such as 375000 or 3.99."),
         ("/option/0/place/0/on_demand/path", "cheaper", "Expected a change a year such as -20 %"),
         ("/months", "0", "expected 1 to 120 months"),
         ("/months", "a year", "Expected a whole number."),
