@@ -90,7 +90,7 @@ fn print_how_sure(answer: &Answer) -> anyhow::Result<()> {
     let told = |input: &Input, value: Decimal| {
         if input.in_percent { percent(value) } else { value.normalize().to_string() }
     };
-    for turn in lead.first_turns() {
+    for turn in &lead.turns {
         let (input, way) = (&turn.input, if turn.value < turn.input.value { "below" } else { "above" });
         let (value, now) = (told(input, turn.value), told(input, input.value));
         say!("  With {} at or {way} {value} (now {now}) {} costs less", input.label, name(turn.to))?;

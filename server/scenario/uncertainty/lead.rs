@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::model::{Model, cents, float};
 use super::{Input, Swing, tornado};
 use crate::money::Decimal;
+use crate::scenario::arithmetic::{decimal, product};
 use crate::scenario::comparison::Comparison;
 
 /// How much larger or smaller an input is looked at, and in how many steps until there.
@@ -32,15 +33,9 @@ pub struct Lead {
     pub ahead: Decimal,
     /// What moves the lead most first.
     pub swings: Vec<Swing>,
-    /// What turns the answer with the smallest change first.
+    /// What turns the answer with the smallest change first. Of an [`Answer`](crate::scenario::Answer) the first three that do
+    /// so, too, where all is decided anew.
     pub turns: Vec<Turn>,
-}
-
-impl Lead {
-    /// The turns that people are told first: those beyond them take much.
-    pub fn first_turns(&self) -> &[Turn] {
-        &self.turns[..self.turns.len().min(3)]
-    }
 }
 
 /// An input at which another option becomes the cheapest.
@@ -49,6 +44,15 @@ pub struct Turn {
     pub input: Input,
     pub value: Decimal,
     pub to: usize,
+}
+
+impl Turn {
+    /// A little further than where two options cost the same.
+    pub fn beyond(&self) -> Decimal {
+        let hundredths = if self.value < self.input.value { 99 } else { 101 };
+        let value = product(&[self.value, decimal(hundredths, 2)]).significant(DIGITS).normalize();
+        value.max(self.input.least).min(self.input.most)
+    }
 }
 
 /// The lead of the cheapest option; none where fewer than two options do the work.

@@ -17,9 +17,8 @@ pub use model::Model;
 pub use simulate::{Outcome, Regret, Simulation};
 pub use tornado::{Swing, tornado};
 
-/// What was entered, with another value for an input.
-#[cfg(test)]
-fn changed<T: serde::Serialize + serde::de::DeserializeOwned>(
+/// What was entered, with another value for an input; none for what stands for more than a number.
+pub(super) fn changed<T: serde::Serialize + serde::de::DeserializeOwned>(
     entered: &T,
     input: &Input,
     value: crate::money::Decimal,

@@ -9,7 +9,7 @@ use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
 use crate::scenario::check::Refused;
 use crate::scenario::comparison::{LayerKind, Line, OUR_OWN, OptionAnswer, Scenario};
-use crate::scenario::uncertainty::{Lead, Outcome, Swing, Turn};
+use crate::scenario::uncertainty::{Outcome, Swing, Turn};
 use crate::web::error::{Error, Result};
 
 /// Inputs of the tornado.
@@ -133,7 +133,7 @@ impl Answer {
 
     /// What would make it another, the smallest change first.
     pub(super) fn turns(&self) -> Vec<(&Turn, String)> {
-        let turns = self.lead.iter().flat_map(Lead::first_turns);
+        let turns = self.lead.iter().flat_map(|it| &it.turns);
         turns.map(|turn| (turn, self.turn(turn))).collect()
     }
 

@@ -51,12 +51,12 @@ impl Page {
         input.keys.iter().find(|key| find(&self.sections, key).is_some()).cloned()
     }
 
-    /// The address where a number is so in every place where it stands; none where a form cannot say that.
+    /// The address where a number is a little beyond that in every place where it stands; none where a form cannot say that.
     pub(super) fn turned(&self, turn: &Turn) -> Option<String> {
         let stands_for_itself = |key: &String| !["/of", "/by"].iter().any(|end| key.ends_with(end));
         let is_field = |key: &String| stands_for_itself(key) && find(&self.sections, key).is_some();
         let keys = &turn.input.keys;
-        let value = turn.value.normalize().to_string();
+        let value = turn.beyond().to_string();
         let set = |key: &String| Edit::Set(key.clone(), value.clone());
         let edits: Vec<Edit> = self.edited.edits.iter().cloned().chain(keys.iter().map(set)).collect();
         keys.iter().all(is_field).then(|| self.base.at("", &edits, self.revision()))
