@@ -7,7 +7,9 @@ use super::words::of_input;
 use crate::chart::{Duration, DurationLayer, Histogram, Line, Lines, Note, Spread, Tornado, TornadoBar};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, quotient};
-use crate::scenario::comparison::{Crossing, Curve, Curves, LayerKind, Scenario, curves, duration, repaid};
+use crate::scenario::comparison::{
+    Crossing, Curve, Curves, LayerKind, OUR_OWN, Scenario, curves, duration, repaid,
+};
 use crate::web::error::{Error, Result};
 
 /// Parts that the hours of a demand are cut into.
@@ -255,6 +257,7 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
             let layers = found.layers.into_iter().map(|it| DurationLayer {
                 class: match it.kind {
                     Some(LayerKind::Owned) => "s1",
+                    Some(LayerKind::Committed) if it.name == OUR_OWN => "s1",
                     Some(LayerKind::Committed) => reserved.next().unwrap_or("s6"),
                     Some(LayerKind::Block) => "s4",
                     Some(LayerKind::Spot) => "s8",
