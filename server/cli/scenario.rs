@@ -62,8 +62,8 @@ fn print(compared: &Comparison) -> anyhow::Result<()> {
         for (other, payback) in &option.paybacks {
             let told = match payback {
                 Payback::AtOnce => "at once".to_owned(),
-                Payback::After { months } if *months >= i64::from(compared.months).into() => {
-                    "only by what is left of it at the end".to_owned()
+                Payback::WithSale { months } => {
+                    format!("only with what is sold after {} months", months.round(1))
                 }
                 Payback::After { months } => format!("after {} months", months.round(1)),
                 Payback::Never => "not within these months".to_owned(),

@@ -36,6 +36,8 @@ pub enum Payback {
     AtOnce,
     /// After so many months and parts of one.
     After { months: Decimal },
+    /// Only with what is sold at the end of so many months: until then it cost more.
+    WithSale { months: Decimal },
     /// Not within the months that were looked at.
     Never,
 }
@@ -136,15 +138,18 @@ impl Payments {
             if more > Decimal::ZERO {
                 back = None;
             } else if back.is_none() {
-                let part = if end > Decimal::ZERO { Some(one()) } else { quotient(start, start - end) };
-                let part = if start > Decimal::ZERO { part.unwrap_or_default() } else { Decimal::ZERO };
-                back = Some(complete + part);
+                let is_sold = end > Decimal::ZERO;
+                let part = if is_sold { Some(one()) } else { quotient(start, start - end) };
+                let part =
+                    if is_sold || start > Decimal::ZERO { part.unwrap_or_default() } else { Decimal::ZERO };
+                back = Some((complete + part, is_sold));
             }
             complete += one();
         }
         match back {
-            Some(months) if months.is_zero() => Payback::AtOnce,
-            Some(months) => Payback::After { months },
+            Some((months, true)) => Payback::WithSale { months },
+            Some((months, false)) if months.is_zero() => Payback::AtOnce,
+            Some((months, false)) => Payback::After { months },
             None => Payback::Never,
         }
     }
@@ -217,7 +222,12 @@ mod tests {
         assert_eq!(dearer.payback(&rent), Payback::Never);
         let mut sold = dearer;
         sold.at_end_of(7, (-100).into());
-        assert_eq!(sold.payback(&rent), Payback::After { months: 8.into() });
+        assert_eq!(sold.payback(&rent), Payback::WithSale { months: 8.into() });
+        // So does what is sold when other machines follow.
+        let mut followed = Payments::level(200.into(), Decimal::ZERO, 8);
+        followed.at_end_of(3, (-100).into());
+        followed.at_start_of(4, 200.into());
+        assert_eq!(followed.payback(&rent), Payback::WithSale { months: 4.into() });
     }
 
     #[test]

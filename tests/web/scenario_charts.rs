@@ -64,7 +64,10 @@ async fn what_only_its_sale_repays_is_told_so(db: PgPool) {
     let page = finance.get("/scenarios/templates/eight-million").await.body;
     let points = html::texts(&page, "#paid svg.narrow circle title");
     let told = |start: &str| points.iter().filter(|it| it.starts_with(start)).count();
-    assert_eq!((told("After 8.2 months Our own"), told("Only with what is left at the end Our own")), (1, 2));
+    assert_eq!(
+        (told("After 8.2 months Our own"), told("Only with what is sold after 12 months Our own")),
+        (1, 2)
+    );
     assert_eq!(points.len(), 3, "{points:?}");
 }
 

@@ -52,6 +52,8 @@ pub struct Repaid {
     pub option: usize,
     pub other: usize,
     pub months: Decimal,
+    /// Whether it takes what is sold then.
+    pub is_by_sale: bool,
     /// What both have paid then.
     pub paid: Decimal,
 }
@@ -153,8 +155,9 @@ fn worth(place: &Place) -> Option<Decimal> {
 pub fn repaid(compared: &Comparison) -> Vec<Repaid> {
     let of_option = |(option, answer): (usize, &super::answer::OptionAnswer)| {
         let at = |&(other, payback): &(usize, Payback)| match payback {
-            Payback::After { months } => {
-                Some(Repaid { option, other, months, paid: answer.payments.paid_after(months) })
+            Payback::After { months } | Payback::WithSale { months } => {
+                let is_by_sale = matches!(payback, Payback::WithSale { .. });
+                Some(Repaid { option, other, months, is_by_sale, paid: answer.payments.paid_after(months) })
             }
             Payback::AtOnce | Payback::Never => None,
         };

@@ -231,7 +231,7 @@ impl Move<'_> {
         let least = if each > Decimal::ZERO { quotient(once + anew, each) } else { None };
         let repaid = match option.payments.payback(&other.payments) {
             Payback::AtOnce => Some(Decimal::ZERO),
-            Payback::After { months } => Some(months),
+            Payback::After { months } | Payback::WithSale { months } => Some(months),
             Payback::Never => None,
         };
         let paid = |it: &OptionAnswer| it.payments.total();

@@ -258,9 +258,8 @@ impl Answer {
     pub(super) fn payback(&self, payback: &Payback) -> String {
         match payback {
             Payback::AtOnce => "paid back at once: it never cost more".to_owned(),
-            // Until then it cost more: what is sold in the last month makes up for it.
-            Payback::After { months } if *months >= i64::from(self.comparison.months).into() => {
-                "paid back only by what is left of it at the end".to_owned()
+            Payback::WithSale { months } => {
+                format!("paid back only with what is sold after {} months", number(*months, 1))
             }
             Payback::After { months } => format!("paid back after {} months", number(*months, 1)),
             Payback::Never => format!("not paid back within these {} months", self.comparison.months),

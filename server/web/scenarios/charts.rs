@@ -3,12 +3,12 @@
 use super::super::filters::figure;
 use super::super::words::number;
 use super::answer::Answer;
-use super::words::of_input;
+use super::words::{kind, of_input};
 use crate::chart::{Duration, DurationLayer, Histogram, Line, Lines, Note, Spread, Tornado, TornadoBar};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, quotient};
 use crate::scenario::comparison::{
-    Crossing, Curve, Curves, LayerKind, OUR_OWN, Scenario, curves, duration, repaid,
+    Crossing, Curve, Curves, LayerKind, OUR_OWN, Repaid, Scenario, curves, duration, repaid,
 };
 use crate::web::error::{Error, Result};
 
@@ -73,17 +73,11 @@ fn by_utilization(scenario: &Scenario, answer: &Answer) -> Option<Lines> {
     }
     let name = |curve: &Curve| {
         let of = if curve.supplier.is_empty() { answer.name(&curve.option) } else { curve.supplier.as_str() };
-        let paid = match curve.kind {
-            LayerKind::Owned => return answer.name(&curve.option).to_owned(),
-            LayerKind::Committed => "reserved",
-            LayerKind::Block => "in blocks",
-            LayerKind::Spend => "under a spend commitment",
-            LayerKind::Spot => "spot",
-            LayerKind::OnDemand => "on demand",
-            LayerKind::Tokens => "by the token",
-        };
+        if curve.kind == LayerKind::Owned {
+            return answer.name(&curve.option).to_owned();
+        }
         // One supplier asks several prices, of today and of before.
-        format!("{of} {paid} at {}", figure(full(curve), 2))
+        format!("{of} {} at {}", kind(&curve.kind), figure(full(curve), 2))
     };
     let names: Vec<String> = found.curves.iter().map(name).collect();
     let title = told_by_utilization(&found, &names);
@@ -191,19 +185,18 @@ fn paid(answer: &Answer) -> Lines {
         })
         .collect();
     let repaid = repaid(compared);
-    // In the last month what is left is sold.
-    let is_sold = |after: Decimal| after >= count(months);
-    let says = |after: Decimal, option: usize, other: usize| {
-        let (name, other) = (answer.name(&option), answer.name(&other));
-        if is_sold(after) {
-            format!("Only with what is left at the end {name} has cost no more than {other}")
+    let says = |it: &Repaid| {
+        let (name, other) = (answer.name(&it.option), answer.name(&it.other));
+        let after = number(it.months, 1);
+        if it.is_by_sale {
+            format!("Only with what is sold after {after} months {name} has cost no more than {other}")
         } else {
-            format!("After {} months {name} has cost no more than {other}", number(after, 1))
+            format!("After {after} months {name} has cost no more than {other}")
         }
     };
     let first = repaid.iter().filter(|it| compared.cheapest.is_none_or(|at| at == it.option));
     let title = match first.min_by_key(|it| it.months) {
-        Some(it) => format!("{}.", says(it.months, it.option, it.other)),
+        Some(it) => format!("{}.", says(it)),
         None => match compared.options.iter().filter(|it| it.fails.is_empty()).min_by_key(|it| it.paid) {
             Some(only) if compared.options.len() == 1 => {
                 format!("After {months} months {} is paid.", answer.money(only.paid))
@@ -216,9 +209,9 @@ fn paid(answer: &Answer) -> Lines {
     };
     let notes = repaid.iter().map(|it| Note {
         at: (it.months, it.paid),
-        title: says(it.months, it.option, it.other),
+        title: says(it),
         // Where the axis ends it says when.
-        label: if is_sold(it.months) { String::new() } else { number(it.months, 1) },
+        label: if it.months >= count(months) { String::new() } else { number(it.months, 1) },
     });
     Lines {
         description: title.clone(),

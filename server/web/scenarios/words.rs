@@ -102,7 +102,7 @@ pub(super) fn tenths(value: &Decimal) -> String {
     plain(*value, 1)
 }
 
-/// How a price is paid.
+/// How a price is paid. That of spot has the work that is done again.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn kind(kind: &LayerKind) -> &'static str {
     match kind {
@@ -110,7 +110,7 @@ pub(super) fn kind(kind: &LayerKind) -> &'static str {
         LayerKind::Owned => "owned",
         LayerKind::Committed => "reserved",
         LayerKind::Spend => "under a spend commitment",
-        LayerKind::Spot => "spot, with work that is done again",
+        LayerKind::Spot => "spot",
         LayerKind::OnDemand => "on demand",
         LayerKind::Tokens => "by the token",
     }
