@@ -2,12 +2,20 @@
 
 use uuid::Uuid;
 
+use crate::period::BillingMonth;
+
 /// A thing that a page can lead to, as it was called then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
     Delivery(i64),
     /// A change of the allocation.
     Change(i64),
+    /// A change of the asset register.
+    RegisterChange(i64),
+    /// A change of the price list.
+    PriceChange(i64),
+    /// Invoices of a month.
+    Invoices(BillingMonth),
     /// What was uploaded together.
     Batch(Uuid),
     Person {
@@ -27,6 +35,9 @@ impl Object {
     pub(super) fn parts(&self) -> (&'static str, String, String) {
         match self {
             Self::Delivery(id) => ("delivery", id.to_string(), format!("delivery {id}")),
+            Self::RegisterChange(id) => ("register-change", id.to_string(), format!("change {id}")),
+            Self::PriceChange(id) => ("price-change", id.to_string(), format!("change {id}")),
+            Self::Invoices(month) => ("invoices", month.to_string(), format!("invoices of {}", month.name())),
             Self::Change(id) => ("change", id.to_string(), format!("change {id}")),
             Self::Batch(id) => ("batch", id.to_string(), "upload".to_owned()),
             Self::Person { id, email } => ("person", id.to_string(), email.clone()),

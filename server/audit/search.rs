@@ -36,6 +36,12 @@ pub struct Line {
     pub object_id: String,
     pub object_name: String,
     pub details: Value,
+    /// Of an upload: whether it has a page. Files that a command made, and months of a demonstration, were never uploaded.
+    #[serde(skip)]
+    pub has_upload: bool,
+    /// Of an upload: its first delivery.
+    #[serde(skip)]
+    pub first_delivery: Option<i64>,
 }
 
 /// A page of lines.
@@ -52,7 +58,13 @@ pub async fn find(db: &mut PgConnection, search: &Search) -> sqlx::Result<Found>
     let until = search.to.map(|day| day.checked_add_days(Days::new(1)).unwrap_or(day));
     let mut lines = sqlx::query_as!(
         Line,
-        r#"select audit_id, happened_at, actor, address, verb, object_kind, object_id, object_name, details
+        r#"select audit_id, happened_at, actor, address, verb, object_kind, object_id, object_name, details,
+               case when object_kind = 'batch' then
+                   exists (select from jobs j where j.batch_id = object_id::uuid) else false
+               end as "has_upload!",
+               case when object_kind = 'batch' then
+                   (select min(d.delivery_id) from deliveries d where d.batch_id = object_id::uuid)
+               end as first_delivery
            from audit_log
            where ($1::text is null or lower(actor) = lower($1)
                   or (object_kind = 'person' and lower(object_name) = lower($1)))

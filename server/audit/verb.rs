@@ -46,7 +46,9 @@ verbs! {
     DeliveryPublished = "delivery.published", "published";
     DeliveryReplaced = "delivery.replaced", "told to replace";
     DeliveryAdded = "delivery.added", "told to add";
+    DeliveryExplained = "delivery.explained", "explained why a month became smaller";
     DeliveryDiscarded = "delivery.discarded", "discarded";
+    ImportLimitsSet = "import.limits_set", "limits of imports changed";
     RatesSet = "rates.set", "exchange rates set";
     RateRemoved = "rates.removed", "exchange rate removed";
     ReportingCurrencySet = "rates.reporting_currency_set", "reporting currency chosen";

@@ -290,6 +290,7 @@ async fn upload(
         as_format: None,
         labels: allocation::label_keys(&mut *session.pool.acquire().await?).await?,
         decision: None,
+        reason: None,
         when_unsure: WhenUnsure::Wait,
         batch_id,
         by: FINANCE,

@@ -17,13 +17,17 @@ pub struct Arguments {
     #[arg(long = "as", value_name = "FORMAT")]
     as_format: Option<String>,
 
-    /// A delivery takes the place of what its months hold, even where it lacks some of it.
+    /// Replace what the months of the files hold, even where that removes some of it.
     #[arg(long, conflicts_with = "add")]
     replace: bool,
 
-    /// A delivery counts beside what its months hold.
+    /// Add to what the months of the files hold.
     #[arg(long)]
     add: bool,
+
+    /// Why a month becomes smaller, with --replace. Without it the overview asks.
+    #[arg(long, value_name = "TEXT", requires = "replace")]
+    reason: Option<String>,
 
     /// Billing exports (plain, .gz or .zip), or manifests beside the files they name.
     #[arg(required = true, value_name = "FILE")]
@@ -46,6 +50,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         as_format: arguments.as_format.as_deref(),
         labels: allocation::label_keys(&mut *session.pool.acquire().await?).await?,
         decision,
+        reason: arguments.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()),
         when_unsure: WhenUnsure::Discard,
         batch_id: Uuid::new_v4(),
         by: &by,
@@ -97,7 +102,7 @@ fn print(report: &Report) -> io::Result<()> {
         say!("  {message}")?;
     }
     if report.status == Status::Waiting {
-        say!("  Nothing was loaded. Run again with --replace or --add.")?;
+        say!("  Nothing was imported. Run again with --add or --replace.")?;
         return Ok(());
     }
     if report.status != Status::Loaded {

@@ -204,6 +204,8 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
         as_format: None,
         labels: allocation::label_keys(db).await?,
         decision: job.decision,
+        // Only months of our own clusters come with a decision, and what changed them is in the asset register.
+        reason: job.decision.map(|_| "Published from the asset register."),
         when_unsure: WhenUnsure::Wait,
         batch_id: job.batch_id,
         by: &job.by,

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::accelerator;
 use crate::money::Decimal;
 
+use super::Decision;
 use super::load::{Loaded, Source};
 use super::original::Sha256;
 use super::orphans;
@@ -155,12 +156,19 @@ fn printable(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| text.replace('\0', "\u{fffd}")).collect()
 }
 
-/// A delivery that is loaded but not published: someone must say whether it replaces or adds.
-pub async fn wait(db: &mut PgConnection, delivery_id: i64, message: &str) -> sqlx::Result<()> {
+/// A delivery that is loaded but not published: someone must say whether it replaces or adds. `suggested` is offered first.
+pub async fn wait(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    message: &str,
+    suggested: Option<Decision>,
+) -> sqlx::Result<()> {
     sqlx::query!(
-        "update deliveries set status = 'waiting', message = $2 where delivery_id = $1 and status = 'loading'",
+        "update deliveries set status = 'waiting', message = $2, suggested_decision = $3
+         where delivery_id = $1 and status = 'loading'",
         delivery_id,
         message,
+        suggested.map(Decision::as_str),
     )
     .execute(db)
     .await?;

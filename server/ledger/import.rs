@@ -34,6 +34,8 @@ pub struct Import<'a> {
     /// Tags by which rules decide whose a charge is, as they are compared.
     pub labels: Vec<String>,
     pub decision: Option<Decision>,
+    /// Why months become smaller, where the decision makes them so.
+    pub reason: Option<&'a str>,
     pub when_unsure: WhenUnsure,
     pub batch_id: Uuid,
     pub by: &'a str,
@@ -346,21 +348,23 @@ async fn settle(
     };
     let is_mended = loaded.columns.names.iter().any(|name| name == MENDED);
     let question = match import.decision {
-        // Mended rows add to what they were missing from.
+        // Corrected rows add to what they were missing from.
         None if is_mended => None,
         // The last of them would be all that counts.
         None | Some(Decision::Replace) => together(&loaded, shared),
         Some(Decision::Add) => None,
     };
     let question = match question {
-        Some(question) => Some(question),
+        // Files of one month that were sent together are its parts, or nobody would have sent more than one.
+        Some(question) => Some((question, Some(Decision::Add))),
         None => match publish_and_record(db, import, delivery_id, is_mended).await? {
-            Published::Asks(shortfalls) => {
-                Some(shortfalls.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-            }
-            Published::Doubts(doubt) => Some(format!(
-                "these are rows that were rejected in an earlier delivery, and {doubt}: adding counts them beside what \
-                 is there, replacing leaves only these rows"
+            Published::Asks(question) => Some((question.to_string(), question.part.map(|_| Decision::Add))),
+            Published::Doubts(doubt) => Some((
+                format!(
+                    "these are rows that were rejected in an earlier delivery, and {doubt}: adding counts them beside \
+                     what is there, replacing leaves only these rows"
+                ),
+                None,
             )),
             Published::At(_) | Published::Already => None,
         },
@@ -379,16 +383,16 @@ async fn settle(
             }
             report
         }
-        Some(question) => {
+        Some((question, suggested)) => {
             let message = match import.decision {
-                None => format!("{question}. Say whether it replaces or adds."),
+                None => format!("{question}. {}", choices(suggested)),
                 Some(_) => {
-                    format!("{question}, so only the last would count. Add them, or load one at a time.")
+                    format!("{question}, so only the last would count. Add them, or import one at a time.")
                 }
             };
             let kept = match import.when_unsure {
                 WhenUnsure::Wait => {
-                    delivery::wait(db, delivery_id, &message).await?;
+                    delivery::wait(db, delivery_id, &message, suggested).await?;
                     Some(delivery_id)
                 }
                 WhenUnsure::Discard => {
@@ -408,6 +412,14 @@ async fn settle(
     Ok(report)
 }
 
+/// What to decide, the likelier first.
+fn choices(suggested: Option<Decision>) -> &'static str {
+    match suggested {
+        Some(Decision::Add) => "Choose whether to add it or to replace what is there.",
+        Some(Decision::Replace) | None => "Choose whether it replaces what is there or adds to it.",
+    }
+}
+
 async fn publish_and_record(
     db: &mut PgConnection,
     import: &Import<'_>,
@@ -417,7 +429,9 @@ async fn publish_and_record(
     let mut tx = db.begin().await?;
     let published = match import.decision {
         None if is_mended => publish::publish_mended(&mut tx, delivery_id, import.by, import.now).await?,
-        decision => publish::publish(&mut tx, delivery_id, decision, import.by, import.now).await?,
+        decision => {
+            publish::publish(&mut tx, delivery_id, decision, import.reason, import.by, import.now).await?
+        }
     };
     if let Published::At(sequence) = published {
         let (by, object) = (Actor::on_behalf_of(import.by), Object::Delivery(delivery_id));

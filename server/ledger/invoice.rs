@@ -6,6 +6,7 @@ use sqlx::{Connection, PgConnection};
 
 use crate::audit::{self, Actor, Object, Verb};
 use crate::money::Money;
+use crate::period::BillingMonth;
 
 /// An invoice of a billing account and month, as it was received.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,8 +45,7 @@ pub async fn enter_invoice(
     if entered.rows_affected() == 0 {
         return Ok(false);
     }
-    let details = json!({ "number": number, "total": total, "scope": scope_id });
-    audit::record(&mut tx, by, Verb::InvoiceEntered, &Object::Other("invoice"), details, now).await?;
+    record(&mut tx, *scope_id, (Verb::InvoiceEntered, number, json!(total)), by, now).await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -67,8 +67,25 @@ pub async fn remove_invoice(
     .await?;
     let Some(removed) = removed else { return Ok(None) };
     let total = json!({ "amount": removed.amount, "currency": removed.currency });
-    let details = json!({ "number": removed.number, "total": total, "scope": removed.scope_id });
-    audit::record(&mut tx, by, Verb::InvoiceRemoved, &Object::Other("invoice"), details, now).await?;
+    record(&mut tx, removed.scope_id, (Verb::InvoiceRemoved, &removed.number, total), by, now).await?;
     tx.commit().await?;
     Ok(Some(removed.number))
+}
+
+/// Leaves a line in the audit trail that names the invoice and whose it is.
+async fn record(
+    db: &mut PgConnection,
+    scope_id: i64,
+    (verb, number, total): (Verb, &str, serde_json::Value),
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    let scope =
+        sqlx::query!("select provider, billing_account, billing_month from scopes where scope_id = $1", scope_id)
+            .fetch_one(&mut *db)
+            .await?;
+    let object = Object::Invoices(BillingMonth::of(scope.billing_month));
+    let account = format!("{} {}", scope.provider, scope.billing_account);
+    let details = json!({ "number": number, "total": total, "account": account });
+    audit::record(db, by, verb, &object, details, now).await
 }

@@ -10,6 +10,8 @@ use sqlx::{Connection, PgConnection};
 
 use crate::period::BillingMonth;
 
+use super::loss::{self, Loss, Measured};
+use super::part::PartBy;
 use super::{Scope, mend};
 
 /// What to do with what a scope holds already.
@@ -40,59 +42,81 @@ impl Decision {
 pub enum Published {
     /// The ledger counts the delivery from this sequence on.
     At(i64),
-    /// Nothing happened: these scopes hold what the delivery lacks, and nobody said what to do.
-    Asks(Vec<Shortfall>),
-    /// Nothing happened: mended rows do more than complete a delivery, and nobody said what to do.
+    /// Nothing happened: replacing would lose something, and nobody said what to do.
+    Asks(Question),
+    /// Nothing happened: corrected rows do more than complete a delivery, and nobody said what to do.
     Doubts(&'static str),
     /// It was published or undone before; nothing happened.
     Already,
 }
 
-/// What a delivery lacks of the one it would replace.
+/// What somebody must decide before a delivery is published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    pub shortfalls: Vec<Shortfall>,
+    /// By what it was recognized as another part of what it would replace: then *add* is what one most likely wants.
+    pub part: Option<PartBy>,
+}
+
+/// Why a delivery should not simply replace what a scope holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortfall {
     pub scope: Scope,
     pub replaces_delivery: i64,
-    pub sub_accounts: Vec<String>,
-    pub days: Vec<NaiveDate>,
-    pub currencies: Vec<String>,
-    /// Nothing is lacking: a slice meets a statement of the whole month.
-    pub is_slice: bool,
-    /// Nothing is lacking: it was handed in after this one, and was ready before.
-    pub came_later: bool,
-    /// More rejected rows of this one are missing: how many here, and how many there.
-    pub rejected: Option<(i64, i64)>,
+    pub reason: Reason,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// What it replaces has sub-accounts, days or currencies that this one has not.
+    Lacks { sub_accounts: Vec<String>, days: Vec<NaiveDate>, currencies: Vec<String> },
+    /// It would remove more than a small part of the rows, cost, keys, services or machines.
+    Shrinks(Box<Loss>),
+    /// It is a slice, and what is there states the whole month.
+    IsSlice,
+    /// What is there was uploaded after this one, and was ready before.
+    CameLater,
+    /// More rows are missing from this one than from what is there.
+    Rejected { here: i64, there: i64 },
+}
+
+impl std::fmt::Display for Question {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shortfalls: Vec<String> = self.shortfalls.iter().map(ToString::to_string).collect();
+        write!(f, "{}", shortfalls.join("; "))?;
+        match self.part {
+            Some(part) => write!(f, ". It looks like another part of the same export: {}", part.reason()),
+            None => Ok(()),
+        }
+    }
 }
 
 impl std::fmt::Display for Shortfall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Scope { provider, billing_account, month } = &self.scope;
-        write!(
-            f,
-            "{provider} {billing_account} {month}: delivery {} {}",
-            self.replaces_delivery,
-            match (self.is_slice, self.came_later) {
-                _ if self.rejected.is_some() => "lacks fewer rows:",
-                (true, _) => "states the whole month, and this file is a slice of it",
-                (false, true) => "was handed in later than this one, and counts already",
-                (false, false) => "holds what this one lacks:",
+        let Self { scope: Scope { provider, billing_account, month }, replaces_delivery: other, reason } = self;
+        write!(f, "{provider} {billing_account} {month}: ")?;
+        match reason {
+            Reason::Lacks { sub_accounts, days, currencies } => {
+                let days: Vec<String> = days.iter().map(ToString::to_string).collect();
+                let missing: Vec<String> =
+                    [("sub-accounts", sub_accounts), ("days", &days), ("currencies", currencies)]
+                        .into_iter()
+                        .filter(|(_, values)| !values.is_empty())
+                        .map(|(what, values)| format!("{what} {}", shorten(values)))
+                        .collect();
+                write!(f, "delivery {other} has what this import does not: {}", missing.join("; "))
             }
-        )?;
-        if let Some((here, there)) = self.rejected {
-            write!(f, " {there} rejected there, {here} here")?;
-        }
-        let mut first = true;
-        for (what, values) in [
-            ("sub-accounts", self.sub_accounts.clone()),
-            ("days", self.days.iter().map(ToString::to_string).collect()),
-            ("currencies", self.currencies.clone()),
-        ] {
-            if !values.is_empty() {
-                write!(f, "{} {what} {}", if first { "" } else { ";" }, shorten(&values))?;
-                first = false;
+            Reason::Shrinks(loss) => write!(f, "replacing delivery {other} would remove {loss}"),
+            Reason::IsSlice => {
+                write!(f, "delivery {other} states the whole month, and this file is one part of it")
+            }
+            Reason::CameLater => {
+                write!(f, "delivery {other} was uploaded later than this one and is active already")
+            }
+            Reason::Rejected { here, there } => {
+                write!(f, "more rows were rejected than in delivery {other}: {here} here, {there} there")
             }
         }
-        Ok(())
     }
 }
 
@@ -103,27 +127,37 @@ fn shorten(values: &[String]) -> String {
     }
 }
 
-/// Makes a loaded delivery count. Without a decision it replaces, unless it lacks what is there.
+/// Makes a loaded delivery count. Without a decision it replaces, unless that would lose what is there. `reason` says why
+/// its months become smaller, where somebody was asked.
 pub async fn publish(
     db: &mut PgConnection,
     delivery_id: i64,
     decision: Option<Decision>,
+    reason: Option<&str>,
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Published> {
+    // Measured before the ledger is locked, since a large month takes a second.
+    let mut measured = loss::measure(&mut *db, delivery_id).await?;
     let mut tx = db.begin().await?;
     let sequence = begin_step(&mut tx).await?;
     if !is_undecided(&mut tx, delivery_id).await? {
         return Ok(Published::Already);
     }
-    let asks = shortfalls(&mut tx, delivery_id).await?;
-    let meets_whole_month = asks.iter().any(|ask| ask.is_slice);
-    if decision.is_none() && !asks.is_empty() {
+    if !measured.still_holds(&mut tx, delivery_id).await? {
+        measured = loss::measure(&mut tx, delivery_id).await?;
+    }
+    let asks = question(&mut tx, delivery_id, &measured).await?;
+    let meets_whole_month = asks.shortfalls.iter().any(|ask| ask.reason == Reason::IsSlice);
+    if decision.is_none() && !asks.shortfalls.is_empty() {
         return Ok(Published::Asks(asks));
     }
     let is_addition = decision == Some(Decision::Add);
     let is_whole = decision == Some(Decision::Replace) && meets_whole_month;
     count(&mut tx, sequence, delivery_id, is_addition, is_whole).await?;
+    if !is_addition {
+        loss::record(&mut tx, delivery_id, &measured, (reason, by, now)).await?;
+    }
     advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
     tx.commit().await?;
     Ok(Published::At(sequence))
@@ -278,10 +312,10 @@ async fn advance(
     end_step(db, sequence, Some(delivery_id), action, by, now).await
 }
 
-/// What the delivery lacks of what is visible in each of its scopes.
-async fn shortfalls(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Shortfall>> {
+/// Why the delivery should not simply replace what is visible in its scopes.
+async fn question(db: &mut PgConnection, delivery_id: i64, measured: &Measured) -> sqlx::Result<Question> {
     let rows = sqlx::query_file!("server/ledger/shortfalls.sql", delivery_id).fetch_all(db).await?;
-    Ok(rows
+    let mut shortfalls: Vec<Shortfall> = rows
         .into_iter()
         .map(|row| Shortfall {
             scope: Scope {
@@ -290,12 +324,23 @@ async fn shortfalls(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec
                 month: BillingMonth::of(row.billing_month),
             },
             replaces_delivery: row.replaces,
-            sub_accounts: row.sub_accounts,
-            days: row.days,
-            currencies: row.currencies,
-            is_slice: row.is_slice,
-            came_later: row.came_later,
-            rejected: row.rejected_here.zip(row.rejected_there),
+            reason: match row.rejected_here.zip(row.rejected_there) {
+                Some((here, there)) => Reason::Rejected { here, there },
+                None if row.is_slice => Reason::IsSlice,
+                None if row.came_later => Reason::CameLater,
+                None => {
+                    let (sub_accounts, days, currencies) = (row.sub_accounts, row.days, row.currencies);
+                    Reason::Lacks { sub_accounts, days, currencies }
+                }
+            },
         })
-        .collect())
+        .collect();
+    shortfalls.extend(measured.0.iter().filter_map(|replaced| {
+        Some(Shortfall {
+            scope: replaced.scope.clone(),
+            replaces_delivery: replaced.deliveries.last().copied()?,
+            reason: Reason::Shrinks(Box::new(replaced.loss.clone()?)),
+        })
+    }));
+    Ok(Question { shortfalls, part: measured.0.iter().find_map(|replaced| replaced.part) })
 }

@@ -8,9 +8,11 @@ mod decimal;
 mod grouped;
 mod iso_4217;
 mod postgres;
+mod written;
 
 pub use decimal::{Decimal, ParseDecimalError};
 pub use grouped::{grouped, two_readings};
+pub use written::written;
 
 use std::fmt;
 

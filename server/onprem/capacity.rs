@@ -1,6 +1,8 @@
 //! When a cluster is full, when to order more at the latest, and how much. Pure.
 //!
 //! Demand is what is entered of the cluster: so many productive hours of those available now, and so much more each month.
+//! Where neither its usage from a month on nor a growth was entered, all there is are the assumptions a cluster begins
+//! with, and nothing is advised.
 //! What is ordered goes into service when it is full, or when it can at the earliest, and is to last a year.
 
 use chrono::NaiveDate;
@@ -34,6 +36,8 @@ pub struct Capacity {
     pub target: Decimal,
     pub monthly_growth: Decimal,
     pub lead_months: u32,
+    /// Neither usage nor growth was entered, so that nothing is said of when it is full or what to order.
+    pub is_assumed: bool,
     pub full: Full,
     pub full_in: Option<BillingMonth>,
     pub order: Order,
@@ -82,7 +86,26 @@ pub fn capacity(
         lead_months: cluster.lead_months,
         ..Demand::default()
     };
-    Some(plan(&demand, stands.gpus, stands.utilization, BillingMonth::of(today)))
+    let month = BillingMonth::of(today);
+    let planned = plan(&demand, stands.gpus, stands.utilization, month);
+    let is_assumed = cluster.growth.is_zero() && !register.has_usage(&cluster.handle, month);
+    Some(planned.map(|capacity| if is_assumed { capacity.without_advice() } else { capacity }))
+}
+
+impl Capacity {
+    /// What is there, and nothing of what may come.
+    fn without_advice(self) -> Self {
+        Self {
+            is_assumed: true,
+            full: Full::Never,
+            full_in: None,
+            order: Order::Never,
+            order_in: None,
+            more: None,
+            warnings: Vec::new(),
+            ..self
+        }
+    }
 }
 
 fn plan(demand: &Demand, gpus: u32, utilization: Decimal, month: BillingMonth) -> Result<Capacity, Refused> {
@@ -96,6 +119,7 @@ fn plan(demand: &Demand, gpus: u32, utilization: Decimal, month: BillingMonth) -
         target: demand.target,
         monthly_growth: demand.monthly_growth,
         lead_months: demand.lead_months,
+        is_assumed: false,
         full,
         full_in: match full {
             Full::Already => Some(month),

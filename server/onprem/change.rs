@@ -466,6 +466,6 @@ impl Decision<'_> {
         mut details: serde_json::Value,
     ) -> sqlx::Result<()> {
         details["summary"] = self.summary.into();
-        audit::record(db, self.by, verb, &Object::Other("register"), details, self.now).await
+        audit::record(db, self.by, verb, &Object::RegisterChange(self.change), details, self.now).await
     }
 }

@@ -90,6 +90,12 @@ impl Register {
         }
     }
 
+    /// Whether somebody entered how a cluster is used in this month or one before.
+    pub fn has_usage(&self, cluster: &str, month: BillingMonth) -> bool {
+        let is_usage = |entry: &Entry| matches!(entry, Entry::Utilization(it) if it.cluster == cluster && it.first <= month);
+        self.entries.values().any(is_usage)
+    }
+
     /// With their numbers, in the order they were entered.
     pub fn assets(&self) -> impl Iterator<Item = (i64, &Asset)> {
         self.entries.iter().filter_map(|(id, entry)| match entry {

@@ -141,7 +141,7 @@ impl Start {
                 utilization: self.utilization,
                 rack_kw: Decimal::from(40),
                 cost_of_capital: self.cost_of_capital,
-                growth: Decimal::new(2, 2),
+                growth: Decimal::ZERO,
                 lead_months: 12,
             }),
             Entry::Asset(self.nodes_of(&handle, AssetKind::Node, "node", self.nodes)),

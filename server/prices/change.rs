@@ -435,6 +435,6 @@ impl Decision<'_> {
         mut details: serde_json::Value,
     ) -> sqlx::Result<()> {
         details["summary"] = self.summary.into();
-        audit::record(db, self.by, verb, &Object::Other("prices"), details, self.now).await
+        audit::record(db, self.by, verb, &Object::PriceChange(self.change), details, self.now).await
     }
 }

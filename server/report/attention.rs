@@ -33,6 +33,8 @@ pub enum Attention {
     RegisterProposed { changes: i64 },
     /// Rows of a delivery that counts that could not be read, and that nobody mended.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
+    /// A month of an account that lost more than the limits when an import replaced what it held, and nobody said why.
+    Shrank { delivery: i64, provider: String, billing_account: String, month: BillingMonth, loss: String },
     /// An account that was billed last month, and of which this month has nothing.
     Absent { provider: String, billing_account: String, month: BillingMonth },
     /// Months of a cluster of our own that are over and do not count as the register says, all for one reason, in their
@@ -74,6 +76,7 @@ pub(super) async fn attention(
     let changes = onprem::waiting(db).await?;
     found.extend((changes > 0).then_some(Attention::RegisterProposed { changes }));
     found.extend(rejected(db, period).await?);
+    found.extend(shrank(db).await?);
     let of_clusters = months_of_clusters(db, months, today).await?;
     found.extend(absent(period.last(), standing).filter(|item| !is_told(item, &of_clusters)));
     found.extend(due_months(&of_clusters));
@@ -222,6 +225,30 @@ async fn waiting(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
     Ok(rows
         .into_iter()
         .map(|row| Attention::Waiting { delivery: row.delivery_id, files: row.files, since: row.created_at })
+        .collect())
+}
+
+/// Of what counts now, whichever month it is of: a loss stays one.
+async fn shrank(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
+    let rows = sqlx::query!(
+        "select shrunk.delivery_id, s.provider, s.billing_account, s.billing_month, shrunk.loss
+         from shrunk_scopes shrunk
+         join visibility v using (delivery_id, scope_id)
+         join scopes s using (scope_id)
+         where shrunk.explanation is null and v.until_sequence is null
+         order by s.billing_month desc, s.provider, s.billing_account"
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Attention::Shrank {
+            delivery: row.delivery_id,
+            provider: row.provider,
+            billing_account: row.billing_account,
+            month: BillingMonth::of(row.billing_month),
+            loss: row.loss,
+        })
         .collect())
 }
 

@@ -65,6 +65,10 @@ pub struct Delivery {
     pub published_sequence: Option<i64>,
     pub undone_sequence: Option<i64>,
     pub log: Vec<LogLine>,
+    /// What is offered first where it waits: `add` where it looks like another part of what is there.
+    pub suggested_decision: Option<String>,
+    /// Months that it made smaller than the limits allow, and why.
+    pub shrank: Vec<Shrank>,
     /// Rejected rows that no delivery mends that counts.
     pub missing_rows: i64,
     /// Deliveries that count and mend rejected rows of this one.
@@ -88,6 +92,19 @@ pub struct DeliveryFile {
     pub content_bytes: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Sha256>,
+}
+
+/// A month of an account that lost more than the limits when a delivery replaced what it held.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shrank {
+    pub provider: String,
+    pub billing_account: String,
+    pub billing_month: NaiveDate,
+    /// In words, with the services that lost the most.
+    pub loss: String,
+    pub explanation: Option<String>,
+    pub explained_by: Option<String>,
+    pub explained_at: Option<DateTime<Utc>>,
 }
 
 /// When a delivery began or ceased to count.
@@ -137,9 +154,25 @@ pub async fn delivery(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<O
             .map(|skip| (skip.reason, skip.skipped_rows))
             .collect();
     delivery.log = log(db, delivery_id).await?;
+    delivery.shrank = shrank(db, delivery_id).await?;
     mended(db, &mut delivery).await?;
     delivery.rejections = rejections(db, delivery_id, None, SHOWN_REJECTIONS).await?;
     Ok(Some(delivery))
+}
+
+async fn shrank(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Shrank>> {
+    sqlx::query_as!(
+        Shrank,
+        "select s.provider, s.billing_account, s.billing_month, shrunk.loss, shrunk.explanation, shrunk.explained_by,
+             shrunk.explained_at
+         from shrunk_scopes shrunk
+         join scopes s using (scope_id)
+         where shrunk.delivery_id = $1
+         order by s.billing_month, s.provider, s.billing_account",
+        delivery_id,
+    )
+    .fetch_all(db)
+    .await
 }
 
 async fn mended(db: &mut PgConnection, delivery: &mut Delivery) -> sqlx::Result<()> {
@@ -261,6 +294,8 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
             published_sequence: row.published_sequence,
             undone_sequence: row.undone_sequence,
             log: Vec::new(),
+            suggested_decision: row.suggested_decision,
+            shrank: Vec::new(),
             missing_rows: 0,
             mended_by: Vec::new(),
             mends: Vec::new(),
@@ -302,6 +337,12 @@ async fn log(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<LogLin
     )
     .fetch_all(db)
     .await
+}
+
+impl Shrank {
+    pub fn month(&self) -> BillingMonth {
+        BillingMonth::of(self.billing_month)
+    }
 }
 
 impl ImportScope {

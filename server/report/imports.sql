@@ -17,6 +17,7 @@ select
     d.absent_columns,
     d.notes,
     d.noisy_tags,
+    d.suggested_decision,
     array(
         select distinct v.delivery_id from visibility v where v.until_sequence = d.published_sequence order by 1
     ) as "replaced!",

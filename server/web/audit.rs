@@ -133,14 +133,22 @@ impl Line {
         Verb::parse(&self.verb).map_or(self.verb.as_str(), |verb| verb.meaning())
     }
 
-    /// The page of what it was done to.
+    /// The page of what it was done to, or the list that it is in.
     fn href(&self) -> Option<String> {
         let id = &self.object_id;
-        match self.object_kind.as_str() {
-            "delivery" => Some(format!("/imports/{id}")),
-            "batch" => Some(format!("/imports/batches/{id}")),
-            "person" => Some(format!("/people/{id}")),
-            "scenario" => Some(format!("/scenarios/{id}")),
+        match (self.object_kind.as_str(), self.object_name.as_str()) {
+            ("delivery", _) => Some(format!("/imports/{id}")),
+            ("batch", _) if self.has_upload => Some(format!("/imports/batches/{id}")),
+            ("batch", _) => self.first_delivery.map(|delivery| format!("/imports/{delivery}")),
+            ("person", _) => Some(format!("/people/{id}")),
+            ("scenario", _) => Some(format!("/scenarios/{id}")),
+            ("change", _) => Some(format!("/changes/{id}")),
+            ("register-change", _) => Some(format!("/register/changes/{id}")),
+            ("price-change", _) => Some(format!("/prices/changes/{id}")),
+            ("invoices", _) => Some(format!("/invoices/{id}")),
+            (_, "import limits") => Some(paths::ImportLimits.to_string()),
+            (_, "exchange rates" | "reporting currency") => Some(paths::Rates.to_string()),
+            (_, "quantities") => Some(paths::Quantities.to_string()),
             _ => None,
         }
     }
@@ -166,10 +174,16 @@ fn written(value: &Value) -> String {
         Value::Array(values) => values.iter().map(written).collect::<Vec<_>>().join(", "),
         Value::Object(pair) => match (pair.get("from"), pair.get("to")) {
             (Some(from), Some(to)) => format!("{} → {}", written(from), written(to)),
-            _ => value.to_string(),
+            _ => amount(value).unwrap_or_else(|| value.to_string()),
         },
         Value::Number(number) => number.to_string(),
     }
+}
+
+/// `1,204.10 USD`, where a value is an amount in a currency.
+fn amount(value: &Value) -> Option<String> {
+    let (amount, currency) = (value.get("amount")?.as_str()?, value.get("currency")?.as_str()?);
+    Some(format!("{} {currency}", filters::figure(amount.parse().ok()?, 2)))
 }
 
 impl Record for Line {

@@ -10,12 +10,10 @@ use std::fmt::Display;
 use askama::{Result, Values};
 use chrono::{DateTime, NaiveDate, Utc};
 
-use crate::money::Decimal;
+use crate::money::{Decimal, written};
 use crate::period::BillingMonth;
 use crate::report::with_visible_ends;
 
-/// U+2212: as wide as a digit, unlike the hyphen.
-const MINUS: char = '−';
 /// Between a number and its unit: a narrow space that does not break.
 const THIN: char = '\u{202f}';
 
@@ -259,25 +257,9 @@ pub fn figure(amount: Decimal, places: u8) -> String {
     if amount.is_zero() { "–".to_owned() } else { grouped(amount.round(places)) }
 }
 
-/// All digits of a number, with commas and a true minus. What rounded to zero has no sign.
+/// All digits of a number, with commas and a true minus.
 fn grouped(amount: Decimal) -> String {
-    let text = amount.abs().to_string();
-    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
-    let mut out = String::with_capacity(text.len() + text.len() / 3 + 3);
-    if amount.is_negative() {
-        out.push(MINUS);
-    }
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    if let Some(fraction) = fraction {
-        out.push('.');
-        out.push_str(fraction);
-    }
-    out
+    written(amount, amount.scale())
 }
 
 #[cfg(test)]

@@ -173,6 +173,18 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: delivery(*id),
             act: "See which and why",
         },
+        Attention::Shrank { delivery: id, provider, billing_account, month, loss } => Item {
+            state: "Shrank",
+            kind: "bad",
+            sentence: format!(
+                "{} of {provider} {billing_account} lost {} when delivery {id} replaced what it held.",
+                month.name(),
+                // The services stand on the page of the delivery.
+                loss.split_once(". ").map_or(loss.as_str(), |(share, _)| share),
+            ),
+            href: delivery(*id),
+            act: "See what is missing and say why",
+        },
         Attention::Absent { provider, billing_account, month } if provider == onprem::PROVIDER => Item {
             state: "Absent",
             kind: "wait",

@@ -50,6 +50,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/account", "/account"),
     ("/imports", "/imports"),
     ("/imports/{delivery}", "/imports/1"),
+    ("/imports/limits", "/imports/limits"),
     ("/imports/{delivery}/changes/{by}", "/imports/1/changes/key"),
     ("/people", "/people"),
     ("/people/{person}", "/people/1"),

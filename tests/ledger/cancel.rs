@@ -27,6 +27,7 @@ async fn it_stops_and_leaves_nothing(db: PgPool) {
         as_format: None,
         labels: Vec::new(),
         decision: None,
+        reason: None,
         when_unsure: WhenUnsure::Wait,
         batch_id: Uuid::new_v4(),
         by: "test",

@@ -66,7 +66,7 @@ async fn a_delivery_that_lacks_what_it_would_replace_waits_for_a_word(db: PgPool
 
     let mut db = ledger.db.acquire().await.unwrap();
     let delivery = report.delivery.unwrap();
-    let published = publish(&mut db, delivery, Some(Decision::Add), "test", clock::now()).await.unwrap();
+    let published = publish(&mut db, delivery, Some(Decision::Add), None, "test", clock::now()).await.unwrap();
     assert!(matches!(published, Published::At(_)));
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("51"));
     ledger.assert_balanced().await;
@@ -127,7 +127,7 @@ async fn a_slice_beside_a_statement_of_the_whole_month_is_asked_about(db: PgPool
     assert_eq!(slice.status, Status::Waiting);
     assert!(slice.message.unwrap().contains("states the whole month"));
     let mut db = ledger.db.acquire().await.unwrap();
-    publish(&mut db, slice.delivery.unwrap(), Some(Decision::Replace), "test", clock::now()).await.unwrap();
+    publish(&mut db, slice.delivery.unwrap(), Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
     ledger.assert_balanced().await;
 }
@@ -149,7 +149,7 @@ async fn a_currency_is_not_lost_without_a_word(db: PgPool) {
 async fn a_superseded_file_loads_again_and_says_whose_place_it_takes(db: PgPool) {
     let ledger = TestLedger::new(db);
     let good = Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
-    let worse = Focus::new().hour("acme", "s1", "2026-09-05T10", "11", "vision");
+    let worse = Focus::new().hour("acme", "s1", "2026-09-05T10", "10.2", "vision");
     ledger.deliver("good.csv", &good).await;
     let second = ledger.deliver("worse.csv", &worse).await;
     assert_eq!(second.message.as_deref(), Some("takes the place of delivery 1"));
@@ -183,7 +183,7 @@ async fn a_delivery_that_was_discarded_cannot_be_published(db: PgPool) {
     let mut other = ledger.db.acquire().await.unwrap();
     let (discarded, published) = tokio::join!(
         ledger::discard(&mut one, waiting, ledger::Ended::Refused, "changed my mind"),
-        publish(&mut other, waiting, Some(Decision::Replace), "test", clock::now()),
+        publish(&mut other, waiting, Some(Decision::Replace), None, "test", clock::now()),
     );
     assert_ne!(discarded.unwrap(), matches!(published.unwrap(), Published::At(_)));
     ledger.assert_balanced().await;
@@ -258,7 +258,7 @@ async fn what_was_handed_in_first_does_not_silently_replace_what_came_later(db: 
     let report = ledger.deliver("first.csv", &first).await;
     assert_eq!(report.status, Status::Waiting);
     let message = report.message.unwrap();
-    assert!(message.contains(&format!("delivery {later} was handed in later than this one")), "{message}");
+    assert!(message.contains(&format!("delivery {later} was uploaded later than this one")), "{message}");
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("11"));
     ledger.assert_balanced().await;
 }
@@ -277,7 +277,7 @@ async fn one_with_more_rejected_rows_is_asked_about(db: PgPool) {
     let report = ledger.deliver("two.csv", with(2, "11")).await;
     assert_eq!(report.status, Status::Waiting);
     let message = report.message.unwrap();
-    assert!(message.contains("lacks fewer rows: 1 rejected there, 2 here"), "{message}");
+    assert!(message.contains("more rows were rejected than in delivery 1: 2 here, 1 there"), "{message}");
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
     // As many or fewer is no loss.
     assert_eq!(ledger.deliver("same.csv", with(1, "12")).await.status, Status::Loaded);

@@ -7,3 +7,4 @@ mod conservation;
 mod deliveries;
 mod faults;
 mod originals;
+mod shrinking;

@@ -54,6 +54,7 @@ impl TestLedger {
             as_format: None,
             labels: allocation::label_keys(&mut self.db.acquire().await.unwrap()).await.unwrap(),
             decision,
+            reason: None,
             when_unsure,
             batch_id: Uuid::new_v4(),
             by: "test",
@@ -200,6 +201,13 @@ impl Focus {
 
     pub fn text(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<String> for Focus {
+    /// A file that was edited as text.
+    fn from(text: String) -> Self {
+        Self(text)
     }
 }
 

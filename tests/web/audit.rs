@@ -46,6 +46,19 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/imports/batches/{batch}/cancel", "BATCH", Use::Batch("cancel")),
     ("/imports/batches/{batch}/retry", "BATCH", Use::Batch("retry")),
     ("/imports/{delivery}/replace", "/imports/2/replace", Use::Form("/imports", &[])),
+    (
+        "/imports/{delivery}/explain",
+        "/imports/2/explain",
+        Use::Form("/imports", &[("reason", "Sub-account s2 was closed.")]),
+    ),
+    (
+        "/imports/limits",
+        "/imports/limits",
+        Use::Form(
+            "/imports/limits",
+            &[("rows", "4"), ("cost", "5"), ("keys", "5"), ("services", "5"), ("resources", "2.5 %")],
+        ),
+    ),
     ("/imports/{delivery}/add", "/imports/3/add", Use::Form("/imports", &[])),
     ("/imports/{delivery}/discard", "/imports/4/discard", Use::Form("/imports", &[])),
     ("/imports/{delivery}/undo", "/imports/2/undo", Use::Form("/imports", &[])),
@@ -478,10 +491,12 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "allocation.undone",
             "delivery.added",
             "delivery.discarded",
+            "delivery.explained",
             "delivery.published",
             "delivery.replaced",
             "delivery.undone",
             "import.cancelled",
+            "import.limits_set",
             "import.retried",
             "import.uploaded",
             "invoice.entered",
@@ -521,6 +536,25 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "token.revoked",
         ]
     );
+    // Every link leads to what it names.
+    let mut page = Some("/audit".to_owned());
+    let mut links = Vec::new();
+    while let Some(address) = page {
+        let shown = ada.get(&address).await;
+        links.extend(html::attributes(&shown.body, "tbody td a", "href"));
+        for details in html::texts(&shown.body, "tbody td:nth-child(5)") {
+            assert!(!details.contains('{'), "{details}");
+        }
+        page = html::attributes(&shown.body, "a[rel=next]", "href").pop();
+    }
+    links.sort_unstable();
+    links.dedup();
+    assert!(links.len() > 20, "{links:?}");
+    for link in links {
+        let answer = ada.get(&link).await;
+        assert_eq!(answer.status, StatusCode::OK, "{link}");
+    }
+
     // Nothing that opens anything is in it.
     let all: Vec<String> =
         sqlx::query_scalar("select a::text from audit_log a").fetch_all(&ada.db).await.unwrap();

@@ -100,8 +100,8 @@ pub(super) const CLUSTER: &[Field] = &[
         .hint("An assumption. Used in comparisons, never in what a month is charged."),
     field("growth", "Growth of demand", Takes::Number)
         .unit("% a month")
-        .default("2")
-        .hint("An assumption, until usage is known: tells when the cluster is full."),
+        .default("0")
+        .hint("How much more is needed each month: tells when the cluster is full and what to order."),
     field("lead_months", "Lead time", Takes::Number)
         .unit("months")
         .default("12")

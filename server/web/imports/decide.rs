@@ -1,6 +1,7 @@
 //! What people decide about a delivery. Each is done once: sent again it changes nothing and says so.
 
 use axum::extract::State;
+use serde::Deserialize;
 use axum::response::Response;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
@@ -11,17 +12,67 @@ use crate::clock;
 use crate::ledger::{self, Decision, Ended, Published};
 use crate::report;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, cookie};
+use crate::web::extract::{Db, Form, cookie};
 use crate::web::{App, paths, respond};
 
-pub async fn replace(path: paths::DeliveryReplace, by: Actor, State(app): State<App>, mut db: Db) -> Result {
-    let sentence = publish(&mut db, path.delivery, Decision::Replace, &by).await?;
+/// Why a month becomes smaller.
+#[derive(Debug, Default, Deserialize)]
+pub struct Why {
+    #[serde(default)]
+    reason: String,
+}
+
+/// Characters of a reason.
+const LONGEST_REASON: usize = 1000;
+
+impl Why {
+    fn reason(&self) -> Result<Option<&str>> {
+        let reason = self.reason.trim();
+        if reason.chars().count() > LONGEST_REASON || reason.contains('\0') {
+            return Err(Error::BadRequest(format!("Reason: enter at most {LONGEST_REASON} characters.")));
+        }
+        Ok((!reason.is_empty()).then_some(reason))
+    }
+}
+
+pub async fn replace(
+    path: paths::DeliveryReplace,
+    by: Actor,
+    State(app): State<App>,
+    mut db: Db,
+    Form(why): Form<Why>,
+) -> Result {
+    let sentence = publish(&mut db, path.delivery, Decision::Replace, why.reason()?, &by).await?;
     Ok(back_to(path.delivery, &sentence, &app))
 }
 
 pub async fn add(path: paths::DeliveryAdd, by: Actor, State(app): State<App>, mut db: Db) -> Result {
-    let sentence = publish(&mut db, path.delivery, Decision::Add, &by).await?;
+    let sentence = publish(&mut db, path.delivery, Decision::Add, None, &by).await?;
     Ok(back_to(path.delivery, &sentence, &app))
+}
+
+/// Says why a delivery made its months smaller.
+pub async fn explain(
+    path: paths::DeliveryExplain,
+    by: Actor,
+    State(app): State<App>,
+    mut db: Db,
+    Form(why): Form<Why>,
+) -> Result {
+    let delivery = path.delivery;
+    status(&mut db, delivery).await?;
+    let Some(reason) = why.reason()? else {
+        return Ok(back_to(delivery, "Enter why the month became smaller. Nothing was saved.", &app));
+    };
+    let mut tx = db.begin().await?;
+    let is_explained = ledger::explain(&mut tx, delivery, reason, &by.name, clock::now()).await?;
+    if is_explained {
+        let (verb, object) = (Verb::DeliveryExplained, Object::Delivery(delivery));
+        audit::record(&mut tx, &by, verb, &object, json!({ "reason": reason }), clock::now()).await?;
+    }
+    tx.commit().await?;
+    let sentence = if is_explained { "Saved." } else { "Nothing changed: there was nothing to explain." };
+    Ok(back_to(delivery, sentence, &app))
 }
 
 /// Removing millions of rows may take longer than a page: it has the connections of imports.
@@ -62,19 +113,28 @@ pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>, 
     Ok(back_to(delivery, &sentence, &app))
 }
 
-async fn publish(db: &mut PgConnection, delivery: i64, decision: Decision, by: &Actor) -> Result<String> {
+async fn publish(
+    db: &mut PgConnection,
+    delivery: i64,
+    decision: Decision,
+    reason: Option<&str>,
+    by: &Actor,
+) -> Result<String> {
     // One that is still being loaded is nobody's to decide about; none begins to load again.
     if status(db, delivery).await? != "waiting" {
         return Ok(already(delivery));
     }
     let mut tx = db.begin().await?;
-    let published = ledger::publish(&mut tx, delivery, Some(decision), &by.name, clock::now()).await?;
+    let published = ledger::publish(&mut tx, delivery, Some(decision), reason, &by.name, clock::now()).await?;
     if let Published::At(sequence) = published {
         let verb = match decision {
             Decision::Replace => Verb::DeliveryReplaced,
             Decision::Add => Verb::DeliveryAdded,
         };
-        let details = json!({ "sequence": sequence });
+        let mut details = json!({ "sequence": sequence });
+        if let (Some(reason), Some(details)) = (reason, details.as_object_mut()) {
+            details.insert("reason".to_owned(), reason.into());
+        }
         audit::record(&mut tx, by, verb, &Object::Delivery(delivery), details, clock::now()).await?;
     }
     tx.commit().await?;

@@ -59,6 +59,19 @@ impl Page {
         self.delivery.status == "loaded"
     }
 
+    /// Whether somebody should say why a month became smaller.
+    fn is_unexplained(&self) -> bool {
+        self.is_published() && self.delivery.shrank.iter().any(|month| month.explanation.is_none())
+    }
+
+    fn adds_first(&self) -> bool {
+        self.delivery.suggested_decision.as_deref() == Some("add")
+    }
+
+    fn explain(&self) -> paths::DeliveryExplain {
+        paths::DeliveryExplain { delivery: self.delivery.delivery }
+    }
+
     fn all_changes(&self) -> [(String, String); 3] {
         ChangesBy::ALL.map(|by| {
             let href = changes_page(&self.changes, by, CostBasis::Billed);

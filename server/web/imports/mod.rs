@@ -6,6 +6,7 @@ pub mod decide;
 pub mod delivery;
 pub mod download;
 pub mod history;
+pub mod limits;
 pub mod receive;
 
 use askama::Template;

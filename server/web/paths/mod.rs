@@ -237,6 +237,18 @@ pub struct DeliveryDiscard {
     pub delivery: i64,
 }
 
+/// Why a delivery made its months smaller.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/explain", rejection(Error))]
+pub struct DeliveryExplain {
+    pub delivery: i64,
+}
+
+/// How much of what it replaces an import may lack before somebody is asked.
+#[derive(TypedPath)]
+#[typed_path("/imports/limits", rejection(Error))]
+pub struct ImportLimits;
+
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/imports/{delivery}/undo", rejection(Error))]
 pub struct DeliveryUndo {

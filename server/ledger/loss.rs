@@ -1,0 +1,437 @@
+//! What a month would lose if a delivery replaced what it holds: measured before anyone decides, so that nobody shrinks a
+//! month unseen ([why](../../docs/decisions/an-import-that-would-shrink-a-month-asks.md)).
+//!
+//! Measured are rows, cost, what was bought (keys without their tags), services, and machines with accelerators. Tags and
+//! the order of rows may change freely.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::Scope;
+use super::part::{self, PartBy};
+use crate::money::{Decimal, written};
+use crate::period::BillingMonth;
+
+/// Services named with what they would lose.
+const NAMED: usize = 3;
+
+/// What is measured of a month, and has a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    Rows,
+    Cost,
+    Keys,
+    Services,
+    Resources,
+}
+
+impl Measure {
+    pub const ALL: [Self; 5] = [Self::Rows, Self::Cost, Self::Keys, Self::Services, Self::Resources];
+
+    /// The stored word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Cost => "cost",
+            Self::Keys => "keys",
+            Self::Services => "services",
+            Self::Resources => "resources",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|measure| measure.as_str() == word)
+    }
+}
+
+/// Of each measure, the percentage that an import may lose of what it replaces before somebody is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Limits(Vec<(Measure, Decimal)>);
+
+impl Limits {
+    pub fn of(&self, measure: Measure) -> Decimal {
+        self.0.iter().find(|(of, _)| *of == measure).map_or(Decimal::ZERO, |(_, percent)| *percent)
+    }
+
+    fn are_exceeded(&self, measure: Measure, lost: Decimal, before: Decimal) -> bool {
+        lost.times(100) > before.multiply(self.of(measure))
+    }
+}
+
+/// The limits in force.
+pub async fn limits(db: &mut PgConnection) -> sqlx::Result<Limits> {
+    let rows = sqlx::query!(r#"select measure, percent as "percent: Decimal" from replacement_limits"#)
+        .fetch_all(db)
+        .await?;
+    let limit = |row: _| -> Option<(Measure, Decimal)> {
+        let (measure, percent): (String, Decimal) = row;
+        Some((Measure::parse(&measure)?, percent))
+    };
+    Ok(Limits(rows.into_iter().filter_map(|row| limit((row.measure, row.percent))).collect()))
+}
+
+/// Sets the limit of a measure, in percent from 0 to 100. True where it was another one.
+pub async fn set_limit(db: &mut PgConnection, measure: Measure, percent: Decimal) -> sqlx::Result<bool> {
+    let set = sqlx::query!(
+        "update replacement_limits set percent = $2 where measure = $1 and percent <> $2",
+        measure.as_str(),
+        percent as Decimal,
+    )
+    .execute(db)
+    .await?;
+    Ok(set.rows_affected() > 0)
+}
+
+/// What a month of an account would lose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    rows: Lost,
+    keys: Lost,
+    services: Lost,
+    resources: Lost,
+    /// Machines that are not there yet.
+    new_resources: i64,
+    /// Costs that would fall by more than the limit.
+    costs: Vec<CostLoss>,
+    /// Largest first.
+    by_service: Vec<ServiceLoss>,
+    limits: Limits,
+}
+
+/// So many of so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Lost {
+    lost: i64,
+    of: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct CostLoss {
+    kind: &'static str,
+    currency: String,
+    before: Decimal,
+    after: Decimal,
+}
+
+/// A service and what it was billed, now and afterwards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ServiceLoss {
+    service: String,
+    currency: String,
+    before: Decimal,
+    after: Decimal,
+}
+
+/// A scope of a delivery, and what would be replaced there.
+pub struct Replaced {
+    pub scope_id: i64,
+    pub scope: Scope,
+    pub deliveries: Vec<i64>,
+    pub loss: Option<Loss>,
+    pub part: Option<PartBy>,
+}
+
+/// What a delivery would replace, as it was when this was measured.
+pub struct Measured(pub Vec<Replaced>);
+
+impl Measured {
+    /// Whether what counts in its scopes is still what was measured.
+    pub async fn still_holds(&self, db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
+        let now = replaced(db, delivery_id).await?;
+        let pair = |scope: &Replaced| (scope.scope_id, scope.deliveries.clone());
+        Ok(now.iter().map(|(scope, _)| pair(scope)).eq(self.0.iter().map(pair)))
+    }
+}
+
+/// Measures what each scope of a delivery would lose if it replaced what counts there.
+pub async fn measure(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Measured> {
+    let limits = limits(&mut *db).await?;
+    let own_files = files(&mut *db, delivery_id).await?;
+    let mut measured = Vec::new();
+    for (mut scope, context) in replaced(&mut *db, delivery_id).await? {
+        let costs = costs(&mut *db, delivery_id, &scope, &limits).await?;
+        let by_key = sqlx::query_file!(
+            "server/ledger/loss_by_key.sql",
+            scope.scope.month.first_day(),
+            scope.scope_id,
+            &scope.deliveries,
+            delivery_id,
+        )
+        .fetch_one(&mut *db)
+        .await?;
+        let rows_are_lost =
+            limits.are_exceeded(Measure::Rows, by_key.lost_rows.into(), by_key.rows.into());
+        // Most imports of a month hold all that the one before held, and end here.
+        let is_suspect = by_key.lost_keys > 0 || rows_are_lost || !costs.is_empty();
+        let loss = if is_suspect { Some(look_closer(&mut *db, delivery_id, &scope, costs, &limits).await?) } else { None };
+        scope.part = context.part(&own_files, loss.as_ref());
+        scope.loss = loss.filter(Loss::asks);
+        measured.push(scope);
+    }
+    Ok(Measured(measured))
+}
+
+/// What is needed to recognize parts of one export.
+struct Context {
+    files: BTreeSet<String>,
+    days: BTreeSet<NaiveDate>,
+    own_days: BTreeSet<NaiveDate>,
+}
+
+impl Context {
+    fn part(&self, own_files: &[String], loss: Option<&Loss>) -> Option<PartBy> {
+        let is_next = |own: &String| self.files.iter().any(|file| part::is_next_by_name(own, file));
+        if !own_files.is_empty() && own_files.iter().all(is_next) {
+            return Some(PartBy::Name);
+        }
+        if part::follows_by_days(&self.own_days, &self.days) {
+            return Some(PartBy::Days);
+        }
+        loss.is_some_and(Loss::is_of_other_keys).then_some(PartBy::Keys)
+    }
+}
+
+async fn files(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar!("select name from delivery_files where delivery_id = $1 order by file_no", delivery_id)
+        .fetch_all(db)
+        .await
+}
+
+/// The scopes of a delivery in which others count that it would replace.
+async fn replaced(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<(Replaced, Context)>> {
+    let rows = sqlx::query_file!("server/ledger/replaced.sql", delivery_id).fetch_all(db).await?;
+    let mut found: Vec<(Replaced, Context)> = Vec::new();
+    for row in rows {
+        if found.last().is_none_or(|(scope, _)| scope.scope_id != row.scope_id) {
+            let scope = Scope {
+                provider: row.provider,
+                billing_account: row.billing_account,
+                month: BillingMonth::of(row.billing_month),
+            };
+            let (scope_id, deliveries) = (row.scope_id, Vec::new());
+            let replaced = Replaced { scope_id, scope, deliveries, loss: None, part: None };
+            let own_days = row.own_days.into_iter().collect();
+            found.push((replaced, Context { files: BTreeSet::new(), days: BTreeSet::new(), own_days }));
+        }
+        if let Some((scope, context)) = found.last_mut() {
+            scope.deliveries.push(row.delivery_id);
+            context.files.extend(row.files);
+            context.days.extend(row.days);
+        }
+    }
+    Ok(found)
+}
+
+/// Costs that would fall by more than the limit, from the totals of the deliveries.
+async fn costs(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    scope: &Replaced,
+    limits: &Limits,
+) -> sqlx::Result<Vec<CostLoss>> {
+    let rows = sqlx::query!(
+        r#"select currency,
+               coalesce(sum(billed_cost) filter (where delivery_id <> $1), 0) as "billed_before!: Decimal",
+               coalesce(sum(billed_cost) filter (where delivery_id = $1), 0) as "billed_after!: Decimal",
+               coalesce(sum(effective_cost) filter (where delivery_id <> $1), 0) as "effective_before!: Decimal",
+               coalesce(sum(effective_cost) filter (where delivery_id = $1), 0) as "effective_after!: Decimal"
+           from delivery_totals
+           where scope_id = $2 and (delivery_id = $1 or delivery_id = any($3))
+           group by currency
+           order by currency"#,
+        delivery_id,
+        scope.scope_id,
+        &scope.deliveries,
+    )
+    .fetch_all(db)
+    .await?;
+    let mut costs = Vec::new();
+    for row in rows {
+        let billed = ("billed", row.billed_before, row.billed_after);
+        let effective = ("effective", row.effective_before, row.effective_after);
+        let is_same = (billed.1, billed.2) == (effective.1, effective.2);
+        for (kind, before, after) in [Some(billed), (!is_same).then_some(effective)].into_iter().flatten() {
+            let lost = before - after;
+            if !before.is_negative() && !lost.is_negative() && limits.are_exceeded(Measure::Cost, lost, before) {
+                costs.push(CostLoss { kind, currency: row.currency.clone(), before, after });
+            }
+        }
+    }
+    Ok(costs)
+}
+
+async fn look_closer(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    scope: &Replaced,
+    costs: Vec<CostLoss>,
+    limits: &Limits,
+) -> sqlx::Result<Loss> {
+    let lines = sqlx::query_file!(
+        "server/ledger/loss_by_service.sql",
+        scope.scope.month.first_day(),
+        scope.scope_id,
+        &scope.deliveries,
+        delivery_id,
+    )
+    .fetch_all(db)
+    .await?;
+    let [mut rows, mut keys, mut services, mut resources] = [Lost::default(); 4];
+    let mut new_resources = 0;
+    let mut by_service = Vec::new();
+    for line in lines {
+        rows.add(line.lost_rows, line.rows);
+        keys.add(line.lost_keys, line.keys);
+        services.add(i64::from(line.rows > 0 && line.rows_after == 0), i64::from(line.rows > 0));
+        resources.add(line.lost_resources, line.resources);
+        new_resources += line.new_resources;
+        by_service.push(ServiceLoss {
+            service: line.service,
+            currency: line.currency,
+            before: line.billed_before,
+            after: line.billed_after,
+        });
+    }
+    by_service.retain(|line| line.after < line.before);
+    Ok(Loss { rows, keys, services, resources, new_resources, costs, by_service, limits: limits.clone() })
+}
+
+impl Lost {
+    fn add(&mut self, lost: i64, of: i64) {
+        self.lost += lost;
+        self.of += of;
+    }
+
+    /// In percent, to one place; `0` where there was nothing.
+    fn percent(self) -> String {
+        percent(self.lost.into(), self.of.into())
+    }
+}
+
+/// `99.9`: rounded to one place, though never to a hundred where something is left.
+fn percent(lost: Decimal, of: Decimal) -> String {
+    let all = Decimal::from(100);
+    let share = lost.times(100).divide(of, 1).unwrap_or_default();
+    let share = if share == all && lost < of { Decimal::new(999, 1) } else { share };
+    written(share.normalize(), share.normalize().scale())
+}
+
+impl Loss {
+    fn measured(&self) -> [(Measure, Lost); 4] {
+        [
+            (Measure::Rows, self.rows),
+            (Measure::Keys, self.keys),
+            (Measure::Services, self.services),
+            (Measure::Resources, self.resources),
+        ]
+    }
+
+    fn exceeding(&self) -> impl Iterator<Item = (Measure, Lost)> {
+        self.measured()
+            .into_iter()
+            .filter(|(measure, lost)| self.limits.are_exceeded(*measure, lost.lost.into(), lost.of.into()))
+    }
+
+    /// Whether it is more than a small part.
+    fn asks(&self) -> bool {
+        !self.costs.is_empty() || self.exceeding().next().is_some()
+    }
+
+    /// Whether hardly anything bought before, or hardly a machine of before, is in the delivery, which has others.
+    fn is_of_other_keys(&self) -> bool {
+        let is_other = |lost: Lost| lost.of > 0 && (lost.of - lost.lost) * 10 <= lost.of;
+        is_other(self.keys) || (is_other(self.resources) && self.new_resources > 0)
+    }
+}
+
+/// `99.9 % of the billed cost (313,772.07 to 447.48 CAD), 75 % of the rows (4,000 to 1,000)`, and the services that lose
+/// the most.
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |n: i64| written(n.into(), 0);
+        let mut parts: Vec<String> = self
+            .costs
+            .iter()
+            .map(|CostLoss { kind, currency, before, after }| {
+                let share = percent(*before - *after, *before);
+                format!("{share} % of the {kind} cost ({} to {} {currency})", written(*before, 2), written(*after, 2))
+            })
+            .collect();
+        parts.extend(self.exceeding().map(|(measure, lost)| match measure {
+            Measure::Rows => {
+                format!("{} % of the rows ({} to {})", lost.percent(), count(lost.of), count(lost.of - lost.lost))
+            }
+            Measure::Cost | Measure::Keys => {
+                format!("{} of {} kinds of usage", count(lost.lost), count(lost.of))
+            }
+            Measure::Services => format!("{} of {} services", count(lost.lost), count(lost.of)),
+            Measure::Resources if lost.of == 1 => "its only machine".to_owned(),
+            Measure::Resources => format!("{} of {} machines", count(lost.lost), count(lost.of)),
+        }));
+        write!(f, "{}", parts.join(", "))?;
+        let named: Vec<String> = self.by_service.iter().take(NAMED).map(ToString::to_string).collect();
+        match named.as_slice() {
+            [] => Ok(()),
+            named => write!(f, ". Largest differences: {}", named.join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for ServiceLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { service, currency, before, after } = self;
+        let service = if service.is_empty() { "no service" } else { service };
+        write!(f, "{service} {} to {} {currency}", written(*before, 2), written(*after, 2))
+    }
+}
+
+/// Writes down what a published delivery removed, with the reason if one was given.
+pub async fn record(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    measured: &Measured,
+    (reason, by, now): (Option<&str>, &str, DateTime<Utc>),
+) -> sqlx::Result<()> {
+    for scope in &measured.0 {
+        let Some(loss) = &scope.loss else { continue };
+        sqlx::query!(
+            "insert into shrunk_scopes (delivery_id, scope_id, loss, explanation, explained_by, explained_at)
+             values ($1, $2, $3, $4, case when $4::text is not null then $5 end, case when $4::text is not null then $6::timestamptz end)",
+            delivery_id,
+            scope.scope_id,
+            loss.to_string(),
+            reason,
+            by,
+            now,
+        )
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Says why a delivery made its months smaller. False where it did not, or where it has been said.
+pub async fn explain(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    explanation: &str,
+    by: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<bool> {
+    let explained = sqlx::query!(
+        "update shrunk_scopes set explanation = $2, explained_by = $3, explained_at = $4
+         where delivery_id = $1 and explanation is null",
+        delivery_id,
+        explanation,
+        by,
+        now,
+    )
+    .execute(db)
+    .await?;
+    Ok(explained.rows_affected() > 0)
+}

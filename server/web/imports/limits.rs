@@ -1,0 +1,109 @@
+//! `/imports/limits`: how much of what it replaces an import may lack before somebody is asked.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::json;
+use sqlx::Connection as _;
+
+use crate::audit::{self, Actor, Object, Verb};
+use crate::clock;
+use crate::config::Settings;
+use crate::ledger::{self, Limits, Measure};
+use crate::money::Decimal;
+use crate::web::error::Result;
+use crate::web::extract::{Db, Form, cookie};
+use crate::web::form::{Fields, amount};
+use crate::web::layout::Layout;
+use crate::web::{Access, paths, respond};
+
+#[derive(Template)]
+#[template(path = "imports/limits.html")]
+struct Page {
+    layout: Layout,
+    fields: Fields,
+}
+
+pub async fn show(_: paths::ImportLimits, layout: Layout, mut db: Db) -> Result {
+    let limits = ledger::limits(&mut db).await?;
+    respond::html(Page { layout, fields: fields_of(&limits) })
+}
+
+/// Of each measure its percentage, as it was typed.
+#[derive(Deserialize)]
+pub struct LimitsForm {
+    rows: String,
+    cost: String,
+    keys: String,
+    services: String,
+    resources: String,
+}
+
+pub async fn save(
+    _: paths::ImportLimits,
+    layout: Layout,
+    by: Actor,
+    State(settings): State<Arc<Settings>>,
+    mut db: Db,
+    Form(form): Form<LimitsForm>,
+) -> Result {
+    let typed = [
+        ("rows", &*form.rows),
+        ("cost", &form.cost),
+        ("keys", &form.keys),
+        ("services", &form.services),
+        ("resources", &form.resources),
+    ];
+    let mut fields = Fields::new(typed);
+    let read = typed.map(|(name, text)| fields.check(name, percent(text)));
+    if fields.is_refused() {
+        return respond::refused(Page { layout, fields });
+    }
+    let mut tx = db.begin().await?;
+    let mut changed = serde_json::Map::new();
+    for ((name, _), percent) in typed.into_iter().zip(read) {
+        let (Some(measure), Some(percent)) = (Measure::parse(name), percent) else { continue };
+        if ledger::set_limit(&mut tx, measure, percent).await? {
+            changed.insert(name.to_owned(), json!(percent));
+        }
+    }
+    if !changed.is_empty() {
+        let (verb, object) = (Verb::ImportLimitsSet, Object::Other("import limits"));
+        audit::record(&mut tx, &by, verb, &object, changed.into(), clock::now()).await?;
+    }
+    tx.commit().await?;
+    let mut response = respond::see_other(paths::ImportLimits);
+    cookie::leave_flash(&mut response, "Saved. The limits apply to every import from now on.", &settings);
+    Ok(response)
+}
+
+fn percent(text: &str) -> std::result::Result<Decimal, &'static str> {
+    amount(text.trim().trim_end_matches('%').trim_end())
+        .filter(|percent| !percent.is_negative() && *percent <= Decimal::from(100))
+        .ok_or("Enter a percentage from 0 to 100, such as 5 or 2.5.")
+}
+
+fn fields_of(limits: &Limits) -> Fields {
+    Measure::ALL.into_iter().fold(Fields::default(), |fields, measure| {
+        fields.with(measure.as_str(), &limits.of(measure).to_string())
+    })
+}
+
+impl Page {
+    fn may_save(&self) -> bool {
+        self.layout.may(Access::Admin)
+    }
+
+    /// Name, label and meaning of each limit.
+    fn measures(&self) -> [(&'static str, &'static str, &'static str); 5] {
+        [
+            ("rows", "Rows", "Rows that the new file has fewer, counted for each kind of usage."),
+            ("cost", "Cost", "Billed or effective cost that the month would lose, in each currency."),
+            ("keys", "Kinds of usage", "Combinations of account, service, SKU, region and unit that are missing."),
+            ("services", "Services", "Services of which nothing is left."),
+            ("resources", "Machines", "Machines with accelerators that are missing."),
+        ]
+    }
+}
