@@ -1,8 +1,11 @@
 //! GPU recognition, over charge keys as the readers make them.
 
-use std::path::Path;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
-use gpuledger::accelerator::{Accelerators, accelerator_hours, find_instance, instances, recognize};
+use gpuledger::accelerator::{
+    Accelerators, accelerator_hours, find_instance, find_model, instances, recognize, why,
+};
 use gpuledger::billing::{ChargeCategory, ChargeKey, canonical_provider};
 use gpuledger::money::Decimal;
 use proptest::prelude::*;
@@ -221,27 +224,124 @@ fn it_adds_up_hours_seconds_and_fractions_exactly() {
     assert_eq!(accelerator_hours(sum, 6), "6".parse().unwrap());
 }
 
+/// Machines that once had no hours, by provider, what the export names and the unit: how many of which model, with the memory
+/// of each.
+#[test]
+fn it_knows_machines_by_every_name_their_providers_bill() {
+    let h = "Hours";
+    for (provider, instance_type, meter, unit, expected) in [
+        ("Microsoft", "ND96is_MI300X_v5", "", "1 Hour", "8 amd-mi300x 192"),
+        ("Microsoft", "", "ND96is MI300X v5 Low Priority", "1 Hour", "8 amd-mi300x 192"),
+        ("Microsoft", "Standard_ND128isr_GB300_v6", "", "1 Hour", "4 nvidia-gb300 288"),
+        ("Microsoft", "ND128isr_GB300_v6", "ND128isr GB300 v6", "1 Hour", "4 nvidia-gb300 288"),
+        ("Microsoft", "", "Virtual Machines NDv5 ND96isr H100 v5 running", "1 Hour", "8 nvidia-h100-sxm 80"),
+        ("Oracle", "BM.GPU.B4.8", "", h, "8 nvidia-a100-sxm-40 40"),
+        ("Oracle", "BM.GPU.GM4.8", "", h, "8 nvidia-a100-sxm-80 80"),
+        ("Oracle", "BM.GPU.MI355X-v1.8", "", h, "8 amd-mi355x 288"),
+        ("Oracle", "VM.GPU.A100.40G.1", "", h, "1 nvidia-a100-sxm-40 40"),
+        ("Oracle", "VM.GPU.A100.80G.2", "", h, "2 nvidia-a100-sxm-80 80"),
+        // No line of the catalog: the shape itself says so.
+        ("Oracle", "VM.GPU.L40S.2", "", h, "2 nvidia-l40s 48"),
+        ("Oracle", "BM.GPU.MI325X.8", "", h, "8 amd-mi325x 256"),
+        ("Google Cloud", "ct5l-hightpu-8t", "", "hour", "8 google-tpu-v5e 16"),
+        ("Google Cloud", "", "RTX 6000 96GB running in Americas", "hour", "1 nvidia-rtx-pro-6000 96"),
+        (
+            "Google Cloud",
+            "g4-standard-48",
+            "Spot Preemptible RTX 6000 96GB running in Iowa",
+            "hour",
+            "1 nvidia-rtx-pro-6000 96",
+        ),
+        ("Google Cloud", "", "Prediction a2-highgpu-8g", "hour", "8 nvidia-a100-sxm-40 40"),
+        ("Google Cloud", "a2-highgpu-8g", "Prediction a2-highgpu-8g", "hour", "8 nvidia-a100-sxm-40 40"),
+        (
+            "Google Cloud",
+            "",
+            "Vertex AI: Online/Batch Prediction A3 Highgpu 8g running in us-central1",
+            "hour",
+            "8 nvidia-h100-sxm 80",
+        ),
+        ("AWS", "p6-b200.48xlarge", "BoxUsage:p6-b200.48xlarge", "Hrs", "8 nvidia-b200 180"),
+        ("AWS", "p6-b300.48xlarge", "BoxUsage:p6-b300.48xlarge", "Hrs", "8 nvidia-b300 288"),
+        ("AWS", "p6.48xlarge", "", h, "8 nvidia-b200 180"),
+        ("Scaleway", "H100-1-80G", "", h, "1 nvidia-h100-pcie 80"),
+        ("Scaleway", "H100-SXM-8-80G", "", h, "8 nvidia-h100-sxm 80"),
+        ("Scaleway", "L40S-4-48G", "", h, "4 nvidia-l40s 48"),
+        ("Scaleway", "GPU-3070-S", "", h, "1 nvidia-rtx-3070 8"),
+        ("OVHcloud", "h100-1520", "", h, "4 nvidia-h100-pcie 80"),
+        ("OVHcloud", "t1-le-90", "", h, "2 nvidia-v100-16 16"),
+        ("OVHcloud", "t2-180", "", h, "4 nvidia-v100-32 32"),
+        ("Nebius", "gpu-h200-sxm_1gpu-16vcpu-200gb", "", h, "1 nvidia-h200-sxm 141"),
+        ("Nebius", "gpu-b300-sxm_8gpu-192vcpu-2768gb", "", h, "8 nvidia-b300 288"),
+        ("Nebius", "gpu-l40s-a_1gpu-16vcpu-64gb", "", h, "1 nvidia-l40s 48"),
+        ("Nebius", "", "NVIDIA H100 NVLink with Intel Sapphire Rapids", "GPU hour", "1 nvidia-h100-sxm 80"),
+        ("RunPod", "NVIDIA H100 80GB HBM3", "", h, "1 nvidia-h100-sxm 80"),
+        ("RunPod", "NVIDIA A100-SXM4-80GB", "", h, "1 nvidia-a100-sxm-80 80"),
+        ("RunPod", "2x NVIDIA RTX 6000 Ada Generation", "", h, "2 nvidia-rtx-6000-ada 48"),
+        ("RunPod", "NVIDIA RTX 4000 Ada Generation", "", h, "1 nvidia-rtx-4000-ada 20"),
+        ("RunPod", "NVIDIA GeForce RTX 3090 Ti", "", h, "1 nvidia-rtx-3090-ti 24"),
+        ("RunPod", "Tesla V100-FHHL-16GB", "", h, "1 nvidia-v100-16 16"),
+        ("RunPod", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "", h, "1 nvidia-rtx-pro-6000 96"),
+        ("Vast.ai", "8x RTX 4090", "", h, "8 nvidia-rtx-4090 24"),
+        ("Paperspace", "A100-80Gx8", "", h, "8 nvidia-a100-sxm-80 80"),
+        ("Paperspace", "RTX4000", "", h, "1 nvidia-quadro-rtx-4000 8"),
+        ("Vultr", "vcg-a40-1c-5g-2vram", "", h, "1/24 nvidia-a40 48"),
+        ("Vultr", "vcg-a100-12c-120g-80vram", "", h, "1 nvidia-a100-pcie-80 80"),
+        ("Vultr", "vcg-l40s-128c-1500g-384vram", "", h, "8 nvidia-l40s 48"),
+        ("Vultr", "vbm-256c-2048gb-8-mi300x-gpu", "", h, "8 amd-mi300x 192"),
+        ("IBM Cloud", "gx2-16x128x2v100", "", h, "2 nvidia-v100-16 16"),
+        ("IBM Cloud", "gx3d-160x1792x8h100", "", h, "8 nvidia-h100-sxm 80"),
+        ("IBM Cloud", "gx3-64x320x4l4", "", h, "4 nvidia-l4 24"),
+        ("Alibaba Cloud", "ecs.gn7i-c32g1.32xlarge", "", h, "4 nvidia-a10 24"),
+        ("Alibaba Cloud", "ecs.gn6e-c12g1.24xlarge", "", h, "8 nvidia-v100-32 32"),
+        ("Alibaba Cloud", "ecs.gn7e-c16g1.32xlarge", "", h, "8 nvidia-a100-sxm-80 80"),
+        ("DigitalOcean", "gpu-h200x8-1128gb", "", h, "8 nvidia-h200-sxm 141"),
+        ("DigitalOcean", "gpu-6000adax1-48gb", "", h, "1 nvidia-rtx-6000-ada 48"),
+        ("DigitalOcean", "gpu-4000adax1-20gb", "", h, "1 nvidia-rtx-4000-ada 20"),
+        ("DigitalOcean", "gpu-mi300x8-1536gb-devcloud", "", h, "8 amd-mi300x 192"),
+        ("CoreWeave", "gb300-4x", "", h, "4 nvidia-gb300 288"),
+        ("Hetzner", "GEX44", "", h, "1 nvidia-rtx-4000-ada 20"),
+    ] {
+        let key = key(provider, instance_type, meter, unit);
+        let found = recognize(&key).map(|found| {
+            let memory = found.model.memory_gb.map(|memory| memory.to_string()).unwrap_or_default();
+            format!("{} {} {memory}", found.per_unit, found.model.id)
+        });
+        assert_eq!(found.as_deref(), Some(expected), "{provider} {instance_type} {meter}");
+    }
+    assert_eq!(
+        why(&key("AWS", "p6.48xlarge", "", h)),
+        "p6.48xlarge has 8 B200 by the catalog. There is no such type: taken for p6-b200.48xlarge (p6-b300.48xlarge has 8 B300)."
+    );
+    // A machine of many GPUs that says only which they are is not taken for one of them.
+    assert_eq!(found(&key("Somebody", "NVIDIA H100 80GB HBM3", "", h)), None);
+    let stated =
+        ChargeKey { stated_accelerators: "8".to_owned(), ..key("RunPod", "NVIDIA H100 80GB HBM3", "", h) };
+    assert_eq!(found(&stated).as_deref(), Some("8 H100"));
+}
+
+/// The folder of files that others wrote, where it is at hand.
+fn data() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: {} is not there", folder.display());
+    None
+}
+
+fn rows_of(path: &Path) -> Vec<HashMap<String, String>> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    csv::Reader::from_reader(lines.join("\n").as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
 #[test]
 fn it_agrees_with_the_shared_price_catalog() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/catalog/price_catalog.csv");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("skipped: {} is not here", path.display());
-        return;
-    };
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    let text = lines.join(
-        "
-",
-    );
-    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let Some(folder) = data() else { return };
     let mut agreed = 0;
-    for row in rows.deserialize::<std::collections::HashMap<String, String>>() {
-        let row = row.unwrap();
-        let provider = match canonical_provider(&row["provider"]) {
-            "azure" => "Microsoft",
-            "gcp" => "Google Cloud",
-            other => other,
-        };
+    for row in rows_of(&folder.join("catalog/price_catalog.csv")) {
+        let provider = &*canonical_provider(&row["provider"]);
         let sku = &row["sku"];
         let is_machine = ["AWS", "Microsoft", "Oracle"].contains(&provider)
             || (provider == "Google Cloud" && !sku.contains(' '));
@@ -254,6 +354,67 @@ fn it_agrees_with_the_shared_price_catalog() {
         agreed += 1;
     }
     assert!(agreed > 150, "{agreed}");
+}
+
+/// Every name in the catalogs of others is asked for; what is recognized has the count that they state.
+#[test]
+fn it_recognizes_names_of_other_peoples_catalogs() {
+    let Some(folder) = data() else { return };
+    let mut told = Vec::new();
+    let mut sweep = |list: &str, names: Vec<(String, String, String)>| {
+        assert!(!names.is_empty(), "{list} holds no name");
+        let mut unknown = BTreeSet::new();
+        let mut recognized = 0;
+        for (provider, name, count) in &names {
+            match recognize(&key(provider, name, "", "Hours")) {
+                Some(found) => {
+                    assert_eq!(found.per_unit, count.parse().unwrap(), "{list}: {provider} {name}");
+                    recognized += 1;
+                }
+                None => {
+                    unknown.insert(format!("{provider} {name}"));
+                }
+            }
+        }
+        println!("{list}: {recognized} of {} names recognized; not {unknown:?}", names.len());
+        told.push((list.to_owned(), recognized, names.len()));
+    };
+    let distinct =
+        |rows: Vec<(String, String, String)>| rows.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+    let prices = rows_of(&folder.join("catalog/price_catalog.csv"))
+        .into_iter()
+        .filter(|row| !row["gpu_count"].is_empty())
+        .map(|row| {
+            (canonical_provider(&row["provider"]).to_string(), row["sku"].clone(), row["gpu_count"].clone())
+        });
+    sweep("catalog", distinct(prices.collect()));
+    let whole = |count: &str| count.trim_end_matches(".0").to_owned();
+    let lambda = rows_of(&folder.join("skypilot-catalog/lambda-vms.csv"))
+        .into_iter()
+        .filter(|row| !row["AcceleratorCount"].is_empty())
+        .map(|row| ("Lambda".to_owned(), row["InstanceType"].clone(), whole(&row["AcceleratorCount"])));
+    sweep("skypilot", distinct(lambda.collect()));
+    let json = |path: &str| -> serde_json::Value {
+        serde_json::from_str(&std::fs::read_to_string(folder.join(path)).unwrap()).unwrap()
+    };
+    let pods = json("runpod/v1-billing-pods.json");
+    let pods = pods.as_array().unwrap().iter().filter_map(|pod| pod["gpuTypeId"].as_str());
+    sweep("runpod", pods.map(|name| ("RunPod".to_owned(), name.to_owned(), "1".to_owned())).collect());
+    let models = rows_of(&folder.join("catalog/gpu_catalog.csv"));
+    let names: Vec<_> = models
+        .iter()
+        .flat_map(|row| row["recognise_as"].split('|'))
+        .filter(|name| !name.is_empty())
+        .collect();
+    let unknown: Vec<_> = names.iter().filter(|name| find_model(name).is_none()).collect();
+    println!("models: {} of {} names recognized; not {unknown:?}", names.len() - unknown.len(), names.len());
+    let tpus = json("gpuhunt/tpu_pricing.json");
+    let tpus: Vec<&String> = tpus.as_object().unwrap().keys().collect();
+    let unknown: Vec<_> = tpus.iter().filter(|name| find_model(name).is_none()).collect();
+    assert!(unknown.is_empty() && !tpus.is_empty(), "{unknown:?}");
+    for (list, recognized, of) in told {
+        assert!(recognized * 10 >= of * 8, "{list}: {recognized} of {of}");
+    }
 }
 
 #[test]

@@ -28,7 +28,8 @@ pub struct Recognized {
 /// 4. the machine, or one that the meter's text names, is in `instances.csv`: as many as it holds, whatever the export states
 ///    (Azure's own figures call a sixth of an A10 one GPU);
 /// 5. the export states a number: that many, of the model its texts name, or of an unknown one;
-/// 6. the machine's name says both (`8x H100`): as many as it says.
+/// 6. the machine's name says both (`8x H100`, Oracle's `BM.GPU.H100.8`): as many as it says;
+/// 7. the machine's name says the model, at a provider that rents by the GPU: one.
 pub fn recognize(key: &ChargeKey) -> Option<Recognized> {
     if key.category != ChargeCategory::Usage {
         return None;
@@ -67,8 +68,10 @@ pub fn why(key: &ChargeKey) -> String {
             None => format!(
                 "{machine} is no machine with accelerators that is known, and the export states none."
             ),
-            Some((model, count)) if find_instance(&key.provider, machine).is_some() => {
-                format!("{machine} has {count} {} by the catalog.", model.name)
+            Some((model, count)) if let Some(found) = find_instance(&key.provider, machine) => {
+                let taken_for = found.source.strip_prefix(NO_SUCH_TYPE);
+                let note = taken_for.map_or(String::new(), |note| format!(" There is no such type: {note}."));
+                format!("{machine} has {count} {} by the catalog.{note}", model.name)
             }
             Some((model, count)) if key.stated_accelerators.is_empty() => {
                 format!("Its name says {count} {}.", model.name)
@@ -133,7 +136,7 @@ impl Texts {
         // Google bills GPUs as meters of their own, beside the machine's cores and memory.
         let is_beside_gpus = key.provider == "Google Cloud"
             && !key.meter.is_empty()
-            && !self.meter.starts_with(&words(machine))
+            && !contains(&self.meter, &words(machine))
             && key.stated_accelerators.is_empty();
         let named_machine =
             || find_instance_in(&key.provider, &key.meter).filter(|_| key.instance_type.is_empty());
@@ -148,9 +151,13 @@ impl Texts {
         };
         match key.stated_accelerators.parse::<Accelerators>() {
             Ok(count) if !count.is_zero() => Some((named().unwrap_or(unknown_model()), count)),
-            _ => said_count(&machine)
-                .or_else(|| said_count(&self.meter))
-                .and_then(|count| Some((named()?, count))),
+            _ => {
+                let model = named()?;
+                let said =
+                    shape_count(key).or_else(|| said_count(&machine)).or_else(|| said_count(&self.meter));
+                let is_one = || BY_THE_GPU.contains(&key.provider.as_str());
+                said.or_else(|| is_one().then_some(Accelerators::ONE)).map(|count| (model, count))
+            }
         }
     }
 }
@@ -164,13 +171,40 @@ fn machine_name(key: &ChargeKey) -> &str {
     key.meter.rsplit_once(':').map_or(key.meter.as_str(), |(_, machine)| machine)
 }
 
-/// The one machine that a description names: `$1.624 per On Demand Linux g5.4xlarge Instance Hour`, all
-/// that some FOCUS exports say of it.
+/// What the source of a machine begins with that people write and nobody rents.
+const NO_SUCH_TYPE: &str = "no such type: ";
+
+/// Providers that name a machine by its GPU alone, state how many there are beside it where there are several, and rent
+/// each by the hour.
+const BY_THE_GPU: &[&str] = &["RunPod", "Vast.ai", "Paperspace"];
+
+/// The one machine that a description names: `$1.624 per On Demand Linux g5.4xlarge Instance Hour`, all that some FOCUS
+/// exports say of it; also with blanks in its name, `Prediction A2 Highgpu 8g`, `NC24ads A100 v4 running`.
 fn find_instance_in(provider: &str, description: &str) -> Option<&'static Instance> {
-    description
+    let words: Vec<&str> = description
         .split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')'))
-        .filter(|word| word.contains(['.', '-', '_']))
-        .find_map(|word| find_instance(provider, word))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let whole = |word: &&&str| word.contains(['.', '-', '_']);
+    let one = words.iter().filter(whole).find_map(|word| find_instance(provider, word));
+    one.or_else(|| {
+        let lengths = (2..=LONGEST_NAME).rev();
+        lengths.flat_map(|length| words.windows(length)).find_map(|name| {
+            find_instance(provider, &name.join("-")).or_else(|| find_instance(provider, &name.join("_")))
+        })
+    })
+}
+
+/// Words of the longest name of a machine: `ND96amsr A100 v4`.
+const LONGEST_NAME: usize = 4;
+
+/// The count at the end of a shape of Oracle's, which names its model and that: `BM.GPU.B300.8`, `VM.GPU.A100.80G.2`.
+fn shape_count(key: &ChargeKey) -> Option<Accelerators> {
+    let shape = machine_name(key).to_ascii_uppercase();
+    let model = shape.strip_prefix("BM.GPU.").or_else(|| shape.strip_prefix("VM.GPU."))?;
+    let (_, count) = model.rsplit_once('.').filter(|_| key.provider == "Oracle")?;
+    let count: i64 = count.parse().ok()?;
+    (1..=128).contains(&count).then(|| Accelerators::fraction(count, 1)).flatten()
 }
 
 /// `USW2-BoxUsage:p5.48xlarge` → `boxusage`; also behind local zones (`USW2-LAX1-BoxUsage:…`).
