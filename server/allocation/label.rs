@@ -72,7 +72,7 @@ impl Label {
         match self {
             Self::Team => &["team"],
             Self::Project => &["project"],
-            Self::Experiment => &["experiment"],
+            Self::Experiment => &["experiment", "experiment-id", "experimentid"],
             Self::CostCentre => &["cost-centre", "cost-center", "costcentre", "costcenter"],
             Self::Environment => &["environment", "env"],
             Self::ModelSize => &["model-size", "modelsize"],
@@ -183,6 +183,34 @@ mod tests {
             [("exp-1", "exp-2"), ("cv", "nlp"), ("llama-7b", "llama-70b"), ("", "x"), ("abc", "abd")]
         {
             assert!(!look_alike(a, b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn usual_keys_are_known_in_every_spelling() {
+        for (label, spellings) in [
+            (
+                Label::Experiment,
+                &["experiment-id", "experiment_id", "Experiment ID", "experimentId", "EXPERIMENT"][..],
+            ),
+            (Label::ModelSize, &["model-size", "model_size", "ModelSize", "Model Size", "MODEL.SIZE"]),
+            (
+                Label::CostCentre,
+                &[
+                    "cost-center",
+                    "cost_centre",
+                    "costcenter",
+                    "CostCenter",
+                    "Cost Center",
+                    "cost.centre",
+                    "COST-CENTRE",
+                ],
+            ),
+        ] {
+            let known: Vec<String> = label.usual_keys().iter().map(|key| normalized_key(key)).collect();
+            for spelling in spellings {
+                assert!(known.contains(&normalized_key(spelling)), "{label} {spelling}");
+            }
         }
     }
 
