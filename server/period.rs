@@ -7,8 +7,9 @@ use std::str::FromStr;
 use chrono::{DateTime, Datelike, Duration, Months, NaiveDate, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A calendar month in UTC: what an invoice covers. Written `2026-09`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A calendar month in UTC: what an invoice covers. Written `2026-09`. By default the first of all, for what is filled in
+/// later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BillingMonth(NaiveDate);
 
 /// A text that names no month or range of months.
@@ -16,10 +17,25 @@ pub struct BillingMonth(NaiveDate);
 #[error("expected a month (2026-09), a quarter (2026-Q3), a year (2026) or a range (2026-01..2026-09)")]
 pub struct ParsePeriodError;
 
+/// With an hour more, for what a change to winter time adds.
+const LONGEST_MONTH: Duration = Duration::hours(31 * 24 + 1);
+/// How far ahead of UTC days begin.
+const EASTERNMOST: Duration = Duration::hours(14);
+
 impl BillingMonth {
     /// The month that `day` lies in.
     pub fn of(day: NaiveDate) -> Self {
         Self(day.with_day(1).unwrap_or(day))
+    }
+
+    /// The month that most of a billing period lies in, whichever zone its provider counts days in: one from
+    /// `2026-09-30T16:00:00Z` to `2026-10-31T16:00:00Z` is October's. Of one that lasts longer than a month, or has no
+    /// end, it is the month in which it begins somewhere on earth.
+    pub fn of_period(start: DateTime<Utc>, end: Option<DateTime<Utc>>) -> Self {
+        let length =
+            end.map(|end| end - start).filter(|length| (Duration::zero()..=LONGEST_MONTH).contains(length));
+        let within = length.map_or(EASTERNMOST, |length| length / 2);
+        Self::of(start.checked_add_signed(within).unwrap_or(start).date_naive())
     }
 
     /// `None` outside the years 1970 to 9999 or for a month that is none.
@@ -304,6 +320,32 @@ mod tests {
             assert_eq!(period.months().count() as u32, length);
             assert_eq!(period.previous().next(), period);
         }
+    }
+
+    #[test]
+    fn a_billing_period_belongs_to_the_month_that_most_of_it_lies_in() {
+        let at = |text: &str| text.parse::<DateTime<Utc>>().unwrap();
+        for (start, end, month) in [
+            ("2026-10-01T00:00:00Z", "2026-11-01T00:00:00Z", "2026-10"),
+            // UTC+8, UTC+14, UTC-5 with a change of the clock.
+            ("2026-09-30T16:00:00Z", "2026-10-31T16:00:00Z", "2026-10"),
+            ("2026-09-30T10:00:00Z", "2026-10-31T10:00:00Z", "2026-10"),
+            ("2026-10-01T05:00:00Z", "2026-11-01T04:00:00Z", "2026-10"),
+            ("2026-01-31T16:00:00Z", "2026-02-28T16:00:00Z", "2026-02"),
+            // An end that is included.
+            ("2026-09-01T00:00:00Z", "2026-09-30T00:00:00Z", "2026-09"),
+            ("2026-09-10T00:00:00Z", "2026-10-10T00:00:00Z", "2026-09"),
+            ("2026-09-25T00:00:00Z", "2026-10-25T00:00:00Z", "2026-10"),
+            ("2026-09-30T16:00:00Z", "2026-10-01T16:00:00Z", "2026-10"),
+            // Longer than a month, and none.
+            ("2026-09-30T16:00:00Z", "2027-09-30T16:00:00Z", "2026-10"),
+            ("2026-09-01T00:00:00Z", "2026-12-01T00:00:00Z", "2026-09"),
+            ("2026-06-30T00:00:00Z", "2026-06-01T00:00:00Z", "2026-06"),
+        ] {
+            assert_eq!(BillingMonth::of_period(at(start), Some(at(end))).to_string(), month, "{start} {end}");
+        }
+        assert_eq!(BillingMonth::of_period(at("2026-09-30T16:00:00Z"), None).to_string(), "2026-10");
+        assert_eq!(BillingMonth::of_period(at("2026-09-30T00:00:00Z"), None).to_string(), "2026-09");
     }
 
     #[test]

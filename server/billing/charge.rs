@@ -1,7 +1,5 @@
 //! The charge: one shape for every cost, in the words of the FOCUS specification.
 
-use chrono::NaiveDate;
-
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
 
@@ -113,8 +111,8 @@ pub struct Charge {
     pub resource_id: String,
     /// Tag keys in the canonical spelling of the format (`user:` prefix dropped); keys are case-sensitive.
     pub tags: Tags,
-    /// First day of the billing period; its month is the billing month.
-    pub billing_period_start: NaiveDate,
+    /// The month that most of its billing period lies in.
+    pub billing_month: BillingMonth,
     pub period: ChargePeriod,
     pub billed_cost: Decimal,
     pub effective_cost: Decimal,
@@ -131,7 +129,7 @@ pub struct Charge {
 
 impl Charge {
     pub fn billing_month(&self) -> BillingMonth {
-        BillingMonth::of(self.billing_period_start)
+        self.billing_month
     }
 
     /// Bytes of its longest texts, about: what a key of it takes in memory.

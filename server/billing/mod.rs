@@ -8,8 +8,11 @@
 mod aws;
 mod aws_cur;
 mod aws_cur_2;
+mod billing_period;
 mod charge;
 mod container;
+mod currency;
+mod date_order;
 mod focus;
 mod header;
 mod instance_type;
@@ -18,11 +21,13 @@ mod machine;
 mod manifest;
 mod not_cost;
 mod provider;
+mod provider_name;
 mod recognize;
 mod records;
 mod refusal;
 mod row;
 mod spelling;
+mod twice;
 mod value;
 
 use std::borrow::Cow;
@@ -31,14 +36,17 @@ use std::io::{Read, Seek, Write};
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
 pub use header::{Columns, Header};
 pub use manifest::{MAX_MANIFEST, Manifest};
-pub use provider::{canonical_account, canonical_provider};
+pub use provider::{canonical_account, canonical_sub_account, without_profile};
+pub use provider_name::canonical_provider;
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
 pub use spelling::{normalized, normalized_key};
 
 use container::Unpacking;
+use date_order::{DateOrder, Slashed};
 use records::{Broken, Records};
 use row::{Problem, Remarks};
+use twice::Shared;
 
 /// Every export format that is read, the more particular first.
 pub static FORMATS: &[&dyn Format] = &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &focus::Focus];
@@ -123,11 +131,17 @@ pub struct Export {
     columns: Columns,
     records: Records,
     reader: Box<dyn ReadRow + Send>,
+    /// The order of dates with slashes, and what opens the whole content once more to decide it.
+    dates: DateOrder,
+    reopen: Reopen,
     remarks: Remarks,
     row: u64,
     /// Of the first row that could be read: all, or a few less where the file leaves the last off.
     usual_fields: Option<usize>,
 }
+
+/// Opens the whole content of a file from its beginning, unpacked.
+pub type Reopen = Box<dyn Fn() -> Result<Box<dyn Read + Send>, Refusal> + Send>;
 
 /// Recognizes what `input` is and walks over its rows. `name` is used in messages only; `as_format`
 /// forces a format by name.
@@ -151,14 +165,42 @@ where
     R: Read + Seek + Send + 'static,
     W: Write + Send + 'static,
 {
+    let input = Shared::new(input);
+    let whole = input.again();
+    let reopen: Reopen = Box::new(move || container::unpack(whole.again()));
     let opened = container::unpack(input)
         .map(|content| Records::new(content, Box::new(sink)))
-        .and_then(|records| Export::begin(name, records, as_format));
+        .and_then(|records| Export::begin(name, records, as_format, reopen));
     opened.map_err(|refusal| refusal.of(name))
 }
 
+/// As [`open_with_sink`], for a header and some rows of a file that is kept whole elsewhere: what only all rows together
+/// tell is looked up in `whole`.
+///
+/// # Errors
+/// A [`Refusal`] that says what was found instead.
+pub fn open_part<R, W>(
+    name: &str,
+    part: R,
+    as_format: Option<&str>,
+    sink: W,
+    whole: Reopen,
+) -> Result<Export, Refusal>
+where
+    R: Read + Send + 'static,
+    W: Write + Send + 'static,
+{
+    let records = Records::new(Box::new(part), Box::new(sink));
+    Export::begin(name, records, as_format, whole).map_err(|refusal| refusal.of(name))
+}
+
 impl Export {
-    fn begin(file: &str, mut records: Records, as_format: Option<&str>) -> Result<Self, Refusal> {
+    fn begin(
+        file: &str,
+        mut records: Records,
+        as_format: Option<&str>,
+        reopen: Reopen,
+    ) -> Result<Self, Refusal> {
         let start = records.peek().map_err(|broken| refuse(broken, 0, None))?;
         let mark = recognize::text(start)?;
         records.skip(mark);
@@ -184,6 +226,8 @@ impl Export {
             header,
             header_line,
             records,
+            dates: DateOrder::Undecided,
+            reopen,
             remarks: Remarks::default(),
             row: 0,
             usual_fields: None,
@@ -252,7 +296,17 @@ impl Export {
         charge.clear();
         self.check_whole()?;
         self.check_habit()?;
-        Ok(Some(match self.step(charge) {
+        let mut step = self.step(charge);
+        if let Err(problem) = &step
+            && self.asks_for_the_order(problem)
+        {
+            let content = (self.reopen)().map_err(|refusal| refusal.of(&self.file))?;
+            let decided = date_order::decide(content, &self.header, &self.reader.dates());
+            self.dates = decided.map_err(|refusal| refusal.of(&self.file))?;
+            charge.clear();
+            step = self.read(charge);
+        }
+        Ok(Some(match step {
             Ok(step) => step,
             Err(problem) => Step::Rejected(Rejection {
                 row: self.row,
@@ -301,6 +355,12 @@ impl Export {
         Err(refusal.at_row(Some(self.row)).of(&self.file))
     }
 
+    /// Whether a row is none yet because it has the file's first date with slashes.
+    fn asks_for_the_order(&self, problem: &Problem) -> bool {
+        let cell = |column| Slashed::parse(self.records.record().word(column).trim_ascii());
+        self.dates == DateOrder::Undecided && problem.column.and_then(cell).is_some()
+    }
+
     fn step(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
         let record = self.records.record();
         let (found, expected) = (record.len(), self.header.len());
@@ -325,7 +385,13 @@ impl Export {
             self.remarks.count("the last fields are missing and taken as empty", self.row);
         }
         self.usual_fields.get_or_insert(found);
-        let row = Row::new(record, self.row, &mut self.remarks);
+        self.read(charge)
+    }
+
+    /// What the format makes of the row.
+    fn read(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
+        let record = self.records.record();
+        let row = Row::new(record, self.row, self.dates, &mut self.remarks);
         match self.reader.read(row, charge) {
             Ok(Outcome::Charge) => Ok(Step::Charge),
             Ok(Outcome::Skipped(reason)) => Ok(Step::Skipped(reason)),

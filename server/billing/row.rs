@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::Remark;
 use super::charge::Charge;
+use super::date_order::{DateColumns, DateOrder};
 use super::records::Record;
 use super::refusal::shown;
 use super::value::{self, TimeColumn};
@@ -21,6 +22,9 @@ pub enum Outcome {
 pub trait ReadRow {
     /// The last column of those that must be there; shorter rows are rejected unread.
     fn last_needed(&self) -> usize;
+
+    /// The columns that are read as times.
+    fn dates(&self) -> DateColumns;
 
     /// Fills the cleared `charge`.
     ///
@@ -48,14 +52,22 @@ pub struct Row<'a> {
     /// checking its cells.
     whole: Option<&'a str>,
     number: u64,
+    dates: DateOrder,
+    /// What the row's amounts are counted in.
+    currency: Column,
     remarks: &'a mut Remarks,
 }
 
 impl<'a> Row<'a> {
-    pub(super) fn new(record: Record<'a>, number: u64, remarks: &'a mut Remarks) -> Self {
+    pub(super) fn new(record: Record<'a>, number: u64, dates: DateOrder, remarks: &'a mut Remarks) -> Self {
         let whole = std::str::from_utf8(record.bytes()).ok();
         let whole = whole.filter(|text| memchr::memchr(0, text.as_bytes()).is_none());
-        Self { record, whole, number, remarks }
+        Self { record, whole, number, dates, currency: None, remarks }
+    }
+
+    /// Says which column holds the currency, with which the signs of amounts must agree.
+    pub(super) fn counted_in(&mut self, currency: Column) {
+        self.currency = currency;
     }
 
     /// Notes something odd that harms no figure.
@@ -132,7 +144,9 @@ impl<'a> Row<'a> {
         if value::is_null(text) || value::is_null(text.trim_ascii()) {
             return Ok(None);
         }
-        value::amount(text).map(Some).map_err(|expected| self.problem(column, expected))
+        value::amount(text, self.word(self.currency))
+            .map(Some)
+            .map_err(|expected| self.problem(column, expected))
     }
 
     /// An amount of something metered. Narrower than money, since accelerator-hours multiply it.
@@ -149,7 +163,8 @@ impl<'a> Row<'a> {
     }
 
     pub(super) fn time(&self, column: Column, last: &mut TimeColumn) -> Result<DateTime<Utc>, Problem> {
-        last.read(self.word(column)).ok_or_else(|| self.problem(column, value::A_TIME))
+        last.read(self.word(column), self.dates)
+            .ok_or_else(|| self.problem(column, value::a_time(self.dates)))
     }
 
     pub(super) fn problem(&self, column: Column, expected: impl Into<Cow<'static, str>>) -> Problem {

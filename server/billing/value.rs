@@ -1,13 +1,23 @@
-//! Cells to values: timestamps, amounts, currencies, text. Fast for what exports write, tolerant of what
+//! Cells to values: timestamps, amounts, text. Fast for what exports write, tolerant of what
 //! spreadsheets make of it, and never guessing.
 
 use std::borrow::Cow;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-use crate::money::{Currency, Decimal, grouped};
+use super::currency::disagreement;
+use super::date_order::{DateOrder, Slashed};
+use crate::money::{Decimal, grouped};
 
-pub(super) const A_TIME: &str = "a time such as 2026-08-01T00:00:00Z";
+/// What a cell that is no time should have been, in a file with this order of dates.
+pub(super) fn a_time(order: DateOrder) -> &'static str {
+    match order {
+        DateOrder::Undecided => "a time such as 2026-08-01T00:00:00Z",
+        DateOrder::DayFirst => "a time such as 2026-08-31T00:00:00Z, or as this file writes it: 31/08/2026",
+        DateOrder::MonthFirst => "a time such as 2026-08-31T00:00:00Z, or as this file writes it: 08/31/2026",
+    }
+}
+
 pub(super) const AN_AMOUNT: &str = "a decimal number such as 12.50 or 5e-06";
 
 /// Empty, or the literal null of the exports that spell it.
@@ -16,8 +26,8 @@ pub(super) fn is_null(text: &[u8]) -> bool {
 }
 
 /// `2026-08-01T00:00:00Z` and its kin: blank for `T`, fractions of a second, no zone (UTC), `UTC`, offsets,
-/// date only, and the American `4/1/25` of the FOCUS specification's own examples.
-pub(super) fn time(text: &[u8]) -> Option<DateTime<Utc>> {
+/// date only, and dates with slashes (`4/1/25` in the FOCUS specification's own examples) in the order of the file.
+pub(super) fn time(text: &[u8], order: DateOrder) -> Option<DateTime<Utc>> {
     let text = text.trim_ascii();
     match text {
         [_, _, _, _, b'-', _, _, b'-', _, _, rest @ ..] => {
@@ -25,7 +35,7 @@ pub(super) fn time(text: &[u8]) -> Option<DateTime<Utc>> {
             let date = NaiveDate::from_ymd_opt(year, digits(&text[5..7])?, digits(&text[8..10])?)?;
             clock(date, rest)
         }
-        _ => american(text),
+        _ => slashed(text, order),
     }
     .filter(|time| (MIN_TIME..MAX_TIME).contains(&time.timestamp()))
 }
@@ -71,24 +81,14 @@ fn clock(date: NaiveDate, text: &[u8]) -> Option<DateTime<Utc>> {
     }
 }
 
-/// Month, day, year; a day first is not guessed at.
-fn american(text: &[u8]) -> Option<DateTime<Utc>> {
-    let text = std::str::from_utf8(text).ok()?;
-    let (date, rest) = text.split_at(text.find(' ').unwrap_or(text.len()));
-    let mut parts = date.split('/');
-    let (month, day, year) = (parts.next()?, parts.next()?, parts.next()?);
-    let fits = (1..=2).contains(&month.len()) && (1..=2).contains(&day.len()) && parts.next().is_none();
-    let year = match year.len() {
-        2 => 2000 + digits(year.as_bytes())?,
-        4 => digits(year.as_bytes())?,
-        _ => return None,
-    };
-    let date = NaiveDate::from_ymd_opt(year as i32, digits(month.as_bytes())?, digits(day.as_bytes())?)?;
-    let padded = match rest.as_bytes() {
-        [b' ', hour, b':', ..] => format!(" 0{}{}", *hour as char, &rest[2..]),
-        _ => rest.to_owned(),
-    };
-    fits.then(|| clock(date, padded.as_bytes())).flatten()
+/// `4/1/25`, `12/31/2025 9:05`.
+fn slashed(text: &[u8], order: DateOrder) -> Option<DateTime<Utc>> {
+    let date = Slashed::parse(text)?.date(order)?;
+    let rest = memchr::memchr(b' ', text).map_or(&[][..], |at| &text[at..]);
+    match rest {
+        [b' ', hour, b':', minutes @ ..] => clock(date, &[b" 0", &[*hour, b':'][..], minutes].concat()),
+        _ => clock(date, rest),
+    }
 }
 
 fn digits(text: &[u8]) -> Option<u32> {
@@ -104,12 +104,13 @@ pub(super) struct TimeColumn {
 }
 
 impl TimeColumn {
-    pub fn read(&mut self, text: &[u8]) -> Option<DateTime<Utc>> {
+    pub fn read(&mut self, text: &[u8], order: DateOrder) -> Option<DateTime<Utc>> {
         if self.length == text.len() && self.length > 0 && &self.text[..self.length] == text {
             return self.time;
         }
-        let time = time(text);
-        if text.len() <= self.text.len() {
+        let time = time(text, order);
+        // What is none now may be one as soon as the order of the file is known.
+        if time.is_some() && text.len() <= self.text.len() {
             self.text[..text.len()].copy_from_slice(text);
             self.length = text.len();
             self.time = time;
@@ -118,57 +119,45 @@ impl TimeColumn {
     }
 }
 
-/// Why a cell is no amount; completes "expected …".
-pub(super) fn amount(text: &[u8]) -> Result<Decimal, Cow<'static, str>> {
+/// Why a cell is no amount of `currency`, as the row writes it; completes "expected …".
+pub(super) fn amount(text: &[u8], currency: &[u8]) -> Result<Decimal, Cow<'static, str>> {
     match Decimal::parse(text) {
         Ok(amount) => Ok(amount),
-        Err(error) => dressed(text.trim_ascii()).ok_or_else(|| {
-            if looks_like_decimal_comma(text.trim_ascii()) {
+        Err(error) => match dressed(text.trim_ascii()) {
+            Some((amount, sign)) => {
+                let currency = String::from_utf8_lossy(currency.trim_ascii());
+                // A row without a currency is rejected for that.
+                let other =
+                    sign.filter(|_| !currency.is_empty()).and_then(|sign| disagreement(sign, &currency));
+                other.map_or(Ok(amount), |expected| Err(expected.into()))
+            }
+            None => Err(if looks_like_decimal_comma(text.trim_ascii()) {
                 "a number with a decimal point such as 12.50; a decimal comma means that a spreadsheet \
                  saved this file again"
                     .into()
             } else {
                 error.to_string().into()
-            }
-        }),
+            }),
+        },
     }
 }
 
-/// Amounts as spreadsheets write them: `$50,000.00 `, `-$5`, `(5.00)`.
-fn dressed(text: &[u8]) -> Option<Decimal> {
+/// Amounts as spreadsheets write them, and the sign of their currency: `$50,000.00 `, `-$5`, `(5.00)`.
+fn dressed(text: &[u8]) -> Option<(Decimal, Option<char>)> {
     let text = std::str::from_utf8(text).ok()?;
     let (negative, text) = match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
         Some(inner) => (true, inner),
         None => text.strip_prefix('-').map_or((false, text), |rest| (true, rest)),
     };
-    let (has_sign, text) = match text.strip_prefix(['$', '€', '£', '¥']) {
-        Some(rest) => (true, rest.trim_start()),
-        None => (false, text),
-    };
-    let value = grouped(text, has_sign)?;
-    Some(if negative { -value } else { value })
+    let sign = text.chars().next().filter(|first| matches!(first, '$' | '€' | '£' | '¥'));
+    let text = sign.map_or(text, |sign| text[sign.len_utf8()..].trim_start());
+    let value = grouped(text, sign.is_some())?;
+    Some((if negative { -value } else { value }, sign))
 }
 
 fn looks_like_decimal_comma(text: &[u8]) -> bool {
     memchr::memchr_iter(b',', text).count() == 1
         && text.iter().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.' | b'-' | b'+'))
-}
-
-/// Writes the currency in canonical form into `out`; false where the text is none.
-pub(super) fn currency(text: &[u8], out: &mut String) -> bool {
-    if let &[a, b, c] = text
-        && text.iter().all(u8::is_ascii_alphabetic)
-    {
-        out.extend([a, b, c].map(|letter| letter.to_ascii_uppercase() as char));
-        return true;
-    }
-    match std::str::from_utf8(text).ok().and_then(Currency::parse) {
-        Some(currency) => {
-            out.push_str(currency.as_str());
-            true
-        }
-        None => false,
-    }
 }
 
 #[cfg(test)]
@@ -192,7 +181,26 @@ mod tests {
             ("4/1/25", "2025-04-01T00:00:00Z"),
             ("12/31/2025 9:05", "2025-12-31T09:05:00Z"),
         ] {
-            assert_eq!(time(text.as_bytes()), Some(expected.parse().unwrap()), "{text}");
+            assert_eq!(
+                time(text.as_bytes(), DateOrder::MonthFirst),
+                Some(expected.parse().unwrap()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn it_reads_dates_with_slashes_in_the_order_of_the_file() {
+        for (text, order, expected) in [
+            ("01/10/2026", DateOrder::DayFirst, Some("2026-10-01T00:00:00Z")),
+            ("01/10/2026", DateOrder::MonthFirst, Some("2026-01-10T00:00:00Z")),
+            ("01/10/2026", DateOrder::Undecided, None),
+            ("31/12/25 23:30", DateOrder::DayFirst, Some("2025-12-31T23:30:00Z")),
+            ("31/12/25", DateOrder::MonthFirst, None),
+            ("2026-10-01", DateOrder::Undecided, Some("2026-10-01T00:00:00Z")),
+        ] {
+            let expected = expected.map(|time| time.parse().unwrap());
+            assert_eq!(time(text.as_bytes(), order), expected, "{text} {order:?}");
         }
     }
 
@@ -213,39 +221,35 @@ mod tests {
             "2026-08-01T00:00:00.Z",
             "٢٠٢٦-08-01",
         ] {
-            assert_eq!(time(text.as_bytes()), None, "{text}");
+            assert_eq!(time(text.as_bytes(), DateOrder::MonthFirst), None, "{text}");
         }
     }
 
     #[test]
     fn it_reads_amounts_as_spreadsheets_dress_them() {
-        for (text, expected) in [
-            ("1.50", "1.50"),
-            ("$50,000.00 ", "50000.00"),
-            (" 0.00 ", "0.00"),
-            ("-$5", "-5"),
-            ("(1,234.5)", "-1234.5"),
-            ("$1,234", "1234"),
-            ("€ 3", "3"),
+        for (text, currency, expected) in [
+            ("1.50", "USD", "1.50"),
+            ("$50,000.00 ", "USD", "50000.00"),
+            (" 0.00 ", "USD", "0.00"),
+            ("-$5", "CAD", "-5"),
+            ("(1,234.5)", "USD", "-1234.5"),
+            ("$1,234", "usd", "1234"),
+            ("€ 3", "EUR", "3"),
+            ("¥ 3", "CNY", "3"),
+            // Rejected for the currency that it lacks.
+            ("€ 3", "", "3"),
         ] {
-            assert_eq!(amount(text.as_bytes()).unwrap().to_string(), expected, "{text}");
+            assert_eq!(amount(text.as_bytes(), currency.as_bytes()).unwrap().to_string(), expected, "{text}");
         }
+        assert_eq!(
+            amount("€ 3".as_bytes(), b"USD").unwrap_err(),
+            "an amount in USD, the currency of its row: € is the sign of EUR"
+        );
         for text in
             ["1.234,56", "159.36,", "", "1,234", "12,50", "1,23.0", "$", "--1", "(-1)", "1 2", "N/A", "0x10"]
         {
-            assert!(amount(text.as_bytes()).is_err(), "{text}");
+            assert!(amount(text.as_bytes(), b"USD").is_err(), "{text}");
         }
-        assert!(amount(b"12,50").unwrap_err().contains("decimal comma"));
-    }
-
-    #[test]
-    fn it_reads_currencies() {
-        for (text, expected) in
-            [("USD", Some("USD")), ("eur", Some("EUR")), ("Token", Some("Token")), ("12", None), ("", None)]
-        {
-            let mut out = String::new();
-            let found = currency(text.as_bytes(), &mut out);
-            assert_eq!(found.then_some(out.as_str()), expected, "{text}");
-        }
+        assert!(amount(b"12,50", b"USD").unwrap_err().contains("decimal comma"));
     }
 }

@@ -104,7 +104,7 @@ impl Plan {
 /// divided by the hours of the month, some hundred bytes each).
 pub fn write(plan: &Plan, out: &mut impl Write) -> io::Result<Totals> {
     let provider = if plan.format == Format::AwsCur { "AWS" } else { plan.provider.as_str() };
-    let offer = world::offer(crate::billing::canonical_provider(provider));
+    let offer = world::offer(&crate::billing::canonical_provider(provider));
     let output = output::Output::new(plan, provider, offer, out);
     let month = simulate::Month {
         rows: plan.rows,

@@ -59,7 +59,7 @@ impl<'a, W: Write> Output<'a, W> {
             plan_arn: format!(
                 "arn:aws:savingsplans::{account}:savingsplan/6a0c3f52-91d4-4a7e-8d10-2c7c9e0b41f7"
             ),
-            reservation_arn: match canonical_provider(provider) {
+            reservation_arn: match &*canonical_provider(provider) {
                 "Microsoft" => "/providers/Microsoft.Capacity/reservationOrders/5d0e1f7a-".to_owned(),
                 _ => format!("arn:aws:ec2:{region}:{account}:reserved-instances/5d0e1f7a-"),
             },
@@ -115,7 +115,7 @@ impl<'a, W: Write> Output<'a, W> {
         let mut part_hours: BTreeMap<&'static str, Decimal> = BTreeMap::new();
         for (machine, hours) in &self.hours {
             let key = ChargeKey {
-                provider: canonical_provider(&self.provider).to_owned(),
+                provider: canonical_provider(&self.provider).into_owned(),
                 instance_type: (*machine).to_owned(),
                 unit: "Hours".to_owned(),
                 ..ChargeKey::default()

@@ -55,11 +55,22 @@ pub fn original_row(
 ) -> io::Result<OriginalRow> {
     let mut start = Vec::new();
     originals.content(sha256)?.take(HEADER).read_to_end(&mut start)?;
-    let header = open(start, format, Kept::default())?.header_line().to_vec();
+    let whole = originals.clone();
+    let of = *sha256;
+    let whole = move || -> billing::Reopen {
+        let (whole, of) = (whole.clone(), of);
+        Box::new(move || match whole.content(&of) {
+            Ok(content) => Ok(Box::new(content)),
+            Err(error) => {
+                Err(Refusal::new(format!("that the original cannot be read ({error})"), "all of it").failed())
+            }
+        })
+    };
+    let header = open(start, format, Kept::default(), whole())?.header_line().to_vec();
     let (rows, first) = originals.rows_around(sha256, row)?;
     let bytes = [&header, &b"\n"[..], &rows].concat();
     let kept = Kept::default();
-    let mut export = open(bytes, format, kept.clone())?;
+    let mut export = open(bytes, format, kept.clone(), whole())?;
     let mut charge = Charge::default();
     for _ in first..row {
         export.next(&mut charge).map_err(unreadable)?;
@@ -114,8 +125,8 @@ impl RowsOf {
     }
 }
 
-fn open(bytes: Vec<u8>, format: Option<&str>, kept: Kept) -> io::Result<Export> {
-    billing::open_with_sink("the original", Cursor::new(bytes), format, kept).map_err(unreadable)
+fn open(bytes: Vec<u8>, format: Option<&str>, kept: Kept, whole: billing::Reopen) -> io::Result<Export> {
+    billing::open_part("the original", Cursor::new(bytes), format, kept, whole).map_err(unreadable)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a function to map errors by")]

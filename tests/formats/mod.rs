@@ -10,6 +10,7 @@ mod anything;
 mod bad_input;
 mod golden;
 mod other_peoples_files;
+mod scope_and_time;
 
 /// What a file came to.
 #[derive(Default)]

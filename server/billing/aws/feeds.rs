@@ -2,6 +2,7 @@
 
 const FEEDS: &[(&str, &str)] = &[
     ("billbillingentity", "ServiceName"),
+    ("billbillingperiodenddate", "BillingPeriodEnd"),
     ("billbillingperiodstartdate", "BillingPeriodStart"),
     ("billinvoiceid", "InvoiceId"),
     ("billpayeraccountid", "BillingAccountId"),

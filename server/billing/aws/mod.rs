@@ -48,12 +48,15 @@ mod effective;
 mod feeds;
 mod service;
 
+use super::billing_period::BillingPeriod;
 use super::charge::Charge;
+use super::currency::CurrencyColumn;
+use super::date_order::DateColumns;
 use super::header::Header;
 use super::machine::Machine;
-use super::provider::canonical_account;
+use super::provider::{canonical_account, canonical_sub_account};
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
-use super::value::{self, TimeColumn};
+use super::value::TimeColumn;
 use super::{Mandatory, instance_type, json};
 use effective::{Amortization, LineItem};
 
@@ -76,7 +79,9 @@ pub(super) const PROVIDER: &str = "AWS";
 /// Turns rows into charges.
 pub(super) struct Reader {
     at: At,
-    times: [TimeColumn; 3],
+    times: [TimeColumn; 2],
+    billing_period: BillingPeriod,
+    currency: CurrencyColumn,
     last_needed: usize,
     product: Machine,
     scratch: Vec<u8>,
@@ -91,7 +96,6 @@ struct At {
     start: Column,
     end: Column,
     payer: Column,
-    period_start: Column,
     usage_account: Column,
     product_code: Column,
     product_name: Column,
@@ -128,7 +132,6 @@ impl Reader {
             start: find("lineitemusagestartdate"),
             end: find("lineitemusageenddate"),
             payer: find("billpayeraccountid"),
-            period_start: find("billbillingperiodstartdate"),
             usage_account: find("lineitemusageaccountid"),
             product_code: find("lineitemproductcode"),
             product_name: find("productproductname"),
@@ -158,6 +161,11 @@ impl Reader {
         Self {
             at,
             times: Default::default(),
+            billing_period: BillingPeriod::new(
+                find("billbillingperiodstartdate"),
+                find("billbillingperiodenddate"),
+            ),
+            currency: CurrencyColumn::default(),
             last_needed: last_needed.unwrap_or(0),
             product: Machine::default(),
             scratch: Vec::new(),
@@ -171,17 +179,25 @@ impl ReadRow for Reader {
         self.last_needed
     }
 
+    fn dates(&self) -> DateColumns {
+        let columns = [self.at.start, self.at.end].into_iter().flatten();
+        let billing_period = self.billing_period.columns();
+        DateColumns { columns: self.billing_period.dates().chain(columns).collect(), billing_period }
+    }
+
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
-        let Self { at, times: [start, end, period], product, scratch, text, .. } = self;
+        let Self { at, times: [start, end], billing_period, currency, product, scratch, text, .. } = self;
+        row.counted_in(at.currency);
         if is_split_cost(at, &row) {
             return Ok(Outcome::Skipped("split cost allocation: the instance's own row carries the cost"));
         }
         let kind = LineItem::parse(row.word(at.line_item_type));
         let kind = kind.ok_or_else(|| row.problem(at.line_item_type, "a line item type such as Usage"))?;
         charge.billed_cost = row.needed_amount(at.billed)?;
-        if !is_iso_code(row.word(at.currency))
-            || !value::currency(row.word(at.currency), &mut charge.key.currency)
-        {
+        currency
+            .read(row.word(at.currency), &mut charge.key.currency)
+            .map_err(|expected| row.problem(at.currency, expected))?;
+        if charge.key.currency.len() != 3 {
             return Err(row.problem(at.currency, "a currency code of three letters"));
         }
         charge.period.start = row.time(at.start, start)?;
@@ -189,17 +205,17 @@ impl ReadRow for Reader {
         if charge.period.end < charge.period.start {
             return Err(row.problem(at.end, "an end that is not before the start"));
         }
-        charge.billing_period_start = row.time(at.period_start, period)?.date_naive();
+        charge.billing_month = billing_period.month(&row)?;
         let key = &mut charge.key;
         key.provider.push_str(PROVIDER);
-        account(&row, at.payer, &mut key.billing_account)?;
-        if key.billing_account.is_empty() {
-            return Err(row.problem(at.payer, "an account id of twelve digits"));
-        }
+        let id = |column: Column| std::str::from_utf8(row.word(column)).unwrap_or_default();
+        canonical_account(PROVIDER, id(at.payer), "", &mut key.billing_account)
+            .map_err(|expected| row.problem(at.payer, expected))?;
         if row.is_null(at.usage_account) {
             key.sub_account.push_str(&key.billing_account);
         } else {
-            account(&row, at.usage_account, &mut key.sub_account)?;
+            canonical_sub_account(PROVIDER, id(at.usage_account), &mut key.sub_account)
+                .map_err(|expected| row.problem(at.usage_account, expected))?;
         }
         service(&row, at, &mut key.service)?;
         key.service_category.push_str(service_category(&key.service));
@@ -264,22 +280,6 @@ fn is_split_cost(at: &At, row: &Row<'_>) -> bool {
         b"EKSPod-EC2" | b"ECSTask-EC2" | b"EKSPod" | b"ECSTask" | b"FargatePod" | b"FargateTask"
     ) || !row.is_null(at.split_parent);
     is_split && row.word(at.billed).iter().all(|byte| matches!(byte, b'0' | b'.' | b'-'))
-}
-
-fn is_iso_code(text: &[u8]) -> bool {
-    text.len() == 3
-}
-
-fn account(row: &Row<'_>, column: Column, out: &mut String) -> Result<(), Problem> {
-    let text = std::str::from_utf8(row.word(column)).unwrap_or_default();
-    let is_id = !text.is_empty()
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b' '));
-    if !is_id {
-        let expected = "an account id of twelve digits; a spreadsheet may have shortened it";
-        return Err(row.problem(column, expected));
-    }
-    canonical_account(PROVIDER, text, out);
-    Ok(())
 }
 
 /// The product code (`AmazonEC2`), which FOCUS exports of AWS give as `x_ServiceCode`; marketplace

@@ -3,7 +3,8 @@
 //! | what | rule |
 //! |---|---|
 //! | provider | `ServiceProviderName` (1.3), `ProviderName`, `Provider`, else publisher or invoice issuer |
-//! | account, sub account | the provider's canonical form, so that a CUR and a FOCUS export of one account are one scope |
+//! | account, sub account | the provider's canonical form, so that a CUR and a FOCUS export of one account are one scope; of Azure with the billing profile, out of the path or of `x_BillingProfileId` |
+//! | billing month | the month that most of `BillingPeriodStart` to `BillingPeriodEnd` lies in |
 //! | currency | `BillingCurrency` always; `PricingCurrency` (tokens) and 0.5's `BilledCurrency` are not what costs are counted in |
 //! | billed cost | mandatory in every row |
 //! | effective cost | as stated; where a row leaves it empty: 0 on a Purchase (what it covers carries it), else billed cost, and said |
@@ -18,16 +19,21 @@
 //!
 //! 0.5 is read because only names changed (`AmortizedCost`, `ChargeType`, `Region`); its lack of list costs
 //! is said. Literal `NULL` is null. Amounts such as `$50,000.00 ` and dates such as `4/1/25` occur in the
-//! specification's own examples and are read as such.
+//! specification's own examples: the sign must be one of the row's currency, and the file's rows must tell which
+//! number is the month.
 
 mod columns;
 mod feeds;
 
 use super::aws;
+use super::billing_period::BillingPeriod;
 use super::charge::{Charge, ChargeCategory, PricingCategory};
+use super::currency::CurrencyColumn;
+use super::date_order::DateColumns;
 use super::header::{Columns, Header};
 use super::machine::Machine;
-use super::provider::{canonical_account, canonical_provider};
+use super::provider::{canonical_account, canonical_sub_account};
+use super::provider_name::canonical_provider;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
 use super::{Accumulation, Format, Mandatory, instance_type, json};
@@ -89,7 +95,9 @@ impl Format for Focus {
 
 struct Reader {
     at: At,
-    times: [TimeColumn; 3],
+    times: [TimeColumn; 2],
+    billing_period: BillingPeriod,
+    currency: CurrencyColumn,
     last_needed: usize,
     provider: Vec<u8>,
     provider_name: String,
@@ -106,8 +114,8 @@ struct At {
     list: Column,
     contracted: Column,
     account: Column,
+    billing_profile: Column,
     currency: Column,
-    billing_start: Column,
     start: Column,
     end: Column,
     category: Column,
@@ -146,8 +154,8 @@ impl Reader {
             list: any(&["listcost"]),
             contracted: any(&["contractedcost"]),
             account: any(&["billingaccountid"]),
+            billing_profile: header.find_custom("billingprofileid"),
             currency: any(&["billingcurrency"]),
-            billing_start: any(&["billingperiodstart"]),
             start: any(&["chargeperiodstart"]),
             end: any(&["chargeperiodend"]),
             category: any(&["chargecategory", "chargetype"]),
@@ -181,6 +189,8 @@ impl Reader {
         Self {
             at,
             times: Default::default(),
+            billing_period: BillingPeriod::new(any(&["billingperiodstart"]), any(&["billingperiodend"])),
+            currency: CurrencyColumn::default(),
             last_needed: last_needed.unwrap_or(0),
             provider: Vec::new(),
             provider_name: String::new(),
@@ -198,21 +208,27 @@ impl ReadRow for Reader {
         self.last_needed
     }
 
+    fn dates(&self) -> DateColumns {
+        let period = self.billing_period.columns();
+        let columns = [self.at.start, self.at.end].into_iter().flatten();
+        DateColumns { columns: self.billing_period.dates().chain(columns).collect(), billing_period: period }
+    }
+
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
         self.provider(&row, &mut charge.key.provider)?;
-        let Self { at, times: [start, end, period], details, scratch, text, .. } = self;
+        let Self { at, times: [start, end], billing_period, currency, details, scratch, text, .. } = self;
+        row.counted_in(at.currency);
         charge.billed_cost = row.needed_amount(at.billed)?;
-        if !value::currency(row.word(at.currency).trim_ascii(), &mut charge.key.currency)
-            || row.is_null(at.currency)
-        {
-            return Err(row.problem(at.currency, "a currency such as USD"));
-        }
+        let stated = if row.is_null(at.currency) { b"" } else { row.word(at.currency) };
+        currency
+            .read(stated, &mut charge.key.currency)
+            .map_err(|expected| row.problem(at.currency, expected))?;
         charge.period.start = row.time(at.start, start)?;
         charge.period.end = row.time(at.end, end)?;
         if charge.period.end < charge.period.start {
             return Err(row.problem(at.end, "an end that is not before the start"));
         }
-        charge.billing_period_start = row.time(at.billing_start, period)?.date_naive();
+        charge.billing_month = billing_period.month(&row)?;
         let key = &mut charge.key;
         key.category = category(row.word(at.category))
             .ok_or_else(|| row.problem(at.category, "Usage, Purchase, Tax, Credit or Adjustment"))?;
@@ -224,10 +240,14 @@ impl ReadRow for Reader {
         if text.is_empty() {
             return Err(row.problem(at.account, "a billing account"));
         }
-        canonical_account(&key.provider, text, &mut key.billing_account);
+        let profile = std::str::from_utf8(row.word(at.billing_profile)).unwrap_or_default();
+        let profile = if row.is_null(at.billing_profile) { "" } else { profile };
+        canonical_account(&key.provider, text, profile, &mut key.billing_account)
+            .map_err(|expected| row.problem(at.account, expected))?;
         text.clear();
         row.text(at.sub_account, text)?;
-        canonical_account(&key.provider, text, &mut key.sub_account);
+        canonical_sub_account(&key.provider, text, &mut key.sub_account)
+            .map_err(|expected| row.problem(at.sub_account, expected))?;
         let is_aws = key.provider == aws::PROVIDER;
         row.text(at.service_code, &mut key.service)?;
         if key.service.is_empty() {
@@ -276,7 +296,7 @@ impl Reader {
         if word != self.provider.as_slice() || self.provider_name.is_empty() {
             self.text.clear();
             row.text(Some(column), &mut self.text)?;
-            canonical_provider(&self.text).clone_into(&mut self.provider_name);
+            self.provider_name = canonical_provider(&self.text).into_owned();
             self.provider.clear();
             self.provider.extend_from_slice(word);
         }

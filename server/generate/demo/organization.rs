@@ -591,7 +591,7 @@ mod tests {
         for bill in &BILLS {
             for work in bill.works {
                 let key = ChargeKey {
-                    provider: canonical_provider(bill.provider).to_owned(),
+                    provider: canonical_provider(bill.provider).into_owned(),
                     instance_type: work.machine.name.to_owned(),
                     unit: "Hours".to_owned(),
                     ..ChargeKey::default()

@@ -2,16 +2,17 @@
 //! spot. Its columns are those of its `RawCatalogItem`; `provider` is there in files of several.
 
 use super::model::recognize;
-use super::supplier::canonical_supplier;
 use super::{About, Machine, Quote, Row, Taken, supplier};
+use crate::billing::canonical_provider;
 use crate::money::Decimal;
 
 pub(super) fn read(rows: &[Row<'_>], about: &About, taken: &mut Taken) -> Result<(), String> {
     let is_named = rows.iter().all(|row| !row.get("provider").is_empty());
-    let named = if is_named { "" } else { supplier(about)? };
+    let named = if is_named { String::new() } else { supplier(about)? };
     for row in rows {
         let provider = row.get("provider");
-        one(row, if provider.is_empty() { named } else { canonical_supplier(provider) }, about, taken);
+        let supplier = if provider.is_empty() { named.as_str().into() } else { canonical_provider(provider) };
+        one(row, &supplier, about, taken);
     }
     Ok(())
 }

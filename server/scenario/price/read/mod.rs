@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Paid, Price, Tier};
 use crate::accelerator::{Accelerators, PARTS};
+use crate::billing::canonical_provider;
 use crate::money::{Currency, Decimal};
 use crate::scenario::arithmetic::{one, quotient};
-use supplier::{canonical_supplier, is_marketplace};
+use supplier::is_marketplace;
 
 /// Rejected rows that are told one by one.
 const TOLD: usize = 200;
@@ -363,10 +364,10 @@ fn of_one(amount: Decimal, gpus: Accelerators) -> Option<Decimal> {
 }
 
 /// The supplier whose prices a file without names has.
-fn supplier(about: &About) -> Result<&str, String> {
+fn supplier(about: &About) -> Result<String, String> {
     let named = about.supplier.as_deref().map(str::trim).filter(|it| !it.is_empty());
     let message = "its rows do not say whose prices they are: enter the supplier";
-    named.map(canonical_supplier).ok_or_else(|| message.to_owned())
+    named.map(|it| canonical_provider(it).into_owned()).ok_or_else(|| message.to_owned())
 }
 
 /// A price of a machine as others publish it.

@@ -2,9 +2,9 @@
 
 use chrono::NaiveDate;
 
-use super::supplier::canonical_supplier;
 use super::{About, DOLLARS, Quote, Row, Taken, gpus, paid};
 use crate::accelerator::{find_model, model};
+use crate::billing::canonical_provider;
 use crate::money::Currency;
 use crate::scenario::price::{Price, Tier};
 
@@ -27,7 +27,7 @@ fn one(row: &Row<'_>, about: &About, taken: &mut Taken) -> Option<Price> {
     };
     let named = row.get("supplier");
     let supplier = if named.is_empty() { about.supplier.as_deref().unwrap_or_default() } else { named };
-    let supplier = canonical_supplier(supplier);
+    let supplier = canonical_provider(supplier);
     if supplier.is_empty() {
         return refuse("supplier", "the name of whoever sells it");
     }
@@ -85,7 +85,7 @@ fn one(row: &Row<'_>, about: &About, taken: &mut Taken) -> Option<Price> {
     };
     Some(Price {
         accelerator: accelerator.id.to_owned(),
-        supplier: supplier.to_owned(),
+        supplier: supplier.into_owned(),
         tier,
         paid,
         amount: amount.normalize(),

@@ -17,7 +17,7 @@ pub(super) fn read(rows: &[Row<'_>], about: &About, taken: &mut Taken) -> Result
     let supplier = supplier(about)?;
     let beside = if supplier == GOOGLE { accelerators_alone(rows) } else { BTreeMap::new() };
     for row in rows {
-        one(row, supplier, &beside, about, taken);
+        one(row, &supplier, &beside, about, taken);
     }
     Ok(())
 }

@@ -1,32 +1,6 @@
-//! One name for each supplier: lists write it as their own code does, `vastai` or `lambdalabs`.
+//! Suppliers whose machines are those of many hosts.
 
-use crate::billing::canonical_provider;
-
-/// As our list writes them, and letters and digits of what others do.
-const NAMES: &[(&str, &[&str])] = &[
-    ("CoreWeave", &["coreweave"]),
-    ("Crusoe", &["crusoe", "crusoecloud"]),
-    ("DigitalOcean", &["digitalocean", "do"]),
-    ("Hyperstack", &["hyperstack"]),
-    ("Lambda", &["lambda", "lambdalabs", "lambdacloud"]),
-    ("Nebius", &["nebius", "nebiusai"]),
-    ("RunPod", &["runpod"]),
-    ("TensorDock", &["tensordock"]),
-    ("Together AI", &["together", "togetherai"]),
-    ("Vast.ai", &["vast", "vastai"]),
-    // Called so before.
-    ("Verda", &["verda", "datacrunch"]),
-];
-
-/// Suppliers whose machines are those of many hosts.
 const MARKETPLACES: &[&str] = &["vast", "vastai", "tensordock", "salad"];
-
-/// What a supplier is called here, whoever wrote it.
-pub(super) fn canonical_supplier(name: &str) -> &str {
-    let name = canonical_provider(name.trim());
-    let bare = bare(name);
-    NAMES.iter().find(|(_, others)| others.contains(&bare.as_str())).map_or(name, |(canonical, _)| canonical)
-}
 
 /// Whether a machine is one of many hosts': all of some suppliers, and what RunPod sells as its community's.
 pub(super) fn is_marketplace(supplier: &str, sku: &str) -> bool {
@@ -41,6 +15,7 @@ fn bare(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::billing::canonical_provider;
 
     #[test]
     fn a_supplier_has_one_name_whichever_list_names_it() {
@@ -56,14 +31,14 @@ mod tests {
             ("gcp", "Google Cloud"),
             (" Somebody ", "Somebody"),
         ] {
-            assert_eq!(canonical_supplier(written), name, "{written}");
+            assert_eq!(canonical_provider(written), name, "{written}");
         }
     }
 
     #[test]
     fn suppliers_of_our_list_keep_their_names() {
         for price in crate::scenario::price::shipped() {
-            assert_eq!(canonical_supplier(&price.supplier), price.supplier);
+            assert_eq!(canonical_provider(&price.supplier), price.supplier);
         }
     }
 

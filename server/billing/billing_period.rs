@@ -1,0 +1,47 @@
+//! The month that a row is billed in.
+
+use chrono::{DateTime, Utc};
+
+use super::row::{Column, Problem, Row};
+use super::value::TimeColumn;
+use crate::period::BillingMonth;
+
+/// The columns of a billing period, and the last month they came to: most rows repeat it.
+pub(super) struct BillingPeriod {
+    start: Column,
+    end: Column,
+    times: [TimeColumn; 2],
+    last: Option<(DateTime<Utc>, Option<DateTime<Utc>>, BillingMonth)>,
+}
+
+impl BillingPeriod {
+    pub fn new(start: Column, end: Column) -> Self {
+        Self { start, end, times: Default::default(), last: None }
+    }
+
+    /// The columns that the file has.
+    pub fn dates(&self) -> impl Iterator<Item = usize> + use<> {
+        [self.start, self.end].into_iter().flatten()
+    }
+
+    /// Both columns, where the file has both.
+    pub fn columns(&self) -> Option<(usize, usize)> {
+        self.start.zip(self.end)
+    }
+
+    /// The month that most of the row's period lies in. Without an end, or with one that is none, the period is taken to
+    /// last a month.
+    pub fn month(&mut self, row: &Row<'_>) -> Result<BillingMonth, Problem> {
+        let [start, end] = &mut self.times;
+        let start = row.time(self.start, start)?;
+        let end = if self.end.is_some() { row.time(self.end, end).ok() } else { None };
+        if let Some((known_start, known_end, month)) = self.last
+            && (known_start, known_end) == (start, end)
+        {
+            return Ok(month);
+        }
+        let month = BillingMonth::of_period(start, end);
+        self.last = Some((start, end, month));
+        Ok(month)
+    }
+}
