@@ -126,9 +126,9 @@ fn grown(work: &Work, months: u32, field: &str, found: &mut Findings) {
         return;
     }
     let peak = match &work.demand {
-        Shape::Flat { gpus, .. } => *gpus,
+        Shape::Flat { gpus, .. } | Shape::Runs { gpus, .. } => *gpus,
         Shape::Between { high, .. } => *high,
-        Shape::Levels { levels } => levels.iter().map(|it| it.gpus).max().unwrap_or_default(),
+        Shape::Levels { levels, .. } => levels.iter().map(|it| it.gpus).max().unwrap_or_default(),
         Shape::Hours { gpus } => gpus.iter().copied().max().unwrap_or_default(),
         Shape::Swinging { .. } | Shape::Serving(_) => {
             in_gpus(work.demand.profile(&work.accelerator, Decimal::ZERO).peak().into())

@@ -10,6 +10,10 @@ const LONGEST: usize = 87_600;
 /// GPUs of an hour at most.
 const MOST_GPUS: i64 = 1_000_000;
 
+/// Runs of a year at most, and its hours.
+const MOST_RUNS: u32 = 365;
+const YEAR: u32 = 8760;
+
 /// Why demand of nothing is refused.
 const NOTHING: &str = "no work is asked for, so that no hour has a cost";
 
@@ -56,7 +60,7 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
             let message = "expected 0 to 2; 0.3 is a lot";
             found.between(&format!("{field}.noise"), *noise, Decimal::ZERO, 2.into(), message);
         }
-        Shape::Levels { levels } => {
+        Shape::Levels { levels, .. } => {
             let mut sum = Decimal::ZERO;
             for (at, level) in levels.iter().enumerate() {
                 gpus(found, &format!("levels.{at}.gpus"), level.gpus);
@@ -68,6 +72,22 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
             }
             if sum != one() {
                 found.refuse(&format!("{field}.levels"), sum, "expected shares that sum to exactly 1");
+            }
+        }
+        Shape::Runs { gpus: all, runs_per_year, hours_per_run } => {
+            gpus(found, "gpus", *all);
+            nothing(*all, &format!("{field}.gpus"), found);
+            if !(1..=MOST_RUNS).contains(runs_per_year) {
+                let message = "expected 1 to 365 runs a year";
+                found.refuse(&format!("{field}.runs_per_year"), runs_per_year, message);
+            } else if *hours_per_run == 0 {
+                found.refuse(&format!("{field}.hours_per_run"), 0, NOTHING);
+            } else if *hours_per_run > YEAR / runs_per_year {
+                let message = format!(
+                    "{runs_per_year} runs of so many hours do not fit in a year's 8,760; expected at most {} each",
+                    YEAR / runs_per_year
+                );
+                found.refuse(&format!("{field}.hours_per_run"), hours_per_run, &message);
             }
         }
         // With the work's accelerator, which a shape does not know.
@@ -104,6 +124,22 @@ mod tests {
             (r#"{"shape": "flat", "gpus": "8", "hours_per_day": 0}"#, "no work is asked for"),
             (r#"{"shape": "between", "low": "0", "high": "0"}"#, "no work is asked for"),
             (r#"{"shape": "levels", "levels": [{"gpus": "0", "share": "1"}]}"#, "no work is asked for"),
+            (
+                r#"{"shape": "runs", "gpus": "0", "runs_per_year": 4, "hours_per_run": 336}"#,
+                "no work is asked for",
+            ),
+            (
+                r#"{"shape": "runs", "gpus": "8", "runs_per_year": 4, "hours_per_run": 0}"#,
+                "no work is asked for",
+            ),
+            (
+                r#"{"shape": "runs", "gpus": "8", "runs_per_year": 0, "hours_per_run": 336}"#,
+                "1 to 365 runs a year",
+            ),
+            (
+                r#"{"shape": "runs", "gpus": "8", "runs_per_year": 4, "hours_per_run": 2191}"#,
+                "at most 2190 each",
+            ),
             (r#"{"shape": "hours", "gpus": []}"#, "1 to 87,600 hours"),
             (r#"{"shape": "hours", "gpus": ["0", "0.000"]}"#, "no work is asked for"),
         ] {

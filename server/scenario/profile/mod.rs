@@ -4,6 +4,7 @@
 //! that sorting, cutting and adding them is exact. A profile repeats for as long as it is looked at, and grows:
 //! demand of month m = demand × (1 + growth)^m. A month has 730 hours.
 
+mod levels;
 mod random;
 mod shape;
 mod spread;
@@ -11,7 +12,7 @@ mod spread;
 use serde::Serialize;
 
 pub(super) use random::Random;
-pub use shape::{Level, Shape};
+pub use shape::{Level, Order, Shape};
 pub use spread::Spread;
 
 use super::arithmetic::{HOURS_PER_MONTH, count, growth};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::random::Random;
-use super::{Profile, Spread};
+use super::{Profile, Spread, levels};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, float, product, quotient};
 use crate::scenario::sizing::Service;
@@ -33,7 +33,13 @@ pub enum Shape {
         seed: u64,
     },
     /// GPUs, and in which share of the hours so many are asked for.
-    Levels { levels: Vec<Level> },
+    Levels {
+        levels: Vec<Level>,
+        #[serde(default)]
+        order: Order,
+    },
+    /// So many, a few times a year for some hours, and nothing between. Each begins an equal part of the year.
+    Runs { gpus: Decimal, runs_per_year: u32, hours_per_run: u32 },
     /// GPUs of each hour, as they were measured or billed.
     Hours { gpus: Vec<Decimal> },
     /// As many as so many users of a model take.
@@ -45,6 +51,17 @@ pub enum Shape {
 pub struct Level {
     pub gpus: Decimal,
     pub share: Decimal,
+}
+
+/// When the hours of levels come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// All the time: every month has its share of each level.
+    #[default]
+    Spread,
+    /// One level after the other within a year, as they are listed: seasons, a project's phases.
+    Listed,
 }
 
 /// Which of the sorted hours of a year comes in an hour of it, so that each month has of all of them: steps of the golden
@@ -88,16 +105,22 @@ impl Shape {
                 });
                 Profile::new(hours, interruptible)
             }
-            Self::Levels { levels } => {
-                let mut hours = Vec::with_capacity(YEAR as usize);
-                let mut until = Decimal::ZERO;
-                for level in levels {
-                    until += product(&[level.share, count(YEAR)]);
-                    while count(u32::try_from(hours.len()).unwrap_or(YEAR)) < until.round(0) {
-                        hours.push(level.gpus);
-                    }
-                }
-                Profile::new(hours, interruptible)
+            Self::Levels { levels, order } => {
+                let each = Profile::new(levels.iter().map(|it| it.gpus), interruptible);
+                let shares: Vec<Decimal> = levels.iter().map(|it| it.share).collect();
+                let sequence = match order {
+                    Order::Spread => levels::spread(&shares),
+                    Order::Listed => levels::listed(&shares),
+                };
+                let hour = |level: usize| each.hours().get(level).copied().unwrap_or_default();
+                Profile::from(sequence.into_iter().map(hour).collect::<Vec<_>>())
+            }
+            Self::Runs { gpus, runs_per_year, hours_per_run } => {
+                let starts: Vec<u32> = (0..*runs_per_year).map(|run| run * YEAR / runs_per_year).collect();
+                let is_run =
+                    |hour: u32| starts.iter().any(|start| (*start..start + hours_per_run).contains(&hour));
+                let at = |hour| if is_run(hour) { *gpus } else { Decimal::ZERO };
+                Profile::new((0..YEAR).map(at), interruptible)
             }
             Self::Hours { gpus } => Profile::new(gpus.iter().copied(), interruptible),
             Self::Serving(service) => Profile::new(service.day(accelerator), interruptible),

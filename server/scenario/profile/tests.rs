@@ -60,6 +60,77 @@ fn levels_fill_a_year_by_their_shares() {
     assert_eq!([0, 1, 2, 3, 4].map(|at| sorted[8759 * at / 4]), [8000, 8000, 2000, 2000, 2000]);
 }
 
+fn levels(shares: &[Decimal], order: Order) -> Shape {
+    let level =
+        |(at, share): (usize, &Decimal)| Level { gpus: i64::try_from(at + 1).unwrap().into(), share: *share };
+    Shape::Levels { levels: shares.iter().enumerate().map(level).collect(), order }
+}
+
+#[test]
+fn levels_in_a_share_of_the_hours_have_that_share_in_every_month_and_at_every_time_of_day() {
+    let shape = levels(&[decimal(25, 2), decimal(75, 2)], Order::Spread);
+    let year = shape.profile("", Decimal::ZERO);
+    let of = |hours: &[Hour]| hours.iter().filter(|it| it.all() == 1000).count();
+    for month in year.hours().chunks(MONTH) {
+        assert!([182, 183].contains(&of(month)), "{}", of(month));
+    }
+    for quarter in year.hours().chunks(3 * MONTH) {
+        assert!([547, 548].contains(&of(quarter)), "{}", of(quarter));
+    }
+    let at =
+        |time: usize| (0..8760).filter(|hour| hour % 24 == time && year.hours()[*hour].all() == 1000).count();
+    for time in 0..24 {
+        assert!(at(time).abs_diff(91) <= 15, "{time} o'clock: {}", at(time));
+    }
+}
+
+#[test]
+fn levels_that_are_listed_come_one_after_the_other() {
+    let year = levels(&[decimal(25, 2), decimal(75, 2)], Order::Listed).profile("", Decimal::ZERO);
+    assert!(year.hours()[..2190].iter().all(|it| it.all() == 1000));
+    assert!(year.hours()[2190..].iter().all(|it| it.all() == 2000));
+    let text = r#"{"shape": "levels", "order": "listed", "levels": [{"gpus": "1", "share": "1"}]}"#;
+    assert!(matches!(shape(text), Shape::Levels { order: Order::Listed, .. }));
+}
+
+#[test]
+fn runs_begin_equal_parts_of_the_year() {
+    let text = r#"{"shape": "runs", "gpus": "64", "runs_per_year": 4, "hours_per_run": 336}"#;
+    let year = shape(text).profile("", Decimal::ZERO);
+    assert_eq!((year.hours().len(), year.gpu_hours()), (8760, (4 * 336 * 64).into()));
+    for quarter in year.hours().chunks(2190) {
+        assert!(quarter[..336].iter().all(|it| it.all() == 64_000));
+        assert!(quarter[336..].iter().all(|it| it.all() == 0));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_horizon_has_its_share_of_each_level_to_within_an_hour(
+        parts in prop::collection::vec(0i64..400, 1..7),
+        months in 1u32..=120,
+    ) {
+        let sum: i64 = parts.iter().sum::<i64>().max(1);
+        // Shares that sum to exactly 1.
+        let mut shares: Vec<Decimal> =
+            parts.iter().map(|it| crate::scenario::arithmetic::quotient((*it).into(), sum.into()).unwrap().round(8)).collect();
+        let rest = crate::scenario::arithmetic::one() - shares.iter().copied().sum::<Decimal>();
+        shares[0] += rest;
+        let hours = levels(&shares, Order::Spread).profile("", Decimal::ZERO).over(months, Decimal::ZERO);
+        prop_assert_eq!(hours.hours().len(), months as usize * MONTH);
+        for (at, share) in shares.iter().enumerate() {
+            let gpus = (at as u64 + 1) * 1000;
+            let found = hours.hours().iter().filter(|it| it.all() == gpus).count();
+            let exact = share.times(i64::from(months) * 730);
+            let off = (Decimal::from(i64::try_from(found).unwrap()) - exact).abs();
+            // An hour, and what shares of ten years are rounded by.
+            prop_assert!(off < crate::scenario::arithmetic::quotient((120 + i64::from(months)).into(), 120.into()).unwrap(), "{off}");
+        }
+    }
+}
+
 #[test]
 fn it_grows_by_the_month_and_repeats() {
     let year = Profile::new([Decimal::from(10)], Decimal::ZERO).over(3, decimal(10, 2));

@@ -119,3 +119,26 @@ fn a_spend_commitment_that_cannot_be_is_refused() {
     let dear = under_spend([&[10], &[10]], [("10", "11"), ("4", "2")], "35").compare().unwrap();
     assert_eq!(dear.warnings[0].field, "option.0.place.0.spend_rate.price");
 }
+
+#[test]
+fn terms_shorter_than_a_year_save_nothing_on_levels_that_a_year_does_not() {
+    // 100 GPUs in a quarter of the hours, 20 in the rest.
+    let demand = Shape::Levels {
+        levels: vec![
+            Level { gpus: 100.into(), share: number("0.25") },
+            Level { gpus: 20.into(), share: number("0.75") },
+        ],
+        order: Order::Spread,
+    };
+    let place =
+        |months| Place { gpus_per_node: 1, on_demand: Some(rate("10")), ..reserved("4", months, Gpus::Best) };
+    let hours =
+        |months: u32| Scenario { months, ..scenario(work(demand.clone()), [place(1), place(3), place(12)]) };
+    for months in [1, 3, 7, 12, 36] {
+        let compared = hours(months).compare().unwrap();
+        let exact = product(&[count(months), 730.into(), 40.into()]);
+        assert!((compared.work[0].gpu_hours - exact).abs() <= 80.into(), "{}", compared.work[0].gpu_hours);
+        let [monthly, quarterly, yearly] = [0, 1, 2].map(|at| compared.options[at].total);
+        assert_eq!((monthly, quarterly), (yearly, yearly), "{months} months");
+    }
+}

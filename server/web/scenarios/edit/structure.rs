@@ -35,6 +35,9 @@ pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str) -> Option
         // What a GPU makes is for somebody to measure: 0 asks for it.
         ("shape", "serving") => json!({ "shape": kind }),
         ("shape", "levels") => json!({ "shape": kind, "levels": [{ "gpus": gpus, "share": "1" }] }),
+        ("shape", "runs") => {
+            json!({ "shape": kind, "gpus": gpus, "runs_per_year": 4, "hours_per_run": 336 })
+        }
         ("by", "share") => json!({ "by": kind, "share": "0.2" }),
         ("by", "age") => json!(Residual::default()),
         ("by", "node") => json!(Fabric::default()),

@@ -174,7 +174,7 @@ fn a_kind_brings_fields_of_its_own() {
     let base = base();
     let none = of(&base, Vec::new()).unwrap();
     for (pointer, kinds) in [
-        ("/work/0/demand/shape", &["between", "swinging", "levels"][..]),
+        ("/work/0/demand/shape", &["between", "swinging", "levels", "runs"][..]),
         ("/option/1/place/0/owned/machines/housing/in", &["colocation"]),
         ("/option/1/place/0/owned/machines/residual/by", &["share"]),
         ("/option/1/place/0/owned/machines/fabric/by", &["port"]),

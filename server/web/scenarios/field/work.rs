@@ -13,6 +13,7 @@ const SHAPES: &[(&str, &str)] = &[
     ("swinging", "up by day, down by night and at weekends"),
     ("serving", "what users of a model take"),
     ("levels", "so many in a share of the hours"),
+    ("runs", "runs of some hours, a few times a year"),
 ];
 /// Hours that were measured are not typed; a shape can take their place.
 const MEASURED: &[(&str, &str)] = &[
@@ -22,7 +23,11 @@ const MEASURED: &[(&str, &str)] = &[
     ("swinging", "up by day, down by night and at weekends"),
     ("serving", "what users of a model take"),
     ("levels", "so many in a share of the hours"),
+    ("runs", "runs of some hours, a few times a year"),
 ];
+
+const ORDERS: &[(&str, &str)] =
+    &[("spread", "spread over all months alike"), ("listed", "one after the other within a year")];
 
 const PRECISIONS: &[(&str, &str)] =
     &[("half", "FP16"), ("fp8", "FP8"), ("int8", "INT8"), ("fp4", "FP4"), ("int4", "INT4"), ("fp32", "FP32")];
@@ -55,12 +60,25 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
                 "Standard deviation of its logarithm; 0: none.",
             );
         }
-        Shape::Levels { levels } => {
+        Shape::Levels { levels, .. } => {
             of.add("demand/shape", "Asks for", Takes::OneOf(SHAPES), "", "");
             for level in 0..levels.len() {
                 of.add(&format!("demand/levels/{level}/gpus"), "GPUs", Takes::Number, "", "");
                 of.add(&format!("demand/levels/{level}/share"), "In so many hours", Takes::Percent, "%", "");
             }
+            of.add("demand/order", "Hours come", Takes::OneOf(ORDERS), "", "");
+        }
+        Shape::Runs { .. } => {
+            of.add("demand/shape", "Asks for", Takes::OneOf(SHAPES), "", "");
+            of.add("demand/gpus", "GPUs", Takes::Number, "", "");
+            of.add(
+                "demand/runs_per_year",
+                "Runs",
+                Takes::Whole,
+                "a year",
+                "Each begins an equal part of it.",
+            );
+            of.add("demand/hours_per_run", "Each takes", Takes::Whole, "hours", "");
         }
         Shape::Serving(_) => {
             of.add("demand/shape", "Asks for", Takes::OneOf(SHAPES), "", "");
@@ -92,7 +110,7 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
     let hint = "As measured. Where it is paid by the token.";
     of.rare("tokens_per_hour", "Makes", Takes::NumberOrNone, "tokens in an hour of a GPU", hint);
     let mut acts = Vec::new();
-    if let Shape::Levels { levels } = &work.demand {
+    if let Shape::Levels { levels, .. } = &work.demand {
         let all = format!("{pointer}/demand/levels");
         acts.push(("Add a level".to_owned(), format!("add:{all}")));
         if levels.len() > 1 {
