@@ -58,6 +58,8 @@ fn print(compared: &Comparison) -> anyhow::Result<()> {
             say!("  {:<40} {:>20}", line.name, line.cost.round(2))?;
         }
         say!("  {:<40} {:>20}", "Total", option.total.round(2))?;
+        let worth = format!("Present value at {} a year", percent(compared.cost_of_capital));
+        say!("  {worth:<40} {:>20}", option.present_value.round(2))?;
         say!("  {:<40} {:>20}", "For a productive GPU-hour", hour(option.per_productive_hour))?;
         for (other, payback) in &option.paybacks {
             let told = match payback {
@@ -77,14 +79,18 @@ fn print(compared: &Comparison) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn percent(share: Decimal) -> String {
+    format!("{} %", share.times(100).round(2).normalize())
+}
+
 /// How far the cheapest is ahead, in how many draws it stays so, and what would make it another.
 fn print_how_sure(answer: &Answer) -> anyhow::Result<()> {
     let Some(lead) = &answer.lead else { return Ok(()) };
     let name = |at: usize| &answer.comparison.options[at].name;
-    let percent = |share: Decimal| format!("{} %", share.times(100).round(2).normalize());
     let drawn = &answer.simulation.options[lead.cheapest];
     let (p10, p90) = (drawn.p10.round(2), drawn.p90.round(2));
-    say!("\n{} is {} ahead of {}", name(lead.cheapest), lead.ahead.round(2), name(lead.next))?;
+    let ahead = lead.ahead.round(2);
+    say!("\n{} is {ahead} ahead of {} in present value", name(lead.cheapest), name(lead.next))?;
     say!("  In eight of ten of {} draws it comes to between {p10} and {p90}", answer.simulation.draws)?;
     say!("  It costs least in {} of them", percent(drawn.cheapest.unwrap_or_default()))?;
     let told = |input: &Input, value: Decimal| {

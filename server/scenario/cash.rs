@@ -121,6 +121,17 @@ impl Payments {
         worth
     }
 
+    /// What is paid after 0, 1, 2, … months, one figure more than there are months: what is paid during a month counts at
+    /// its end.
+    pub fn by_the_month(&self) -> Vec<Decimal> {
+        let mut paid = vec![Decimal::ZERO; self.0.len() + 1];
+        for (at, month) in self.0.iter().enumerate() {
+            paid[at] += month.first;
+            paid[at + 1] += month.during + month.last;
+        }
+        paid
+    }
+
     /// From when on this has cost no more than another.
     pub fn payback(&self, other: &Self) -> Payback {
         let mut more = Decimal::ZERO;

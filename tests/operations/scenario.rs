@@ -50,7 +50,9 @@ fn it_compares_without_a_server_and_every_figure_is_in_the_json() {
 
     let told = String::from_utf8(compare(SMALL, &[]).stdout).unwrap();
     assert!(told.contains("Reserved, the cheapest") && told.contains("367920.00"), "{told}");
-    assert!(told.contains("Reserved is 114230.40 ahead of On demand"), "{told}");
+    // 9,519.20 less a month for a year, at 10 %.
+    assert!(told.contains("Present value at 10 % a year "), "{told}");
+    assert!(told.contains("Reserved is 108523.") && told.contains(" ahead of On demand in present value"), "{told}");
     assert!(told.contains("It costs least in 99.94 % of them"), "{told}");
     assert!(told.contains("With On demand at or below 5.25 (now 6.88) On demand costs less"), "{told}");
 }

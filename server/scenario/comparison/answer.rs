@@ -19,10 +19,12 @@ use crate::scenario::owning::Owning;
 pub struct Comparison {
     pub currency: Currency,
     pub months: u32,
+    /// What money costs in a year, by which present values are.
+    pub cost_of_capital: Decimal,
     pub work: Vec<WorkAnswer>,
     /// In the order in which they were entered.
     pub options: Vec<OptionAnswer>,
-    /// Which of them costs least of those that do all of the work as it is needed.
+    /// Which of them costs least of those that do all of the work as it is needed: has the least present value.
     pub cheapest: Option<usize>,
     /// Each option that owns against each price of the others.
     pub break_evens: Vec<Against>,
@@ -50,7 +52,7 @@ pub struct OptionAnswer {
     pub name: String,
     /// They sum exactly to the total.
     pub lines: Vec<Line>,
-    /// What it costs over all months, with interest on what is owned.
+    /// What it costs over all months, with interest on what is owned: what is paid by the month, added up.
     pub total: Decimal,
     /// GPU-hours that are paid for or owned here.
     pub paid_hours: Decimal,
@@ -63,7 +65,7 @@ pub struct OptionAnswer {
     pub places: Vec<PlaceAnswer>,
     /// What is paid when, what is left at the end counted as sold.
     pub payments: Payments,
-    /// What is paid less what is left, without interest; and what it is worth today.
+    /// What is paid less what is left, without interest; and what it is worth today, which options are ranked by.
     pub paid: Decimal,
     pub present_value: Decimal,
     /// From when on it has cost no more than each of the others that own nothing, by their place in the list.
@@ -120,6 +122,28 @@ pub struct PlaceAnswer {
     pub moved: Vec<MovedAnswer>,
     /// What porting the work comes to, where that is needed.
     pub ported: Option<PortedAnswer>,
+    /// When what belongs to no layer is paid.
+    #[serde(skip)]
+    pub paid_besides: PaidBesides,
+}
+
+/// When a layer is paid: its hours, what is paid at the start of terms, and support on both.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PaidWhen {
+    pub hours: Payments,
+    pub upfront: Payments,
+    pub support: Payments,
+    pub support_upfront: Payments,
+}
+
+/// When what belongs to no layer is paid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PaidBesides {
+    pub unserved: Payments,
+    /// In the order in which other costs were entered.
+    pub others: Vec<Payments>,
+    /// Where the work ran, while it ran in both.
+    pub both: Payments,
 }
 
 /// What serves a part of the demand.
@@ -142,6 +166,8 @@ pub struct Layer {
     /// Of the cost, what is paid at the start of terms, whatever an hour costs.
     #[serde(skip)]
     pub upfront: Decimal,
+    #[serde(skip)]
+    pub paid: PaidWhen,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::answer::{Layer, LayerKind, Line, PlaceAnswer, Policy};
+use super::answer::{Layer, LayerKind, Line, PaidBesides, PaidWhen, PlaceAnswer, Policy};
 use super::block::Block;
 use super::coverage::coverage;
 use super::entered::{Committed, PerWhat};
@@ -29,6 +29,7 @@ pub(super) struct Bill<'a> {
     /// What is paid to the supplier by the month: what support is a share of.
     rented: Vec<Decimal>,
     pub(super) ported: Option<PortedAnswer>,
+    paid_besides: PaidBesides,
 }
 
 impl<'a> Bill<'a> {
@@ -42,6 +43,7 @@ impl<'a> Bill<'a> {
             payments: Payments::over(asked.months()),
             rented: vec![Decimal::ZERO; asked.months() as usize],
             ported: None,
+            paid_besides: PaidBesides::default(),
         }
     }
 
@@ -56,6 +58,23 @@ impl<'a> Bill<'a> {
 
     pub(super) fn pay_during(&mut self, month: u32, amount: Decimal) {
         self.payments.during(month, amount);
+    }
+
+    /// While the work runs in another place, too.
+    pub(super) fn pay_for_both(&mut self, payments: Payments) {
+        self.payments.add(&payments);
+        self.paid_besides.both = payments;
+    }
+
+    /// Nothing yet, of a layer.
+    fn unpaid(&self) -> PaidWhen {
+        let nothing = Payments::over(self.asked.months());
+        PaidWhen {
+            hours: nothing.clone(),
+            upfront: nothing.clone(),
+            support: nothing.clone(),
+            support_upfront: nothing,
+        }
     }
 
     pub(super) fn evaluated(
@@ -85,6 +104,7 @@ impl<'a> Bill<'a> {
                 shifted_hours: self.asked.shifted_hours,
                 moved,
                 ported: self.ported,
+                paid_besides: self.paid_besides,
             },
             lines: self.lines,
             payments: self.payments,
@@ -95,6 +115,7 @@ impl<'a> Bill<'a> {
     pub(super) fn block(&mut self, entered: &Block, used: Decimal) {
         let [mut paid, mut cost] = [Decimal::ZERO; 2];
         let months = self.asked.months();
+        let mut when = self.unpaid();
         for month in entered.bought(months) {
             let price = entered.rate.in_month(month);
             let within = entered.gpu_hours_within(month, months);
@@ -103,9 +124,11 @@ impl<'a> Bill<'a> {
             cost += of_these;
             self.rented[month as usize] += of_these;
             let all = entered.gpu_hours().multiply(price);
-            self.payments.at_start_of(month, all);
-            self.payments.at_end_of(months - 1, of_these - all);
+            when.hours.at_start_of(month, all);
+            when.hours.at_end_of(months - 1, of_these - all);
+            when.support.during(month, of_these.multiply(self.asked.place.support));
         }
+        self.payments.add(&when.hours);
         let name = format!("Blocks of {} hours", entered.hours);
         let price = quotient(cost, paid).unwrap_or_default();
         let hours = quotient(paid, count(entered.gpus)).unwrap_or_default();
@@ -118,7 +141,7 @@ impl<'a> Bill<'a> {
         let at = place_of(&self.asked.place.blocks, entered);
         if let Some(layer) = self.layer(name, LayerKind::Block, Some(count(entered.gpus)), [paid, used, cost])
         {
-            layer.entered = at;
+            (layer.entered, layer.paid) = (at, when);
         }
     }
 
@@ -151,6 +174,7 @@ impl<'a> Bill<'a> {
         let prices = commitment(entered, months).prices;
         let term_months = entered.months.max(1);
         let [mut paid, mut used, mut cost, mut upfront, mut gpus] = [Decimal::ZERO; 5];
+        let (support, mut when) = (self.asked.place.support, self.unpaid());
         for month in 0..months {
             let at = month as usize;
             let own = in_gpus((level[at] - below[at]).into());
@@ -161,11 +185,16 @@ impl<'a> Bill<'a> {
             used += in_gpus(base(level[at]) - base(below[at]));
             cost += of_month;
             let of_hours = entered.rate.in_month(month - month % term_months);
-            upfront += hours.multiply(prices[at] - of_hours);
+            let spread = hours.multiply(prices[at] - of_hours);
+            upfront += spread;
             gpus += own;
             self.rented[at] += of_month;
-            self.pay_commitment(entered, (month, term_months), own);
+            pay_commitment(entered, (month, term_months, months - 1), own, &mut when);
+            when.support.during(month, (of_month - spread).multiply(support));
+            when.support_upfront.during(month, spread.multiply(support));
         }
+        self.payments.add(&when.hours);
+        self.payments.add(&when.upfront);
         let name = entered.name();
         let per_hour = quotient(cost, paid).unwrap_or_default();
         let terms = vec![
@@ -176,23 +205,7 @@ impl<'a> Bill<'a> {
         let gpus = quotient(gpus, count(months)).unwrap_or_default();
         let at = place_of(&self.asked.place.committed, entered);
         if let Some(layer) = self.layer(name, LayerKind::Committed, Some(gpus), [paid, used, cost]) {
-            (layer.entered, layer.upfront) = (at, upfront);
-        }
-    }
-
-    /// Upfront at the start of each term, the hours during their months. What is left of the last term is not lost.
-    fn pay_commitment(&mut self, entered: &Committed, (month, term_months): (u32, u32), own: Decimal) {
-        let start = month - month % term_months;
-        let price = entered.rate.in_month(start);
-        self.payments.during(month, own.times(HOURS_PER_MONTH).multiply(price));
-        let upfront = product(&[own, entered.upfront, entered.upfront_factor(start)]);
-        if month == start {
-            self.payments.at_start_of(month, upfront);
-        }
-        let (last, end) = (self.asked.months() - 1, start + term_months - 1);
-        if month == last && end > last {
-            let left = quotient(count(end - last), count(term_months)).unwrap_or_default();
-            self.payments.at_end_of(last, -product(&[upfront, left]));
+            (layer.entered, layer.upfront, layer.paid) = (at, upfront, when);
         }
     }
 
@@ -201,6 +214,9 @@ impl<'a> Bill<'a> {
         let asked = self.asked;
         let missing = one() - asked.obtainable;
         let per_unserved_hour = asked.per_unserved_hour.unwrap_or_default();
+        let support = asked.place.support;
+        let (mut spot_when, mut use_when) = (self.unpaid(), self.unpaid());
+        let mut unserved = Payments::over(asked.months());
         let [mut spot_hours, mut spot_cost, mut used, mut used_cost] = [Decimal::ZERO; 4];
         for (month, (at, level)) in (0..).zip(base.iter().enumerate()) {
             let served = asked.ladder.serve(month, *level);
@@ -219,13 +235,21 @@ impl<'a> Bill<'a> {
             self.unserved += not_served;
             self.unserved_cost += lost;
             self.rented[at] += spot + by_use;
-            self.payments.during(month, spot + by_use + lost);
+            for (when, cost) in [(&mut spot_when, spot), (&mut use_when, by_use)] {
+                when.hours.during(month, cost);
+                when.support.during(month, cost.multiply(support));
+            }
+            unserved.during(month, lost);
         }
-        self.spot(spot_hours, spot_cost);
+        for paid in [&spot_when.hours, &use_when.hours, &unserved] {
+            self.payments.add(paid);
+        }
+        self.paid_besides.unserved = unserved;
+        self.spot((spot_hours, spot_cost), spot_when);
         if let Some(covered) = covered {
             self.spend(covered);
         }
-        self.by_use(used, used_cost);
+        self.by_use((used, used_cost), use_when);
         let terms = vec![
             term("GPU-hours that are not served", self.unserved, Unit::Hours),
             term("cost of one", per_unserved_hour, Unit::MoneyPerHour),
@@ -238,10 +262,14 @@ impl<'a> Bill<'a> {
     fn spend(&mut self, covered: &Covered) {
         let sum = |amounts: &[Decimal]| amounts.iter().copied().sum::<Decimal>();
         let (hours, cost, unused) = (sum(&covered.hours), sum(&covered.cost), sum(&covered.unused));
+        let mut when = self.unpaid();
         for (month, (cost, unused)) in (0..).zip(covered.cost.iter().zip(&covered.unused)) {
-            self.rented[month as usize] += *cost + *unused;
-            self.payments.during(month, *cost + *unused);
+            let paid = *cost + *unused;
+            self.rented[month as usize] += paid;
+            when.hours.during(month, paid);
+            when.support.during(month, paid.multiply(self.asked.place.support));
         }
+        self.payments.add(&when.hours);
         let price = quotient(cost, hours).unwrap_or_default();
         let terms = vec![
             term("GPU-hours that it pays for", hours, Unit::Hours),
@@ -259,10 +287,13 @@ impl<'a> Bill<'a> {
         let formula = "(committed an hour × hours − what it pays for in all places) × share of this place";
         self.line(name, unused, formula, terms);
         let all = cost + unused;
-        self.layer("Spend commitment".to_owned(), LayerKind::Spend, None, [hours, hours, all]);
+        let name = "Spend commitment".to_owned();
+        if let Some(layer) = self.layer(name, LayerKind::Spend, None, [hours, hours, all]) {
+            layer.paid = when;
+        }
     }
 
-    fn spot(&mut self, hours: Decimal, cost: Decimal) {
+    fn spot(&mut self, (hours, cost): (Decimal, Decimal), when: PaidWhen) {
         let Some(entered) = &self.asked.place.spot else { return };
         let rework = entered.hours_for_one();
         let paid = product(&[hours, rework]);
@@ -273,11 +304,14 @@ impl<'a> Bill<'a> {
             term("price", per_hour, Unit::MoneyPerHour),
         ];
         self.line("Spot".to_owned(), cost, "useful GPU-hours × hours for a useful one × price", terms);
-        self.layer("Spot".to_owned(), LayerKind::Spot, entered.gpus, [paid, hours, cost]);
+        let name = "Spot".to_owned();
+        if let Some(layer) = self.layer(name, LayerKind::Spot, entered.gpus, [paid, hours, cost]) {
+            layer.paid = when;
+        }
     }
 
     /// On demand, or by the token.
-    fn by_use(&mut self, hours: Decimal, cost: Decimal) {
+    fn by_use(&mut self, (hours, cost): (Decimal, Decimal), when: PaidWhen) {
         let of_hours = term("GPU-hours", hours, Unit::Hours);
         let (name, kind, formula, terms) = if let Some(millions) = self.asked.millions_per_hour() {
             let tokens = product(&[hours, millions]);
@@ -304,7 +338,9 @@ impl<'a> Bill<'a> {
             ("On demand", LayerKind::OnDemand, "GPU-hours × price", terms)
         };
         self.line(name.to_owned(), cost, formula, terms);
-        self.layer(name.to_owned(), kind, None, [hours, hours, cost]);
+        if let Some(layer) = self.layer(name.to_owned(), kind, None, [hours, hours, cost]) {
+            layer.paid = when;
+        }
     }
 
     /// What the base and all that comes after it cost, with support: what another base would cost instead.
@@ -329,20 +365,21 @@ impl<'a> Bill<'a> {
             self.payments.during(month, self.rented[month as usize].multiply(share));
         }
         for other in &self.asked.place.others {
+            let mut paid = Payments::over(months);
             let amount = term("amount", other.amount, Unit::Money);
             let (cost, formula, terms) = match other.per {
                 PerWhat::Once => {
-                    self.payments.at_start_of(0, other.amount);
+                    paid.at_start_of(0, other.amount);
                     (other.amount, "once", vec![amount])
                 }
                 PerWhat::Month => {
-                    (0..months).for_each(|month| self.payments.during(month, other.amount));
+                    (0..months).for_each(|month| paid.during(month, other.amount));
                     let terms = vec![amount, term("months", count(months), Unit::Months)];
                     (other.amount.times(months.into()), "amount × months", terms)
                 }
                 PerWhat::GpuHour => {
                     for month in 0..months {
-                        self.payments.during(month, self.asked.hours_of(month).multiply(other.amount));
+                        paid.during(month, self.asked.hours_of(month).multiply(other.amount));
                     }
                     let hours = self.asked.demand.gpu_hours();
                     let terms = vec![
@@ -352,6 +389,8 @@ impl<'a> Bill<'a> {
                     (hours.multiply(other.amount), "GPU-hours × amount", terms)
                 }
             };
+            self.payments.add(&paid);
+            self.paid_besides.others.push(paid);
             self.line(other.name.clone(), cost, formula, terms);
         }
     }
@@ -390,8 +429,30 @@ impl<'a> Bill<'a> {
             per_used_hour: quotient(cost, used),
             entered: None,
             upfront: Decimal::ZERO,
+            paid: PaidWhen::default(),
         });
         self.layers.last_mut()
+    }
+}
+
+/// Upfront at the start of each term, the hours during their months. What is left of the last term is not lost.
+fn pay_commitment(
+    entered: &Committed,
+    (month, term_months, last): (u32, u32, u32),
+    own: Decimal,
+    when: &mut PaidWhen,
+) {
+    let start = month - month % term_months;
+    let price = entered.rate.in_month(start);
+    when.hours.during(month, own.times(HOURS_PER_MONTH).multiply(price));
+    let upfront = product(&[own, entered.upfront, entered.upfront_factor(start)]);
+    if month == start {
+        when.upfront.at_start_of(month, upfront);
+    }
+    let end = start + term_months - 1;
+    if month == last && end > last {
+        let left = quotient(count(end - last), count(term_months)).unwrap_or_default();
+        when.upfront.at_end_of(last, -product(&[upfront, left]));
     }
 }
 

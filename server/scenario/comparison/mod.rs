@@ -2,11 +2,12 @@
 //!
 //! - Demand is in GPU-hours of the work's accelerator, 730 in a month; each place converts it to its own GPUs.
 //! - A place serves it from the base up: blocks, owned or committed, spot, on demand ([`place`]).
-//! - What an option costs is the sum of its lines over all months. Capital stands in it as an annuity, so that options
-//!   compare whatever their lives; what is paid when stands beside it ([`crate::scenario::cash`]), and the two are never
-//!   added.
+//! - What an option costs is the sum of its lines over all months. Capital stands in it as an annuity that is paid by the
+//!   month as rents are, so that options compare whatever their lives; what is paid when stands beside it
+//!   ([`crate::scenario::cash`]), and the two are never added.
 //! - What is expected not to be there when it is asked for costs what an hour costs that is not served ([`able`]).
-//! - The cheapest is the one with the least total of those that serve all of the work as it is needed.
+//! - The cheapest is the one with the least present value of those that serve all of the work as it is needed. Where money
+//!   costs nothing that is the least total.
 
 mod able;
 mod answer;
@@ -27,7 +28,8 @@ mod spend;
 mod tokens;
 
 pub use answer::{
-    Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer, Policy, WorkAnswer,
+    Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PaidBesides, PaidWhen, PlaceAnswer, Policy,
+    WorkAnswer,
 };
 pub use block::Block;
 pub use cheaper::CheaperHours;
@@ -77,11 +79,20 @@ impl Scenario {
             options[at].paybacks = break_evens::paybacks(at, &options);
         }
         let does_the_work = options.iter().enumerate().filter(|(_, it)| it.fails.is_empty());
-        let cheapest = does_the_work.min_by_key(|(_, it)| it.total).map(|(at, _)| at);
+        let cheapest = does_the_work.min_by_key(|(_, it)| it.present_value).map(|(at, _)| at);
         let break_evens = self.break_evens(&options)?;
         let moves = self.moves(&options);
-        let (currency, months) = (self.currency.clone(), self.months);
-        Ok(Comparison { currency, months, work, options, cheapest, break_evens, moves, warnings })
+        Ok(Comparison {
+            currency: self.currency.clone(),
+            months: self.months,
+            cost_of_capital: self.cost_of_capital,
+            work,
+            options,
+            cheapest,
+            break_evens,
+            moves,
+            warnings,
+        })
     }
 
     /// What each place of an option comes to.

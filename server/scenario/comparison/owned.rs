@@ -7,7 +7,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, ceiling, count, growth, one, product, quotient, whole};
 use crate::scenario::cash::Payments;
 use crate::scenario::check::Refused;
-use crate::scenario::owning::capital::{annualized, capital_recovery_factor};
+use crate::scenario::owning::capital::Annuity;
 use crate::scenario::owning::{Owning, Part};
 use crate::scenario::path::Refresh;
 use crate::scenario::profile::{in_gpus, parts};
@@ -149,10 +149,14 @@ impl OwnedBase {
 /// cost, and what they are sold for, today. With all of a life to go that is what was paid, with nothing the residual value.
 fn left(machines: &Owning, once: Decimal, years: Decimal) -> Decimal {
     let (purchase, rate) = (machines.purchase(), machines.cost_of_capital);
-    let yearly = annualized(purchase.total + once, purchase.residual, rate, machines.life_years);
-    let rest = capital_recovery_factor(rate, years).and_then(|factor| quotient(yearly?, factor));
-    let sold = quotient(purchase.residual, growth(rate, years));
-    rest.unwrap_or_default() + sold.unwrap_or_default()
+    let worth = |years| quotient(purchase.residual, growth(rate, years));
+    let yearly = |sold| {
+        let factor = Annuity::Monthly.factor(rate, machines.life_years)?;
+        Some(product(&[purchase.total + once - sold, factor]))
+    };
+    let yearly = worth(machines.life_years).and_then(yearly);
+    let rest = Annuity::Monthly.factor(rate, years).and_then(|factor| quotient(yearly?, factor));
+    rest.unwrap_or_default() + worth(years).unwrap_or_default()
 }
 
 /// GPUs that serve a level in spite of downtime.

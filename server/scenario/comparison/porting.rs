@@ -145,7 +145,6 @@ impl Bill<'_> {
             let paid = product(&[of_month, entered.meanwhile.in_month(month)]);
             hours += of_month;
             cost += paid;
-            self.pay_during(month, paid);
             payments.during(month, paid);
         }
         let price = quotient(cost, hours).unwrap_or_default();
@@ -160,7 +159,9 @@ impl Bill<'_> {
             "GPU-hours of the work in them × price where it ran",
             terms,
         );
-        [cost, payments.present_value(asked.scenario.cost_of_capital)]
+        let today = payments.present_value(asked.scenario.cost_of_capital);
+        self.pay_for_both(payments);
+        [cost, today]
     }
 }
 

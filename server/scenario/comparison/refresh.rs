@@ -112,7 +112,7 @@ pub(super) fn generations(
             rework: one(),
             ..next(machines, price, n)
         };
-        let cost = machines.cost()?;
+        let cost = machines.cost_by_the_month()?;
         found.push(Lived { from, months: until - from, machines, cost, worth });
     }
     Ok(found)

@@ -8,6 +8,12 @@
 //! - capital = (C₀ − S ÷ (1 + r)^L) × capital recovery factor, in money a year: the annuity that pays back the purchase
 //!   and its interest, less what is sold at the end
 //!
+//! - beside rents, which are paid by the month, the same annuity is paid by the month: monthly recovery factor =
+//!   rₘ ÷ (1 − (1 + rₘ)^−12L) with rₘ = (1 + r)^(1 ÷ 12) − 1, at the end of each month as everything is that is paid during
+//!   one ([`crate::scenario::cash`]). A year-end annuity beside monthly rents charges owning months of interest too much
+//!
+//! The twelfth root is a binary float of 16 digits ([`growth`]); what it multiplies is exact.
+//!
 //! The factor stands in every textbook of engineering economics ("equivalent annual cost"). At 10 % and 3 years it is
 //! 0.4021.
 
@@ -167,6 +173,35 @@ pub fn capital_recovery_factor(rate: Decimal, years: Decimal) -> Option<Decimal>
     quotient(product(&[rate, grown]), grown - one())
 }
 
+/// When the annuity of what is paid once is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Annuity {
+    /// At the end of each year: the yearly view of a cluster.
+    Yearly,
+    /// At the end of each month, as rents are.
+    Monthly,
+}
+
+impl Annuity {
+    /// What one unit of money that is paid at the start costs each year, in one payment or in twelve.
+    pub fn factor(self, rate: Decimal, years: Decimal) -> Option<Decimal> {
+        match self {
+            Self::Yearly => capital_recovery_factor(rate, years),
+            Self::Monthly => monthly_recovery_factor(rate, years).map(|factor| factor.times(12)),
+        }
+    }
+}
+
+/// What one unit of money that is paid at the start costs at the end of each month of so many years.
+pub fn monthly_recovery_factor(rate: Decimal, years: Decimal) -> Option<Decimal> {
+    let grown = growth(rate, years);
+    let monthly = growth(rate, quotient(one(), 12.into())?) - one();
+    if monthly.is_zero() || grown == one() {
+        return quotient(one(), years.times(12));
+    }
+    quotient(product(&[monthly, grown]), grown - one())
+}
+
 /// What capital costs in a year: the book view of the same purchase is [`crate::onprem::Schedule`].
 pub fn annualized(price: Decimal, residual: Decimal, rate: Decimal, years: Decimal) -> Option<Decimal> {
     let sold = quotient(residual, growth(rate, years))?;
@@ -196,6 +231,19 @@ mod tests {
         // Between two whole years it lies between theirs.
         let between = capital_recovery_factor(number("0.1"), number("2.5")).unwrap();
         assert!(between > number("0.4021") && between < number("0.5762"));
+    }
+
+    #[test]
+    fn a_monthly_annuity_costs_what_is_paid_at_the_end_of_each_month() {
+        // 36 ÷ 31.1865 of economics.md, where three yearly payments are 1.2063.
+        let monthly = monthly_recovery_factor(number("0.10"), 3.into()).unwrap();
+        assert_eq!(monthly.times(36).round(4), number("1.1543"));
+        let yearly = capital_recovery_factor(number("0.10"), 3.into()).unwrap();
+        assert_eq!(yearly.times(3).round(4), number("1.2063"));
+        assert_eq!(Annuity::Monthly.factor(number("0.10"), 3.into()), Some(monthly.times(12)));
+        let free = monthly_recovery_factor(Decimal::ZERO, 3.into()).unwrap();
+        assert_eq!(free.times(36).round(15), one());
+        assert_eq!(monthly_recovery_factor(number("0.1"), Decimal::ZERO), None);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! How far the cheapest option is ahead, and what would make it another.
 //!
-//! - lead = least total of the other options that do the work − total of the cheapest one
+//! - lead = least present value of the other options that do the work − present value of the cheapest one
 //! - an input's swing is the lead with it at its low and at its high, all others as they are
 //! - an input turns the answer at the value closest to its own, up to four times as large or as small and within what it
 //!   can be at all, at which another option costs less
 //!
 //! Computed with binary floats by the model that draws are made with: how much of each layer is used stays as it was
-//! decided, and every total is compared with another one of the same kind.
+//! decided, and every present value is compared with another one of the same kind.
 
 use serde::Serialize;
 
@@ -60,8 +60,8 @@ pub fn lead(compared: &Comparison, model: &Model) -> Option<Lead> {
     let cheapest = compared.cheapest?;
     let able = |at: &usize| compared.options[*at].fails.is_empty();
     let others = (0..compared.options.len()).filter(able).filter(|at| *at != cheapest);
-    let next = others.clone().min_by_key(|at| compared.options[*at].total)?;
-    let ahead = compared.options[next].total - compared.options[cheapest].total;
+    let next = others.clone().min_by_key(|at| compared.options[*at].present_value)?;
+    let ahead = compared.options[next].present_value - compared.options[cheapest].present_value;
     // The lead with one input at another value, and who is first of the others.
     let with = |at: usize, value: f64| {
         let totals = model.with(at, value);
@@ -131,7 +131,9 @@ place = [{ supplier = "C", committed = [{ rate = { price = 0.01 }, months = 12, 
 
     #[test]
     fn the_lead_turns_where_two_options_cost_the_same() {
-        let scenario = read(TWO).unwrap();
+        let mut scenario = read(TWO).unwrap();
+        // What all is worth today is what is paid.
+        scenario.cost_of_capital = Decimal::ZERO;
         let compared = scenario.compare().unwrap();
         let found = lead(&compared, &Model::new(&scenario, &compared, &inputs(&scenario))).unwrap();
         assert_eq!((found.cheapest, found.next, found.ahead), (0, 1, 43_800.into()));

@@ -1,10 +1,15 @@
-//! What options cost as a plain sum of products in binary floats, for as many draws as wanted.
+//! What options cost as worth today: a plain sum of products in binary floats, for as many draws as wanted.
+//!
+//! Each product is an amount for each month, discounted by what money costs, times what became of inputs. What is owned is
+//! an annuity that is paid by the month.
 //!
 //! Made of an exact answer: how much of each layer is used stays as it was decided there. A test holds that it gives
 //! what the exact one gives, whatever the inputs.
 
 use super::{Input, Swing, tornado};
 use crate::money::Decimal;
+use crate::scenario::arithmetic::{count, quotient};
+use crate::scenario::cash::Payments;
 use crate::scenario::comparison::{
     Comparison, Every, Generation, LayerKind, PerWhat, Place, PlaceAnswer, Scenario,
 };
@@ -17,13 +22,19 @@ pub struct Model {
     options: Vec<Vec<Piece>>,
     /// Of the inputs, as they were entered.
     pub(super) values: Vec<f64>,
+    /// What money costs in a year, and which input that is.
+    rate: (f64, Option<usize>),
+    months: u32,
 }
 
 /// A part of what an option costs.
 enum Piece {
     /// An amount times what became of inputs.
     Scaled {
+        /// As worth today.
         amount: f64,
+        /// After 0, 1, 2, … months.
+        paid: Vec<f64>,
         by: Vec<By>,
     },
     Owned(Box<OwnedPiece>),
@@ -58,12 +69,13 @@ struct OwnedPiece {
     /// What is left of nodes, fabric and storage.
     residual: Left,
     life: f64,
-    rate: f64,
     maintenance: f64,
     /// Paid once for a life, and for people before it.
     once: Vec<(f64, Option<usize>)>,
     people_before: f64,
-    years: f64,
+    /// The months before it, and those of it that are looked at.
+    from: f64,
+    months: f64,
     by: OwnedInputs,
 }
 
@@ -99,7 +111,6 @@ struct OwnedInputs {
     next_price: Option<usize>,
     residual: Option<usize>,
     life: Option<usize>,
-    rate: Option<usize>,
     maintenance: Option<usize>,
     staff: Option<usize>,
 }
@@ -107,23 +118,27 @@ struct OwnedInputs {
 impl Model {
     /// Of a scenario's own answer, and what is uncertain about it.
     pub fn new(scenario: &Scenario, compared: &Comparison, inputs: &[Input]) -> Self {
+        let rate = float(scenario.cost_of_capital);
+        let today = discounts(rate, scenario.months);
         let options = scenario.options.iter().zip(&compared.options).enumerate();
         let options = options.map(|(at, (option, answer))| {
             let places = option.places.iter().zip(&answer.places).enumerate();
             let of_place = places.flat_map(|(n, (place, found))| {
-                Builder { inputs, prefix: format!("/option/{at}/place/{n}"), pieces: Vec::new() }
-                    .place(scenario, place, found)
+                let prefix = format!("/option/{at}/place/{n}");
+                Builder { inputs, prefix, today: &today, pieces: Vec::new() }.place(scenario, place, found)
             });
             of_place.collect()
         });
         Self {
             options: options.collect(),
             values: inputs.iter().map(|it| float(it.value)).collect(),
+            rate: (rate, inputs.iter().position(|it| it.keys.iter().any(|key| key == "/cost_of_capital"))),
+            months: scenario.months,
             inputs: inputs.to_vec(),
         }
     }
 
-    /// What moves each option's total most first, by the options' places.
+    /// What moves each option's present value most first, by the options' places.
     pub fn swings(&self) -> Vec<Vec<Swing>> {
         let of_option = |option: usize| {
             tornado(&self.inputs, |at, value| self.with(at, float(value)).get(option).map(|it| cents(*it)))
@@ -139,7 +154,7 @@ impl Model {
         totals
     }
 
-    /// What each option costs with inputs at these values.
+    /// What each option costs with inputs at these values, as worth today.
     pub(super) fn totals(&self, values: &[f64], totals: &mut Vec<f64>) {
         let factor = |at: usize| values[at] / self.values[at];
         let by = |by: &By| match *by {
@@ -147,11 +162,18 @@ impl Model {
             By::Over(at) => 1.0 / factor(at),
             By::Rest(at) => (1.0 - values[at]) / (1.0 - self.values[at]),
         };
+        let own = self.rate.0;
+        let rate = self.rate.1.map_or(own, |at| values[at]);
+        // To the last bit what it was, unless it was drawn.
+        let today = (rate.to_bits() != own.to_bits()).then(|| discounts(rate, self.months));
         totals.clear();
         totals.extend(self.options.iter().map(|pieces| {
             let of = |piece: &Piece| match piece {
-                Piece::Scaled { amount, by: all } => all.iter().fold(*amount, |cost, it| cost * by(it)),
-                Piece::Owned(owned) => owned.cost(&factor),
+                Piece::Scaled { amount, paid, by: all } => {
+                    let amount = today.as_ref().map_or(*amount, |today| worth(paid, today));
+                    all.iter().fold(amount, |cost, it| cost * by(it))
+                }
+                Piece::Owned(owned) => owned.cost(rate, &factor),
             };
             pieces.iter().map(of).sum::<f64>()
         }));
@@ -159,31 +181,52 @@ impl Model {
 }
 
 impl OwnedPiece {
-    fn cost(&self, factor: &impl Fn(usize) -> f64) -> f64 {
+    fn cost(&self, rate: f64, factor: &impl Fn(usize) -> f64) -> f64 {
         let times = |at: Option<usize>| at.map_or(1.0, factor);
         let machines = self.nodes * times(self.by.node) + self.fabric * times(self.by.fabric);
         let equipment =
             machines * times(self.by.next_price).powi(self.after) + self.storage * times(self.by.storage);
         let room = self.installation * times(self.by.installation) + self.building * times(self.by.building);
         let purchase = equipment + room;
-        let rate = self.rate * times(self.by.rate);
         let life = self.life * times(self.by.life);
         let grown = (1.0 + rate).powf(life);
-        let recovery = if rate == 0.0 { 1.0 / life } else { rate * grown / (grown - 1.0) };
         let sold = equipment * self.residual.after(life) * times(self.by.residual) / grown;
-        // People who are hired before it runs are paid off with the first life.
-        let paid_off = (life / self.years).min(1.0);
         let once: f64 = self.once.iter().map(|(amount, by)| amount * times(*by)).sum();
-        let once = once + self.people_before * times(self.by.staff) * paid_off;
+        let people = self.people_before * times(self.by.staff);
         let leased = self.leased * times(self.by.node) * times(self.by.next_price).powi(self.after);
         let maintenance = self.maintenance * times(self.by.maintenance) * (purchase + leased);
-        ((purchase - sold + once) * recovery + maintenance) * self.years
+        // An annuity for a life, of which so many months are looked at. People who are hired before it runs are paid off
+        // with the first life.
+        let recovery = 1.0 / annuity(rate, 0.0, life * 12.0);
+        let looked_at = annuity(rate, self.from, self.months);
+        let paid_off = annuity(rate, self.from, self.months.min(life * 12.0));
+        ((purchase - sold + once) * recovery + maintenance / 12.0) * looked_at + people * recovery * paid_off
     }
+}
+
+/// What one unit of money is worth today that is paid after 0, 1, 2, … months.
+fn discounts(rate: f64, months: u32) -> Vec<f64> {
+    (0..=months).map(|month| (1.0 + rate).powf(-f64::from(month) / 12.0)).collect()
+}
+
+fn worth(paid: &[f64], today: &[f64]) -> f64 {
+    paid.iter().zip(today).map(|(paid, today)| paid * today).sum()
+}
+
+/// What one unit of money at the end of each of so many months is worth today, after so many others.
+fn annuity(rate: f64, from: f64, months: f64) -> f64 {
+    let monthly = (rate.ln_1p() / 12.0).exp_m1();
+    if monthly == 0.0 {
+        return months;
+    }
+    (1.0 + rate).powf(-from / 12.0) * -(-months * monthly.ln_1p()).exp_m1() / monthly
 }
 
 struct Builder<'a> {
     inputs: &'a [Input],
     prefix: String,
+    /// Discounts at what money costs.
+    today: &'a [f64],
     pieces: Vec<Piece>,
 }
 
@@ -197,9 +240,10 @@ impl Builder<'_> {
         self.inputs.iter().position(|it| it.keys.iter().any(|key| key == pointer))
     }
 
-    fn scaled(&mut self, amount: Decimal, by: Vec<By>) {
-        if !amount.is_zero() {
-            self.pieces.push(Piece::Scaled { amount: float(amount), by });
+    fn scaled(&mut self, paid: &Payments, by: Vec<By>) {
+        let paid: Vec<f64> = paid.by_the_month().into_iter().map(float).collect();
+        if paid.iter().any(|it| *it != 0.0) {
+            self.pieces.push(Piece::Scaled { amount: worth(&paid, self.today), paid, by });
         }
     }
 
@@ -226,10 +270,11 @@ impl Builder<'_> {
             };
             let upfront = times([of("committed", "upfront")]);
             // What is paid at the start of a term is the same at any price of its hours.
-            for (cost, by) in [(layer.cost - layer.upfront, by), (layer.upfront, upfront)] {
-                self.scaled(cost.multiply(place.support), [&by[..], &support].concat());
-                self.scaled(cost, by);
-            }
+            let paid = &layer.paid;
+            self.scaled(&paid.support, [&by[..], &support].concat());
+            self.scaled(&paid.support_upfront, [&upfront[..], &support].concat());
+            self.scaled(&paid.hours, by);
+            self.scaled(&paid.upfront, upfront);
         }
         self.unserved(scenario, place, (found, there));
         for generation in found.generations.iter().enumerate() {
@@ -237,25 +282,22 @@ impl Builder<'_> {
         }
         for (at, other) in place.others.iter().enumerate() {
             let mut by = times([self.input(&format!("/others/{at}/amount"))]);
-            let amount = match other.per {
-                PerWhat::Once => other.amount,
-                PerWhat::Month => other.amount.times(scenario.months.into()),
-                PerWhat::GpuHour => {
-                    by.extend(&hours);
-                    other.amount.multiply(found.gpu_hours)
-                }
-            };
-            self.scaled(amount, by);
+            if other.per == PerWhat::GpuHour {
+                by.extend(&hours);
+            }
+            if let Some(paid) = found.paid_besides.others.get(at) {
+                self.scaled(paid, by);
+            }
         }
         self.moved(scenario, place, found);
         if let Some(porting) = &place.porting {
             let [once, monthly] = porting.costs();
             let by = times([self.input("/porting/engineer_weeks"), self.input("/porting/loaded_cost")]);
             let anew = [self.input("/porting/releases_per_year"), self.input("/porting/ported_anew")];
-            self.scaled(monthly.times(scenario.months.into()), [&by[..], &times(anew)].concat());
-            self.scaled(once, by);
-            let both = found.ported.map_or(Decimal::ZERO, |it| it.both);
-            self.scaled(both, times([self.input("/porting/meanwhile/price")]));
+            let each = Payments::level(Decimal::ZERO, monthly, scenario.months);
+            self.scaled(&each, [&by[..], &times(anew)].concat());
+            self.scaled(&first(once, scenario.months), by);
+            self.scaled(&found.paid_besides.both, times([self.input("/porting/meanwhile/price")]));
         }
         self.pieces
     }
@@ -291,7 +333,7 @@ impl Builder<'_> {
         // Where nothing is sold by use, nothing is ever there.
         let is_sold = place.on_demand.is_some() || place.per_million_tokens.is_some();
         let missing = there.filter(|_| is_sold).map(By::Rest);
-        self.scaled(found.unserved_cost, cost.into_iter().chain(missing).collect());
+        self.scaled(&found.paid_besides.unserved, cost.into_iter().chain(missing).collect());
     }
 
     /// What is listed for data is one factor on its list; a price of one's own, and one between regions, is its own.
@@ -307,9 +349,13 @@ impl Builder<'_> {
             };
             let by = std::iter::repeat_n(each, tiers).chain(entered.hops.iter().enumerate().map(of_hop));
             let by: Vec<Vec<By>> = by.collect();
-            let often = if entered.every == Every::Month { scenario.months } else { 1 };
             for (part, by) in answer.each.parts.iter().zip(by) {
-                self.scaled(part.value.unwrap_or_default().times(often.into()), by);
+                let each = part.value.unwrap_or_default();
+                let paid = match entered.every {
+                    Every::Month => Payments::level(Decimal::ZERO, each, scenario.months),
+                    Every::Once => first(each, scenario.months),
+                };
+                self.scaled(&paid, by);
             }
         }
     }
@@ -331,7 +377,6 @@ impl Builder<'_> {
             next_price: self.input("/owned/refresh/price_ratio"),
             residual: machine("/residual/share").or(machine("/residual/by")),
             life: machine("/life_years"),
-            rate: self.input_at("/cost_of_capital"),
             maintenance: machine("/maintenance_share"),
             staff: machine("/staff/loaded_cost"),
         };
@@ -348,7 +393,6 @@ impl Builder<'_> {
         let one_offs = machines.one_offs.iter().enumerate();
         let once = one_offs.map(|(n, it)| (float(it.amount), machine(&format!("/one_offs/{n}/amount"))));
         let once = once.collect();
-        let years = f64::from(generation.months) / 12.0;
         let staff = by.staff;
         self.pieces.push(Piece::Owned(Box::new(OwnedPiece {
             nodes: float(purchase.nodes),
@@ -360,11 +404,11 @@ impl Builder<'_> {
             after: i32::try_from(at).unwrap_or(i32::MAX),
             residual,
             life: float(machines.life_years),
-            rate: float(machines.cost_of_capital),
             maintenance: float(machines.maintenance_share),
             once,
             people_before: float(machines.staff_before()),
-            years,
+            from: generation.from.into(),
+            months: generation.months.into(),
             by,
         })));
         let is_colocated = matches!(machines.housing, Housing::Colocation { .. });
@@ -387,9 +431,17 @@ impl Builder<'_> {
         };
         let parts: Vec<(Decimal, Vec<By>)> = generation.parts.iter().filter_map(of_part).collect();
         for (cost, by) in parts {
-            self.scaled(cost, by);
+            let mut paid = Payments::over(generation.from + generation.months);
+            let each = quotient(cost, count(generation.months)).unwrap_or_default();
+            (generation.from..generation.from + generation.months).for_each(|month| paid.during(month, each));
+            self.scaled(&paid, by);
         }
     }
+}
+
+/// All of it at the start.
+fn first(amount: Decimal, months: u32) -> Payments {
+    Payments::level(amount, Decimal::ZERO, months)
 }
 
 /// From here on exact again, in cents.

@@ -101,13 +101,23 @@ impl Answer {
         if lead.ahead.is_zero() {
             return Some(format!("{} costs exactly as much.", next.name));
         }
-        let share = quotient(lead.ahead, next.total)?.times(100);
-        Some(format!(
-            "That is {} less than {}, which comes next: {} %.",
+        let share = quotient(lead.ahead, next.present_value)?.times(100);
+        let than = format!(
+            "{} less than {}, which comes next: {} %",
             self.money(lead.ahead),
             next.name,
             number(share, 1)
-        ))
+        );
+        if self.comparison.cost_of_capital.is_zero() {
+            return Some(format!("That is {than}."));
+        }
+        let worth = self.money(self.option(lead.cheapest).present_value);
+        Some(format!("Its {} is {worth}: {than}.", self.present_value()))
+    }
+
+    /// What options are ranked by, in words.
+    pub(super) fn present_value(&self) -> String {
+        format!("present value at {} % a year", number(self.comparison.cost_of_capital.times(100), 1))
     }
 
     /// How likely that is.
@@ -169,14 +179,14 @@ impl Answer {
         }
     }
 
-    /// Where less is paid for another option than for the cheapest, and why that is no contradiction.
+    /// Where less is paid for another option than for the cheapest, or its total is less, and why that is no contradiction.
     pub(super) fn paid_otherwise(&self) -> Vec<String> {
         let Some(cheapest) = self.comparison.cheapest.map(|at| self.option(at)) else { return Vec::new() };
         let less = |of: fn(&OptionAnswer) -> Decimal| {
             let able = self.comparison.options.iter().filter(|it| it.fails.is_empty());
             let least = able.min_by_key(|it| of(it))?;
             let by = of(cheapest) - of(least);
-            (by > Decimal::ZERO).then(|| (least.name.as_str(), self.money(by)))
+            (by.round(0) > Decimal::ZERO).then(|| (least.name.as_str(), self.money(by)))
         };
         let name = cheapest.name.as_str();
         let paid = less(|it| it.paid).map(|(other, by)| {
@@ -185,10 +195,13 @@ impl Answer {
                  less is paid by the end: payments count none of it."
             )
         });
-        let today = less(|it| it.present_value).map(|(other, by)| {
-            format!("As worth today, {other} is {by} less than {name}: what is paid later counts for less.")
+        let added_up = less(|it| it.total).map(|(other, by)| {
+            format!(
+                "Added up over all months, {other} totals {by} less than {name}, more of which is paid later: that counts \
+                 for less today."
+            )
         });
-        paid.into_iter().chain(today).collect()
+        paid.into_iter().chain(added_up).collect()
     }
 
     /// What moves the lead most.

@@ -322,8 +322,9 @@ fn range(answer: &Answer) -> Histogram {
         title,
         unit: answer.currency().to_string(),
         axes: format!(
-            "{} over {} months. The higher, the more of the draws",
+            "{}, {} over {} months. The higher, the more of the draws",
             answer.currency(),
+            answer.present_value(),
             answer.comparison.months
         ),
         edges: drawn.edges.clone(),

@@ -1,5 +1,7 @@
 //! What changes over the months: prices, moves, replacements.
 
+use proptest::prelude::*;
+
 use super::*;
 
 #[test]
@@ -123,4 +125,73 @@ fn a_refresh_is_a_step_and_the_annuity_is_no_payment() {
     let rented = paid(&compared.options[2])[1];
     let first = paid(long)[0];
     assert_eq!(months.round(6), quotient(first, rented - month).unwrap().round(6));
+}
+
+/// What an option costs by its lines, were all of it paid in equal parts at the end of each month, as worth today.
+fn evenly(option: &OptionAnswer, months: u32, rate: Decimal) -> Decimal {
+    let each = quotient(option.total, count(months)).unwrap();
+    Payments::level(Decimal::ZERO, each, months).present_value(rate)
+}
+
+#[test]
+fn owning_beside_rents_at_ten_percent_costs_least_where_its_present_value_is_least() {
+    // 64 GPUs, always busy, at 5.05 an hour: with capital as a yearly annuity renting totals less, and is worth more.
+    let machines =
+        Owning { staff: Staff { months_before: Decimal::ZERO, ..Staff::default() }, ..complete_example() };
+    for price in ["3", "3.4", "3.45", "3.5", "3.55", "3.6", "4"] {
+        let places = [own(machines.clone(), Gpus::Number(64)), on_demand(price)];
+        let entered = Scenario { months: 36, ..scenario(work(flat(60, 24)), places) };
+        let compared = entered.compare().unwrap();
+        let [ours, rented] = &compared.options[..] else { panic!() };
+        let least = usize::from(rented.present_value < ours.present_value);
+        assert_eq!(compared.cheapest, Some(least), "{price}");
+        assert_eq!(ours.total < rented.total, least == 0, "level payments rank alike: {price}");
+        // What the lines say is what is paid, to a cent in millions.
+        for option in [ours, rented] {
+            let lines = evenly(option, 36, entered.cost_of_capital);
+            assert!((lines - option.present_value).abs() < decimal(1, 2), "{lines} {}", option.present_value);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn what_costs_least_has_the_least_present_value(
+        months in 1u32..49,
+        rate_of_capital in 0i64..31,
+        gpus in 8i64..65,
+        growth in -3i64..4,
+        prices in prop::collection::vec((100i64..900, -40i64..41), 3),
+        upfront in 0i64..20_000,
+        life in 1i64..6,
+    ) {
+        let moving = |(price, yearly): (i64, i64)| Rate {
+            path: format!("{yearly} %").parse().unwrap(),
+            ..rate(&decimal(price, 2).to_string())
+        };
+        let rented = |at: usize| Place { on_demand: Some(moving(prices[at])), ..Place::default() };
+        let committed = Committed { rate: moving(prices[2]), upfront: upfront.into(), months: 12, gpus: Gpus::Number(16) };
+        let places = [
+            rented(0),
+            rented(1),
+            Place { committed: vec![committed], ..rented(0) },
+            Place { on_demand: Some(rate("9")), ..own(Owning { life_years: life.into(), ..Owning::default() }, Gpus::Number(64)) },
+        ];
+        let asked = Work { monthly_growth: decimal(growth, 2), ..work(flat(gpus, 20)) };
+        let entered = Scenario { months, cost_of_capital: decimal(rate_of_capital, 2), ..scenario(asked, places) };
+        let answer = crate::scenario::Answer::of(&entered).unwrap();
+        let compared = &answer.comparison;
+        let least = (0..compared.options.len()).min_by_key(|at| compared.options[*at].present_value);
+        prop_assert_eq!(compared.cheapest, least);
+        let lead = answer.lead.unwrap();
+        prop_assert!(!lead.ahead.is_negative());
+        // What is owned and always the same is paid by the month as its lines say.
+        if growth == 0 && months <= 12 {
+            let ours = &compared.options[3];
+            let off = evenly(ours, months, entered.cost_of_capital) - ours.present_value;
+            prop_assert!(off.abs() < decimal(1, 2), "{off}");
+        }
+    }
 }

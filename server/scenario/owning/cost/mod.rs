@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::capital::{annualized, capital_recovery_factor};
+use super::capital::{Annuity, monthly_recovery_factor};
 use super::{Hours, Link, Owning, Per, Purchase, Racks, Tenure};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, growth, one, product, quotient};
@@ -95,8 +95,21 @@ impl Owning {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn cost(&self) -> Result<OwningCost, Refused> {
+        self.cost_with(Annuity::Yearly)
+    }
+
+    /// The same beside what is paid by the month: what is paid once costs twelve payments a year, each at the end of its
+    /// month.
+    ///
+    /// # Errors
+    /// What cannot be computed with, in words.
+    pub fn cost_by_the_month(&self) -> Result<OwningCost, Refused> {
+        self.cost_with(Annuity::Monthly)
+    }
+
+    fn cost_with(&self, annuity: Annuity) -> Result<OwningCost, Refused> {
         let warnings = check::owning(self).warnings_or_refused()?;
-        let components = self.components();
+        let components = self.components(annuity);
         let total: Decimal = components.iter().map(|it| it.per_year).sum();
         let variable: Decimal = components.iter().map(|it| it.variable).sum();
         let hours = self.hours().into_iter();
@@ -119,35 +132,51 @@ impl Owning {
         })
     }
 
-    fn components(&self) -> Vec<Component> {
-        let mut components = vec![self.capital()];
+    fn components(&self, annuity: Annuity) -> Vec<Component> {
+        let mut components = vec![self.capital(annuity)];
         components.extend(self.lease());
         components.push(self.maintenance());
         components.extend(self.power());
-        components.extend([self.staff_component(), self.staff_before_component(), self.software()]);
-        components.extend(self.other_components());
+        components.extend([self.staff_component(), self.staff_before_component(annuity), self.software()]);
+        components.extend(self.other_components(annuity));
         components
     }
 
-    fn capital(&self) -> Component {
+    fn capital(&self, annuity: Annuity) -> Component {
         let Purchase { total, residual, .. } = self.purchase();
-        let amount = annualized(total, residual, self.cost_of_capital, self.life_years);
-        let factor = capital_recovery_factor(self.cost_of_capital, self.life_years);
-        let sold = quotient(residual, growth(self.cost_of_capital, self.life_years));
+        let (factor, recovery) = self.recovery(annuity);
+        let sold = quotient(residual, growth(self.cost_of_capital, self.life_years)).unwrap_or_default();
         fixed(
             Part::Capital,
             "Capital",
-            amount.unwrap_or_default(),
-            "(purchase − residual value today) × capital recovery factor",
+            product(&[total - sold, factor]),
+            match annuity {
+                Annuity::Yearly => "(purchase − residual value today) × capital recovery factor",
+                Annuity::Monthly => "(purchase − residual value today) × monthly recovery factor × 12",
+            },
             vec![
                 term("purchase", total, Unit::Money),
                 term("residual value", residual, Unit::Money),
-                term("residual value today", sold.unwrap_or_default(), Unit::Money),
+                term("residual value today", sold, Unit::Money),
                 term("cost of capital", self.cost_of_capital, Unit::SharePerYear),
                 term("life", self.life_years, Unit::Years),
-                term("capital recovery factor", factor.unwrap_or_default(), Unit::SharePerYear),
+                recovery,
             ],
         )
+    }
+
+    /// What one unit of money that is paid once costs in a year, and the term that a formula has of it.
+    fn recovery(&self, annuity: Annuity) -> (Decimal, Term) {
+        let (rate, life) = (self.cost_of_capital, self.life_years);
+        let factor = annuity.factor(rate, life).unwrap_or_default();
+        let term = match annuity {
+            Annuity::Yearly => term("capital recovery factor", factor, Unit::SharePerYear),
+            Annuity::Monthly => {
+                let monthly = monthly_recovery_factor(rate, life).unwrap_or_default();
+                term("monthly recovery factor", monthly, Unit::Number)
+            }
+        };
+        (factor, term)
     }
 
     fn lease(&self) -> Option<Component> {
@@ -234,10 +263,13 @@ impl Owning {
         )
     }
 
-    fn staff_before_component(&self) -> Component {
+    fn staff_before_component(&self, annuity: Annuity) -> Component {
         let paid = self.staff_before();
-        let mut component = self.once(Part::StaffBefore, "Staff hired before it runs", paid);
-        component.formula = "people × loaded cost × months ÷ 12 × capital recovery factor";
+        let mut component = self.once((Part::StaffBefore, "Staff hired before it runs"), paid, annuity);
+        component.formula = match annuity {
+            Annuity::Yearly => "people × loaded cost × months ÷ 12 × capital recovery factor",
+            Annuity::Monthly => "people × loaded cost × months ÷ 12 × monthly recovery factor × 12",
+        };
         component.terms.extend([
             term("people", self.people(), Unit::Number),
             term("loaded cost", self.staff.loaded_cost, Unit::MoneyPerYear),
@@ -259,7 +291,7 @@ impl Owning {
         )
     }
 
-    fn other_components(&self) -> Vec<Component> {
+    fn other_components(&self, annuity: Annuity) -> Vec<Component> {
         let others = self.others.iter().map(|other| {
             let amount = other.amount;
             let gpus = term("GPUs", count(self.gpus), Unit::Number);
@@ -291,22 +323,22 @@ impl Owning {
                 }
             }
         });
-        let once = self.one_offs.iter().map(|it| self.once(Part::OneOff, &it.name, it.amount));
+        let once = self.one_offs.iter().map(|it| self.once((Part::OneOff, &it.name), it.amount, annuity));
         others.chain(once).collect()
     }
 
     /// What is paid once, spread over the life as capital is.
-    fn once(&self, part: Part, name: &str, amount: Decimal) -> Component {
-        let factor = capital_recovery_factor(self.cost_of_capital, self.life_years).unwrap_or_default();
+    fn once(&self, (part, name): (Part, &str), amount: Decimal, annuity: Annuity) -> Component {
+        let (factor, recovery) = self.recovery(annuity);
         fixed(
             part,
             name,
             product(&[amount, factor]),
-            "amount × capital recovery factor",
-            vec![
-                term("amount", amount, Unit::Money),
-                term("capital recovery factor", factor, Unit::SharePerYear),
-            ],
+            match annuity {
+                Annuity::Yearly => "amount × capital recovery factor",
+                Annuity::Monthly => "amount × monthly recovery factor × 12",
+            },
+            vec![term("amount", amount, Unit::Money), recovery],
         )
     }
 }

@@ -19,11 +19,11 @@ pub struct Simulation {
     pub seed: u64,
     pub draws: u32,
     pub options: Vec<Outcome>,
-    /// Edges of the bars, from the least total to the greatest.
+    /// Edges of the bars, from the least present value to the greatest.
     pub edges: Vec<Decimal>,
 }
 
-/// An option's totals.
+/// An option's present values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     /// A tenth, a half and nine tenths of the draws cost no more.
