@@ -15,6 +15,9 @@ use super::system::{System, system, systems};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
+/// What prices of systems, people and energy are shipped in.
+const SHIPPED: &str = "USD";
+
 /// What is asked of a new cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
@@ -85,7 +88,32 @@ impl Start {
             utilization: cells.percent("utilization", (0, 100)),
             cost_of_capital: cells.percent("cost_of_capital", (0, 100)),
         };
+        start.refuse_dollars(&mut cells);
         cells.finish(start)
+    }
+
+    /// What the form begins with is in dollars, which in another currency is nobody's price.
+    fn refuse_dollars<T: Texts>(&self, cells: &mut Cells<'_, T>) {
+        if self.currency.as_str() == SHIPPED {
+            return;
+        }
+        let shipped = Self::defaults(&self.system, self.since);
+        let asked = ["node_price", "network_price", "price_per_kwh", "loaded_cost"];
+        let colocation = self.colocation.map(|_| "colocation_price");
+        for name in asked.into_iter().chain(colocation) {
+            let is_price = |it: &&String| it.parse::<Decimal>().is_ok_and(|it| !it.is_zero());
+            let Some(amount) = shipped.get(name).filter(is_price) else { continue };
+            if cells.optional(name) == amount {
+                let end = if amount.contains('.') { "0" } else { ".00" };
+                cells.refuse(
+                    name,
+                    format!(
+                        "a price in {}; {amount} is what is shipped, in {SHIPPED} (if it is yours, write {amount}{end})",
+                        self.currency
+                    ),
+                );
+            }
+        }
     }
 
     /// What a new form begins with, for a system.

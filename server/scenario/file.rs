@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::check::{Finding, Severity};
 use super::comparison::Scenario;
+use super::shipped::{self, Missing};
 
 /// Why a file is no scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +44,18 @@ pub fn read(text: &str) -> Result<Scenario, Vec<Wrong>> {
         vec![Wrong { line: at(error.span()), key: String::new(), message: error.message().to_owned() }]
     })?;
     let tree = DeValue::Table(tree.into_inner());
-    let mut scenario: Scenario = serde_path_to_error::deserialize(value(&tree)).map_err(|error| {
+    let mut document = value(&tree);
+    let currency = document.get("currency").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let missing = shipped::convert(&mut document);
+    if !missing.is_empty() {
+        let told = |it: &Missing| Wrong {
+            line: at(span(&tree, &it.path)),
+            key: it.path.join("."),
+            message: it.message(&currency),
+        };
+        return Err(missing.iter().map(told).collect());
+    }
+    let mut scenario: Scenario = serde_path_to_error::deserialize(document).map_err(|error| {
         let path: Vec<String> = error.path().iter().filter_map(step).collect();
         // Of a key that is unknown the path ends at its table; the message names it.
         let message = error.inner().to_string();
@@ -178,6 +190,67 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
         let scenario = read(&text).unwrap();
         assert_eq!(scenario.options[1].places[0].blocks[0].rate.path.to_string(), "6: 0.8");
         assert_eq!(read(&write(&scenario).unwrap()).unwrap(), scenario);
+    }
+
+    #[test]
+    fn what_is_shipped_in_dollars_is_asked_for_in_another_currency() {
+        let owned =
+            "owned = { gpus = 8, machines = { residual = { by = \"share\", share = 0.2 } }, refresh = {} }";
+        let text = SMALL
+            .replace("months = 36", "months = 36\ncurrency = \"JPY\"")
+            .replace("owned = { gpus = \"best\", machines = { node_price = 375_000, staff = { loaded_cost = 250000.50 } } }", owned);
+        let told: Vec<String> = read(&text).unwrap_err().iter().map(Wrong::to_string).collect();
+        let machines = "line 18: option.1.place.0.owned.machines";
+        assert_eq!(
+            told[0],
+            format!(
+                "{machines}.node_price: expected a price in JPY; the shipped default is 375000 USD of 2025-03. Enter yours, or \
+                 what a dollar is worth: dollar = {{ worth = …, date = …, source = \"…\" }}"
+            )
+        );
+        for (at, field) in ["node_price", "tariff", "staff.loaded_cost", "fabric.price"].iter().enumerate() {
+            assert!(
+                told[at].starts_with(&format!("{machines}.{field}: expected a price in JPY")),
+                "{told:#?}"
+            );
+        }
+        assert_eq!(told.len(), 4);
+
+        let dollar = "[dollar]\nworth = 149.5\ndate = 2026-10-01\nsource = \"ECB\"\n\n[[work]]";
+        let scenario = read(&text.replacen("[[work]]", dollar, 1)).unwrap();
+        let machines = &scenario.options[1].places[0].owned.as_ref().unwrap().machines;
+        assert_eq!(machines.node_price, 56_062_500.into());
+        assert_eq!(machines.fabric.per_node(), 7_475_000.into());
+        assert_eq!(
+            (machines.tariff, machines.staff.loaded_cost),
+            ("14.95".parse().unwrap(), 37_375_000.into())
+        );
+        assert_eq!(read(&write(&scenario).unwrap()).unwrap(), scenario, "written whole, and read the same");
+    }
+
+    #[test]
+    fn a_list_in_dollars_is_converted_or_refused() {
+        let moved = "name = \"On demand\"\nplace = [{ moved = [{ name = \"Data\", rates = { of = \"aws\" }, gigabytes = 1000, every = \"once\" }],";
+        let text = SMALL
+            .replace("months = 36", "months = 36\ncurrency = \"JPY\"")
+            .replace("name = \"On demand\"\nplace = [{", moved)
+            .replace(
+                "machines = {",
+                "machines = { tariff = 20, fabric = { by = \"node\", price = 7_000_000 },",
+            );
+        let told: Vec<String> = read(&text).unwrap_err().iter().map(Wrong::to_string).collect();
+        assert_eq!(told.len(), 1, "{told:#?}");
+        assert!(told[0].contains("option.0.place.0.moved.0.rates.of: AWS: its list is in USD"), "{told:#?}");
+        let cost = |text: &str| {
+            let found = read(text).unwrap().compare().unwrap();
+            found.options[0].places[0].moved[0].clone()
+        };
+        let converted = cost(&text.replacen("[[work]]", "dollar = { worth = 150 }\n[[work]]", 1));
+        // 900 GB at 0.09 dollars.
+        assert_eq!(converted.cost, (81 * 150).into());
+        assert_eq!(converted.each.total.value, Some(converted.cost));
+        let dollars = cost(&text.replace("currency = \"JPY\"", ""));
+        assert_eq!(dollars.cost, 81.into());
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //! where there are no hours) is `None`, never 0 and never infinite.
 //!
 //! Conventions that all of it shares: a year has 8,760 hours and a month 730, a twelfth of it; amounts are in one
-//! currency, whichever it is; nothing is rounded but to [`arithmetic`]'s digits, money only where it is displayed.
+//! currency, whichever it is, and what is [`shipped`] in dollars is converted or asked for; nothing is rounded but to
+//! [`arithmetic`]'s digits, money only where it is displayed.
 //!
 //! What is computed in each file stands at its top, with its formulas. Owning: [`owning`], [`break_even`], [`capacity`].
 //! Renting: [`rent`], [`spot`], [`commitment`], [`price`]; moving data away from it: [`egress`]. The work itself:
@@ -41,6 +42,7 @@ pub mod price;
 pub mod profile;
 pub mod rent;
 pub mod serving;
+pub mod shipped;
 pub mod silicon;
 pub mod sizing;
 pub mod slices;

@@ -52,7 +52,10 @@ fn it_compares_without_a_server_and_every_figure_is_in_the_json() {
     assert!(told.contains("Reserved, the cheapest") && told.contains("367920.00"), "{told}");
     // 9,519.20 less a month for a year, at 10 %.
     assert!(told.contains("Present value at 10 % a year "), "{told}");
-    assert!(told.contains("Reserved is 108523.") && told.contains(" ahead of On demand in present value"), "{told}");
+    assert!(
+        told.contains("Reserved is 108523.") && told.contains(" ahead of On demand in present value"),
+        "{told}"
+    );
     assert!(told.contains("It costs least in 99.94 % of them"), "{told}");
     assert!(told.contains("With On demand at or below 5.25 (now 6.88) On demand costs less"), "{told}");
 }
@@ -66,4 +69,24 @@ fn what_is_wrong_with_a_file_is_told_with_line_and_key() {
     assert!(answer.stdout.is_empty());
     let broken = compare(&SMALL.replace("months = 12\n\n", "months = \n\n"), &[]);
     assert!(String::from_utf8(broken.stderr).unwrap().contains("line 3: "));
+}
+
+#[test]
+fn in_another_currency_what_is_shipped_in_dollars_is_asked_for_by_field_and_line() {
+    let yen = SMALL.replace("months = 12\n", "months = 12\ncurrency = \"JPY\"\n");
+    let owned = format!("{yen}\n[[option]]\nname = \"Our own\"\nplace = [{{ owned = {{ gpus = 8 }} }}]\n");
+    let answer = compare(&owned, &[]);
+    assert_eq!(answer.status.code(), Some(1));
+    let told = String::from_utf8(answer.stderr).unwrap();
+    let asked = "option.2.place.0.owned.machines.node_price: expected a price in JPY; the shipped default is 375000 USD of 2025-03";
+    assert!(told.contains(asked), "{told}");
+    let rated = owned.replacen(
+        "[[work]]",
+        "dollar = { worth = 150, date = 2026-10-31, source = \"ECB\" }\n[[work]]",
+        1,
+    );
+    let answer: Value = serde_json::from_slice(&compare(&rated, &["--json"]).stdout).unwrap();
+    let machines = &answer["comparison"]["options"][2]["places"][0]["machines"];
+    let price: Decimal = machines["node_price"].as_str().unwrap().parse().unwrap();
+    assert_eq!((price, answer["comparison"]["currency"].as_str()), (56_250_000.into(), Some("JPY")));
 }

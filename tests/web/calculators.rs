@@ -86,3 +86,12 @@ async fn figures_one_may_have_read_are_put_right(db: PgPool) {
     }
     assert!(text.contains("$18,628") && text.contains("24,906.24 dollars a year"), "{text}");
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_list_in_dollars_is_refused_in_another_currency(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let page = finance.get("/scenarios/calculators/egress?currency=JPY").await;
+    assert!(page.body.contains("This list is in USD: choose one price"), "{}", page.body);
+    let own = "/scenarios/calculators/egress?currency=JPY&rates.of=flat&rates.price=13";
+    assert!(finance.get(own).await.body.contains("6,500,000"), "500,000 GB at 13 yen");
+}

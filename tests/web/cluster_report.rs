@@ -296,7 +296,17 @@ async fn prices_in_dollars_need_a_rate_where_a_cluster_is_paid_in_euros(db: PgPo
     let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
     let since = format!("{}-01", month(6));
     let fields = [("name", "Paris"), ("site", "Paris"), ("since", since.as_str()), ("currency", "EUR")];
-    admin.submit("/clusters/new", "/clusters/new", &fields).await;
+    // What the form begins with is in dollars, and nobody's price in euros.
+    let refused = admin.submit("/clusters/new", "/clusters/new", &fields).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("a price in EUR; 375000 is what is shipped, in USD"), "{}", refused.body);
+    let prices = [
+        ("node_price", "350000"),
+        ("network_price", "45000"),
+        ("price_per_kwh", "0.12"),
+        ("loaded_cost", "120000"),
+    ];
+    admin.submit("/clusters/new", "/clusters/new", &[&fields[..], &prices[..]].concat()).await;
     let before = json(&mut admin, "/clusters/paris.json").await;
     assert_eq!(
         (&before["cloud"]["rate"], &before["cloud"]["listed"][0]),

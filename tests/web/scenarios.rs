@@ -220,7 +220,7 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
         ("/option/0/place/0/on_demand/path", "cheaper", "Expected a change a year such as -20 %"),
         ("/months", "0", "expected 1 to 120 months"),
         ("/months", "a year", "Expected a whole number."),
-        ("/currency", "dollars", "expected a currency of ISO 4217"),
+        ("/currency", "dollars", "Expected a currency of ISO 4217"),
         ("/option/0/name", "", "expected a name"),
         ("/option/0/place/0/on_demand/date", "soon", "Expected a date"),
         ("/option/2/place/0/committed/0/gpus", "many", "or best: as many as cost least"),
@@ -717,4 +717,39 @@ on_demand = { price = 3 }
     let table = finance.get(&format!("{}.csv", loaded.location())).await;
     assert!(table.body.contains("\nReserved,AWS,serving,Committed for 12 months,"), "{}", table.body);
     assert!(table.body.contains("\nReserved,AWS,training,On demand,"), "{}", table.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_template_in_another_currency_is_converted_at_a_dated_rate_or_asks_for_one(db: PgPool) {
+    const NODE: &str = "[name='/option/0/place/0/owned/machines/node_price']";
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let asked = "/scenarios/templates/ten-nodes?set=/currency=JPY";
+    let page = finance.get(asked).await;
+    let refused = html::text(&page.body, "#refused");
+    assert!(refused.contains("Expected what a US dollar is worth in this currency"), "{refused}");
+    assert!(refused.contains("375,000 USD of 2025-03"), "{refused}");
+    assert_eq!(html::attributes(&page.body, NODE, "value"), ["375000"], "dollars still");
+
+    let typed = finance.get(&format!("{asked}&set=/dollar/worth=150&set=/dollar/date=2026-10-31")).await;
+    assert!(html::text(&typed.body, ".answer").contains(" JPY over 36 months"), "{}", typed.body);
+    assert_eq!(html::attributes(&typed.body, NODE, "value"), ["56250000"]);
+
+    // An exchange rate of the organization is taken, with its month and source.
+    let month = chrono::Utc::now().format("%Y-%m").to_string();
+    let rate = [("month", month.as_str()), ("currency", "USD"), ("rate", "149.5"), ("quoted_in", "JPY")];
+    finance.submit("/rates", "/rates", &rate).await;
+    let page = finance.get(asked).await;
+    assert!(html::text(&page.body, ".answer").contains(" JPY over 36 months"));
+    assert_eq!(html::attributes(&page.body, NODE, "value"), ["56062500"]);
+    assert_eq!(html::attributes(&page.body, "[name='/dollar/worth']", "value"), ["149.5"]);
+    let date = html::attributes(&page.body, "[name='/dollar/date']", "value");
+    assert_eq!(date, [format!("{month}-01")]);
+    let source = html::attributes(&page.body, "[name='/dollar/source']", "value");
+    assert!(source[0].starts_with("exchange rate of "), "{source:?}");
+    // Whatever rates come later, the address says which one it was.
+    let link = html::attributes(&page.body, "span.files a", "href");
+    assert!(link[0].contains("set=/dollar/worth=149.5"), "{link:?}");
+    let answer = json(&mut finance, &link[1]).await;
+    assert_eq!(answer["scenario"]["currency"], "JPY");
 }

@@ -8,8 +8,10 @@ use super::{Findings, owning, path, porting, refresh, service, shape, transfer};
 use crate::accelerator;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, decimal, floor, growth, one, product, quotient};
-use crate::scenario::comparison::{Alternative, Block, Committed, Gpus, Owned, Place, Rate, Scenario, Work};
-use crate::scenario::owning::Tenure;
+use crate::scenario::comparison::{
+    Alternative, Block, Committed, Gpus, Owned, Place, Rate, SHIPPED, Scenario, Work,
+};
+use crate::scenario::owning::{Owning, Tenure};
 use crate::scenario::path::Path;
 use crate::scenario::profile::{Shape, in_gpus};
 
@@ -35,6 +37,13 @@ pub fn scenario(scenario: &Scenario) -> Findings {
     found.share("cost_of_capital", scenario.cost_of_capital);
     if !scenario.currency.is_standard() {
         found.refuse("currency", &scenario.currency, "expected a currency of ISO 4217, such as USD");
+    }
+    if let Some(worth) = scenario.dollar.worth {
+        let message = "expected what a US dollar is worth, from 0.000001 to 1,000,000";
+        found.between("dollar.worth", worth, decimal(1, 6), 1_000_000.into(), message);
+        if scenario.currency.as_str() == SHIPPED && worth != one() {
+            found.refuse("dollar.worth", worth, "the scenario is in US dollars; leave it out");
+        }
     }
     many("work", scenario.work.len(), MOST_WORKS, &mut found);
     many("option", scenario.options.len(), MOST_OPTIONS, &mut found);
@@ -188,6 +197,13 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     for (at, moved) in place.moved.iter().enumerate() {
         found.add_all(&format!("{field}.moved.{at}"), &transfer(&moved.transfer()));
+        if moved.is_in_dollars() && scenario.of_a_dollar().is_none() {
+            let message = format!(
+                "its list is in {SHIPPED}: enter what a dollar is worth in {} (dollar.worth), or a price of your own (flat)",
+                scenario.currency
+            );
+            found.refuse(&format!("{field}.moved.{at}.rates.of"), moved.rates.tariff().name, &message);
+        }
     }
     if let Some(port) = &place.porting {
         found.add_all(&format!("{field}.porting"), &porting(&port.porting()));
@@ -208,6 +224,11 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     if let Some(owned) = &place.owned {
         found.add_all(&format!("{field}.owned.machines"), &owning(&owned.machines));
+        let (price, shipped) = (owned.machines.node_price, Owning::default().node_price);
+        if scenario.of_a_dollar().is_none() && price == shipped {
+            let message = format!("is the shipped price in {SHIPPED}; is it one in {}?", scenario.currency);
+            found.warn(&format!("{field}.owned.machines.node_price"), price, &message);
+        }
         size(owned.gpus, &format!("{field}.owned"), found);
         whole_nodes(owned, &format!("{field}.owned.gpus"), found);
         let term = product(&[owned.machines.life_years, 12.into()]);

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::Block;
 use super::cheaper::CheaperHours;
+use super::currency::{Dollar, SHIPPED};
 use super::moved::Moved;
 use super::porting::Port;
 use super::spend::Spend;
@@ -29,6 +30,9 @@ pub struct Scenario {
     pub note: String,
     /// Of every amount in it.
     pub currency: Currency,
+    /// What a US dollar is worth in it: what shipped prices are converted at.
+    #[serde(skip_serializing_if = "Dollar::is_unknown")]
+    pub dollar: Dollar,
     /// Over how many months everything is compared. 36: the life that machines are mostly planned for.
     pub months: u32,
     /// What money costs in a year. 0.10, an assumption: take your own.
@@ -45,7 +49,8 @@ impl Default for Scenario {
         Self {
             name: String::new(),
             note: String::new(),
-            currency: Currency::exactly("USD"),
+            currency: Currency::exactly(SHIPPED),
+            dollar: Dollar::default(),
             months: 36,
             cost_of_capital: decimal(10, 2),
             seed: 1,

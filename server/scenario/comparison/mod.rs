@@ -16,6 +16,7 @@ mod block;
 mod break_evens;
 mod cheaper;
 mod coverage;
+mod currency;
 mod curves;
 mod duration;
 mod entered;
@@ -33,6 +34,7 @@ pub use answer::{
 };
 pub use block::Block;
 pub use cheaper::CheaperHours;
+pub use currency::{Dollar, SHIPPED, at_rate};
 pub use curves::{Crossing, Curve, Curves, Repaid, curves, repaid};
 pub use duration::{Duration, DurationLayer, duration};
 pub use entered::{

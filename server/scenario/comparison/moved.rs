@@ -9,9 +9,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::bill::Bill;
+use super::currency::at_rate;
 use super::entered::Alternative;
 use crate::money::Decimal;
-use crate::scenario::arithmetic::count;
+use crate::scenario::arithmetic::{count, one, quotient};
 use crate::scenario::check::{MOST_GIGABYTES, Refused};
 use crate::scenario::egress::{Hop, Rates, Transfer, TransferCost};
 use crate::scenario::figure::{Unit, term};
@@ -90,13 +91,40 @@ pub(super) fn on_one_account(option: &Alternative) -> Cow<'_, Alternative> {
     Cow::Owned(shared)
 }
 
+/// What lists and gateways ask in US dollars, in the currency of the scenario. Without a rate nothing of it comes here.
+fn in_currency(moved: &Moved, mut each: TransferCost, dollar: Option<Decimal>) -> TransferCost {
+    let Some(rate) = dollar.filter(|rate| *rate != one() && moved.is_in_dollars()) else { return each };
+    let tiers = each.parts.len() - moved.hops.len();
+    let is_listed = !matches!(moved.rates, Rates::Free | Rates::Flat { .. });
+    for (at, part) in each.parts.iter_mut().enumerate() {
+        let is_entered = match at.checked_sub(tiers) {
+            None => !is_listed,
+            Some(hop) => matches!(moved.hops[hop], Hop::Region { .. }),
+        };
+        if is_entered {
+            continue;
+        }
+        part.value = part.value.map(|value| at_rate(value, rate));
+        for price in part.terms.iter_mut().filter(|it| it.name == "price") {
+            price.value = at_rate(price.value, rate);
+        }
+    }
+    let total: Decimal = each.parts.iter().filter_map(|part| part.value).sum();
+    each.total.value = Some(total);
+    each.per_gigabyte.value = quotient(total, moved.gigabytes);
+    for cost in each.per_gigabyte.terms.iter_mut().filter(|it| it.name == "cost") {
+        cost.value = total;
+    }
+    each
+}
+
 impl Bill<'_> {
     /// What is paid for data on its way here.
     pub(super) fn moved(&mut self) -> Result<Vec<MovedAnswer>, Refused> {
         let asked = self.asked();
         let mut answers = Vec::with_capacity(asked.place.moved.len());
         for moved in &asked.place.moved {
-            let each = moved.transfer().cost()?;
+            let each = in_currency(moved, moved.transfer().cost()?, asked.scenario.of_a_dollar());
             let of_one: Decimal = each.parts.iter().filter_map(|it| it.value).sum();
             // Each tier and each hop with its price.
             let mut terms: Vec<_> = each.parts.iter().flat_map(|it| it.terms.clone()).collect();

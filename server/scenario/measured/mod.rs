@@ -16,7 +16,7 @@ use serde::Serialize;
 pub use layers::{HowPaid, Reconciled};
 pub use options::TooDear;
 
-use super::comparison::{Alternative, Scenario, Work};
+use super::comparison::{Alternative, Dollar, SHIPPED, Scenario, Work};
 use super::owning::Owning;
 use super::price::Price;
 use super::profile::Shape;
@@ -244,6 +244,18 @@ impl Measured {
         self.period.name()
     }
 
+    /// What lists in dollars are converted at, where the scenario is in another currency.
+    fn worth_of_a_dollar(&self) -> Dollar {
+        match self.dollar {
+            Some(worth) if self.currency.as_str() != SHIPPED => Dollar {
+                worth: Some(worth),
+                date: Some(self.period.last().first_day()),
+                source: "exchange rates of the organization".to_owned(),
+            },
+            _ => Dollar::default(),
+        }
+    }
+
     /// A scenario of it; none where no accelerator was used.
     pub fn scenario(&self) -> Option<Made> {
         let (used, without_hours): (Vec<&Used>, Vec<&Used>) =
@@ -257,6 +269,7 @@ impl Measured {
         let mut scenario = Scenario {
             name: format!("{}, {}", self.whose, self.when()),
             currency: self.currency.clone(),
+            dollar: self.worth_of_a_dollar(),
             work: taken.iter().map(|it| it.work()).collect(),
             ..Scenario::default()
         };

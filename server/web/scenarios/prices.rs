@@ -9,7 +9,10 @@ use super::ledger::known;
 use crate::accelerator;
 use crate::accounts::Person;
 use crate::clock;
+use crate::exchange::{self, Rates, Used};
+use crate::ledger;
 use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
 use crate::report::{Answers, PaidPrices};
 use crate::scenario::check::{Findings, prices as check_prices};
 use crate::scenario::comparison::Scenario;
@@ -23,6 +26,9 @@ const SHOWN: usize = 12;
 /// Instead of the id of an offer: what the organization paid.
 const OURS: &str = "ours";
 
+/// Months whose exchange rates are looked at: what is older is no rate of today.
+const RATES_OF: u32 = 24;
+
 static SHIPPED: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::shipped().clone()));
 
 #[derive(Clone, Debug)]
@@ -32,11 +38,20 @@ pub(super) struct Prices {
     list: Arc<Catalogue>,
     /// None where nothing was asked of the ledger.
     paid: Option<PaidPrices>,
+    /// Exchange rates of the last months, and these, the newest first.
+    rates: Rates,
+    months: Vec<BillingMonth>,
 }
 
 impl Default for Prices {
     fn default() -> Self {
-        Self { revision: 0, list: Arc::clone(&SHIPPED), paid: None }
+        Self {
+            revision: 0,
+            list: Arc::clone(&SHIPPED),
+            paid: None,
+            rates: Rates::default(),
+            months: Vec::new(),
+        }
     }
 }
 
@@ -61,7 +76,17 @@ impl Prices {
     ) -> Result<Self> {
         let current = crate::prices::revision(&mut *db).await?;
         let revision = known("prices", revision, current)?;
-        Ok(Self { revision, list: answers.list(db, revision).await?, paid: None })
+        let list = answers.list(&mut *db, revision).await?;
+        let month = BillingMonth::of(clock::now().date_naive());
+        let months: Vec<BillingMonth> = (0..RATES_OF).map(|ago| month.minus(ago)).collect();
+        let sequence = ledger::sequence(&mut *db).await?;
+        let rates = exchange::rates(db, month.minus(RATES_OF), month, sequence).await?;
+        Ok(Self { revision, list, paid: None, rates, months })
+    }
+
+    /// What a currency was worth in another in the newest month that says so.
+    pub(super) fn exchange(&self, from: &Currency, into: &Currency) -> Option<Used> {
+        self.months.iter().find_map(|month| self.rates.find(*month, from, into))
     }
 
     /// The same, and what whoever looks paid in the last quarter that is over, as far as they see it.

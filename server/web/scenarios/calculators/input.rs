@@ -8,6 +8,7 @@ use super::super::super::words::stated;
 use super::super::field;
 use crate::accelerator;
 use crate::money::{Currency, Decimal};
+use crate::scenario::comparison::SHIPPED;
 use crate::scenario::figure::{Figure, Unit};
 
 /// The currency of every amount, which each calculator asks for.
@@ -160,7 +161,23 @@ impl<'a> Values<'a> {
     /// What means nothing, and what would.
     pub(super) fn misread(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
         let both = self.inputs.iter().zip(&self.texts);
-        both.filter_map(|(input, text)| input.check(text).err().map(|expected| (input.name, expected)))
+        both.filter_map(move |(input, text)| {
+            let wrong = input.check(text).err().or_else(|| self.in_dollars(input.name, text));
+            wrong.map(|expected| (input.name, expected))
+        })
+    }
+
+    /// Why a list of prices does not hold in the currency that was entered.
+    fn in_dollars(&self, name: &str, text: &str) -> Option<&'static str> {
+        if self.currency().as_str() == SHIPPED {
+            return None;
+        }
+        match (name, text) {
+            ("rates.of", "flat" | "free") => None,
+            ("rates.of", _) => Some("this list is in USD: choose one price, and enter it in your currency"),
+            ("nat" | "zones", "yes") => Some("its price is in USD: enter yours across regions"),
+            _ => None,
+        }
     }
 
     /// As it was entered.

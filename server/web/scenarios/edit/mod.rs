@@ -2,8 +2,9 @@
 //!
 //! Edits are applied in their order. A number is *set*; options, places and ways of paying are *added*, *copied* and
 //! *removed*, and so is the kind of a demand or a room, which brings fields of its own. Between two edits of the second
-//! kind fields stay where they are, so that a field is set at most once.
+//! kind fields stay where they are, so that a field is set at most once. Another currency converts every amount ([`currency`]).
 
+mod currency;
 mod structure;
 mod text;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 use super::field::{Field, fields};
 use super::prices::Prices;
+use crate::scenario::arithmetic::one;
 use crate::scenario::comparison::Scenario;
 use crate::web::error::{Error, Result};
 
@@ -102,7 +104,7 @@ fn is_kind(pointer: &str) -> bool {
         "/draw/of",
         "/rates/of",
     ];
-    kinds.iter().any(|it| pointer.ends_with(it))
+    pointer == currency::POINTER || kinds.iter().any(|it| pointer.ends_with(it))
 }
 
 fn refusal(name: &str, value: &str, expected: &str) -> Error {
@@ -124,18 +126,21 @@ impl Edited {
             misread: Vec::new(),
             prices: Arc::clone(prices),
         };
+        edited.take_dollar(&edits);
+        let mut found = Vec::new();
         let mut rest = edits.as_slice();
         while let Some(first) = rest.first() {
             let plain = rest.iter().take_while(|it| !it.is_of_structure()).count();
             let (now, later) = rest.split_at(plain.max(1));
             if plain == 0 {
-                edited.restructure(first)?;
+                found.extend(edited.restructure(first)?);
             } else {
                 edited.set(now)?;
             }
             rest = later;
         }
-        edited.edits = edits;
+        // An exchange rate that was found stays in the address, whatever rates are entered later.
+        edited.edits = found.into_iter().chain(edits).collect();
         Ok(edited)
     }
 
@@ -218,6 +223,9 @@ impl Edited {
         let mut tree = tree(&self.scenario);
         for edit in edits {
             let Edit::Set(pointer, text) = edit else { continue };
+            if currency::is_of_dollar(pointer) {
+                continue;
+            }
             let Some(field) = known.iter().find(|it| it.pointer == *pointer) else {
                 return Err(refusal("set", pointer, "a field of this scenario, such as /months"));
             };
@@ -237,12 +245,29 @@ impl Edited {
         self.take(tree)
     }
 
-    fn restructure(&mut self, edit: &Edit) -> Result<()> {
+    /// What else was found out for it belongs into the address, too.
+    fn restructure(&mut self, edit: &Edit) -> Result<Vec<Edit>> {
+        if let Edit::Set(pointer, code) = edit
+            && pointer == currency::POINTER
+        {
+            return Ok(self.convert(code));
+        }
+        let (dollar, found) = if structure::brings_dollars(edit) {
+            let Some((dollar, found)) = self.dollar() else {
+                self.ask_for_dollar();
+                return Ok(Vec::new());
+            };
+            (dollar, found)
+        } else {
+            (one(), Vec::new())
+        };
         let mut tree = tree(&self.scenario);
         let done = match edit {
-            Edit::Set(pointer, kind) => structure::change_kind(&mut tree, pointer, kind),
+            Edit::Set(pointer, kind) => structure::change_kind(&mut tree, pointer, kind, dollar),
             Edit::Copy(pointer) => structure::copy(&mut tree, pointer),
-            Edit::Add(pointer) => structure::add(&mut tree, pointer, &self.scenario, self.prices.list()),
+            Edit::Add(pointer) => {
+                structure::add(&mut tree, pointer, (&self.scenario, dollar), self.prices.list())
+            }
             Edit::Remove(pointer) => structure::remove(&mut tree, pointer),
         };
         if done.is_none() {
@@ -250,8 +275,9 @@ impl Edited {
             return Err(refusal(name, &value, "a part of this scenario that can be changed so"));
         }
         // Texts stand where their fields were.
-        self.misread.clear();
-        self.take(tree)
+        self.misread.retain(|it| currency::is_of_dollar(&it.pointer));
+        self.take(tree)?;
+        Ok(found)
     }
 
     fn take(&mut self, tree: Value) -> Result<()> {

@@ -1,11 +1,12 @@
 //! Edits that decide which fields there are: what is added, copied, removed, and of which kind a thing is.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::Edit;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::one;
-use crate::scenario::comparison::Scenario;
-use crate::scenario::owning::{Draw, Fabric, Residual, Step};
+use crate::scenario::comparison::{Port, Scenario, at_rate};
+use crate::scenario::owning::{Draw, Owning, Residual, Step};
 use crate::scenario::price::{Catalogue, Price, Tier};
 
 /// A pointer's end and what it stands in.
@@ -21,7 +22,25 @@ fn item<'a>(tree: &'a mut Value, pointer: &str) -> Option<(&'a mut Vec<Value>, u
     (at < list.len()).then_some((list, at))
 }
 
-pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str) -> Option<()> {
+/// Whether what an edit brings is shipped with a price in US dollars.
+pub(super) fn brings_dollars(edit: &Edit) -> bool {
+    match edit {
+        Edit::Add(pointer) => {
+            let name = parent(pointer).map_or("", |(_, name)| name);
+            ["owned", "porting", "spend", "moved"].contains(&name)
+        }
+        Edit::Set(pointer, kind) => {
+            let tag = parent(pointer).map_or("", |(_, name)| name);
+            let kind = (tag, kind.as_str());
+            let is_listed = tag == "of" && !["node", "gpu", "free"].contains(&kind.1);
+            is_listed || [("by", "node"), ("by", "port"), ("in", "colocation")].contains(&kind)
+        }
+        Edit::Copy(_) | Edit::Remove(_) => false,
+    }
+}
+
+/// A kind with what it brings. A dollar of what is shipped is worth so much.
+pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str, dollar: Decimal) -> Option<()> {
     let (whole, tag) = parent(pointer)?;
     let before = tree.pointer_mut(whole)?;
     let gpus = ["gpus", "base", "high"].iter().find_map(|name| before.get(name)?.as_str().map(str::to_owned));
@@ -40,18 +59,19 @@ pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str) -> Option
         }
         ("by", "share") => json!({ "by": kind, "share": "0.2" }),
         ("by", "age") => json!(Residual::default()),
-        ("by", "node") => json!(Fabric::default()),
-        ("by", "port") => json!({ "by": kind, "price": "1250", "per_node": 8 }),
+        ("by", "node") => json!(Owning::default().at_rate(dollar).fabric),
+        ("by", "port") => json!({ "by": kind, "price": at_rate(1250.into(), dollar), "per_node": 8 }),
         ("of", "node") => json!(Draw::default()),
         ("of", "gpu") => json!({ "of": kind, "idle_kw": "0.1", "load_kw": "0.7", "node_factor": "1.82" }),
-        ("of", "flat") => json!({ "of": kind, "price": "0.09" }),
+        ("of", "flat") => json!({ "of": kind, "price": at_rate(Decimal::new(9, 2), dollar) }),
         ("of", "aws" | "azure" | "google-premium" | "google-standard" | "free") => json!({ "of": kind }),
         ("nodes", "bought") => json!({ "nodes": kind }),
         // What a month costs is in an offer: 0 asks for it.
         ("nodes", "leased") => json!({ "nodes": kind, "price": "0" }),
         ("in", "own-room") => json!({ "in": kind }),
         ("in", "colocation") => {
-            json!({ "in": kind, "price": "200", "contracted_kw": null, "energy": "separate" })
+            let price = at_rate(200.into(), dollar);
+            json!({ "in": kind, "price": price, "contracted_kw": null, "energy": "separate" })
         }
         _ => return None,
     };
@@ -102,7 +122,12 @@ pub(super) fn remove(tree: &mut Value, pointer: &str) -> Option<()> {
     Some(())
 }
 
-pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &Catalogue) -> Option<()> {
+pub(super) fn add(
+    tree: &mut Value,
+    pointer: &str,
+    (scenario, dollar): (&Scenario, Decimal),
+    list: &Catalogue,
+) -> Option<()> {
     let (_, name) = parent(pointer)?;
     let accelerator = scenario.work.first().map(|it| it.accelerator.as_str()).unwrap_or_default();
     let offer = |tier| cheapest(scenario, list, accelerator, tier);
@@ -144,11 +169,16 @@ pub(super) fn add(tree: &mut Value, pointer: &str, scenario: &Scenario, list: &C
         }
         "per_million_tokens" if target.is_null() => json!({ "price": Decimal::ZERO }),
         "on_demand" if target.is_null() => rate(Tier::OnDemand),
-        "spend" if target.is_null() => json!({ "per_hour": "10", "months": scenario.months.min(36) }),
+        "spend" if target.is_null() => {
+            json!({ "per_hour": at_rate(10.into(), dollar), "months": scenario.months.min(36) })
+        }
         "spend_rate" if target.is_null() => rate(Tier::ThreeYears),
         "spot" if target.is_null() => json!({ "rate": rate(Tier::Spot) }),
         "cheaper_hours" if target.is_null() => json!({ "from": 20, "until": 6, "factor": "0.7" }),
-        "owned" | "porting" if target.is_null() => Value::Object(Map::new()),
+        "owned" if target.is_null() => json!({ "machines": Owning::default().at_rate(dollar) }),
+        "porting" if target.is_null() => {
+            json!({ "loaded_cost": at_rate(Port::default().loaded_cost, dollar) })
+        }
         _ => return None,
     };
     match target {

@@ -1,7 +1,7 @@
 //! What is asked: over how long, at which cost of capital.
 
 use super::{Maker, Part, Takes};
-use crate::scenario::comparison::Scenario;
+use crate::scenario::comparison::{SHIPPED, Scenario};
 
 pub(super) fn question(scenario: &Scenario) -> Part {
     let money = scenario.currency.to_string();
@@ -16,7 +16,15 @@ pub(super) fn question(scenario: &Scenario) -> Part {
         "What money costs that is bound.",
     );
     of.rare("note", "What it is about", Takes::Text, "", "");
-    of.rare("currency", "Currency", Takes::Text, "", "Of every amount; changing it converts nothing.");
+    of.rare("currency", "Currency", Takes::Text, "", "Of every amount. Another one converts them all.");
+    let (unit, hint) = if money == SHIPPED {
+        ("of the currency to convert to", "Empty: by your exchange rates, where there are some.")
+    } else {
+        ("MONEY", "What shipped prices and lists in dollars are converted at.")
+    };
+    of.rare("dollar/worth", "A US dollar is worth", Takes::NumberOrNone, unit, hint);
+    of.rare("dollar/date", "Rate of", Takes::DayOrNone, "", "");
+    of.rare("dollar/source", "Rate by", Takes::Text, "", "");
     of.rare("seed", "Seed of the draws", Takes::Whole, "", "The same seed draws the same.");
     let acts = vec![
         ("Add work".to_owned(), "add:/work".to_owned()),
