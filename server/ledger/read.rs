@@ -114,16 +114,36 @@ pub struct Reader<'s, S> {
     charges: Vec<(BillingMonth, CopyRows)>,
     known_keys: FxHashSet<u128>,
     known_tag_sets: FxHashSet<u128>,
-    keys: Vec<NewKey>,
-    tag_sets: Vec<(Uuid, Value)>,
-    /// Bytes of the texts of pending keys and tag sets, about.
-    pending_bytes: usize,
+    keys: Pending<NewKey>,
+    tag_sets: Pending<(Uuid, Value)>,
     scope_ids: FxHashMap<Scope, i64>,
     current: Option<Current>,
     reading: Reading,
     progress: Progress,
     /// Rows that the progress knows of.
     told: u64,
+}
+
+/// What waits to be sent together.
+struct Pending<T> {
+    items: Vec<T>,
+    /// Of their texts, about.
+    bytes: usize,
+}
+
+impl<T> Default for Pending<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), bytes: 0 }
+    }
+}
+
+impl<T> Pending<T> {
+    /// True when it is time to send them.
+    fn push(&mut self, item: T, bytes: usize) -> bool {
+        self.items.push(item);
+        self.bytes += bytes;
+        self.items.len() >= BATCH || self.bytes >= BATCH_BYTES
+    }
 }
 
 /// The scope of the row before, since rows of one scope stand together.
@@ -144,9 +164,8 @@ impl<'s, S: Sink> Reader<'s, S> {
             charges: Vec::new(),
             known_keys: FxHashSet::default(),
             known_tag_sets: FxHashSet::default(),
-            keys: Vec::new(),
-            tag_sets: Vec::new(),
-            pending_bytes: 0,
+            keys: Pending::default(),
+            tag_sets: Pending::default(),
             scope_ids: FxHashMap::default(),
             current: None,
             reading: Reading::default(),
@@ -298,15 +317,14 @@ impl<'s, S: Sink> Reader<'s, S> {
     fn note_key(&mut self, charge: &Charge, keyed: &Keyed) -> Result<(), Stopped> {
         if self.known_keys.insert(keyed.charge_key_id.as_u128()) {
             let is_in_key = keyed.accelerator.is_some() && !charge.resource_id.is_empty();
-            self.keys.push(NewKey {
+            let key = NewKey {
                 charge_key_id: keyed.charge_key_id,
                 key: charge.key.clone(),
                 resource_id: is_in_key.then(|| charge.resource_id.clone()),
                 tags: as_json(self.keyer.noisy_tags().quiet(&charge.tags)),
                 accelerator: keyed.accelerator,
-            });
-            self.pending_bytes += charge.text_bytes();
-            if self.keys.len() >= BATCH || self.pending_bytes >= BATCH_BYTES {
+            };
+            if self.keys.push(key, charge.text_bytes()) {
                 self.send_keys()?;
             }
         }
@@ -318,9 +336,8 @@ impl<'s, S: Sink> Reader<'s, S> {
                     self.reading.noisy_tags.insert(name.to_owned());
                 }
             }
-            self.tag_sets.push((id, as_json(self.keyer.noisy_tags().noisy(&charge.tags))));
-            self.pending_bytes += charge.text_bytes();
-            if self.tag_sets.len() >= BATCH || self.pending_bytes >= BATCH_BYTES {
+            let tags = as_json(self.keyer.noisy_tags().noisy(&charge.tags));
+            if self.tag_sets.push((id, tags), charge.text_bytes()) {
                 self.send_tag_sets()?;
             }
         }
@@ -389,8 +406,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         if self.known_keys.len() > MAX_REMEMBERED {
             self.known_keys.clear();
         }
-        self.pending_bytes = 0;
-        let keys = std::mem::take(&mut self.keys);
+        let keys = std::mem::take(&mut self.keys).items;
         if keys.is_empty() { Ok(()) } else { self.sink.send(Block::Keys(keys)) }
     }
 
@@ -398,7 +414,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         if self.known_tag_sets.len() > MAX_REMEMBERED {
             self.known_tag_sets.clear();
         }
-        let sets = std::mem::take(&mut self.tag_sets);
+        let sets = std::mem::take(&mut self.tag_sets).items;
         if sets.is_empty() { Ok(()) } else { self.sink.send(Block::TagSets(sets)) }
     }
 
@@ -422,5 +438,52 @@ impl From<Stopped> for ReadError {
 impl From<Refusal> for ReadError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::noise::NoisyTags;
+    use super::*;
+
+    /// Counts what is sent.
+    #[derive(Default)]
+    struct Counts {
+        keys: Vec<usize>,
+        tag_sets: Vec<usize>,
+    }
+
+    impl Sink for Counts {
+        fn send(&mut self, block: Block) -> Result<(), Stopped> {
+            match block {
+                Block::Keys(keys) => self.keys.push(keys.len()),
+                Block::TagSets(sets) => self.tag_sets.push(sets.len()),
+                _ => {}
+            }
+            Ok(())
+        }
+
+        fn scope_id(&mut self, _: &Scope) -> Result<i64, Stopped> {
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn tag_sets_beyond_a_mebibyte_are_still_sent_many_at_a_time() {
+        const ROWS: usize = 20_000;
+        let mut counts = Counts::default();
+        let keyer = Keyer::new(NoisyTags::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, Progress::default());
+        let mut charge = Charge::default();
+        for row in 0..ROWS {
+            charge.tags.clear();
+            charge.tags.set("run-id", &format!("run {row}"));
+            reader.charge(&mut charge, 0, row as u64 + 1).unwrap();
+        }
+        reader.finish().unwrap();
+        assert_eq!(counts.keys, [1]);
+        assert_eq!(counts.tag_sets.iter().sum::<usize>(), ROWS);
+        let blocks = counts.tag_sets.len();
+        assert!(blocks <= 2 * ROWS / BATCH, "{blocks} blocks for {ROWS} sets of tags");
     }
 }
