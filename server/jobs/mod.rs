@@ -42,7 +42,7 @@ const ATTEMPTS: i32 = 3;
 const WORKERS: usize = 2;
 
 /// A file that waits in the data directory to be imported.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Incoming {
     pub name: String,
     pub path: PathBuf,
@@ -83,17 +83,30 @@ pub async fn enqueue(
 }
 
 /// What became of the wish to cancel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Cancelled {
-    /// It had not begun, or had broken off; its files are gone.
-    Now,
+    /// It had not begun, or had broken off.
+    Now(Leftover),
     /// It is running and stops at the next rows.
     Soon,
     /// It had ended before.
     TooLate,
 }
 
-/// Cancels what waits, runs or has failed. Nothing of it counts, and its files are removed.
+/// Files of a job that nobody works on any more.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "the caller removes them once its transaction is committed"]
+pub struct Leftover(Vec<Incoming>);
+
+impl Leftover {
+    /// After the commit, and not before: a job that stays in the queue needs its files. What is not removed because the
+    /// process ends here, the next one sweeps.
+    pub fn remove(self) {
+        remove_incoming(&self.0);
+    }
+}
+
+/// Cancels what waits, runs or has failed. Nothing of it counts; the caller removes its files.
 pub async fn cancel(
     db: &mut PgConnection,
     batch_id: Uuid,
@@ -116,10 +129,7 @@ pub async fn cancel(
     Ok(match cancelled {
         None => Cancelled::TooLate,
         Some(job) if job.status == "running" => Cancelled::Soon,
-        Some(job) => {
-            remove_incoming(&job.files);
-            Cancelled::Now
-        }
+        Some(job) => Cancelled::Now(Leftover(job.files.0)),
     })
 }
 

@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::BufWriter;
 
+use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::generate::{self, Format, Plan};
+use gpuledger::jobs::{self, Cancelled, Inbox};
 use gpuledger::ledger::{self, Import, LookIn, Progress, Source, Status, WhenUnsure, gather};
-use sqlx::PgPool;
+use sqlx::{Connection as _, PgPool};
 use uuid::Uuid;
 
 use crate::support::{Focus, TestLedger};
@@ -72,4 +74,34 @@ async fn it_stops_and_leaves_nothing(db: PgPool) {
     assert_eq!(ledger::remove_orphans(&mut db, &ledger.originals).await.unwrap(), Some(0));
     drop(db);
     ledger.assert_balanced().await;
+}
+
+/// What cancels may still fail: then the job is as it was, and needs its files.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_cancellation_that_is_rolled_back_leaves_the_files_of_the_upload(db: PgPool) {
+    let folder = tempfile::tempdir().unwrap();
+    let by = Actor::command_line(Some("test"));
+    let mut arriving = Inbox::new(folder.path()).open(Uuid::new_v4()).unwrap();
+    let batch = arriving.batch_id;
+    let mut file = arriving.file("a.csv").unwrap();
+    file.write(b"a bill").await.unwrap();
+    file.finish().await.unwrap();
+    let mut db = db.acquire().await.unwrap();
+    arriving.enqueue(&mut db, &by, clock::now()).await.unwrap();
+    let files = || std::fs::read_dir(folder.path().join("incoming")).unwrap().count();
+
+    let mut tx = db.begin().await.unwrap();
+    let cancelled = jobs::cancel(&mut tx, batch, "ada", clock::now()).await.unwrap();
+    assert!(matches!(cancelled, Cancelled::Now(_)));
+    tx.rollback().await.unwrap();
+    assert_eq!(files(), 1, "the job is in the queue still");
+
+    let mut tx = db.begin().await.unwrap();
+    let Cancelled::Now(leftover) = jobs::cancel(&mut tx, batch, "ada", clock::now()).await.unwrap() else {
+        panic!("it had not begun")
+    };
+    tx.commit().await.unwrap();
+    assert_eq!(files(), 1);
+    leftover.remove();
+    assert_eq!(files(), 0);
 }

@@ -54,7 +54,10 @@ pub async fn cancel(path: paths::BatchCancel, by: Actor, State(app): State<App>,
     }
     tx.commit().await?;
     let sentence = match cancelled {
-        Cancelled::Now => "The upload is cancelled and its files are removed. Nothing of it was loaded.",
+        Cancelled::Now(leftover) => {
+            leftover.remove();
+            "The upload is cancelled and its files are removed. Nothing of it was loaded."
+        }
         Cancelled::Soon => "The import stops at its next rows. Nothing of it will count.",
         Cancelled::TooLate => "Nothing changed: the upload had ended before.",
     };
