@@ -10,7 +10,7 @@ mod iso_4217;
 mod postgres;
 mod written;
 
-pub use decimal::{Decimal, ParseDecimalError};
+pub use decimal::{Decimal, ParseDecimalError, TooManyDigits};
 pub use grouped::{grouped, two_readings};
 pub use written::written;
 

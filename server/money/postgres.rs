@@ -11,6 +11,8 @@ use sqlx::{Decode, Encode, Postgres, Type};
 use super::Decimal;
 
 const BASE: u128 = 10_000;
+const TOO_LONG: &str = "a numeric has more than 76 digits";
+const TOO_FINE: &str = "a numeric has more than 255 decimals";
 const NEGATIVE: u16 = 0x4000;
 const NOT_A_NUMBER: u16 = 0xC000;
 /// 76 decimal digits, one partial group on each side.
@@ -25,7 +27,14 @@ impl Decimal {
         // The point must fall between two groups of four digits.
         let padding = (4 - scale % 4) % 4;
         let fraction_groups = (scale + padding) / 4;
-        let mut rest = self.mantissa().unsigned_abs() * ethnum::U256::from(10u8).pow(padding);
+        let mut rest = self.mantissa().unsigned_abs();
+        if padding > 0 {
+            // The last group is filled up with zeros, without widening a number that has no room for them.
+            let unit = ethnum::U256::from(10u8).pow(4 - padding);
+            groups[0] = (rest % unit).as_u16() * 10u16.pow(padding);
+            rest /= unit;
+            count = 1;
+        }
         while rest > ethnum::U256::from(u128::MAX) {
             groups[count] = (rest % ethnum::U256::from(BASE)).as_u16();
             rest /= ethnum::U256::from(BASE);
@@ -68,27 +77,46 @@ impl Decimal {
         // Digits behind the display scale are zero, so the value is exact at the groups' own scale.
         let group_scale = ((count - 1 - weight) * 4).max(0);
         let mut mantissa = I256::ZERO;
-        for _ in 0..count {
+        // Zeros at the end of the last group that lie behind the display scale are no digits of it.
+        let surplus = (group_scale - scale).clamp(0, 3);
+        for at in 0..count {
+            let (digits, unit) = match word()? {
+                last if at == count - 1 => {
+                    (u128::from(last) / 10u128.pow(surplus as u32), BASE / 10u128.pow(surplus as u32))
+                }
+                group => (u128::from(group), BASE),
+            };
             mantissa = mantissa
-                .checked_mul(I256::from(BASE))
-                .and_then(|m| m.checked_add(I256::from(word().unwrap_or(0))))
-                .ok_or("a numeric has more than 76 digits")?;
+                .checked_mul(I256::from(unit))
+                .and_then(|m| m.checked_add(I256::from(digits)))
+                .ok_or(TOO_LONG)?;
         }
         let ten = I256::from(10u8);
         let shift = weight + 1 - count;
-        if shift > 0 {
-            mantissa =
-                mantissa.checked_mul(ten.pow(shift as u32 * 4)).ok_or("a numeric has more than 76 digits")?;
+        if shift > 0 && mantissa != I256::ZERO {
+            mantissa = ten
+                .checked_pow(shift as u32 * 4)
+                .and_then(|power| mantissa.checked_mul(power))
+                .ok_or(TOO_LONG)?;
         }
-        let mantissa = match group_scale - scale {
-            0 => mantissa,
-            over @ 1.. => mantissa / ten.pow(over as u32),
-            under => mantissa
-                .checked_mul(ten.pow(under.unsigned_abs()))
-                .ok_or("a numeric has more than 76 digits")?,
+        let group_scale = if count == 0 { scale } else { group_scale - surplus };
+        let value = match group_scale - scale {
+            0 => Self::from_parts(mantissa, u8::try_from(scale).map_err(|_| TOO_FINE)?),
+            // Groups of nothing but zeros behind the display scale.
+            over @ 1.. => {
+                Self::from_parts(mantissa / ten.pow(over as u32), u8::try_from(scale).map_err(|_| TOO_FINE)?)
+            }
+            under => {
+                // The zeros that a sum of products shows at its end are kept as far as there is room for them.
+                let exact = Self::from_parts(mantissa, u8::try_from(group_scale).map_err(|_| TOO_FINE)?);
+                let room = (0..=under.unsigned_abs()).rev().find_map(|more| {
+                    let scale = u8::try_from(group_scale.unsigned_abs() + more).ok()?;
+                    let mantissa = mantissa.checked_mul(ten.checked_pow(more)?)?;
+                    Some(Self::from_parts(mantissa, scale))
+                });
+                room.unwrap_or(exact)
+            }
         };
-        let scale = u8::try_from(scale).map_err(|_| "a numeric has more than 255 decimals")?;
-        let value = Self::from_parts(mantissa, scale);
         Ok(if sign == NEGATIVE { -value } else { value })
     }
 }
@@ -152,7 +180,25 @@ mod tests {
         }
     }
 
+    /// As products of the database end: zeros that have no room, behind a value that has.
+    #[test]
+    fn zeros_behind_the_last_digit_cost_no_room() {
+        // select numeric_send(12.5::numeric(1000, 120))
+        let hex = "0002000000000078000c1388";
+        let bytes: Vec<u8> =
+            (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect();
+        let value = Decimal::read_numeric(&bytes).unwrap();
+        assert_eq!(value, "12.5".parse().unwrap());
+    }
+
     proptest! {
+        #[test]
+        fn a_numeric_of_76_digits_round_trips(high in any::<i128>(), low in any::<i128>(), scale in 0u8..=255) {
+            let wide = I256::new(high / 10) * I256::from(10u8).pow(37);
+            let value = Decimal::from_parts(wide.checked_add(I256::new(low)).unwrap(), scale);
+            prop_assert_eq!(round_trip(value), value);
+        }
+
         #[test]
         fn numeric_round_trips(mantissa in any::<i128>(), scale in 0u8..=40) {
             let value = Decimal::new(mantissa, scale);

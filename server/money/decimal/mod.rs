@@ -35,6 +35,11 @@ pub enum ParseDecimalError {
     TooLong,
 }
 
+/// The exact answer has more than 76 digits. Nothing is rounded or cut instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the exact result has more digits than the 76 that an amount can hold")]
+pub struct TooManyDigits;
+
 impl Decimal {
     pub const ZERO: Self = Self { mantissa: I256::ZERO, scale: 0 };
 
@@ -64,7 +69,7 @@ impl Decimal {
 
     #[must_use]
     pub fn abs(self) -> Self {
-        Self { mantissa: self.mantissa.abs(), scale: self.scale }
+        if self.is_negative() { -self } else { self }
     }
 
     /// Reads a number as exports write it: optional sign, digits, point, exponent. No thousands
@@ -144,12 +149,16 @@ impl Decimal {
         if self.scale <= places {
             return self.rescale(places);
         }
-        let unit = power_of_ten(u32::from(self.scale - places));
-        Self { mantissa: divide_half_even(self.mantissa, unit), scale: places }
+        let mantissa = match checked_power_of_ten(u32::from(self.scale - places)) {
+            Some(unit) => divide_half_even(self.mantissa, unit),
+            // Less than half of the last place.
+            None => I256::ZERO,
+        };
+        Self { mantissa, scale: places }
     }
 
     /// `self / divisor`, rounded half-even to `places`. For display of averages and shares.
-    /// `None` when the divisor is zero.
+    /// `None` when the divisor is zero, or the answer has more than 76 digits.
     pub fn divide(self, divisor: Self, places: u8) -> Option<Self> {
         if divisor.is_zero() {
             return None;
@@ -158,14 +167,21 @@ impl Decimal {
         // Coarse operands keep the widened numerator inside 256 bits; both keep 30 significant digits.
         (top, bottom) = (top.significant(30), bottom.significant(30));
         let shift = i32::from(places) + i32::from(bottom.scale) - i32::from(top.scale);
-        let (numerator, denominator) = if shift >= 0 {
-            (top.mantissa * power_of_ten(shift.unsigned_abs()), bottom.mantissa)
-        } else {
-            (top.mantissa, bottom.mantissa * power_of_ten(shift.unsigned_abs()))
+        let (top, bottom) = if bottom.is_negative() { (-top, -bottom) } else { (top, bottom) };
+        let widened = |mantissa: I256| {
+            checked_power_of_ten(shift.unsigned_abs()).and_then(|power| mantissa.checked_mul(power))
         };
-        let (numerator, denominator) =
-            if denominator < I256::ZERO { (-numerator, -denominator) } else { (numerator, denominator) };
-        Some(Self { mantissa: divide_half_even(numerator, denominator), scale: places })
+        let mantissa = if shift >= 0 {
+            match widened(top.mantissa) {
+                Some(numerator) => divide_half_even(numerator, bottom.mantissa),
+                None => divide_by_hand(top.mantissa, bottom.mantissa, shift.unsigned_abs())?,
+            }
+        } else {
+            // A denominator of more than 76 digits leaves nothing of the quotient.
+            widened(bottom.mantissa)
+                .map_or(I256::ZERO, |denominator| divide_half_even(top.mantissa, denominator))
+        };
+        Some(Self { mantissa, scale: places })
     }
 
     /// Splits into `n` parts that differ by at most one unit of the last place and sum to exactly
@@ -174,7 +190,10 @@ impl Decimal {
         if n == 0 {
             return Vec::new();
         }
-        let fine = self.rescale(self.scale.max(places));
+        // As fine as there is room for: an amount of 76 digits is split in its own places.
+        let finest =
+            (self.scale..=self.scale.max(places)).rev().find_map(|scale| self.checked_rescale(scale));
+        let fine = finest.unwrap_or(self);
         let count = I256::from(n);
         let (each, left) = (fine.mantissa.div_euclid(count), fine.mantissa.rem_euclid(count));
         (0..n)
@@ -189,16 +208,27 @@ impl Decimal {
     /// which has no more: cut down, and what is left over goes, a unit each, to those that lost most, the first among
     /// equals. Of a weight, as many digits after the point count. `None` where the weights sum to nothing.
     pub fn apportion(self, weights: &[Self], places: u8) -> Option<Vec<Self>> {
-        let weights: Vec<I256> = weights.iter().map(|weight| weight.round(places).mantissa).collect();
-        let sum: I256 = weights.iter().fold(I256::ZERO, |sum, weight| sum + *weight);
-        if sum <= I256::ZERO {
-            return None;
+        let mut weights: Vec<I256> = weights.iter().map(|weight| weight.round(places).mantissa).collect();
+        let whole = self.checked_rescale(places)?.mantissa;
+        loop {
+            let sum = weights.iter().try_fold(I256::ZERO, |sum, weight| sum.checked_add(*weight));
+            if sum.is_some_and(|sum| sum <= I256::ZERO) {
+                return None;
+            }
+            let products: Option<Vec<I256>> =
+                weights.iter().map(|weight| whole.checked_mul(*weight)).collect();
+            if let (Some(sum), Some(products)) = (sum, products) {
+                let cut: Vec<(I256, I256)> = products
+                    .into_iter()
+                    .map(|product| (product.div_euclid(sum), product.rem_euclid(sum)))
+                    .collect();
+                return Some(hand_out(whole, &cut, places));
+            }
+            // The proportion keeps as many digits as there is room for; the parts sum to the whole all the same.
+            for weight in &mut weights {
+                *weight = divide_half_even(*weight, I256::from(10u8));
+            }
         }
-        let whole = self.rescale(places).mantissa;
-        let products = weights.iter().map(|weight| whole * *weight);
-        let cut: Vec<(I256, I256)> =
-            products.map(|product| (product.div_euclid(sum), product.rem_euclid(sum))).collect();
-        Some(hand_out(whole, &cut, places))
     }
 
     /// Rounds the parts of a sum to so many places, such that they sum to the rounded sum: cut down, and what is left
@@ -230,17 +260,50 @@ impl Decimal {
         hand_out(whole, &cut, places)
     }
 
-    /// Exact product with a whole number, for counts.
-    #[must_use]
-    pub fn times(self, n: i64) -> Self {
-        Self { mantissa: self.mantissa * I256::from(n), scale: self.scale }
+    /// Exact sum.
+    ///
+    /// # Errors
+    /// [`TooManyDigits`]: for numbers of any size, such as sums that the database made.
+    pub fn checked_add(self, other: Self) -> Result<Self, TooManyDigits> {
+        let sum = |a: Self, b: Self| {
+            let (a, b, scale) = a.checked_align(b)?;
+            within(a.checked_add(b)?).map(|mantissa| Self { mantissa, scale })
+        };
+        sum(self, other).or_else(|| sum(self.normalize(), other.normalize())).ok_or(TooManyDigits)
     }
 
-    /// Exact product, for rates and shares. The digits of both must fit 76 together, else it panics in debug
-    /// and wraps: amounts that were [parsed](Self::parse) have room for a factor of 12 digits.
+    /// Exact difference.
+    ///
+    /// # Errors
+    /// [`TooManyDigits`].
+    pub fn checked_sub(self, other: Self) -> Result<Self, TooManyDigits> {
+        self.checked_add(-other)
+    }
+
+    /// Exact product, where what somebody entered decides how many digits it has: cost × share × rate.
+    ///
+    /// # Errors
+    /// [`TooManyDigits`].
+    pub fn checked_multiply(self, factor: Self) -> Result<Self, TooManyDigits> {
+        let product = |a: Self, b: Self| {
+            let scale = a.scale.checked_add(b.scale)?;
+            within(a.mantissa.checked_mul(b.mantissa)?).map(|mantissa| Self { mantissa, scale })
+        };
+        product(self, factor).or_else(|| product(self.normalize(), factor.normalize())).ok_or(TooManyDigits)
+    }
+
+    /// Exact product with a whole number, for counts. As [`Self::multiply`].
+    #[must_use]
+    pub fn times(self, n: i64) -> Self {
+        self.multiply(Self::from(n))
+    }
+
+    /// Exact product, for rates and shares whose digits are bounded where they are entered, so that those of both have
+    /// room: an amount that was [parsed](Self::parse) has it for a factor of 12 digits. Nothing is ever wrapped: beyond
+    /// 76 digits it panics, in release, too. Where no bound holds, ask [`Self::checked_multiply`].
     #[must_use]
     pub fn multiply(self, factor: Self) -> Self {
-        Self { mantissa: self.mantissa * factor.mantissa, scale: self.scale + factor.scale }
+        fits(self.checked_multiply(factor))
     }
 
     /// The same value without trailing zeros after the point.
@@ -257,27 +320,58 @@ impl Decimal {
     /// Rounded half-even to at most so many significant digits, of which those before the point are never cut.
     #[must_use]
     pub fn significant(self, digits: u32) -> Self {
-        let limit = power_of_ten(digits);
-        let (mut rest, mut dropped) = (self.mantissa.abs(), 0);
-        while rest >= limit && dropped < self.scale {
-            rest /= I256::from(10u8);
+        let Some(limit) = checked_power_of_ten(digits) else { return self };
+        let (mut rest, mut dropped) = (self.mantissa.unsigned_abs(), 0);
+        while rest >= limit.unsigned_abs() && dropped < self.scale {
+            rest /= U256::from(10u8);
             dropped += 1;
         }
         self.round(self.scale - dropped)
     }
 
     fn rescale(self, scale: u8) -> Self {
-        debug_assert!(scale >= self.scale, "rescaling never drops digits");
-        Self { mantissa: self.mantissa * power_of_ten(u32::from(scale - self.scale)), scale }
+        fits(self.checked_rescale(scale).ok_or(TooManyDigits))
     }
 
-    fn align(self, other: Self) -> (I256, I256, u8) {
-        match self.scale.cmp(&other.scale) {
-            Ordering::Equal => (self.mantissa, other.mantissa, self.scale),
-            Ordering::Less => (self.rescale(other.scale).mantissa, other.mantissa, other.scale),
-            Ordering::Greater => (self.mantissa, other.rescale(self.scale).mantissa, self.scale),
+    /// The same value with more places; `None` where there is no room for them.
+    fn checked_rescale(self, scale: u8) -> Option<Self> {
+        let more = scale.checked_sub(self.scale)?;
+        if more == 0 {
+            return Some(self);
         }
+        if self.mantissa == I256::ZERO {
+            return Some(Self { mantissa: I256::ZERO, scale });
+        }
+        let mantissa = self.mantissa.checked_mul(checked_power_of_ten(more.into())?)?;
+        within(mantissa).map(|mantissa| Self { mantissa, scale })
     }
+
+    fn checked_align(self, other: Self) -> Option<(I256, I256, u8)> {
+        Some(match self.scale.cmp(&other.scale) {
+            Ordering::Equal => (self.mantissa, other.mantissa, self.scale),
+            Ordering::Less => (self.checked_rescale(other.scale)?.mantissa, other.mantissa, other.scale),
+            Ordering::Greater => (self.mantissa, other.checked_rescale(self.scale)?.mantissa, self.scale),
+        })
+    }
+}
+
+/// What the operators do with a result that has no room. They are for numbers whose digits are bounded: a wrong amount is
+/// worse than none.
+#[track_caller]
+#[expect(
+    clippy::panic,
+    reason = "a bound on what is entered does not hold: a bug, and no figure may come of it"
+)]
+fn fits(result: Result<Decimal, TooManyDigits>) -> Decimal {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The smallest of 256 bits has no opposite, and is no amount.
+fn within(mantissa: I256) -> Option<I256> {
+    (mantissa != I256::MIN).then_some(mantissa)
 }
 
 /// Splits `12.5e-3` into `12.5` and `-3`. An exponent beyond three digits cannot be an amount.
@@ -299,17 +393,41 @@ fn split_exponent(text: &[u8]) -> Result<(&[u8], i64), ParseDecimalError> {
     Ok((&text[..at], sign * exponent))
 }
 
+/// Of at most 76, which callers have made sure of.
 fn power_of_ten(n: u32) -> I256 {
+    checked_power_of_ten(n).unwrap_or(I256::MAX)
+}
+
+fn checked_power_of_ten(n: u32) -> Option<I256> {
     match 10i128.checked_pow(n) {
-        Some(power) => I256::new(power),
-        None => I256::from(10u8).pow(n),
+        Some(power) => Some(I256::new(power)),
+        None => I256::from(10u8).checked_pow(n),
     }
+}
+
+/// `numerator × 10^shift / denominator`, half-even, digit by digit as on paper: for numerators that leave no room to be
+/// widened at once. `denominator` is positive. `None` where the answer has more than 76 digits.
+fn divide_by_hand(numerator: I256, denominator: I256, shift: u32) -> Option<I256> {
+    let ten = I256::from(10u8);
+    let (mut quotient, mut rest) = (numerator.div_euclid(denominator), numerator.rem_euclid(denominator));
+    for _ in 0..shift {
+        let widened = rest.checked_mul(ten)?;
+        quotient = quotient.checked_mul(ten)?.checked_add(widened.div_euclid(denominator))?;
+        rest = widened.rem_euclid(denominator);
+    }
+    // Doubling what is left could take one bit too many.
+    let is_up = match rest.cmp(&(denominator - rest)) {
+        Ordering::Less => false,
+        Ordering::Equal => quotient % I256::from(2u8) != I256::ZERO,
+        Ordering::Greater => true,
+    };
+    within(if is_up { quotient.checked_add(I256::ONE)? } else { quotient })
 }
 
 /// `unit` is positive.
 fn divide_half_even(value: I256, unit: I256) -> I256 {
     let (floor, rest) = (value.div_euclid(unit), value.rem_euclid(unit));
-    match (rest + rest).cmp(&unit) {
+    match rest.cmp(&(unit - rest)) {
         Ordering::Less => floor,
         Ordering::Equal if floor % I256::from(2u8) == I256::ZERO => floor,
         Ordering::Equal | Ordering::Greater => floor + I256::ONE,
@@ -403,9 +521,9 @@ impl Digits {
 impl Add for Decimal {
     type Output = Self;
 
+    /// Exact. Accepted amounts have room for a trillion of the largest; beyond 76 digits it panics, and never wraps.
     fn add(self, other: Self) -> Self {
-        let (a, b, scale) = self.align(other);
-        Self { mantissa: a + b, scale }
+        fits(self.checked_add(other))
     }
 }
 
@@ -421,7 +539,8 @@ impl Neg for Decimal {
     type Output = Self;
 
     fn neg(self) -> Self {
-        Self { mantissa: -self.mantissa, scale: self.scale }
+        // The one number without an opposite has 77 digits, and comes out of no operation here.
+        Self { mantissa: self.mantissa.checked_neg().unwrap_or(I256::MAX), scale: self.scale }
     }
 }
 
@@ -467,7 +586,19 @@ impl PartialOrd for Decimal {
 
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b, _) = self.align(*other);
-        a.cmp(&b)
+        if let Some((a, b, _)) = self.checked_align(*other) {
+            return a.cmp(&b);
+        }
+        // One has no room for the places of the other: cut down to them, and what was cut decides between equals.
+        let by_whole = |fine: &Self, coarse: &Self| {
+            let unit = checked_power_of_ten(u32::from(fine.scale - coarse.scale));
+            let (whole, rest) = match unit {
+                Some(unit) => (fine.mantissa.div_euclid(unit), fine.mantissa.rem_euclid(unit)),
+                None if fine.is_negative() => (-I256::ONE, I256::ONE),
+                None => (I256::ZERO, fine.mantissa),
+            };
+            whole.cmp(&coarse.mantissa).then(rest.cmp(&I256::ZERO))
+        };
+        if self.scale > other.scale { by_whole(self, other) } else { by_whole(other, self).reverse() }
     }
 }

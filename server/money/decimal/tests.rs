@@ -183,3 +183,116 @@ proptest! {
         }
     }
 }
+
+/// Any number that the database or a product can hand over: 76 digits, any scale.
+fn extremes() -> impl Strategy<Value = Decimal> {
+    let mantissa = (any::<i128>(), any::<i128>(), 0u32..=37).prop_map(|(high, low, shift)| {
+        let wide = ethnum::I256::new(high / 10) * ethnum::I256::from(10u8).pow(shift);
+        wide.checked_add(ethnum::I256::new(low)).unwrap()
+    });
+    let scale = prop_oneof![Just(0u8), Just(40), Just(75), Just(255), any::<u8>()];
+    (mantissa, scale).prop_map(|(mantissa, scale)| Decimal::from_parts(mantissa, scale))
+}
+
+/// Its sign and its digits at a scale that may be larger, however many these are.
+fn as_digits(value: Decimal, scale: u8) -> (bool, Vec<u8>) {
+    let text = value.mantissa().unsigned_abs().to_string();
+    let mut digits: Vec<u8> = text.bytes().map(|byte| byte - b'0').collect();
+    digits.extend(std::iter::repeat_n(0, usize::from(scale - value.scale())));
+    let start = digits.iter().take_while(|digit| **digit == 0).count();
+    (value.is_negative() && start < digits.len(), digits[start..].to_vec())
+}
+
+fn checked_sum<'a>(parts: impl IntoIterator<Item = &'a Decimal>) -> Result<Decimal, TooManyDigits> {
+    parts.into_iter().try_fold(Decimal::ZERO, |sum, part| sum.checked_add(*part))
+}
+
+proptest! {
+    #[test]
+    fn a_sum_or_product_of_any_two_numbers_is_exact_or_an_error(a in extremes(), b in extremes()) {
+        if let Ok(sum) = a.checked_add(b) {
+            prop_assert_eq!(sum.checked_sub(b), Ok(a));
+            prop_assert_eq!(sum.checked_sub(a), Ok(b));
+        }
+        if let Ok(product) = a.checked_multiply(b) {
+            let is_zero = a.is_zero() || b.is_zero();
+            prop_assert_eq!(product.is_zero(), is_zero);
+            prop_assert!(is_zero || product.is_negative() == (a.is_negative() != b.is_negative()));
+            prop_assert!(is_zero || product.mantissa() % a.normalize().mantissa() == ethnum::I256::ZERO);
+        }
+        prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
+        let scale = a.scale().max(b.scale());
+        let (left, right) = (as_digits(a, scale), as_digits(b, scale));
+        let magnitude = left.1.len().cmp(&right.1.len()).then_with(|| left.1.cmp(&right.1));
+        let expected = match (left.0, right.0) {
+            (false, false) => magnitude,
+            (true, true) => magnitude.reverse(),
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+        };
+        prop_assert_eq!(a.cmp(&b), expected, "{} {}", a, b);
+    }
+
+    #[test]
+    fn nothing_that_is_asked_of_any_number_wraps_or_panics(
+        a in extremes(), b in extremes(), places in 0u8..=40, n in 1u32..9,
+        weights in proptest::collection::vec(amounts(), 1..5),
+    ) {
+        prop_assert_eq!(checked_sum(&a.split(n, places)), Ok(a));
+        if let Some(quotient) = a.divide(b, places) {
+            prop_assert!(quotient.is_zero() || quotient.is_negative() == (a.is_negative() != b.is_negative()));
+        }
+        if a.scale() > places {
+            prop_assert_eq!(a.round(places).scale(), places);
+        }
+        prop_assert!(!a.abs().is_negative());
+        let weights: Vec<Decimal> = weights.into_iter().map(Decimal::abs).collect();
+        if a.scale() >= 2 && let Some(parts) = a.round(2).apportion(&weights, 2) {
+            prop_assert_eq!(checked_sum(&parts), Ok(a.round(2)));
+        }
+    }
+
+    /// By shares of twelve digits and a rate of twelve, as the ledger has them.
+    #[test]
+    fn what_owners_are_charged_of_thirty_digits_sums_exactly(
+        amount in amounts(), n in 1u32..9, rate in 1i64..1_000_000_000_000,
+    ) {
+        let rate = Decimal::new(rate.into(), 12);
+        let charged: Vec<Decimal> = Decimal::from(1)
+            .split(n, 12)
+            .into_iter()
+            .map(|share| amount.checked_multiply(share).unwrap())
+            .collect();
+        prop_assert_eq!(checked_sum(&charged), Ok(amount));
+        let converted: Result<Vec<Decimal>, _> = charged.iter().map(|it| it.checked_multiply(rate)).collect();
+        if let (Ok(converted), Ok(whole)) = (converted, amount.checked_multiply(rate)) {
+            prop_assert_eq!(checked_sum(&converted), Ok(whole));
+        }
+    }
+}
+
+#[test]
+fn what_has_no_room_is_an_error() {
+    let large = decimal("123456789012345678901234.1234567890123456789012345678901234567891");
+    assert_eq!(large.checked_multiply(large), Err(TooManyDigits));
+    assert_eq!(large.checked_multiply(decimal("0.000000000001")).map(|it| it.scale()), Ok(52));
+    let (wide, fine) = (Decimal::from_parts(ethnum::I256::MAX, 0), Decimal::new(1, 1));
+    assert_eq!(wide.checked_add(Decimal::from(1)), Err(TooManyDigits));
+    assert_eq!(wide.checked_add(fine), Err(TooManyDigits));
+    assert_eq!(wide.cmp(&fine), Ordering::Greater);
+    // A kWh of a meter times its price, a share of that, and in another currency: 27, 12 and 24 places.
+    let cost =
+        decimal("99987654321098.765123456789012345").checked_multiply(decimal("0.123456789013")).unwrap();
+    let share = cost.checked_multiply(decimal("0.333333333333")).unwrap();
+    assert_eq!(share.checked_multiply(decimal("0.922276837245757239232343")), Err(TooManyDigits));
+    // What has room without the zeros at its end is no error.
+    let zeros = decimal("1.0000000000000000000000000000000000000000");
+    assert_eq!(zeros.checked_multiply(zeros), Ok(Decimal::from(1)));
+    assert_eq!(large.checked_multiply(zeros), Ok(large));
+}
+
+#[test]
+#[should_panic(expected = "more digits than the 76")]
+fn an_operator_never_wraps() {
+    let _ = Decimal::from_parts(ethnum::I256::MAX, 0) + Decimal::from(1);
+}
