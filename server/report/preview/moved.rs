@@ -130,11 +130,12 @@ impl Moved {
                 (Some(month), true) => {
                     let used = found.rate(sides, month, &currency, into);
                     let convert = |amount: Decimal| match &used {
-                        Some(used) => amount.multiply(used.rate),
-                        None => amount,
+                        Some(used) => amount.checked_multiply(used.rate),
+                        None => Ok(amount),
                     };
-                    let charges = convert(row.try_get("charges")?);
-                    let credits = convert(row.try_get("credits")?);
+                    let too_long = |error| sqlx::Error::Decode(Box::new(error));
+                    let charges = convert(row.try_get("charges")?).map_err(too_long)?;
+                    let credits = convert(row.try_get("credits")?).map_err(too_long)?;
                     let told_in = used.as_ref().map_or(currency, |used| used.into.clone());
                     let way = (from.clone(), to.clone(), told_in.clone());
                     let cost = charges + credits;
