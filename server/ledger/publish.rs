@@ -298,7 +298,7 @@ pub async fn end_step(
     Ok(())
 }
 
-/// Brings what counts up to date, as a step of the ledger.
+/// Brings what counts up to date, as a step of the ledger: where the delivery can change it, and nowhere else.
 async fn advance(
     db: &mut PgConnection,
     sequence: i64,
@@ -307,8 +307,12 @@ async fn advance(
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
-    sqlx::query_file!("server/ledger/close_visibility.sql", sequence).execute(&mut *db).await?;
-    sqlx::query_file!("server/ledger/open_visibility.sql", sequence).execute(&mut *db).await?;
+    let touched =
+        sqlx::query_scalar!(r#"select scope_id as "scope_id!" from touched_scopes($1)"#, delivery_id)
+            .fetch_all(&mut *db)
+            .await?;
+    sqlx::query_file!("server/ledger/close_visibility.sql", sequence, &touched).execute(&mut *db).await?;
+    sqlx::query_file!("server/ledger/open_visibility.sql", sequence, &touched).execute(&mut *db).await?;
     end_step(db, sequence, Some(delivery_id), action, by, now).await
 }
 

@@ -8,3 +8,4 @@ mod deliveries;
 mod faults;
 mod originals;
 mod shrinking;
+mod visibility;
