@@ -1,107 +1,273 @@
 //! Bounded memory of answers, by what decides them: nothing expires, and what was used longest ago goes first.
+//!
+//! What a process remembers has one [`Budget`], whatever kinds of answers there are: a page that is asked for all day
+//! keeps its answers, and a kind that nobody asks for takes no room.
+//!
+//! Whoever asks for an answer that another one is computing waits for it. A page would hold a connection meanwhile, and as
+//! many as the pool has would leave none to the others; so it gives its connection back and begins again once the answer is
+//! there ([`without_waiting`]).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::pin::pin;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex as Turn, mpsc};
 
-/// Answers of one kind that are kept, unless more are asked for.
-const ENTRIES: usize = 500;
-/// Their size together, about.
-const BYTES: usize = 32 << 20;
+/// Bytes of everything that a process remembers, about.
+const BYTES: usize = 128 << 20;
+/// What an answer takes beside itself: its key with texts, and where it stands in three maps.
+const OVERHEAD: usize = 512;
 
 /// About how much memory an answer takes.
 pub trait Weigh {
     fn bytes(&self) -> usize;
 }
 
-/// Bounded memory of answers of one kind; the one that was used longest ago goes first.
-pub struct Shelf<K, V> {
-    slots: Mutex<Slots<K, V>>,
-    most: usize,
+/// Room for answers of any kind; those that were used longest ago go first.
+pub struct Budget {
+    bytes: usize,
+    uses: Mutex<Uses>,
+}
+
+#[derive(Default)]
+struct Uses {
+    last: u64,
+    /// Of all answers together.
+    bytes: usize,
+    by_number: BTreeMap<u64, Use>,
+}
+
+/// The last use of an answer.
+struct Use {
+    bytes: usize,
+    of: Weak<dyn Forget>,
+}
+
+trait Forget: Send + Sync {
+    /// Forgets what was used last by this number.
+    fn forget(&self, last_use: u64);
+}
+
+impl Budget {
+    pub fn of(bytes: usize) -> Arc<Self> {
+        Arc::new(Self { bytes, uses: Mutex::default() })
+    }
+
+    /// The one of this process.
+    pub fn of_process() -> Arc<Self> {
+        static OF_PROCESS: LazyLock<Arc<Budget>> = LazyLock::new(|| Budget::of(BYTES));
+        Arc::clone(&OF_PROCESS)
+    }
+
+    /// Bytes that are remembered, about.
+    #[cfg(test)]
+    fn used(&self) -> usize {
+        lock(&self.uses).bytes
+    }
+
+    /// Notes that an answer of so many bytes is used. Answers the number of this use.
+    fn note(&self, before: Option<u64>, bytes: usize, of: Weak<dyn Forget>) -> u64 {
+        let uses = &mut *lock(&self.uses);
+        uses.end(before);
+        uses.last += 1;
+        uses.bytes += bytes;
+        uses.by_number.insert(uses.last, Use { bytes, of });
+        uses.last
+    }
+
+    /// Forgets until everything fits.
+    fn make_room(&self) {
+        let mut gone = Vec::new();
+        {
+            let uses = &mut *lock(&self.uses);
+            while uses.bytes > self.bytes
+                && let Some((number, oldest)) = uses.by_number.pop_first()
+            {
+                uses.bytes -= oldest.bytes;
+                gone.push((number, oldest.of));
+            }
+        }
+        // A shelf is never asked while the uses are locked: it asks for them while it is.
+        for (number, of) in gone {
+            if let Some(of) = of.upgrade() {
+                of.forget(number);
+            }
+        }
+    }
+}
+
+impl Uses {
+    fn end(&mut self, number: Option<u64>) {
+        if let Some(ended) = number.and_then(|number| self.by_number.remove(&number)) {
+            self.bytes -= ended.bytes;
+        }
+    }
+}
+
+/// Answers of one kind.
+pub struct Shelf<K: Send + Sync + 'static, V: Send + Sync + 'static> {
+    budget: Arc<Budget>,
+    slots: Arc<Mutex<Slots<K, V>>>,
 }
 
 struct Slots<K, V> {
-    by_key: HashMap<K, Slot<V>>,
-    uses: u64,
-    /// Of all answers together.
-    bytes: usize,
+    by_key: HashMap<Arc<K>, Slot<V>>,
+    by_use: HashMap<u64, Arc<K>>,
 }
 
 struct Slot<V> {
-    answer: Arc<OnceCell<Arc<V>>>,
+    answer: Arc<Awaited<V>>,
     last_use: u64,
     bytes: usize,
 }
 
-impl<K, V> Shelf<K, V> {
-    /// With room for so many answers.
-    pub fn of(most: usize) -> Self {
-        Self { slots: Mutex::new(Slots { by_key: HashMap::new(), uses: 0, bytes: 0 }), most }
+/// An answer, once it is there; whoever has the turn computes it.
+struct Awaited<V> {
+    answer: OnceLock<Arc<V>>,
+    turn: Arc<Turn<()>>,
+}
+
+impl<K: Eq + Hash + Send + Sync + 'static, V: Send + Sync + 'static> Shelf<K, V> {
+    /// Within a budget that others may share.
+    pub fn within(budget: Arc<Budget>) -> Self {
+        Self { budget, slots: Arc::new(Mutex::new(Slots { by_key: HashMap::new(), by_use: HashMap::new() })) }
     }
 }
 
-impl<K: Eq + Hash + Clone, V: Weigh> Shelf<K, V> {
+impl<K: Eq + Hash + Send + Sync + 'static, V: Weigh + Send + Sync + 'static> Shelf<K, V> {
     /// The remembered answer, else what `ask` answers. Who asks the same meanwhile waits for that; an error
     /// is not remembered.
     pub async fn get(&self, key: K, ask: impl Future<Output = sqlx::Result<V>>) -> sqlx::Result<Arc<V>> {
-        let slot = self.slot(&key);
-        let mut is_new = false;
-        let answer = slot
-            .get_or_try_init(|| {
-                is_new = true;
-                async { ask.await.map(Arc::new) }
-            })
-            .await?
-            .clone();
-        if is_new {
-            self.keep(&key, answer.bytes());
+        let (key, slot) = self.slot(key);
+        if let Some(answer) = slot.answer.get() {
+            return Ok(Arc::clone(answer));
         }
+        let turn = match slot.turn.try_lock() {
+            Ok(turn) => turn,
+            Err(_) => {
+                begin_again_after(&slot.turn).await;
+                slot.turn.lock().await
+            }
+        };
+        if let Some(answer) = slot.answer.get() {
+            return Ok(Arc::clone(answer));
+        }
+        let answer = Arc::new(ask.await?);
+        let answer = Arc::clone(slot.answer.get_or_init(|| answer));
+        drop(turn);
+        self.keep(&key, answer.bytes());
         Ok(answer)
     }
 
-    fn slot(&self, key: &K) -> Arc<OnceCell<Arc<V>>> {
-        let mut slots = self.slots();
-        slots.uses += 1;
-        let last_use = slots.uses;
-        let slot = slots.by_key.entry(key.clone()).or_insert_with(|| Slot {
-            answer: Arc::default(),
-            last_use,
-            bytes: 0,
-        });
-        slot.last_use = last_use;
-        Arc::clone(&slot.answer)
+    fn slot(&self, key: K) -> (Arc<K>, Arc<Awaited<V>>) {
+        let (key, answer, is_new) = {
+            let slots = &mut *lock(&self.slots);
+            let known = slots.by_key.get_key_value(&key).map(|(key, _)| Arc::clone(key));
+            let is_new = known.is_none();
+            let key = known.unwrap_or_else(|| Arc::new(key));
+            let slot = slots.by_key.entry(Arc::clone(&key)).or_insert_with(|| Slot {
+                answer: Arc::new(Awaited { answer: OnceLock::new(), turn: Arc::default() }),
+                last_use: 0,
+                bytes: size_of::<K>() + OVERHEAD,
+            });
+            let answer = Arc::clone(&slot.answer);
+            self.note(slots, &key);
+            (key, answer, is_new)
+        };
+        if is_new {
+            self.budget.make_room();
+        }
+        (key, answer)
     }
 
-    fn keep(&self, key: &K, bytes: usize) {
-        let slots = &mut *self.slots();
-        if let Some(slot) = slots.by_key.get_mut(key) {
+    /// Counts the bytes of an answer that has come, and makes room for it.
+    fn keep(&self, key: &Arc<K>, bytes: usize) {
+        {
+            let slots = &mut *lock(&self.slots);
             // It may have gone meanwhile, and been asked for anew.
-            slots.bytes -= std::mem::replace(&mut slot.bytes, bytes);
-            slots.bytes += bytes;
+            if let Some(slot) = slots.by_key.get_mut(key) {
+                slot.bytes = size_of::<K>() + OVERHEAD + bytes;
+                self.note(slots, key);
+            }
         }
-        while slots.bytes > BYTES || slots.by_key.len() > self.most {
-            let oldest = slots.by_key.iter().min_by_key(|(_, slot)| slot.last_use);
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
-            slots.bytes -= slots.by_key.remove(&oldest).map_or(0, |slot| slot.bytes);
-        }
+        self.budget.make_room();
     }
 
-    fn slots(&self) -> MutexGuard<'_, Slots<K, V>> {
-        // Whoever panicked while holding it left at worst an answer that nobody finds.
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    fn note(&self, slots: &mut Slots<K, V>, key: &Arc<K>) {
+        let Some(slot) = slots.by_key.get_mut(key) else { return };
+        let all: Weak<dyn Forget> = Arc::<Mutex<Slots<K, V>>>::downgrade(&self.slots);
+        slots.by_use.remove(&slot.last_use);
+        slot.last_use = self.budget.note(Some(slot.last_use), slot.bytes, all);
+        slots.by_use.insert(slot.last_use, Arc::clone(key));
     }
 }
 
-impl<K, V> Default for Shelf<K, V> {
+impl<K: Eq + Hash + Send + Sync, V: Send + Sync> Forget for Mutex<Slots<K, V>> {
+    fn forget(&self, last_use: u64) {
+        let slots = &mut *lock(self);
+        // Used again meanwhile, it stays.
+        if let Some(key) = slots.by_use.remove(&last_use) {
+            slots.by_key.remove(&key);
+        }
+    }
+}
+
+impl<K: Eq + Hash + Send + Sync + 'static, V: Send + Sync + 'static> Default for Shelf<K, V> {
     fn default() -> Self {
-        Self::of(ENTRIES)
+        Self::within(Budget::of_process())
+    }
+}
+
+impl<K: Send + Sync + 'static, V: Send + Sync + 'static> Drop for Shelf<K, V> {
+    fn drop(&mut self) {
+        let slots = lock(&self.slots);
+        let mut uses = lock(&self.budget.uses);
+        for slot in slots.by_key.values() {
+            uses.end(Some(slot.last_use));
+        }
+    }
+}
+
+/// Whoever panicked while holding it left at worst an answer that nobody finds.
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+tokio::task_local! {
+    /// Where work says after what it wants to begin again.
+    static BEGIN_AGAIN: mpsc::UnboundedSender<Arc<Turn<()>>>;
+}
+
+/// Ends work that can begin again, and what it holds with it; returns at once where it cannot.
+async fn begin_again_after(turn: &Arc<Turn<()>>) {
+    let is_heard = BEGIN_AGAIN.try_with(|tell| tell.send(Arc::clone(turn)).is_ok());
+    if is_heard.unwrap_or(false) {
+        std::future::pending().await
+    }
+}
+
+/// Does work that only reads. Where it needs an answer that another one is computing it is dropped, with the connection
+/// that it holds, and begun again from its start once that one is done. What it had computed itself is remembered by then.
+pub async fn without_waiting<T, F: Future<Output = T>>(mut begin: impl FnMut() -> F) -> T {
+    loop {
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let turn = {
+            let work = pin!(BEGIN_AGAIN.scope(tell, begin()));
+            tokio::select! {
+                biased;
+                done = work => return done,
+                Some(turn) = told.recv() => turn,
+            }
+        };
+        drop(turn.lock().await);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     impl Weigh for usize {
@@ -110,13 +276,18 @@ mod tests {
         }
     }
 
+    /// As an error, whoever asks for what is not there.
+    async fn nothing() -> sqlx::Result<usize> {
+        Err(sqlx::Error::PoolTimedOut)
+    }
+
     #[tokio::test]
     async fn an_answer_is_asked_for_once_even_by_four_at_a_time() {
         let shelf = Shelf::<&str, usize>::default();
-        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let asked = AtomicUsize::new(0);
         let ask = || async {
             tokio::task::yield_now().await;
-            Ok(asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 7)
+            Ok(asked.fetch_add(1, Ordering::Relaxed) + 7)
         };
         let answers = tokio::join!(
             shelf.get("a", ask()),
@@ -132,19 +303,93 @@ mod tests {
     #[tokio::test]
     async fn an_error_is_not_remembered() {
         let shelf = Shelf::<&str, usize>::default();
-        assert!(shelf.get("a", async { Err(sqlx::Error::PoolTimedOut) }).await.is_err());
+        assert!(shelf.get("a", nothing()).await.is_err());
         assert_eq!(*shelf.get("a", async { Ok(1) }).await.unwrap(), 1);
     }
 
     #[tokio::test]
-    async fn what_was_used_longest_ago_goes_first() {
-        let shelf = Shelf::<u32, usize>::default();
+    async fn shelves_of_one_budget_give_up_what_was_used_longest_ago() {
+        const ROOM: usize = 1 << 20;
+        let budget = Budget::of(ROOM);
+        let months = Shelf::<u32, usize>::within(Arc::clone(&budget));
+        let weeks = Shelf::<&str, usize>::within(Arc::clone(&budget));
+        let third = || async { Ok(ROOM / 3 - 2 * OVERHEAD) };
+        months.get(1, third()).await.unwrap();
+        weeks.get("a", third()).await.unwrap();
+        months.get(2, third()).await.unwrap();
+        months.get(1, nothing()).await.unwrap();
+        assert!(budget.used() <= ROOM);
+
+        weeks.get("b", third()).await.unwrap();
+        assert!(budget.used() <= ROOM, "{}", budget.used());
+        assert!(weeks.get("a", nothing()).await.is_err(), "it was used longest ago");
         for key in [1, 2] {
-            shelf.get(key, async { Ok(BYTES / 2) }).await.unwrap();
+            assert!(months.get(key, nothing()).await.is_ok(), "{key}");
         }
-        shelf.get(1, async { Err(sqlx::Error::PoolTimedOut) }).await.unwrap();
-        shelf.get(3, async { Ok(BYTES / 2) }).await.unwrap();
-        assert!(shelf.get(2, async { Err(sqlx::Error::PoolTimedOut) }).await.is_err());
-        assert!(shelf.get(1, async { Err(sqlx::Error::PoolTimedOut) }).await.is_ok());
+        drop(months);
+        assert!(budget.used() < ROOM / 2, "what is gone takes no room: {}", budget.used());
+    }
+
+    #[tokio::test]
+    async fn any_number_of_answers_stays_within_the_budget() {
+        const ROOM: usize = 1 << 20;
+        let budget = Budget::of(ROOM);
+        let shelves: Vec<Shelf<usize, usize>> = (0..22).map(|_| Shelf::within(Arc::clone(&budget))).collect();
+        for key in 0..500 {
+            for shelf in &shelves {
+                shelf.get(key, async { Ok(key * 10) }).await.unwrap();
+                shelf.get(key, nothing()).await.unwrap();
+                assert!(budget.used() <= ROOM);
+            }
+        }
+        let held: usize = shelves.iter().map(|shelf| lock(&shelf.slots).by_key.len()).sum();
+        assert!((100..2000).contains(&held), "{held}");
+    }
+
+    /// Holds one of few, as a page holds a connection.
+    #[tokio::test]
+    async fn whoever_waits_for_an_answer_of_another_holds_nothing() {
+        let (pool, shelf) = (tokio::sync::Semaphore::new(2), Shelf::<u8, usize>::default());
+        let (asked, begun) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let gate = tokio::sync::Semaphore::new(0);
+        let page = || async {
+            let _connection = pool.acquire().await.unwrap();
+            begun.fetch_add(1, Ordering::Relaxed);
+            let ask = async {
+                asked.fetch_add(1, Ordering::Relaxed);
+                gate.acquire().await.unwrap().forget();
+                Ok(7)
+            };
+            shelf.get(0, ask).await.map(|answer| *answer)
+        };
+        let pages = futures_util::future::join_all((0..20).map(|_| without_waiting(page)));
+        let other = async {
+            while begun.load(Ordering::Relaxed) < 20 {
+                tokio::task::yield_now().await;
+            }
+            let connection = pool.acquire().await.unwrap();
+            drop(connection);
+            gate.add_permits(1);
+        };
+        let (answers, ()) = tokio::join!(pages, other);
+        assert!(answers.into_iter().all(|answer| answer.unwrap() == 7));
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_for_one_that_gave_up_computes_it() {
+        let shelf = Shelf::<u8, usize>::default();
+        let gate = tokio::sync::Semaphore::new(0);
+        let gives_up = async {
+            let waits = async {
+                gate.acquire().await.unwrap().forget();
+                nothing().await
+            };
+            assert!(shelf.get(0, waits).await.is_err());
+        };
+        let asks = without_waiting(|| async { shelf.get(0, async { Ok(3) }).await.map(|answer| *answer) });
+        let opens = async { gate.add_permits(1) };
+        let ((), answer, ()) = tokio::join!(gives_up, asks, opens);
+        assert_eq!(answer.unwrap(), 3);
     }
 }

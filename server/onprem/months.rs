@@ -20,10 +20,8 @@ use super::standing::{ClusterMonth, Counting, counting, waiting};
 use crate::period::BillingMonth;
 use crate::shelf::{Shelf, Weigh};
 
-/// Of a hundred clusters, ten years.
-const MOST: usize = 12_000;
-
 /// Months that were reckoned, in bounded memory.
+#[derive(Default)]
 pub struct Months {
     reckoned: Shelf<Key, Reckoned>,
     /// By meters and revision.
@@ -75,17 +73,6 @@ impl Behind {
     fn meters(&self) -> Vec<i64> {
         let is_meter = |(_, entry): &(&i64, &Entry)| matches!(entry, Entry::Meter(_));
         self.register.entries.iter().filter(is_meter).map(|(id, _)| *id).collect()
-    }
-}
-
-impl Default for Months {
-    fn default() -> Self {
-        Self {
-            reckoned: Shelf::of(MOST),
-            read: Shelf::of(MOST),
-            behind: Shelf::of(MOST),
-            reckonings: AtomicU64::new(0),
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
 use super::error::{Error, Result};
 use super::extract::{Db, Form, Upload, cookie};
@@ -154,10 +154,11 @@ pub async fn load(
     by: Actor,
     State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
-    mut db: Db,
+    State(pool): State<PgPool>,
     mut upload: Upload,
 ) -> Result {
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
+    let mut db = pool.acquire().await?;
     let sequence = ledger::sequence(&mut db).await?;
     let book = answers.book(&mut db, sequence).await?;
     let mut fields = Fields::new([("kind", "team")]);

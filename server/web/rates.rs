@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use serde::Deserialize;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
 use super::error::{Error, Result};
 use super::extract::{Db, Form, Upload, cookie};
@@ -155,11 +155,12 @@ pub async fn load(
     layout: Layout,
     by: Actor,
     State(settings): State<Arc<Settings>>,
-    mut db: Db,
+    State(pool): State<PgPool>,
     mut upload: Upload,
 ) -> Result {
     let mut fields = Fields::default();
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
+    let mut db = pool.acquire().await?;
     let rates = match exchange::read(&content) {
         _ if name.is_empty() => Err("No file came along.".to_owned()),
         Err(refused) => Err(format!("{name}, {refused}. Nothing of it was taken.")),

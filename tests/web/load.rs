@@ -1,13 +1,18 @@
 //! When there is much to do: large files, slow questions, more visitors than connections.
 
-use axum::body::Body;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
 use axum::http::Request;
 use axum::response::Response;
+use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
 use gpuledger::accounts::Role;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
-use crate::support::{Focus, TestApp};
+use crate::support::app::{file_head, upload_of};
+use crate::support::{Focus, TestApp, TestLedger};
 
 /// More than two parts of a download.
 async fn many_charges(db: PgPool) -> TestApp {
@@ -80,4 +85,68 @@ async fn a_page_that_takes_too_long_says_what_to_do(db: PgPool) {
     assert!(answer.body.contains("ask for less, such as a shorter period"), "{}", answer.body);
     hold.rollback().await.unwrap();
     assert_eq!(finance.get("/spend/2026-09").await.status, 200);
+}
+
+/// Of a server that has two connections for pages.
+fn few_connections(db: &PgPool) -> PgPool {
+    let options = PgConnectOptions::clone(&db.connect_options());
+    PgPoolOptions::new().max_connections(2).acquire_timeout(Duration::from_secs(4)).connect_lazy_with(options)
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn requests_that_wait_for_sums_of_another_leave_connections_to_the_others(db: PgPool) {
+    let ledger = TestLedger::new(db.clone());
+    ledger.deliver("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "12.50", "vision")).await;
+    let app = TestApp::new(few_connections(&db));
+    let user = app.person("ada@example.org", Role::Finance, "no password").await;
+    let token = app.token_of(user).await;
+    // The first of them does not get on with its sums.
+    let mut hold = db.begin().await.unwrap();
+    sqlx::query("lock table monthly_costs in access exclusive mode").execute(&mut *hold).await.unwrap();
+    let ask = |address: &'static str| {
+        let (mut script, token) = (app.stranger(), token.clone());
+        tokio::spawn(async move { script.read(&token, address).await })
+    };
+    let waiting: Vec<_> = (0..20).map(|_| ask("/spend/2026-09.json?by=service")).collect();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    for _ in 0..3 {
+        assert_eq!(app.stranger().get("/healthz").await.status, 200);
+        assert_eq!(ask("/rates.json").await.unwrap().status, 200, "another page answers meanwhile");
+    }
+    assert!(waiting.iter().all(|page| !page.is_finished()));
+    hold.rollback().await.unwrap();
+    for page in join_all(waiting).await {
+        let page = page.unwrap();
+        assert_eq!(page.status, 200, "{}", page.body);
+        assert!(page.body.contains("12.5"), "{}", page.body);
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn nobody_holds_a_connection_while_a_file_arrives(db: PgPool) {
+    for (page, action) in [
+        ("/rates", "/rates/file"),
+        ("/quantities", "/quantities/file"),
+        ("/organization/teams", "/organization/teams/file"),
+        ("/register/clusters", "/register/clusters/file"),
+        ("/register/clusters", "/clusters/atlas/readings"),
+    ] {
+        let few = few_connections(&db);
+        let app = TestApp::new(few.clone());
+        sqlx::query("delete from users").execute(&db).await.unwrap();
+        let mut browser = app.signed_in(Role::Admin).await;
+        let mut head = browser.upload_head(page).await;
+        head.extend(file_head("slow.csv").bytes());
+        let first = stream::once(async { Ok::<_, std::io::Error>(Bytes::from(head)) });
+        let mut request = upload_of(Body::from_stream(first.chain(stream::pending())));
+        *request.uri_mut() = action.parse().unwrap();
+        let slow = tokio::spawn(async move { browser.open(request).await.status() });
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(!slow.is_finished(), "{action}: the file has not arrived yet");
+        let free = tokio::time::timeout(Duration::from_secs(1), async {
+            tokio::try_join!(few.acquire(), few.acquire()).map(|_| ())
+        });
+        assert!(free.await.is_ok_and(|free| free.is_ok()), "{action}: connections are held");
+        slow.abort();
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use serde_json::json;
+use sqlx::PgPool;
 
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Upload};
@@ -255,11 +256,12 @@ pub async fn load(
     layout: Layout,
     by: Actor,
     State(settings): State<Arc<Settings>>,
-    mut db: Db,
+    State(pool): State<PgPool>,
     mut upload: Upload,
 ) -> Result {
     let sheet = path.sheet;
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
+    let mut db = pool.acquire().await?;
     let book = book_now(&mut db).await?;
     let mut page = Page::new(layout, sheet, &book);
     // A large file takes a while, which other requests do not wait for.

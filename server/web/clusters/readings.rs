@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use sqlx::PgPool;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Upload, cookie};
+use super::super::extract::{Upload, cookie};
 use super::super::layout::Layout;
 use super::super::respond::As;
 use super::super::{paths, respond};
@@ -45,17 +46,18 @@ pub async fn load(
     layout: Layout,
     by: Actor,
     State(settings): State<Arc<Settings>>,
-    mut db: Db,
+    State(pool): State<PgPool>,
     mut upload: Upload,
 ) -> Result {
-    let (_, register) = onprem::current(&mut db).await?;
-    let cluster = register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
-    let mut page =
-        RefusedPage { layout, cluster: cluster.handle.clone(), name, rows: 0, refused: Vec::new() };
     let read = tokio::task::spawn_blocking(move || power::read(&content))
         .await
         .map_err(|error| anyhow::Error::new(error).context("readings were not read"))?;
+    let mut db = pool.acquire().await?;
+    let (_, register) = onprem::current(&mut db).await?;
+    let cluster = register.cluster(&path.cluster).ok_or(Error::NotFound)?;
+    let mut page =
+        RefusedPage { layout, cluster: cluster.handle.clone(), name, rows: 0, refused: Vec::new() };
     let file = match read {
         Ok(file) => file,
         Err(refused) => {

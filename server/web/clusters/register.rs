@@ -7,6 +7,7 @@ use askama::Template;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sqlx::PgPool;
 
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Query, Upload};
@@ -134,10 +135,11 @@ pub async fn load(
     layout: Layout,
     by: Actor,
     State(settings): State<Arc<Settings>>,
-    mut db: Db,
+    State(pool): State<PgPool>,
     mut upload: Upload,
 ) -> Result {
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
+    let mut db = pool.acquire().await?;
     let (_, register) = onprem::current(&mut db).await?;
     let mut page = Page::new(layout, path.kind, Asked::default(), &register);
     let entries = match read_file(path.kind, &content) {

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method};
 use axum::middleware::{self, Next};
@@ -22,6 +23,7 @@ use super::{App, headers};
 use crate::accounts::session;
 use crate::accounts::token::{self, Sent};
 use crate::clock;
+use crate::shelf;
 
 mod csrf;
 mod currency;
@@ -47,6 +49,12 @@ async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Resp
     let asked = Asked::of(request.uri(), request.headers(), is_get);
     let mut visitor = Visitor { is_demonstration: guard.app.is_demonstration, ..Visitor::default() };
     let answer = match guard.admit(request, &mut visitor).await {
+        // What only reads gives its connection back where it would wait for sums that another one computes.
+        Ok(request) if is_get => {
+            let (parts, _) = request.into_parts();
+            let begin = || next.clone().run(Request::from_parts(parts.clone(), Body::empty()));
+            shelf::without_waiting(begin).await
+        }
         Ok(request) => next.run(request).await,
         Err(error) => axum::response::IntoResponse::into_response(error),
     };
