@@ -191,6 +191,22 @@ pub(super) async fn months(db: &mut PgConnection) -> sqlx::Result<Vec<BillingMon
     Ok(months.into_iter().map(BillingMonth::of).collect())
 }
 
+/// The months whose kept sums name one of these teams, or a pool that one of them has a part of.
+pub(super) async fn months_summed_for(
+    db: &mut PgConnection,
+    teams: &[String],
+) -> sqlx::Result<Vec<BillingMonth>> {
+    let months = sqlx::query_scalar!(
+        "select distinct billing_month
+         from charged_days
+         where team = any($1) or pool in (select s.pool from pool_shares s where s.team = any($1))",
+        teams,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(months.into_iter().map(BillingMonth::of).collect())
+}
+
 /// Rows of a period's deliveries that could not be read and were not mended. Whose they would have been nobody knows,
 /// so they count for everyone who sees a charge of the same accounts: of these scopes; `None`: of all.
 pub(super) async fn rejected_rows(

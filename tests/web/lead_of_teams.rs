@@ -361,3 +361,22 @@ async fn a_lead_who_has_only_shared_costs_begins_at_the_month_that_has_some(db: 
     assert!(html::text(&page.body, ".figures").contains("10.00"), "{}", page.body);
     assert!(html::text(&lead.get("/overview").await.body, "h1").starts_with("September 2026"));
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_without_charges_sets_off_the_allocation_of_a_few_months_only(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut file = Focus::new();
+    for month in 1..=9 {
+        file = file.hour("acme", "s-rival", &format!("2026-{month:02}-06T10"), "30", "rivals");
+    }
+    ledger.deliver("bills.csv", &file).await;
+    let entries = vec![team("research"), team("rivals"), rule(1, "", "", Target::Labels)];
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+    let mut lead = TestApp::of(&ledger).signed_in(Role::Lead).await;
+    assert_eq!(lead.get("/teams").await.location(), "/overview");
+    let allocated: i64 = sqlx::query_scalar("select count(distinct billing_month) from attributed_months")
+        .fetch_one(&ledger.db)
+        .await
+        .unwrap();
+    assert!(allocated <= 4, "{allocated} of nine months were allocated");
+}

@@ -4,7 +4,7 @@
 
 mod weight;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -44,6 +44,9 @@ type Seen = (Period, Viewer, Arc<Visible>, Arc<Allocation>);
 /// What decides how a month is allocated: what counts in it, its rates, and the version of the book. And the day of this
 /// process, on which PostgreSQL was told that it is used: nothing is removed there that was used not long ago.
 type AllocationKey = (BillingMonth, Arc<Visible>, Arc<Rates>, i64, u64);
+
+/// Months that are allocated to find out which is the latest in which a lead is charged something.
+const LOOKED_INTO: usize = 3;
 
 /// What pages ask again and again, asked once.
 #[derive(Default)]
@@ -242,7 +245,7 @@ impl Answers {
         viewer: &Viewer,
     ) -> Result<Option<BillingMonth>, Error> {
         let sequence = ledger::sequence(db).await?;
-        for month in standing::months(db).await? {
+        for month in self.months_to_look_in(db, viewer, sequence).await? {
             let scopes = self.scopes(db, month.into(), viewer, sequence).await?;
             if scopes.is_none_or(|scopes| !scopes.is_empty()) {
                 return Ok(Some(month));
@@ -254,6 +257,31 @@ impl Answers {
             }
         }
         Ok(None)
+    }
+
+    /// The months that are looked into for a viewer's latest one, from the last on. To look into a month for a lead
+    /// allocates it, so these are the last few, and of those before the ones that are summed already and name their teams:
+    /// whoever has no charge at all must not set off the allocation of all history.
+    async fn months_to_look_in(
+        &self,
+        db: &mut PgConnection,
+        viewer: &Viewer,
+        sequence: i64,
+    ) -> sqlx::Result<Vec<BillingMonth>> {
+        let mut months = standing::months(db).await?;
+        let book = self.book(db, sequence).await?;
+        if *viewer == Viewer::Everything || !book.has_teams() || months.len() <= LOOKED_INTO {
+            return Ok(months);
+        }
+        let before = months.split_off(LOOKED_INTO);
+        if let (Some(last), Some(first)) = (before.first(), before.last()) {
+            let seen: BTreeSet<String> =
+                teams(&book, viewer, *first, *last).into_iter().map(|(_, team)| team).collect();
+            let seen: Vec<String> = seen.into_iter().collect();
+            let summed = standing::months_summed_for(db, &seen).await?;
+            months.extend(before.into_iter().filter(|month| summed.contains(month)));
+        }
+        Ok(months)
     }
 
     /// The scopes in which the viewer sees a charge.
