@@ -7,7 +7,9 @@
 //! - time = bytes × 8 ÷ line rate
 //!
 //! Beyond what is free, f is continuous, rises, and its marginal price never does. AWS and Azure count in GB of 10^9
-//! bytes, Google Cloud in GiB of 2^30.
+//! bytes, Google Cloud in GiB of 2^30. The tiers of AWS and Azure end at 10,240, 51,200 and 153,600 GB, as their price lists
+//! say, and what is free in a month is a part of the first: 512,000 GB out of AWS cost 10,140 × 0.09 + 40,960 × 0.085 +
+//! 102,400 × 0.07 + 358,400 × 0.05 = 29,482.20.
 
 mod rates;
 

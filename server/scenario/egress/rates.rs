@@ -48,7 +48,7 @@ pub enum ByteUnit {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tier {
-    /// What the month has sent where it ends; none for the last.
+    /// What the month has sent where it ends, with what was free; none for the last.
     pub up_to: Option<u32>,
     /// Money for a unit of what lies in it.
     pub price: Decimal,
@@ -66,12 +66,12 @@ impl Rates {
                 ByteUnit::Gigabyte,
                 vec![
                     tier(Some(100), 0),
-                    tier(Some(10_000), 90),
-                    tier(Some(50_000), 85),
-                    tier(Some(150_000), 70),
+                    tier(Some(10_240), 90),
+                    tier(Some(51_200), 85),
+                    tier(Some(153_600), 70),
                     tier(None, 50),
                 ],
-                "Amazon EC2 on-demand pricing, data transfer; bounds and last tier as in SkyPilot 0.14.1",
+                "Amazon EC2 price list, data transfer out: tiers of 10, 40 and 100 TiB; 100 GB are free in each month",
                 "2026-11-21",
             ),
             Self::Azure => listed(
@@ -79,12 +79,12 @@ impl Rates {
                 ByteUnit::Gigabyte,
                 vec![
                     tier(Some(100), 0),
-                    tier(Some(10_000), 87),
-                    tier(Some(50_000), 83),
-                    tier(Some(150_000), 70),
+                    tier(Some(10_240), 87),
+                    tier(Some(51_200), 83),
+                    tier(Some(153_600), 70),
                     tier(None, 50),
                 ],
-                "Azure bandwidth pricing; bounds and last tier as in SkyPilot 0.14.1",
+                "Azure bandwidth pricing: tiers of 10, 40 and 100 TiB; 100 GB are free in each month",
                 "2026-11-21",
             ),
             Self::GooglePremium => listed(

@@ -33,5 +33,9 @@ pub fn computed() -> Vec<Computed> {
 }
 
 pub fn told() -> Vec<Computed> {
-    vec![("G07", total(flat("0.09"), 500_000)), ("G11", price_of_all_units(1024.into()))]
+    vec![
+        ("G07", total(flat("0.09"), 500_000)),
+        ("G11", price_of_all_units(1024.into())),
+        ("G13", total(Rates::Aws, 512_000)),
+    ]
 }

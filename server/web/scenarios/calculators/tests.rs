@@ -41,7 +41,7 @@ fn an_answer_is_that_of_the_formula() {
             vec![],
             "4g.40gb costs 3.6693 USD an hour; 3g.40gb costs 3.2107 USD an hour. 0 USD an hour are paid for nothing.",
         ),
-        ("egress", vec![], "It costs 28,791.00 USD and takes 4.63 days."),
+        ("egress", vec![], "It costs 28,882.20 USD and takes 4.63 days."),
         (
             "commitment",
             vec![("hourly", "8.05"), ("later_on_demand", ""), ("currency", "EUR")],
