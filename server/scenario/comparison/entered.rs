@@ -90,7 +90,8 @@ pub struct Work {
     /// all of it has to be served.
     #[serde(default)]
     pub unserved_cost: Option<Decimal>,
-    /// Tokens that an hour of its accelerator makes, as measured. None: it makes none, or nobody measured.
+    /// Tokens that an hour of its accelerator makes while it does work, as measured. None: it makes none, or nobody
+    /// measured.
     #[serde(default)]
     pub tokens_per_hour: Option<Decimal>,
 }

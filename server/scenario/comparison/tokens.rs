@@ -1,6 +1,8 @@
 //! Work that is paid by what it makes: an interface with a price for a million tokens.
 //!
-//! An hour of the work's accelerator makes so many tokens, as measured; so an hour of work costs tokens ÷ 10^6 × price.
+//! An hour of the work's accelerator makes so many tokens while it works, as measured, and works for a share of the hours
+//! that it is held; so an hour that is held makes tokens × share, and costs that ÷ 10^6 × price. Whoever serves himself pays
+//! for the hours that are held: both are compared at one duty.
 
 use super::entered::{Place, Scenario, Work};
 use crate::money::Decimal;
@@ -8,9 +10,11 @@ use crate::scenario::arithmetic::{product, quotient};
 use crate::scenario::profile::Shape;
 
 impl Work {
-    /// Tokens that an hour of its accelerator makes: as measured, or as follows from its users.
+    /// Tokens that an hour makes in which it holds its accelerator: as measured while it works, for the share of the hours
+    /// in which it does, or as follows from its users.
     pub(in crate::scenario) fn tokens_of_an_hour(&self) -> Option<Decimal> {
-        self.tokens_per_hour.or_else(|| match &self.demand {
+        let measured = self.tokens_per_hour.map(|tokens| product(&[tokens, self.productive]));
+        measured.or_else(|| match &self.demand {
             Shape::Serving(service) => service.tokens_per_hour(&self.accelerator),
             _ => None,
         })

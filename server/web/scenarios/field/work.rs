@@ -107,7 +107,7 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
     let hint = "By what is done instead, or lost. Empty: all of it has to be served.";
     of.rare("unserved_cost", "An hour not served", Takes::NumberOrNone, "MONEY a GPU-hour", hint);
     of.rare("accelerator", "Accelerator", Takes::Text, "", "By its id in the catalog: nvidia-h100-sxm.");
-    let hint = "As measured. Where it is paid by the token.";
+    let hint = "As measured while it works. For what is paid by the token.";
     of.rare("tokens_per_hour", "Makes", Takes::NumberOrNone, "tokens in an hour of a GPU", hint);
     let mut acts = Vec::new();
     if let Shape::Levels { levels, .. } = &work.demand {
