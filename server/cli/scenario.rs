@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use super::{Done, print_json};
+use crate::clock;
 use crate::money::Decimal;
+use crate::scenario::check;
 use crate::scenario::comparison::Comparison;
+use crate::scenario::price::Catalogue;
 use crate::scenario::uncertainty::Input;
 use crate::scenario::{Answer, Payback, file};
 use crate::terminal::{remark, say};
@@ -29,14 +32,25 @@ pub fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Done> {
             return Ok(Done::Failed);
         }
     };
-    let answer = Answer::of(&scenario).with_context(|| format!("{path} cannot be computed with"))?;
+    let mut answer = match Answer::of(&scenario) {
+        Ok(answer) => answer,
+        Err(refused) => {
+            for it in file::located(&text, &refused.0) {
+                remark!("{path}, {it}");
+            }
+            return Ok(Done::Failed);
+        }
+    };
+    // What the page says of prices beside the list: that they are old, or far from it.
+    let odd = check::prices(&scenario, Catalogue::shipped(), clock::now().date_naive());
+    answer.comparison.warnings.extend(odd.iter().cloned());
     if json {
         print_json(&answer)?;
     } else {
         print(&answer.comparison)?;
         print_how_sure(&answer)?;
-        for finding in &answer.comparison.warnings {
-            remark!("{finding}");
+        for it in file::located(&text, &answer.comparison.warnings) {
+            remark!("{path}, {it}");
         }
     }
     Ok(Done::Well)

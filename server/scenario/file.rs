@@ -1,7 +1,9 @@
 //! A scenario as a file: TOML, as `gpuledger scenario FILE.toml` reads it and the page hands it out.
 //!
-//! Numbers may be written with or without quotes; none of them goes through a binary float. What is wrong is told with
-//! its line and its key.
+//! Numbers may be written with or without quotes; none of them goes through a binary float. What is wrong is said with
+//! its field and its line, what was found there, and what to enter ([`words`]).
+
+mod words;
 
 use std::fmt;
 use std::ops::Range;
@@ -14,7 +16,7 @@ use super::check::{Finding, Severity};
 use super::comparison::Scenario;
 use super::shipped::{self, Missing};
 
-/// Why a file is no scenario.
+/// Why a file is no scenario, or what is odd about one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Wrong {
     /// From 1.
@@ -26,11 +28,18 @@ pub struct Wrong {
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: ", self.line)?;
-        if !self.key.is_empty() {
-            write!(f, "{}: ", self.key)?;
+        if self.key.is_empty() {
+            return write!(f, "line {}: {}", self.line, self.message);
         }
-        f.write_str(&self.message)
+        // `option[0].place[0].on_demand.price`.
+        for (at, name) in self.key.split('.').enumerate() {
+            match name.parse::<usize>() {
+                Ok(n) => write!(f, "[{n}]")?,
+                Err(_) if at == 0 => f.write_str(name)?,
+                Err(_) => write!(f, ".{name}")?,
+            }
+        }
+        write!(f, " (line {}): {}", self.line, self.message)
     }
 }
 
@@ -41,7 +50,7 @@ impl fmt::Display for Wrong {
 pub fn read(text: &str) -> Result<Scenario, Vec<Wrong>> {
     let at = |span: Option<Range<usize>>| line(text, span.map_or(0, |span| span.start));
     let tree = DeTable::parse(text).map_err(|error| {
-        vec![Wrong { line: at(error.span()), key: String::new(), message: error.message().to_owned() }]
+        vec![Wrong { line: at(error.span()), key: String::new(), message: words::of_syntax(error.message()) }]
     })?;
     let tree = DeValue::Table(tree.into_inner());
     let mut document = value(&tree);
@@ -57,8 +66,7 @@ pub fn read(text: &str) -> Result<Scenario, Vec<Wrong>> {
     }
     let mut scenario: Scenario = serde_path_to_error::deserialize(document).map_err(|error| {
         let path: Vec<String> = error.path().iter().filter_map(step).collect();
-        // Of a key that is unknown the path ends at its table; the message names it.
-        let message = error.inner().to_string();
+        let (path, message) = words::of_field(&tree, path, &error.inner().to_string());
         vec![Wrong { line: at(span(&tree, &path)), key: path.join("."), message }]
     })?;
     // Texts of several lines mostly end with one that is empty, which nobody meant.
@@ -79,6 +87,13 @@ pub fn read(text: &str) -> Result<Scenario, Vec<Wrong>> {
 /// None in practice: what a scenario is made of has a form in TOML.
 pub fn write(scenario: &Scenario) -> Result<String, toml::ser::Error> {
     toml::to_string(scenario)
+}
+
+/// Findings about a scenario that was read from a text, with their lines.
+pub fn located<'a>(text: &str, findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Wrong> {
+    let tree = DeTable::parse(text).map(|it| DeValue::Table(it.into_inner()));
+    let tree = tree.unwrap_or_else(|_| DeValue::Table(DeTable::new()));
+    findings.into_iter().map(|it| wrong(it, &tree, text)).collect()
 }
 
 fn wrong(finding: &Finding, tree: &DeValue<'_>, text: &str) -> Wrong {
@@ -257,21 +272,58 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
     fn what_is_wrong_is_told_with_line_and_key() {
         for (from, to, expected) in [
             ("months = 36", "months = ", "line 3: "),
-            ("months = 36", "month = 36", "unknown field `month`"),
-            ("months = 36", "months = 0", "line 3: months: 0: expected 1 to 120 months"),
-            ("price = 6.88", "price = -1", "line 12: option.0.place.0.on_demand.price: -1"),
-            ("price = 6.88", "price = 0", "line 12: option.0.place.0.on_demand.price: 0: lists say 0"),
-            ("price = 6.88", "price = \"cheap\"", "line 12: option.0.place.0.on_demand.price: "),
-            ("hours_per_day = 18", "hours_per_day = 432", "line 8: work.0.demand.hours_per_day: 432"),
-            ("375_000", "-375_000", "line 17: option.1.place.0.owned.machines.node_price: -375000"),
-            ("gpus = \"best\"", "gpus = \"all\"", "line 17: option.1.place.0.owned.gpus"),
-            ("nvidia-h100-sxm", "h100", "line 7: work.0.accelerator: h100: expected the id"),
+            ("months = 36", "month = 36", "month (line 3): is no field of this table; did you mean months?"),
+            ("months = 36", "months = 0", "months (line 3): 0: expected 1 to 120 months"),
+            (
+                "months = 36",
+                "months = \"three years\"",
+                "months (line 3): found “three years”, enter a whole number",
+            ),
+            ("months = 36", "months = 3.5", "months (line 3): found 3.5, enter a whole number"),
+            ("months = 36", "months = -1", "months (line 3): found -1, enter a whole number"),
+            ("months = 36", "months = true", "months (line 3): found true, enter a whole number"),
+            ("price = 6.88", "price = -1", "option[0].place[0].on_demand.price (line 12): -1"),
+            ("price = 6.88", "price = 0", "option[0].place[0].on_demand.price (line 12): 0: lists say 0"),
+            (
+                "price = 6.88",
+                "price = \"cheap\"",
+                "option[0].place[0].on_demand.price (line 12): found “cheap”, enter a number, such as 3.99",
+            ),
+            ("price = 6.88, ", "", "option[0].place[0].on_demand.price (line 12): is missing"),
+            (
+                "2026-07-20",
+                "\"soon\"",
+                "on_demand.date (line 12): found “soon”, enter a day, such as 2026-09-30",
+            ),
+            ("hours_per_day = 18", "hours_per_day = 432", "work[0].demand.hours_per_day (line 8): 432"),
+            ("gpus = 64", "gpus = \"eight\"", "work[0].demand.gpus (line 8): found “eight”, enter a number"),
+            (
+                "shape = \"flat\"",
+                "shape = \"round\"",
+                "work[0].demand.shape (line 8): found “round”, enter one of: ",
+            ),
+            ("hours_per_day = 18", "hours = 18", "work[0].demand.hours (line 8): is no field of this table"),
+            ("375_000", "-375_000", "option[1].place[0].owned.machines.node_price (line 17): -375000"),
+            (
+                "gpus = \"best\"",
+                "gpus = \"all\"",
+                "option[1].place[0].owned.gpus (line 17): found “all”, enter a whole number, or \"best\"",
+            ),
+            (
+                "staff = { loaded_cost = 250000.50 }",
+                "staff = 3",
+                "machines.staff (line 17): found 3, enter a table",
+            ),
+            ("name = \"training\"", "name = 5", "work[0].name (line 6): found 5, enter a text in quotes"),
+            ("nvidia-h100-sxm", "h100", "work[0].accelerator (line 7): h100: expected the id"),
         ] {
             let text = SMALL.replacen(from, to, 1);
             assert_ne!(text, SMALL, "{from}");
             let wrong = read(&text).unwrap_err();
             let told: Vec<String> = wrong.iter().map(Wrong::to_string).collect();
             assert!(told.join("\n").contains(expected), "{expected} is not in {told:#?}");
+            let types = ["u32", "i64", "f64", "enum", "struct", "untagged", "invalid type", "serde", "`"];
+            assert!(!types.iter().any(|it| told.join("\n").contains(it)), "{told:#?}");
         }
     }
 }

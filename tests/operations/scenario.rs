@@ -65,7 +65,7 @@ fn what_is_wrong_with_a_file_is_told_with_line_and_key() {
     let answer = compare(&SMALL.replace("price = 6.88", "price = -1"), &[]);
     assert_eq!(answer.status.code(), Some(1));
     let told = String::from_utf8(answer.stderr).unwrap();
-    assert!(told.contains("line 11: option.0.place.0.on_demand.price: -1"), "{told}");
+    assert!(told.contains("option[0].place[0].on_demand.price (line 11): -1"), "{told}");
     assert!(answer.stdout.is_empty());
     let broken = compare(&SMALL.replace("months = 12\n\n", "months = \n\n"), &[]);
     assert!(String::from_utf8(broken.stderr).unwrap().contains("line 3: "));
@@ -89,4 +89,33 @@ fn in_another_currency_what_is_shipped_in_dollars_is_asked_for_by_field_and_line
     let machines = &answer["comparison"]["options"][2]["places"][0]["machines"];
     let price: Decimal = machines["node_price"].as_str().unwrap().parse().unwrap();
     assert_eq!((price, answer["comparison"]["currency"].as_str()), (56_250_000.into(), Some("JPY")));
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_refused_with_its_field_and_line_and_what_to_enter() {
+    let answer = compare(&SMALL.replace("gpus = \"best\"", "gpus = \"eight\""), &[]);
+    assert_eq!(answer.status.code(), Some(1));
+    let told = String::from_utf8(answer.stderr).unwrap();
+    let expected =
+        "option[1].place[0].committed[0].gpus (line 15): found “eight”, enter a whole number, or \"best\"";
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn what_the_page_warns_of_is_printed_with_field_and_line() {
+    let old = r#"price = 98.32, date = 2023-07-31 }"#;
+    let text = SMALL
+        .replace("name = \"training\"", "name = \"training\"\naccelerator = \"nvidia-h100-sxm\"")
+        .replace("price = 6.88 }", old);
+    let told = String::from_utf8(compare(&text, &[]).stderr).unwrap();
+    for expected in [
+        "option[0].place[0].on_demand.date (line 12): 2023-07-31: that is ",
+        "days ago: ask for it again",
+        "option[0].place[0].on_demand.price (line 12): 98.32: that is ",
+        "is it of one GPU and hour, not of a machine?",
+    ] {
+        assert!(told.contains(expected), "{expected} is not in {told}");
+    }
+    let json: Value = serde_json::from_slice(&compare(&text, &["--json"]).stdout).unwrap();
+    assert_eq!(json["comparison"]["warnings"].as_array().unwrap().len(), 2);
 }
