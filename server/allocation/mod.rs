@@ -40,7 +40,7 @@ pub use entry::{
     Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Hours, HoursOf,
     Meaning, Months, Pool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
-pub use forecast::{DAYS as USUAL_DAYS, Forecast, forecast};
+pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
 pub use forget::forget;
 pub use history::{Change, Stage, Status, change, changes, proposals};
 pub use keep::{book, entry_ids, label_keys, version};

@@ -14,7 +14,9 @@ use super::basis::teams;
 use super::owned_by::parts;
 use super::{Answers, Grouping, Question, Standing, Unconverted, stated_until};
 use crate::accounts::Viewer;
-use crate::allocation::{Book, Budget, BudgetOf, BudgetPeriod, Entry, Forecast, USUAL_DAYS, forecast};
+use crate::allocation::{
+    Book, Budget, BudgetOf, BudgetPeriod, Entry, Forecast, Known, USUAL_DAYS, USUAL_MONTHS,
+};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -191,8 +193,8 @@ impl Answers {
         if let Some(period) =
             budget.periods_until(asking.latest).next().filter(|period| asking.sees(&budget.of, *period))
         {
-            let (state, spent, daily) = self.state(db, &asking, budget, period).await?;
-            page.days = days(&state, &spent, &daily);
+            let (state, spent, known) = self.state(db, &asking, budget, period).await?;
+            page.days = days(&state, &spent, &known);
             page.line.current = Some(state);
         }
         page.history = self.history(db, &asking, &budget.of).await?;
@@ -238,29 +240,21 @@ impl Answers {
         Ok(Some(Asking { book, viewer, sequence, latest, stated }))
     }
 
-    /// How a period of a budget stands, with what was spent in it, and day by day up to now.
+    /// How a period of a budget stands, with what was spent in it, and what its forecast is made from.
     async fn state(
         &self,
         db: &mut PgConnection,
         asking: &Asking<'_>,
         budget: &Budget,
         period: Period,
-    ) -> Result<(BudgetState, Spent, Vec<Decimal>), Error> {
+    ) -> Result<(BudgetState, Spent, Known), Error> {
         let mut spent = self.spent(db, asking, &budget.of, period, &budget.currency).await?;
         let total = spent.total();
         let stated_until = asking.goes_on_until(period);
-        let mut daily = Vec::new();
-        let mut expected = None;
+        let (mut known, mut expected) = (Known { spent: total, ..Known::default() }, None);
         if let Some(until) = stated_until {
-            daily = spent.until(period.days().start, until);
-            if daily.len() < USUAL_DAYS {
-                let before =
-                    self.spent(db, asking, &budget.of, period.first().previous().into(), &budget.currency);
-                let mut earlier = before.await?.until_the_end_of(period.first().previous());
-                earlier.append(&mut daily);
-                daily = earlier;
-            }
-            expected = Some(forecast(total, &daily, days_between(until, period)));
+            known = self.known(db, asking, budget, period, (&spent, until)).await?;
+            expected = Some(known.forecast(days_between(until, period), months_between(until, period)));
         }
         let reached = total.divide(budget.amount, PLACES).unwrap_or_default();
         let is_reached = |percent: &&u32| total.times(100) >= budget.amount.times(i64::from(**percent));
@@ -277,7 +271,41 @@ impl Answers {
             has_ended: stated_until.is_none() && !budget.months.contain(next.first()),
             unconverted: std::mem::take(&mut spent.unconverted),
         };
-        Ok((state, spent, daily))
+        Ok((state, spent, known))
+    }
+
+    /// What a period that is stated up to a day is forecast from: its days, those before where they are few, and what
+    /// belonged to no day in the months before.
+    async fn known(
+        &self,
+        db: &mut PgConnection,
+        asking: &Asking<'_>,
+        budget: &Budget,
+        period: Period,
+        (spent, until): (&Spent, NaiveDate),
+    ) -> Result<Known, Error> {
+        let mut daily = spent.until(period.days().start, until);
+        let running = BillingMonth::of(until);
+        let mut monthly = Vec::new();
+        let usual_months = (1..=USUAL_MONTHS).filter_map(|n| u32::try_from(n).ok());
+        for month in usual_months.map(|months| running.minus(months)) {
+            let before = if month < period.first() {
+                self.spent(db, asking, &budget.of, month.into(), &budget.currency).await?
+            } else {
+                spent.of_month(month)
+            };
+            if month == period.first().previous() && daily.len() < USUAL_DAYS {
+                let mut earlier = before.until_the_end_of(month);
+                earlier.append(&mut daily);
+                daily = earlier;
+            }
+            // Before something was billed at all, nothing tells what is usual.
+            if !before.is_empty() {
+                monthly.insert(0, before.of_no_day(month));
+            }
+        }
+        let monthly_so_far = asking.stated.is_some().then(|| spent.of_no_day(running));
+        Ok(Known { spent: spent.total(), daily, monthly, monthly_so_far })
     }
 
     async fn history(
@@ -375,6 +403,22 @@ impl Spent {
         days.chain(months).sum()
     }
 
+    /// What belongs to none of a month's days.
+    fn of_no_day(&self, month: BillingMonth) -> Decimal {
+        self.months.get(&month).copied().unwrap_or_default()
+    }
+
+    /// One month of it.
+    fn of_month(&self, month: BillingMonth) -> Self {
+        let days = self.days.range(month.days()).map(|(day, amount)| (*day, *amount)).collect();
+        let months = self.months.get_key_value(&month).map(|(month, amount)| (*month, *amount));
+        Self { days, months: months.into_iter().collect(), unconverted: Vec::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.days.is_empty() && self.months.is_empty()
+    }
+
     /// Each day from one to another, both included; a day without charges cost nothing.
     fn until(&self, first: NaiveDate, last: NaiveDate) -> Vec<Decimal> {
         let days = first.iter_days().take_while(|day| *day <= last);
@@ -407,14 +451,15 @@ impl BudgetLine {
 }
 
 /// Every day of a period, with what was spent by its end, or will be.
-fn days(state: &BudgetState, spent: &Spent, daily: &[Decimal]) -> Vec<BudgetDay> {
+fn days(state: &BudgetState, spent: &Spent, known: &Known) -> Vec<BudgetDay> {
     let all = state.period.days();
     let mut so_far = Decimal::ZERO;
     let mut to_come = 0;
     let day = |day: NaiveDate| {
-        if state.stated_until.is_some_and(|until| day > until) {
+        if let Some(until) = state.stated_until.filter(|until| day > *until) {
             to_come += 1;
-            let forecast = forecast(state.spent, daily, to_come);
+            // As with what is spent, a month's bills stand with the first day that can have them.
+            let forecast = known.forecast(to_come, months_to(until, day));
             return BudgetDay { day, spent: None, so_far: None, forecast: Some(forecast) };
         }
         let mut of_day = spent.days.get(&day).copied().unwrap_or_default();
@@ -432,6 +477,16 @@ fn days(state: &BudgetState, spent: &Spent, daily: &[Decimal]) -> Vec<BudgetDay>
 fn days_between(until: NaiveDate, period: Period) -> u32 {
     let days = (period.days().end - until).num_days() - 1;
     u32::try_from(days).unwrap_or_default()
+}
+
+/// Months that begin in a period after one of its days.
+fn months_between(until: NaiveDate, period: Period) -> u32 {
+    months_to(until, period.last().first_day())
+}
+
+/// Months that begin after a day, up to a later one.
+fn months_to(until: NaiveDate, day: NaiveDate) -> u32 {
+    BillingMonth::of(day).months_after(BillingMonth::of(until)).unwrap_or_default()
 }
 
 /// Whether the viewer may see a budget: as things are in the latest month, or in its last one.

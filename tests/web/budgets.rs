@@ -122,6 +122,76 @@ async fn a_budget_is_compared_with_what_was_spent_and_will_be(db: PgPool) {
     ledger.assert_balanced().await;
 }
 
+/// A bill of a month for one team, of no day of it.
+fn of_month(month: &str, next: &str, service: &str, cost: &str) -> String {
+    format!(
+        "NeoCloud,acme,s1,{month}-01T00:00:00Z,{next}-01T00:00:00Z,{month}-01T00:00:00Z,{next}-01T00:00:00Z,\
+         Purchase,,{service},Other,,,,,,,{cost},{cost},{cost},{cost},USD,\"{{\"\"team\"\":\"\"vision\"\"}}\",NeoCloud,NeoCloud"
+    )
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn forecast_expects_monthly_bills_that_are_not_stated_yet(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    for (name, month, next, tax) in [
+        ("june.csv", "2026-06", "2026-07", "60"),
+        ("july.csv", "2026-07", "2026-08", "70"),
+        ("august.csv", "2026-08", "2026-09", "900"),
+    ] {
+        let mut file = Focus::new()
+            .line(&of_month(month, next, "Cluster", "400"))
+            .line(&of_month(month, next, "Tax", tax));
+        for day in 1..=28 {
+            file = file.hour("acme", "s1", &format!("{month}-{day:02}T10"), "10", "vision");
+        }
+        ledger.deliver(name, &file).await;
+    }
+    // Of September ten days, and a part of the tax; the cluster's bill comes when the month is over.
+    let mut september = Focus::new().line(&of_month("2026-09", "2026-10", "Tax", "30"));
+    for day in 1..=10 {
+        september = september.hour("acme", "s1", &format!("2026-09-{day:02}T10"), "10", "vision");
+    }
+    ledger.deliver("september.csv", &september).await;
+    let vision = Team {
+        handle: "vision".into(),
+        name: "Vision".into(),
+        parent: Some("research".into()),
+        ..Team::default()
+    };
+    let book = vec![team("research"), Entry::Team(vision), rule(1, "", "", Target::Labels)];
+    write(&mut ledger.db.acquire().await.unwrap(), book).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let expected =
+        |it: &Value| -> f64 { it["current"]["forecast"]["expected"].as_str().unwrap().parse().unwrap() };
+
+    let id = add(&mut finance, &budget("team:vision", "800", "2026-08")).await;
+    let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
+    assert_eq!(
+        (&it["current"]["spent"], &it["current"]["stated_until"]),
+        (&"130".into(), &"2026-09-10".into())
+    );
+    // 130 are spent. Twenty days follow: of 28 days 18 were August's last, of which the three after the 28th cost nothing.
+    let days = 20.0 * (28.0 - 3.0) * 10.0 / 28.0;
+    // A month usually has 470 of monthly bills (460, 470, 1300), of which 30 are stated.
+    assert!((expected(&it) - (130.0 + days + 440.0)).abs() < 0.01, "{}", expected(&it));
+    assert_eq!(it["days"][29]["forecast"], it["current"]["forecast"]);
+    let page = finance.get(&format!("/budgets/{id}")).await.body;
+    assert!(html::text(&page, "main").contains("the median of the last three months"));
+
+    // A year expects those of the months to come as well.
+    let year = with(&budget("team:research", "9,000.00", "2026-01"), "every", "year");
+    let id = add(&mut finance, &year).await;
+    let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
+    let spent = 460.0 + 470.0 + 1300.0 + 3.0 * 280.0 + 130.0;
+    let mean = 25.0 * 10.0 / 28.0;
+    assert!(
+        (expected(&it) - (spent + (20.0 + 92.0) * mean + 440.0 + 3.0 * 470.0)).abs() < 0.01,
+        "{}",
+        expected(&it)
+    );
+    ledger.assert_balanced().await;
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_cannot_be_is_refused_with_the_reason_and_nothing_changes(db: PgPool) {
     let (ledger, mut finance) = app(db).await;
