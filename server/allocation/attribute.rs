@@ -258,7 +258,7 @@ pub fn digest(book: &MonthBook<'_>, catalog_version: u32) -> Uuid {
     // For which other months an entry holds decides nothing in this one, nor does who works where.
     let everywhere = Months::default;
     let decisive = Decisive {
-        version: 1,
+        version: 2,
         catalog_version,
         meanings: book.meanings.clone(),
         values: book.values.clone(),

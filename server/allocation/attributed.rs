@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::attribute::content_id;
 use super::forget::use_sums;
+use super::key_row::{IS_ACCELERATED, IS_UNUSED_COMMITMENT};
 use super::mapping::{self, MANY};
 use crate::ledger::Visible;
 use crate::period::BillingMonth;
@@ -34,20 +35,20 @@ struct Grain {
 const COSTS: Grain = Grain {
     table: "attributed_costs",
     owner: "attribution_id",
-    group: "currency, scope_id, is_accelerated, is_owned, is_credit",
+    group: "currency, scope_id, is_accelerated, is_owned, is_unused, is_credit",
     quantity: None,
 };
 const DAYS: Grain = Grain {
     table: "attributed_days",
     owner: "attribution_id",
-    group: "currency, day, is_whole_period, is_accelerated, is_owned",
+    group: "currency, day, is_whole_period, is_accelerated, is_owned, is_unused",
     quantity: None,
 };
 const ITEMS: Grain = Grain {
     table: "charged_items",
     owner: CHARGED,
     group: "currency, is_credit, category, pricing, provider, billing_account, sub_account, service, region, accelerator, \
-            instance_type, meter, sku, unit, commitment_discount_id",
+            instance_type, meter, sku, unit, commitment_discount_id, is_unused_commitment",
     quantity: Some("metered_quantity"),
 };
 /// Made from [`DAYS`]: most charts ask no more than who is charged with a day.
@@ -267,18 +268,19 @@ impl Part<'_> {
 
     /// `select …` of what counts in the month by key, with what a grain is summed by.
     fn push_rows(&self, query: &mut QueryBuilder<Postgres>, grain: &Grain) {
-        const OF_KEY: &str = "k.accelerator is not null and k.category = 'Usage' as is_accelerated, \
-                              k.pricing = 'Owned' as is_owned";
+        let of_key = format!(
+            "{IS_ACCELERATED} as is_accelerated, k.pricing = 'Owned' as is_owned, {IS_UNUSED_COMMITMENT} as is_unused"
+        );
         if grain.table != DAYS.table {
             query.push(format!(
-                "select k.*, {OF_KEY}, least(k.billed_cost, k.effective_cost) < 0 as is_credit \
+                "select k.*, {of_key}, least(k.billed_cost, k.effective_cost) < 0 as is_credit \
                  from keyed_costs k where k.basis_id = '{}'",
                 self.basis_id
             ));
             return;
         }
         query.push(format!(
-            "select c.*, k.currency, {OF_KEY}, \
+            "select c.*, k.currency, {of_key}, \
              coalesce(c.metered_quantity * (k.unit_seconds * k.accelerator_parts), 0) as part_seconds \
              from daily_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
              where c.billing_month = '{}'",

@@ -6,6 +6,21 @@ use uuid::Uuid;
 
 use super::{Facts, normalized_key};
 
+/// Whether a row of a key `k` is the use of accelerators: what their hours cost. What nothing used is no price of use.
+pub const IS_ACCELERATED: &str =
+    "(k.accelerator is not null and k.category = 'Usage' and not k.is_unused_commitment)";
+
+/// Whether a row of a key `k` is of a commitment that nothing used. FOCUS says it in the key. AWS's own reports have no such
+/// rows: there the effective cost of a commitment's fees is what nothing used. Fees of a file that spreads none are
+/// `Committed` themselves, see [`crate::billing`].
+pub const IS_UNUSED_COMMITMENT: &str = "(k.is_unused_commitment or k.category = 'Purchase' \
+     and k.commitment_discount_id <> '' and k.pricing <> 'Committed')";
+
+/// FOCUS CommitmentDiscountStatus of a row of a key `k`, by its effective cost; null where it is of no commitment.
+pub const COMMITMENT_STATUS: &str = "case when k.is_unused_commitment or k.category = 'Purchase' \
+     and k.commitment_discount_id <> '' and k.pricing <> 'Committed' then 'Unused' \
+     when k.category = 'Usage' and (k.commitment_discount_id <> '' or k.pricing = 'Committed') then 'Used' end";
+
 /// The columns of `charge_keys` that rules ask about.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct KeyRow {
@@ -28,14 +43,24 @@ pub struct KeyRow {
     pub is_unused_commitment: bool,
 }
 
+impl KeyRow {
+    /// As [`COMMITMENT_STATUS`].
+    fn commitment_status(&self) -> String {
+        let is_committed = self.pricing == "Committed";
+        let has_commitment = !self.commitment_discount_id.is_empty();
+        let status = match self.category.as_str() {
+            _ if self.is_unused_commitment => "Unused",
+            "Purchase" if has_commitment && !is_committed => "Unused",
+            "Usage" if has_commitment || is_committed => "Used",
+            _ => "",
+        };
+        status.to_owned()
+    }
+}
+
 impl From<KeyRow> for Facts {
     fn from(key: KeyRow) -> Self {
-        // In the words of FOCUS.
-        let commitment_status = match (key.commitment_discount_id.as_str(), key.is_unused_commitment) {
-            (_, true) => "Unused",
-            ("", false) => "",
-            (_, false) => "Used",
-        };
+        let commitment_status = key.commitment_status();
         let tags = key.tags.as_object().into_iter().flatten();
         let tags = tags.filter_map(|(name, value)| Some((normalized_key(name), value.as_str()?.to_owned())));
         Self {
@@ -53,7 +78,7 @@ impl From<KeyRow> for Facts {
             pricing: key.pricing,
             category: key.category,
             resource: key.resource_id.unwrap_or_default(),
-            commitment_status: commitment_status.to_owned(),
+            commitment_status,
             commitment: key.commitment_discount_id,
         }
     }

@@ -12,11 +12,11 @@ use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
 /// Counted up when the sums, or those by owner, are made differently.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// What a row says of its key.
 const OF_KEY: &str = "currency, category, pricing, provider, billing_account, sub_account, service, region, accelerator, \
-                      instance_type, meter, sku, unit, commitment_discount_id, resource_id, tags";
+                      instance_type, meter, sku, unit, commitment_discount_id, is_unused_commitment, resource_id, tags";
 /// What is summed of it.
 const AMOUNTS: [&str; 6] =
     ["charges", "billed_cost", "effective_cost", "list_cost", "contracted_cost", "metered_quantity"];

@@ -44,7 +44,7 @@ pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
 pub use forget::forget;
 pub use history::{Change, Stage, Status, change, changes, proposals};
 pub use keep::{book, entry_ids, label_keys, version};
-pub use key_row::{KeyRow, facts_of};
+pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, KeyRow, facts_of};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
 pub use problem::{Problem, problems};
 pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantities, set_quantities};

@@ -8,11 +8,14 @@ with counting as (
 ),
 owners as (
     select ka.charge_key_id, ka.attribution_id, row (a.team, a.cost_centre, a.pool, a.pool_part) as charged, k.currency,
-        k.accelerator is not null and k.category = 'Usage' as is_accelerated, k.pricing = 'Owned' as is_owned,
+        k.accelerator is not null and k.category = 'Usage' and not k.is_unused_commitment as is_accelerated,
+        k.pricing = 'Owned' as is_owned,
+        k.is_unused_commitment or k.category = 'Purchase' and k.commitment_discount_id <> '' and k.pricing <> 'Committed'
+            as is_unused,
         k.unit_seconds * k.accelerator_parts as parts,
         row (
             k.category, k.pricing, k.provider, k.billing_account, k.sub_account, k.service, k.region, k.accelerator,
-            k.instance_type, k.meter, k.sku, k.unit, k.commitment_discount_id
+            k.instance_type, k.meter, k.sku, k.unit, k.commitment_discount_id, k.is_unused_commitment
         ) as item
     from key_attributions ka
     join attributions a using (attribution_id)
@@ -20,7 +23,7 @@ owners as (
     where ka.set_id = $3
 ),
 keys as (
-    select charge_key_id, scope_id, currency, attribution_id, charged, item, is_accelerated, is_owned,
+    select charge_key_id, scope_id, currency, attribution_id, charged, item, is_accelerated, is_owned, is_unused,
         least(billed, effective) < 0 as is_credit, charges, billed, effective, list, contracted, quantity,
         coalesce(quantity * parts, 0) as part_seconds
     from (
@@ -35,7 +38,7 @@ keys as (
     join owners using (charge_key_id)
 ),
 days as (
-    select currency, attribution_id, charged, is_accelerated, is_owned, day, is_whole_period, charges,
+    select currency, attribution_id, charged, is_accelerated, is_owned, is_unused, day, is_whole_period, charges,
         billed_cost as billed, effective_cost as effective, list_cost as list, contracted_cost as contracted,
         coalesce(metered_quantity * parts, 0) as part_seconds
     from daily_costs
@@ -54,30 +57,30 @@ sides (kind, what, sign, charges, billed, effective, list, contracted, part_seco
     from keyed_costs
     where basis_id = $5
     union all
-    select 'owner, by month', row (currency, attribution_id, scope_id, is_accelerated, is_owned, is_credit)::text, 1,
+    select 'owner, by month', row (currency, attribution_id, scope_id, is_accelerated, is_owned, is_unused, is_credit)::text, 1,
         charges, billed, effective, list, contracted, part_seconds, null
     from keys
     union all
-    select 'owner, by month', row (currency, attribution_id, scope_id, is_accelerated, is_owned, is_credit)::text, -1,
+    select 'owner, by month', row (currency, attribution_id, scope_id, is_accelerated, is_owned, is_unused, is_credit)::text, -1,
         charges, billed_cost, effective_cost, list_cost, contracted_cost, part_seconds, null
     from attributed_costs
     where part_id = any($4)
     union all
-    select 'owner, by day', row (currency, attribution_id, is_accelerated, is_owned, day, is_whole_period)::text, 1, charges,
+    select 'owner, by day', row (currency, attribution_id, is_accelerated, is_owned, is_unused, day, is_whole_period)::text, 1, charges,
         billed, effective, list, contracted, part_seconds, null
     from days
     union all
-    select 'owner, by day', row (currency, attribution_id, is_accelerated, is_owned, day, is_whole_period)::text, -1,
+    select 'owner, by day', row (currency, attribution_id, is_accelerated, is_owned, is_unused, day, is_whole_period)::text, -1,
         charges, billed_cost, effective_cost, list_cost, contracted_cost, part_seconds, null
     from attributed_days
     where part_id = any($4)
     union all
-    select 'who is charged, by day', row (currency, charged, is_accelerated, is_owned, day, is_whole_period)::text, 1,
+    select 'who is charged, by day', row (currency, charged, is_accelerated, is_owned, is_unused, day, is_whole_period)::text, 1,
         charges, billed, effective, list, contracted, part_seconds, null
     from days
     union all
     select 'who is charged, by day',
-        row (currency, row (team, cost_centre, pool, pool_part), is_accelerated, is_owned, day, is_whole_period)::text, -1,
+        row (currency, row (team, cost_centre, pool, pool_part), is_accelerated, is_owned, is_unused, day, is_whole_period)::text, -1,
         charges, billed_cost, effective_cost, list_cost, contracted_cost, part_seconds, null
     from charged_days
     where part_id = any($4)
@@ -91,7 +94,7 @@ sides (kind, what, sign, charges, billed, effective, list, contracted, part_seco
             currency, row (team, cost_centre, pool, pool_part), is_credit,
             row (
                 category, pricing, provider, billing_account, sub_account, service, region, accelerator, instance_type,
-                meter, sku, unit, commitment_discount_id
+                meter, sku, unit, commitment_discount_id, is_unused_commitment
             )
         )::text,
         -1, charges, billed_cost, effective_cost, list_cost, contracted_cost, part_seconds, metered_quantity

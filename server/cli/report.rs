@@ -19,8 +19,8 @@ pub struct Spend {
     #[arg(long)]
     period: Period,
 
-    /// What to group by: provider, account, service, region, accelerator, pricing, category, sku,
-    /// resource, day, month, tag:KEY.
+    /// What to group by: provider, account, service, region, accelerator, pricing, category, commitment-status,
+    /// sku, resource, day, month, tag:KEY.
     #[arg(long, default_value = "service")]
     by: Grouping,
 
@@ -74,6 +74,8 @@ struct Dimensions {
     pricing: Vec<String>,
     #[arg(long)]
     category: Vec<String>,
+    #[arg(long)]
+    commitment_status: Vec<String>,
     #[arg(long)]
     sku: Vec<String>,
     #[arg(long)]
@@ -152,6 +154,7 @@ impl Spend {
             (Grouping::Accelerator, flags.accelerator),
             (Grouping::Pricing, flags.pricing),
             (Grouping::Category, flags.category),
+            (Grouping::CommitmentStatus, flags.commitment_status),
             (Grouping::Sku, flags.sku),
             (Grouping::Resource, flags.resource),
         ];

@@ -289,7 +289,7 @@ impl Selection<'_> {
             query.push(" and c.charge_key_id = ");
             query.push_bind(key);
         }
-        push_filters(query, filters, viewer, source, self.allocation);
+        push_filters(query, filters, viewer, (source, self.question.cost), self.allocation);
     }
 
     fn push_where(&self, query: &mut QueryBuilder<Postgres>, source: Source) {
@@ -301,7 +301,8 @@ impl Selection<'_> {
     fn push_days(&self, query: &mut QueryBuilder<Postgres>) {
         let days = self.question.filters.iter().filter(|filter| filter.dimension == Grouping::Day);
         let days: Vec<Filter> = days.cloned().collect();
-        push_filters(query, &days, &Viewer::Everything, Source::Charges, &Allocation::default());
+        let of_charges = (Source::Charges, self.question.cost);
+        push_filters(query, &days, &Viewer::Everything, of_charges, &Allocation::default());
     }
 }
 

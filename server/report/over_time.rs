@@ -156,7 +156,7 @@ async fn sum_over_time(
     let mut query = QueryBuilder::<Postgres>::new("select ");
     query.push(rows.value("key", &question.by));
     query.push(" as key, ");
-    push_value(&mut query, &time, source);
+    push_value(&mut query, &time, source, question.cost);
     query.push(format!(" as bucket, sum({}) as cost", rows.amount("cost")));
     let by = [Column::Value("key", &question.by)];
     rows.push(&mut query, &[Measure::Cost], by.iter().chain(columns));

@@ -34,6 +34,8 @@ pub enum Grouping {
     Accelerator,
     Pricing,
     Category,
+    /// FOCUS CommitmentDiscountStatus: whether what a commitment cost was used.
+    CommitmentStatus,
     Sku,
     Resource,
     Day,
@@ -222,7 +224,7 @@ impl CostBasis {
 
 impl Grouping {
     /// Every dimension that can be asked for by name.
-    pub const FIXED: [Self; 20] = [
+    pub const FIXED: [Self; 21] = [
         Self::Provider,
         Self::Account,
         Self::Service,
@@ -230,6 +232,7 @@ impl Grouping {
         Self::Accelerator,
         Self::Pricing,
         Self::Category,
+        Self::CommitmentStatus,
         Self::Sku,
         Self::Resource,
         Self::Day,
@@ -255,6 +258,7 @@ impl Grouping {
             Self::Accelerator => "Accelerator".into(),
             Self::Pricing => "Pricing".into(),
             Self::Category => "Charge category".into(),
+            Self::CommitmentStatus => "Commitment status".into(),
             Self::Sku => "SKU".into(),
             Self::Resource => "Resource".into(),
             Self::Day => "Day".into(),
@@ -279,6 +283,7 @@ impl Grouping {
             Self::Tag(key) => format!("No {} tag", with_visible_ends(key)),
             Self::Accelerator => "No accelerator".into(),
             Self::Sku => "No SKU".into(),
+            Self::CommitmentStatus => "No commitment".into(),
             Self::Team => "Unallocated".into(),
             Self::Pool => "Not shared".into(),
             other => format!("No {}", other.label().to_lowercase()),
@@ -301,6 +306,7 @@ impl Grouping {
     pub fn plural(&self) -> String {
         match self {
             Self::Category => "Charge categories".into(),
+            Self::CommitmentStatus => "Commitment statuses".into(),
             Self::Pricing => "Pricing categories".into(),
             Self::Sku => "SKUs".into(),
             Self::Pool => "Shared costs".into(),
@@ -364,6 +370,7 @@ impl fmt::Display for Grouping {
         match self {
             Self::Tag(key) => write!(f, "tag:{key}"),
             Self::CostCentre => f.write_str("cost-centre"),
+            Self::CommitmentStatus => f.write_str("commitment-status"),
             Self::ModelSize => f.write_str("model-size"),
             Self::Pool => f.write_str("pool"),
             Self::PoolPart => f.write_str("pool-part"),
@@ -381,8 +388,8 @@ impl FromStr for Grouping {
         }
         Self::FIXED.into_iter().find(|grouping| grouping.to_string() == text).ok_or_else(|| ParseQuestionError {
             found: text.to_owned(),
-            expected: "provider, account, service, region, accelerator, pricing, category, sku, resource, day, \
-                       month, team, project, experiment, cost-centre, environment, model-size, workload, pool, rule, \
+            expected: "provider, account, service, region, accelerator, pricing, category, commitment-status, sku, resource, \
+                       day, month, team, project, experiment, cost-centre, environment, model-size, workload, pool, rule, \
                        tag:KEY",
         })
     }

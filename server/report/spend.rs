@@ -7,15 +7,12 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::basis::{Basis, Names};
+use super::basis::Names;
 use super::denomination::Unconverted;
-use super::standing::{rejected_rows, scopes_of};
-use super::sums::{Figures, Sum, Sums, sums_of};
-use super::{CostBasis, Grouping, Question, Sort, SortBy};
+use super::sums::{Figures, Sum, Sums};
+use super::{Answers, CostBasis, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
-use crate::accounts::Viewer;
 use crate::exchange::Used;
-use crate::ledger::Visible;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
 
@@ -42,9 +39,12 @@ pub struct Spend {
     pub owned_hours: Decimal,
     /// What the use of accelerators cost, per accelerator-hour paid for; null without any, and for billed cost.
     pub cost_per_accelerator_hour: Option<Decimal>,
-    /// What everything that is owned cost, per hour owned; null without any, for billed cost, and where none of that cost
-    /// is in the answer.
+    /// What everything that is owned cost those whom it is about, per hour owned, each with what its cluster cost: filters
+    /// choose among hours, and leave what they cost as it is. Null without any, and for billed cost.
     pub cost_per_owned_hour: Option<Decimal>,
+    /// Of the total, what commitments cost that nothing used: it is in no price of an hour. Null but for effective cost,
+    /// since it is not told of what is billed.
+    pub unused_commitment: Option<Money>,
     pub groups: Vec<Group>,
     /// Currencies of the period that are not in the total, since currencies are never added up.
     pub other_currencies: Vec<Currency>,
@@ -69,9 +69,13 @@ pub struct Group {
     /// Of the cost, what everything that is owned cost.
     #[serde(skip)]
     pub owned_cost: Decimal,
-    /// As of the whole answer. Of hours owned a group has none: what they cost stands in other groups, depreciation as a
-    /// purchase without accelerator, and power by itself.
+    /// As of the whole answer.
     pub cost_per_accelerator_hour: Option<Decimal>,
+    /// As of the whole answer: what they cost stands in other groups, too, depreciation as a purchase without accelerator, and
+    /// power by itself. Null for days, within groups, and where it was not asked.
+    pub cost_per_owned_hour: Option<Decimal>,
+    /// As of the whole answer.
+    pub unused_commitment: Option<Money>,
     /// Of the total; null where the total is zero.
     pub share: Option<Decimal>,
     /// Stands for several groups that a limit left out.
@@ -86,18 +90,7 @@ pub struct Group {
 
 /// Sums a period in groups.
 pub async fn spend(db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
-    let (sequence, basis) = Basis::find(db, question).await?;
-    let sums = sums_of(db, &question.of_everything(), &basis, sequence).await?;
-    let scopes = match &question.viewer {
-        Viewer::Everything => None,
-        viewer @ Viewer::Teams(_) => {
-            let visible =
-                Visible::find(db, question.period.first(), question.period.last(), sequence).await?;
-            Some(scopes_of(db, question.period, viewer, &visible, &basis.allocation).await?)
-        }
-    };
-    let rejected_rows = rejected_rows(db, question.period, scopes.as_deref(), sequence).await?;
-    Ok(answer(question, &sums, &basis.allocation.names, sequence, rejected_rows))
+    Answers::default().priced_spend(db, question).await
 }
 
 /// The sums as they were asked for: folded, ordered, with shares and prices.
@@ -121,6 +114,7 @@ pub(super) fn answer(
         owned_hours: Decimal::ZERO,
         cost_per_accelerator_hour: None,
         cost_per_owned_hour: None,
+        unused_commitment: None,
         groups: Vec::new(),
         other_currencies: sums.other_currencies.clone(),
         rates: Vec::new(),
@@ -145,6 +139,7 @@ pub(super) fn answer(
     answer.owned_hours = hours(total.owned_seconds);
     answer.cost_per_accelerator_hour = price(&total, question.cost);
     answer.cost_per_owned_hour = owned_price(&total, question.cost);
+    answer.unused_commitment = unused(&total, question.cost).map(money);
     let (cost, find) = (question.cost, question.find.as_deref());
     let outer = Level { by: &question.by, names, cost, limit: question.limit, find };
     let inner = question.then.as_ref().map(|by| Level {
@@ -189,6 +184,11 @@ fn owned_price(figures: &Figures, cost: CostBasis) -> Option<Decimal> {
         return None;
     }
     figures.owned_cost.divide(accelerator_hours(figures.owned_seconds, PLACES), PLACES)
+}
+
+/// What commitments cost that nothing used.
+fn unused(figures: &Figures, cost: CostBasis) -> Option<Decimal> {
+    (cost == CostBasis::Effective).then_some(figures.unused_cost)
 }
 
 impl Spend {
@@ -284,6 +284,8 @@ impl Level<'_> {
             owned_hours: hours(sum.figures.owned_seconds),
             owned_cost: sum.figures.owned_cost,
             cost_per_accelerator_hour: price(&sum.figures, self.cost),
+            cost_per_owned_hour: None,
+            unused_commitment: unused(&sum.figures, self.cost).map(money),
             is_folded: sum.stands_for.is_some(),
             share: sum.figures.cost.divide(total, PLACES),
             previous: (!self.by.is_time()).then(|| money(sum.figures.previous)),

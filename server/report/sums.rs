@@ -43,6 +43,8 @@ pub(super) struct Figures {
     pub owned_seconds: Decimal,
     /// Of `cost`, what everything that is owned cost, used or not.
     pub owned_cost: Decimal,
+    /// Of `cost`, what commitments cost that nothing used.
+    pub unused_cost: Decimal,
 }
 
 impl std::ops::AddAssign for Figures {
@@ -53,6 +55,7 @@ impl std::ops::AddAssign for Figures {
         self.accelerator_cost += other.accelerator_cost;
         self.owned_seconds += other.owned_seconds;
         self.owned_cost += other.owned_cost;
+        self.unused_cost += other.unused_cost;
     }
 }
 
@@ -119,6 +122,7 @@ async fn groups(
         ("accelerator_cost", rows.amount("accelerator_cost"), ">="),
         ("owned_seconds", rows.sum("owned_seconds"), ">="),
         ("owned_cost", rows.amount("owned_cost"), ">="),
+        ("unused_cost", rows.amount("unused_cost"), ">="),
     ] {
         query.push(format!(", coalesce(sum({sum}) filter (where c.billing_month {comparison} "));
         query.push_bind(first_day);
@@ -132,6 +136,7 @@ async fn groups(
         Measure::AcceleratorCost,
         Measure::OwnedSeconds,
         Measure::OwnedCost,
+        Measure::UnusedCost,
     ];
     rows.push(&mut query, &measures, &columns);
     query.push(" group by 1");
@@ -150,6 +155,7 @@ async fn groups(
             accelerator_cost: row.try_get("accelerator_cost")?,
             owned_seconds: row.try_get("owned_seconds")?,
             owned_cost: row.try_get("owned_cost")?,
+            unused_cost: row.try_get("unused_cost")?,
         };
         let place = *places.entry(key.clone()).or_insert_with(|| {
             groups.push(Sum { key, ..Sum::default() });
@@ -213,6 +219,7 @@ pub(super) async fn items_source_of<'a>(
         | Grouping::Accelerator
         | Grouping::Pricing
         | Grouping::Category
+        | Grouping::CommitmentStatus
         | Grouping::Sku => true,
         other => is_of_charged(other),
     };

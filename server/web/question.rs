@@ -83,7 +83,7 @@ impl Asked {
                     let dimension = dimension.parse().map_err(|_| {
                         Error::BadRequest(format!(
                             "{name} is no dimension to filter by. There are provider, account, service, \
-                             region, accelerator, pricing, category, sku, resource, day, month, team, project, \
+                             region, accelerator, pricing, category, commitment-status, sku, resource, day, month, team, project, \
                              experiment, cost-centre, environment, model-size, workload, pool, rule and tag:KEY, \
                              each with not: before it to leave out."
                         ))

@@ -41,9 +41,9 @@ async fn the_page_the_json_and_the_csv_say_the_same(db: PgPool) {
 
     let csv = finance.get("/spend/2026-09.csv?by=tag:team").await;
     insta::assert_snapshot!(csv.body, @r"
-    key,label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour
-    vision,vision,120.123456789012,USD,8,0,0.797508,100,15.015432
-    nlp,nlp,30.500000000001,USD,16,0,0.202492,0,1.906250
+    key,label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour,cost_per_owned_hour
+    vision,vision,120.123456789012,USD,8,0,0.797508,100,15.015432,
+    nlp,nlp,30.500000000001,USD,16,0,0.202492,0,1.906250,
     ");
 }
 

@@ -112,9 +112,37 @@ async fn by_charge(app: &mut TestApp) {
     assert_eq!(by(app, "tag:team").await.last().unwrap(), &json!(["vision", "30", "8", "3.750000", "192"]));
     let only = ask(app, "/spend/2026-09.json?pricing=Standard").await;
     assert_eq!((&only["owned_hours"], &only["cost_per_owned_hour"]), (&json!("0"), &Value::Null));
-    // Without what they cost, hours have no price.
-    let only = ask(app, "/spend/2026-09.json?accelerator=H100").await;
-    assert_eq!((&only["owned_hours"], &only["cost_per_owned_hour"]), (&json!("192"), &Value::Null));
+    // What they cost stays what it is, whatever chooses among their hours and whatever they are grouped by.
+    for filter in
+        ["accelerator=H100", "pricing=Owned", "provider=On-premises", "service=Nodes", "tag:team=vision"]
+    {
+        let only = ask(app, &format!("/spend/2026-09.json?{filter}")).await;
+        assert_eq!(
+            (&only["owned_hours"], &only["cost_per_owned_hour"]),
+            (&json!("192"), &json!("5.208333")),
+            "{filter}"
+        );
+    }
+    for by in [
+        "accelerator",
+        "provider",
+        "pricing",
+        "service",
+        "account",
+        "region",
+        "category",
+        "tag:team",
+        "resource",
+        "month",
+    ] {
+        let answer = ask(app, &format!("/spend/2026-09.json?by={by}")).await;
+        let groups = answer["groups"].as_array().unwrap();
+        for group in groups {
+            let price = if group["owned_hours"] == "0" { Value::Null } else { json!("5.208333") };
+            assert_eq!(group["cost_per_owned_hour"], price, "{by}, {}", group["label"]);
+        }
+        assert!(groups.iter().any(|group| !group["cost_per_owned_hour"].is_null()), "{by}");
+    }
     let billed = ask(app, "/spend/2026-09.json?cost=billed").await;
     assert_eq!((&billed["owned_hours"], &billed["cost_per_owned_hour"]), (&json!("192"), &Value::Null));
 }
@@ -135,9 +163,9 @@ async fn hours_owned_are_a_column_of_their_own(db: PgPool) {
         ["Accelerator-hours", "Per hour", "Hours owned"]
     );
     insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=pricing").await.body, @r"
-    key,label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour
-    Owned,Owned,1000,USD,0,192,0.735294,0,
-    Standard,On demand,360,USD,208,0,0.264706,40,1.730769
+    key,label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour,cost_per_owned_hour
+    Owned,Owned,1000,USD,0,192,0.735294,0,,5.208333
+    Standard,On demand,360,USD,208,0,0.264706,40,1.730769,
     ");
     // Where there is nothing of one's own nobody is told of it.
     for address in ["/spend/2026-08", "/spend/2026-09?provider=NeoCloud"] {
@@ -214,12 +242,25 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     );
     assert!(finance.get("/pools").await.body.contains("weigh alike"));
 
-    // What it costs to have the node is in the shared cost, and no experiment's.
+    // Of a team an hour costs what its part of the racks comes to, by the table as by its page.
+    let teams = ask(&mut finance, "/spend/2026-09.json?by=team").await;
+    let price = |of: &str| {
+        let team = teams["groups"].as_array().unwrap().iter().find(|it| it["key"] == of).unwrap();
+        team["cost_per_owned_hour"].clone()
+    };
+    assert_eq!((price("vision"), price("nlp")), (json!("2.604167"), Value::Null));
+    let only = ask(&mut finance, "/spend/2026-09.json?by=team&accelerator=H100").await;
+    let vision = only["groups"].as_array().unwrap().iter().find(|it| it["key"] == "vision").unwrap();
+    assert_eq!(vision["cost_per_owned_hour"], "2.604167");
+    let only = ask(&mut finance, "/spend/2026-09.json?team=vision&accelerator=H100").await;
+    assert_eq!(only["cost_per_owned_hour"], "2.604167");
+
+    // What it costs to have the node is in the shared cost, and the experiment's hours cost what they cost everyone.
     let seg = ask(&mut finance, "/experiments/seg.json").await;
     assert_eq!((&seg["accelerator_hours"], &seg["owned_hours"]), (&json!("8"), &json!("192")));
     assert_eq!(
         (&seg["cost_per_accelerator_hour"], &seg["cost_per_owned_hour"]),
-        (&json!("3.750000"), &Value::Null)
+        (&json!("3.750000"), &json!("5.208333"))
     );
     assert_eq!(seg["spot_share"], "0");
     let of_machine =
@@ -228,7 +269,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     assert_eq!(machines, [json!(["NeoCloud", "8", "0"]), json!(["On-premises", "0", "192"])]);
     for (address, cells) in [
         ("/experiments/seg.csv", "2026-09,30,USD,8,192,3.750000,"),
-        ("/experiments/compare.csv?experiment=seg", ",30,USD,8,192,3.750000,,"),
+        ("/experiments/compare.csv?experiment=seg", ",30,USD,8,192,3.750000,5.208333,"),
         ("/experiments/during/2026-09.csv", ",8,192,3.750000,"),
     ] {
         let csv = finance.get(address).await.body;

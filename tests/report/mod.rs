@@ -3,5 +3,6 @@
 mod answers;
 mod changes;
 mod charges;
+mod commitments;
 mod currencies;
 mod variance;

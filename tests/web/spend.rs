@@ -49,11 +49,11 @@ async fn groups_are_broken_down_and_sum_at_both_levels(db: PgPool) {
         assert_eq!(sum(&group["groups"]), amount(&group["cost"]), "{}", group["label"]);
     }
     insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=tag:team&then=account").await.body, @r"
-    key,label,then_key,then_label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour
-    vision,vision,s1,s1,30,USD,8,0,0.375000,40,3.750000
-    vision,vision,s2,s2,20,USD,8,0,0.250000,0,2.500000
-    nlp,nlp,s2,s2,25,USD,8,0,0.312500,0,3.125000
-    Visionary,Visionary,s3,s3,5,USD,8,0,0.062500,0,0.625000
+    key,label,then_key,then_label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour,cost_per_owned_hour
+    vision,vision,s1,s1,30,USD,8,0,0.375000,40,3.750000,
+    vision,vision,s2,s2,20,USD,8,0,0.250000,0,2.500000,
+    nlp,nlp,s2,s2,25,USD,8,0,0.312500,0,3.125000,
+    Visionary,Visionary,s3,s3,5,USD,8,0,0.062500,0,0.625000,
     ");
     let page = finance.get("/spend/2026-09?by=tag:team&then=account").await;
     assert_eq!(html::texts(&page.body, "tr.inside th"), ["s1", "s2", "s2", "s3"]);
@@ -181,9 +181,9 @@ async fn values_that_differ_in_a_space_are_told_apart(db: PgPool) {
     assert_eq!(labels(&answer), ["vision", "vision␣"]);
     assert_eq!(answer["groups"][1]["key"], "vision ", "scripts are told what the file says");
     insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=tag:team").await.body, @"
-    key,label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour
-    vision,vision,30,USD,8,0,0.600000,0,3.750000
-    vision ,vision␣,20,USD,8,0,0.400000,0,2.500000
+    key,label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour,cost_per_owned_hour
+    vision,vision,30,USD,8,0,0.600000,0,3.750000,
+    vision ,vision␣,20,USD,8,0,0.400000,0,2.500000,
     ");
 
     for page in ["spend", "variance", "charges"] {

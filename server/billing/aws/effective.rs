@@ -132,6 +132,18 @@ impl Amortization {
         notes
     }
 
+    /// Whether a fee is what the usage costs that it covers, since the file spreads none over it.
+    pub fn is_in_the_fee(&self, kind: LineItem, row: &Row<'_>) -> bool {
+        match kind {
+            LineItem::ReservationFee => self.reservation.is_none(),
+            LineItem::Fee => self.reservation.is_none() && !row.is_null(self.reservation_arn),
+            LineItem::SavingsPlanRecurringFee | LineItem::SavingsPlanUpfrontFee => {
+                self.savings_plan.is_none()
+            }
+            _ => false,
+        }
+    }
+
     /// Fills in what follows from the billed cost; `list` is the on-demand cost where the row states it.
     pub fn fill(
         &self,

@@ -33,6 +33,7 @@
 //! - Without the column `reservation/EffectiveCost` (or `savingsPlan/SavingsPlanEffectiveCost`) the file
 //!   amortises nothing: effective cost is billed cost for that whole family of rows, so that its sum still
 //!   holds every cent once. The import says so.
+//!   Its fees are then what covered usage costs, and not what nothing used: their pricing category is Committed.
 //! - With the column, an empty cell on covered usage means billed cost; empty inputs of a fee mean that no
 //!   part of it is stated as unused: 0, as in AWS's query, because covered usage carries the fee.
 //! - `Net…` columns are not read: private discounts arrive as rows of their own, and both would count twice.
@@ -49,7 +50,7 @@ mod feeds;
 mod service;
 
 use super::billing_period::BillingPeriod;
-use super::charge::Charge;
+use super::charge::{Charge, PricingCategory};
 use super::currency::CurrencyColumn;
 use super::date_order::DateColumns;
 use super::header::Header;
@@ -245,7 +246,11 @@ impl ReadRow for Reader {
         }
         region(&row, at, &mut key.region)?;
         key.category = kind.category();
-        key.pricing = kind.pricing(key.meter.contains("SpotUsage"));
+        key.pricing = if at.amortization.is_in_the_fee(kind, &row) {
+            PricingCategory::Committed
+        } else {
+            kind.pricing(key.meter.contains("SpotUsage"))
+        };
         key.is_correction = kind == LineItem::Refund;
         for column in at.reservation.iter().chain(&at.savings_plan) {
             if key.commitment_discount_id.is_empty() {

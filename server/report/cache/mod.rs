@@ -16,6 +16,7 @@ use super::gross::{self, GrossOfMonth};
 use super::hourly::Ways;
 use super::machines::{self, Machine};
 use super::over_time::{self, Days, Series, Step};
+use super::owned_hours;
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
 use super::spend::{self, Spend};
 use super::standing::{self, Standing, rejected_rows};
@@ -95,8 +96,22 @@ impl Began {
 }
 
 impl Answers {
-    /// As [`spend::spend`].
+    /// As [`spend::spend`], where hours owned of groups have no price.
     pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
+        let mut spend = self.added_up(&mut *db, question).await?;
+        owned_hours::price(db, self, question, &mut spend).await?;
+        Ok(spend)
+    }
+
+    /// As [`spend::spend`].
+    pub async fn priced_spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
+        let mut spend = self.spend(&mut *db, question).await?;
+        owned_hours::price_groups(db, self, question, &mut spend).await?;
+        Ok(spend)
+    }
+
+    /// What charges add up to: the price of an hour owned follows from what is owned in the answer alone.
+    pub(super) async fn added_up(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
         let sequence = as_of(db, question.sequence).await?;
         let basis = self.basis(db, question, sequence).await?;
         let everything = timeless(question);

@@ -12,7 +12,7 @@ pub use self::rows::{Column, Measure, Rows};
 use super::basis::Allocation;
 use super::{CostBasis, Filter, Grouping};
 use crate::accounts::Viewer;
-use crate::allocation::MonthAllocation;
+use crate::allocation::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, MonthAllocation};
 use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
@@ -113,7 +113,15 @@ impl Source {
     fn is_accelerated(self) -> &'static str {
         match self {
             Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.is_accelerated",
-            _ => "k.accelerator is not null and k.category = 'Usage'",
+            _ => IS_ACCELERATED,
+        }
+    }
+
+    /// Whether a row's effective cost is of a commitment that nothing used.
+    fn is_unused(self) -> &'static str {
+        match self {
+            Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.is_unused",
+            _ => IS_UNUSED_COMMITMENT,
         }
     }
 }
@@ -125,6 +133,17 @@ impl CostBasis {
             Self::Effective => "c.effective_cost",
             Self::Contracted => "c.contracted_cost",
             Self::List => "c.list_cost",
+        }
+    }
+
+    /// FOCUS CommitmentDiscountStatus of a row: of a fee only by the effective cost, which is what nothing used of it. Billed,
+    /// it is a purchase, which has none.
+    fn commitment_status(self) -> String {
+        match self {
+            Self::Effective => COMMITMENT_STATUS.to_owned(),
+            _ => format!(
+                "case when k.category <> 'Purchase' or k.is_unused_commitment then {COMMITMENT_STATUS} end"
+            ),
         }
     }
 }
@@ -215,7 +234,7 @@ pub fn push_where(
 }
 
 /// The value of a dimension as text; null where there is none.
-pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, source: Source) {
+pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, source: Source, cost: CostBasis) {
     match dimension {
         Grouping::Provider => query.push("nullif(k.provider, '')"),
         Grouping::Account => query.push("coalesce(nullif(k.sub_account, ''), nullif(k.billing_account, ''))"),
@@ -224,6 +243,7 @@ pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, sour
         Grouping::Accelerator => query.push("k.accelerator"),
         Grouping::Pricing => query.push("nullif(k.pricing, '')"),
         Grouping::Category => query.push("k.category"),
+        Grouping::CommitmentStatus => query.push(cost.commitment_status()),
         Grouping::Sku => query.push("nullif(k.sku, '')"),
         Grouping::Resource if source == Source::Charges => {
             query.push("coalesce(k.resource_id, c.resource_id)")
@@ -266,12 +286,12 @@ pub fn push_filters(
     query: &mut QueryBuilder<Postgres>,
     filters: &[Filter],
     viewer: &Viewer,
-    source: Source,
+    (source, cost): (Source, CostBasis),
     allocation: &Allocation,
 ) {
     for filter in filters {
         query.push(" and ");
-        push_filter(query, filter, |query| push_value(query, &filter.dimension, source));
+        push_filter(query, filter, |query| push_value(query, &filter.dimension, source, cost));
     }
     match viewer {
         Viewer::Everything => {}

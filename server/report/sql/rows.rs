@@ -42,6 +42,8 @@ pub enum Measure {
     OwnedSeconds,
     /// What all that is owned cost.
     OwnedCost,
+    /// What commitments cost that nothing used.
+    UnusedCost,
     Quantity,
     /// The same by the hour of the day. Of rows of days only.
     Hours,
@@ -56,6 +58,7 @@ impl Measure {
             Self::AcceleratorCost => "accelerator_cost",
             Self::OwnedSeconds => "owned_seconds",
             Self::OwnedCost => "owned_cost",
+            Self::UnusedCost => "unused_cost",
             Self::Quantity => "quantity",
             Self::Hours => "hours",
             Self::Charges => "charges",
@@ -143,6 +146,7 @@ impl Rows<'_> {
             Measure::OwnedSeconds => sum_of(self.source.part_seconds(), is_owned),
             Measure::AcceleratorCost => sum_of(cost, &format!("{is_accelerated} and not ({is_owned})")),
             Measure::OwnedCost => sum_of(cost, is_owned),
+            Measure::UnusedCost => sum_of(cost, self.source.is_unused()),
             Measure::Quantity if is_of_charges => {
                 "coalesce(sum(case when c.is_metered then c.consumed_quantity end), 0)".to_owned()
             }
@@ -180,7 +184,7 @@ impl Rows<'_> {
                 }
                 Column::Value(name, dimension) => {
                     query.push(", ");
-                    push_value(query, dimension, self.source);
+                    push_value(query, dimension, self.source, self.question.cost);
                     query.push(format!(" as {name}"));
                 }
                 Column::Sql(name, sql) => {
@@ -258,7 +262,8 @@ impl Rows<'_> {
         for filter in filters {
             query.push(" and ");
             if !filter.dimension.is_allocated() {
-                push_filter(query, filter, |query| push_value(query, &filter.dimension, self.source));
+                let cost = self.question.cost;
+                push_filter(query, filter, |query| push_value(query, &filter.dimension, self.source, cost));
             } else if !filter.dimension.divides() {
                 push_attributed(query, filter);
             } else {

@@ -37,7 +37,7 @@ fn named(group: &Group) -> [Cell<'_>; 2] {
     [group.key.as_deref().map_or(Cell::Empty, Cell::text), Cell::text(group.label.as_str())]
 }
 
-fn figures(group: &Group) -> [Cell<'_>; 7] {
+fn figures(group: &Group) -> [Cell<'_>; 8] {
     let amount = |money: &Money| money.amount;
     [
         Cell::Number(group.cost.amount),
@@ -47,6 +47,7 @@ fn figures(group: &Group) -> [Cell<'_>; 7] {
         number(group.share),
         number(group.previous.as_ref().map(amount)),
         number(group.cost_per_accelerator_hour),
+        number(group.cost_per_owned_hour),
     ]
 }
 
@@ -61,6 +62,7 @@ impl Record for Line<'_> {
         "share",
         "previous",
         "cost_per_accelerator_hour",
+        "cost_per_owned_hour",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
@@ -81,6 +83,7 @@ impl Record for InnerLine<'_> {
         "share",
         "previous",
         "cost_per_accelerator_hour",
+        "cost_per_owned_hour",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {

@@ -18,7 +18,7 @@ use super::respond::{As, Format};
 use super::{Access, Error, choices, filters, latest, paths, respond};
 use crate::chart::Stack;
 use crate::exchange;
-use crate::money::Currency;
+use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
 use crate::report::{Answers, Footing, Group, Grouping, Spend, Standing, Step, stated_until};
 
@@ -56,9 +56,9 @@ pub async fn show(
     let mut asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
     match format {
-        Format::Json => respond::json(&answers.spend(&mut db, &question).await?),
+        Format::Json => respond::json(&answers.priced_spend(&mut db, &question).await?),
         Format::Csv => {
-            let spend = answers.spend(&mut db, &question).await?;
+            let spend = answers.priced_spend(&mut db, &question).await?;
             file::csv(&format!("spend-{period}-by-{}", asked.by), &spend)
         }
         Format::Html if asked.is_form => {
@@ -66,7 +66,7 @@ pub async fn show(
         }
         Format::Html => {
             question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
-            let spend = answers.spend(&mut db, &question).await?;
+            let spend = answers.priced_spend(&mut db, &question).await?;
             // From here on every link is about the same currency, whatever a filter makes the most used one.
             if asked.convert_into.is_none() && !spend.other_currencies.is_empty() {
                 asked.currency.clone_from(&spend.currency);
@@ -138,6 +138,15 @@ impl Page {
             ..self.asked.clone()
         };
         asked.link(paths::Variance { period: As::page(self.period) })
+    }
+
+    /// What commitments cost that nothing used, where they cost anything.
+    fn unused_commitment(&self) -> Option<&Money> {
+        self.spend.unused_commitment.as_ref().filter(|unused| !unused.amount.is_zero())
+    }
+
+    fn by_commitment_status(&self) -> String {
+        self.at(&Asked { page: 1, ..self.asked.by(Grouping::CommitmentStatus) })
     }
 
     /// A scenario of the same charges.

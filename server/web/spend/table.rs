@@ -25,6 +25,9 @@ impl Page {
         }
         if self.has_owned() {
             heads.push(Head::plain("Hours owned"));
+            if self.has_owned_prices() {
+                heads.push(Head::plain("Per hour owned"));
+            }
         }
         if !self.asked.by.is_time() {
             heads.push(head(SortBy::Previous, self.period.previous().name()));
@@ -41,6 +44,11 @@ impl Page {
     /// Whether any accelerator is owned.
     pub(super) fn has_owned(&self) -> bool {
         self.spend.has_owned_hours()
+    }
+
+    /// Whether hours owned have a price: not where costs are billed, nor by day.
+    pub(super) fn has_owned_prices(&self) -> bool {
+        self.spend.groups.iter().any(|group| group.cost_per_owned_hour.is_some())
     }
 
     /// The groups of this page of the table.
