@@ -21,7 +21,7 @@ use crate::demonstration::{Holds, Mark};
 use crate::exchange;
 use crate::generate::demo::{CLUSTER, ClusterNews, Delivery, Demonstration, File, Happening, LEADS, What};
 use crate::ledger::{self, Import, LookIn, NewInvoice, Report, Source, Status, WhenUnsure};
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 use crate::onprem::{self, About, MeterReadings, Months, Outcome, Right, State};
 use crate::period::{BillingMonth, Period};
 use crate::report::Answers;
@@ -117,7 +117,7 @@ pub async fn prepare(session: &Session, data_dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the currencies of its bills were worth, invented like everything else.
+/// What the currencies of its bills were worth, invented like everything else, and what it counts in.
 async fn set_exchange_rates(session: &Session, demonstration: &Demonstration) -> anyhow::Result<()> {
     let mut rates = exchange::read(&demonstration.exchange_rates().bytes)?;
     for rate in &mut rates {
@@ -125,6 +125,10 @@ async fn set_exchange_rates(session: &Session, demonstration: &Demonstration) ->
     }
     let mut db = session.pool.acquire().await?;
     exchange::set(&mut db, &rates, &session.by, clock::now()).await?;
+    if exchange::chosen_reporting_currency(&mut db).await?.is_none() {
+        let dollars = Currency::exactly("USD");
+        exchange::set_reporting_currency(&mut db, Some(&dollars), &session.by, clock::now()).await?;
+    }
     Ok(())
 }
 

@@ -32,11 +32,12 @@ pub struct Spend {
     #[arg(long, default_value = "effective")]
     cost: CostBasis,
 
-    /// Only this currency; without it the most used one of the period.
+    /// Only charges in this currency. Without it, everything in the reporting currency; where none was chosen, the most
+    /// used one of the period.
     #[arg(long, value_parser = currency)]
     currency: Option<Currency>,
 
-    /// Convert amounts into this currency, each month at its exchange rate.
+    /// Convert amounts into this currency, each month at its exchange rate. Without it, into the reporting currency.
     #[arg(long = "in", value_name = "CURRENCY", value_parser = currency)]
     convert_into: Option<Currency>,
 
@@ -95,7 +96,8 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
         say!("{}: nothing was imported for this period", spend.period)?;
         return Ok(Done::Well);
     };
-    say!("{} {} by {}, {}", spend.period, spend.cost, spend.by, total.currency)?;
+    let only = spend.only.as_ref().map(|only| format!(", {only} only")).unwrap_or_default();
+    say!("{} {} by {}, {}{only}", spend.period, spend.cost, spend.by, total.currency)?;
     let has_owned = spend.has_owned_hours();
     let owned = |hours: Decimal| {
         if has_owned { format!("  {:>14} h owned", hours.round(1)) } else { String::new() }

@@ -13,6 +13,7 @@ use crate::accounts::Viewer;
 use crate::allocation::{self, Book, MonthAllocation};
 use crate::exchange::Rates;
 use crate::ledger::Visible;
+use crate::money::Currency;
 use crate::period::BillingMonth;
 
 /// Equal bases give equal answers to equal questions, whatever the sequence.
@@ -20,6 +21,8 @@ use crate::period::BillingMonth;
 pub(super) struct Basis {
     pub visible: Arc<Visible>,
     pub rates: Arc<Rates>,
+    /// What amounts are converted into: what was asked for, else the reporting currency. `None`: they stay as they are.
+    pub into: Option<Currency>,
     pub allocation: Arc<Allocation>,
 }
 

@@ -6,14 +6,16 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
-use crate::money::{Currency, Decimal};
-
 use super::basis::Allocation;
+use super::denomination::Unconverted;
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::sums::rollup_of;
-use super::{CostBasis, Filter, Grouping, Question};
+use super::{CostBasis, Filter, Grouping, Question, Spend};
 use crate::accounts::Viewer;
+use crate::exchange::Used;
 use crate::ledger::Visible;
+use crate::money::{Currency, Decimal, Money};
+use crate::period::BillingMonth;
 
 /// Up to this many charges are sorted one by one; of more, the keys are, which rollups know the costs of.
 const SORTED: i64 = 5_000;
@@ -34,8 +36,17 @@ pub struct Page {
 #[derive(Clone, Debug, Serialize)]
 pub struct Charges {
     pub count: i64,
+    /// Of the charges that are listed.
     pub total: Decimal,
+    /// What a team, or the viewer's teams, have of shared costs, of which no charge is theirs alone: with it the total is
+    /// that of the spend that leads here.
+    pub shared: Decimal,
+    /// What the total and the costs are counted in; each charge says what it was billed in.
     pub currency: Currency,
+    /// The rates that amounts of other currencies are converted with.
+    pub rates: Vec<Used>,
+    /// What is listed and in no total, because its month has no rate.
+    pub unconverted: Vec<Unconverted>,
     pub cost: CostBasis,
     pub order: Order,
     pub lines: Vec<ChargeLine>,
@@ -75,34 +86,58 @@ pub struct ChargeLine {
     pub effective_cost: Decimal,
     pub contracted_cost: Decimal,
     pub list_cost: Decimal,
+    /// What it was billed in, and these four costs are in.
     pub currency: String,
-    /// The one of the four that was asked for.
-    #[serde(skip)]
-    pub cost: Decimal,
+    /// The one of the four that was asked for, in the currency of the list; null where no rate converts it.
+    pub cost: Option<Decimal>,
     pub tags: serde_json::Value,
 }
 
-/// The charges that a question's period, currency and filters select; only those of `key` where there is one.
+/// The charges that a question's period, currency and filters select, counted as its spend is; only those of `key` where
+/// there is one. `None` where nothing was billed.
 pub async fn charges(
     db: &mut PgConnection,
     question: &Question,
-    currency: &Currency,
-    sequence: i64,
+    spend: &Spend,
     key: Option<Uuid>,
     page: Page,
-) -> sqlx::Result<Charges> {
+) -> sqlx::Result<Option<Charges>> {
+    let (Some(currency), Some(whole)) = (&spend.currency, &spend.total) else { return Ok(None) };
+    let sequence = spend.sequence;
     let visible = Visible::find(db, question.period.first(), question.period.last(), sequence).await?;
     let allocation = Allocation::find(db, question, sequence).await?;
     let by_filters = Question { by: Grouping::Provider, then: None, ..question.clone() };
     let source = rollup_of(db, by_filters.dimensions(), &visible).await?;
+    let only = if spend.is_converted { question.currency.as_ref() } else { Some(currency) };
+    let has_others = !spend.rates.is_empty() || !spend.unconverted.is_empty();
+    let converted = Some(spend).filter(|spend| spend.is_converted && has_others);
     let selection =
-        Selection { question, currency: Some(currency), key, visible: &visible, allocation: &allocation };
+        Selection { question, currency: only, converted, key, visible: &visible, allocation: &allocation };
     let (count, total, order, lines) = if source == Source::Charges {
         selection.scan(db, page).await?
     } else {
         selection.by_key(db, source, page).await?
     };
-    Ok(Charges { count, total, currency: currency.clone(), cost: question.cost, order, lines })
+    let unconverted =
+        if spend.unconverted.is_empty() { Vec::new() } else { selection.unconverted(db, source).await? };
+    Ok(Some(Charges {
+        count,
+        total,
+        shared: if key.is_some() { Decimal::ZERO } else { (whole.amount - total).normalize() },
+        currency: currency.clone(),
+        rates: spend.rates.iter().filter(|used| used.month >= question.period.first()).cloned().collect(),
+        unconverted,
+        cost: question.cost,
+        order,
+        lines,
+    }))
+}
+
+impl Charges {
+    /// With what there is of shared costs: the figure that leads here.
+    pub fn whole(&self) -> Decimal {
+        self.total + self.shared
+    }
 }
 
 /// Number, sum, order, and a page.
@@ -113,6 +148,8 @@ pub(super) struct Selection<'a> {
     pub question: &'a Question,
     /// `None`: whatever they are billed in.
     pub currency: Option<&'a Currency>,
+    /// The spend whose rates their costs are converted with; `None`: each is in its own currency.
+    pub converted: Option<&'a Spend>,
     pub key: Option<Uuid>,
     pub visible: &'a Visible,
     pub allocation: &'a Allocation,
@@ -132,12 +169,13 @@ impl Selection<'_> {
     /// Rollups tell which keys there are, how many charges each has and what they cost; so a page of ten million
     /// charges reads a hundred of them, by the primary key.
     async fn by_key(&self, db: &mut PgConnection, source: Source, page: Page) -> sqlx::Result<Found> {
-        let cost = self.question.cost.column();
-        let mut query = QueryBuilder::new(format!(
+        let mut query = QueryBuilder::new(
             "with keys as materialized ( \
              select c.billing_month, c.delivery_id, c.charge_key_id, sum(c.charges)::bigint as charges, \
-             sum({cost}) as cost"
-        ));
+             coalesce(sum(",
+        );
+        self.push_cost(&mut query);
+        query.push("), 0) as cost");
         self.push(&mut query, source);
         query.push(
             " group by 1, 2, 3), \
@@ -194,7 +232,9 @@ impl Selection<'_> {
         );
         self.push_where(&mut query, Source::Charges);
         self.push_days(&mut query);
-        query.push(" order by cost desc, c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ");
+        query.push(
+            " order by cost desc nulls last, c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ",
+        );
         query.push_bind(page.size);
         query.push(" offset ");
         query.push_bind(page.first);
@@ -235,9 +275,9 @@ impl Selection<'_> {
 
     /// Reads every charge that may match: for what only charges know, a resource or a noisy tag, and for files.
     async fn scan(&self, db: &mut PgConnection, page: Page) -> sqlx::Result<Found> {
-        let cost = self.question.cost.column();
-        let mut sums =
-            QueryBuilder::new(format!("select count(*) as count, coalesce(sum({cost}), 0) as total"));
+        let mut sums = QueryBuilder::new("select count(*) as count, coalesce(sum(");
+        self.push_cost(&mut sums);
+        sums.push("), 0) as total");
         self.push(&mut sums, Source::Charges);
         let sums = sums.build().fetch_one(&mut *db).await?;
         let (count, total): (i64, Decimal) = (sums.try_get("count")?, sums.try_get("total")?);
@@ -246,7 +286,7 @@ impl Selection<'_> {
         self.push(&mut query, Source::Charges);
         query.push(" order by ");
         if order == Order::LargestFirst {
-            query.push("cost desc, ");
+            query.push("cost desc nulls last, ");
         }
         query.push("c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ");
         query.push_bind(page.size);
@@ -273,7 +313,54 @@ impl Selection<'_> {
              c.billed_cost, c.effective_cost, c.contracted_cost, c.list_cost, \
              k.tags || coalesce(t.tags, '{}') as tags, ",
         );
-        query.push(format!("{} as cost", self.question.cost.column()));
+        self.push_cost(query);
+        query.push(" as cost");
+    }
+
+    /// The cost that was asked for, as it is counted; null where no rate converts it.
+    fn push_cost(&self, query: &mut QueryBuilder<Postgres>) {
+        query.push(self.question.cost.column());
+        if self.converted.is_some() {
+            query.push(" * ");
+            self.push_rate(query);
+        }
+    }
+
+    /// What one of a row's currency is worth in its month; null without a rate.
+    fn push_rate(&self, query: &mut QueryBuilder<Postgres>) {
+        query.push("case when k.currency = ");
+        let into = self.converted.and_then(|spend| spend.currency.as_ref());
+        query.push_bind(into.map(|into| into.as_str().to_owned()));
+        query.push(" then 1");
+        for used in self.converted.iter().flat_map(|spend| &spend.rates) {
+            query.push(" when k.currency = ");
+            query.push_bind(used.currency.as_str().to_owned());
+            query.push(" and c.billing_month = ");
+            query.push_bind(used.month.first_day());
+            query.push(" then ");
+            query.push_bind(used.rate);
+            query.push("::numeric");
+        }
+        query.push(" end");
+    }
+
+    /// What of the selection no rate converts.
+    async fn unconverted(&self, db: &mut PgConnection, source: Source) -> sqlx::Result<Vec<Unconverted>> {
+        let cost = self.question.cost.column();
+        let mut query = QueryBuilder::new(format!("select c.billing_month, k.currency, sum({cost}) as cost"));
+        self.push(&mut query, source);
+        query.push(" and ");
+        self.push_rate(&mut query);
+        query.push(" is null group by 1, 2 order by 1, 2");
+        let rows = query.build().fetch_all(db).await?;
+        let read = |row: &PgRow| -> sqlx::Result<Unconverted> {
+            let currency = Currency::exactly(row.try_get("currency")?);
+            Ok(Unconverted {
+                month: BillingMonth::of(row.try_get("billing_month")?),
+                cost: Money { amount: row.try_get("cost")?, currency },
+            })
+        };
+        rows.iter().map(read).collect()
     }
 
     /// `from … where …`: the rows that are selected.
@@ -319,6 +406,16 @@ impl KeyOfDelivery {
 }
 
 impl ChargeLine {
+    /// One of its four costs, in the currency that it was billed in.
+    pub fn cost_in_its_currency(&self, cost: CostBasis) -> Decimal {
+        match cost {
+            CostBasis::Billed => self.billed_cost,
+            CostBasis::Effective => self.effective_cost,
+            CostBasis::Contracted => self.contracted_cost,
+            CostBasis::List => self.list_cost,
+        }
+    }
+
     pub(super) fn read(row: &PgRow) -> sqlx::Result<Self> {
         Ok(Self {
             delivery: row.try_get("delivery_id")?,

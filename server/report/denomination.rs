@@ -108,7 +108,7 @@ pub(super) async fn denominate(
         return Ok(Denominated { denomination: found.denomination, others: Vec::new() });
     }
     let most_used = most_used(billed.iter().filter(|row| in_period(row)));
-    let Some(into) = question.convert_into.clone() else {
+    let Some(into) = basis.into.clone() else {
         let chosen = question.currency.clone().filter(|chosen| most_used.contains(chosen));
         let chosen = chosen.or_else(|| question.currency.is_none().then(|| most_used.first().cloned())?);
         let others = most_used.into_iter().filter(|other| Some(other) != chosen.as_ref()).collect();
@@ -118,6 +118,11 @@ pub(super) async fn denominate(
         return Ok(Denominated { denomination: None, others: most_used });
     }
     let is_asked = |currency: &Currency| question.currency.as_ref().is_none_or(|asked| asked == currency);
+    let others = most_used.into_iter().filter(|currency| !is_asked(currency)).collect();
+    // Nothing is to be converted where everything is in it already, which most ledgers are.
+    if question.currency.is_none() && billed.iter().all(|(_, currency, _)| *currency == into) {
+        return Ok(Denominated { denomination: Some(Denomination::Only(into)), others });
+    }
     let asked = billed.iter().filter(|(_, currency, _)| is_asked(currency));
     let mut used: Vec<Used> =
         asked.filter_map(|(month, currency, _)| basis.rates.find(*month, currency, &into)).collect();
@@ -127,7 +132,7 @@ pub(super) async fn denominate(
         used.extend(basis.rates.find(question.period.first(), &into, &into));
     }
     let denomination = Denomination::Into { into, rates: used, only: question.currency.clone() };
-    Ok(Denominated { denomination: Some(denomination), others: Vec::new() })
+    Ok(Denominated { denomination: Some(denomination), others })
 }
 
 fn most_used<'a>(billed: impl Iterator<Item = &'a (BillingMonth, Currency, i64)>) -> Vec<Currency> {

@@ -31,7 +31,8 @@ impl EveryCharge {
         let (first, last) = (question.period.first(), question.period.last());
         let visible = Visible::find(&mut cursor, first, last, sequence).await?;
         let allocation = Allocation::find(&mut cursor, question, sequence).await?;
-        let selection = Selection { question, currency, key, visible: &visible, allocation: &allocation };
+        let (visible, allocation) = (&visible, &allocation);
+        let selection = Selection { question, currency, converted: None, key, visible, allocation };
         let mut query = QueryBuilder::new("declare every_charge no scroll cursor for ");
         selection.select(&mut query);
         selection.push(&mut query, Source::Charges);

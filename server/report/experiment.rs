@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 use super::as_of::Error;
 use super::footing::Footing;
 use super::over_time::{Days, Series, Step};
-use super::{Answers, Breakdown, Group, Grouping, Machine, Question, Spend};
+use super::{Answers, Breakdown, Filter, Group, Grouping, Machine, Question, Spend};
 use crate::accounts::Viewer;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
@@ -142,9 +142,8 @@ pub async fn siblings(
     };
     let found = [Grouping::Project, Grouping::Team].into_iter().find_map(|by| Some((largest(&by)?, by)));
     let Some((group, of)) = found else { return Ok(None) };
-    let asked = Question { currency: it.footing.currency.clone(), ..question.clone() };
-    let asked = if question.convert_into.is_some() { question.clone() } else { asked };
-    let asked = asked.only(of.clone(), group.key.iter().cloned().collect()).direct();
+    let asked =
+        question.beside(&it.by_pricing).only(of.clone(), group.key.iter().cloned().collect()).direct();
     // One more than is shown: it is among them itself.
     let asked = Question {
         limit: Some(SIBLINGS + 1),
@@ -211,9 +210,10 @@ async fn units(
     .await?;
     let amount = |spend: &Spend| spend.total.as_ref().map(|total| total.amount);
     let mut cost = amount(spend);
-    if !rows.is_empty() && question.viewer != Viewer::Everything {
+    if !rows.is_empty() && (question.viewer != Viewer::Everything || question.filters.len() > 1) {
         // A part of the cost by all that was made would be a price that nobody paid.
-        let whole = Question { viewer: Viewer::Everything, ..question.by(Grouping::Pricing) };
+        let filters = vec![Filter::keep(Grouping::Experiment, vec![experiment.to_owned()])];
+        let whole = Question { viewer: Viewer::Everything, filters, ..question.by(Grouping::Pricing) };
         let whole = answers.spend(db, &whole).await?;
         cost = cost.filter(|cost| amount(&whole) == Some(*cost));
     }

@@ -16,6 +16,12 @@ pub struct Footing {
     pub currency: Option<Currency>,
     /// Currencies of the period that are in none of the figures.
     pub other_currencies: Vec<Currency>,
+    /// The only currency whose charges these are, where there are others.
+    #[serde(skip)]
+    pub only: Option<Currency>,
+    /// Amounts of other currencies are converted, not left out.
+    #[serde(skip)]
+    pub is_converted: bool,
     pub rates: Vec<Used>,
     pub unconverted: Vec<Unconverted>,
     pub previous_unconverted: Vec<Unconverted>,
@@ -29,6 +35,8 @@ impl From<&Spend> for Footing {
             cost: spend.cost,
             currency: spend.currency.clone(),
             other_currencies: spend.other_currencies.clone(),
+            only: spend.only.clone(),
+            is_converted: spend.is_converted,
             rates: spend.rates.clone(),
             unconverted: spend.unconverted.clone(),
             previous_unconverted: spend.previous_unconverted.clone(),
@@ -41,11 +49,13 @@ impl Question {
     /// The same question in the currency and as of the step of an answer: for what stands beside it.
     #[must_use]
     pub(super) fn beside(&self, spend: &Spend) -> Self {
-        let currency = match &self.convert_into {
-            None => spend.currency.clone().or_else(|| self.currency.clone()),
-            Some(_) => self.currency.clone(),
+        let shown = || spend.currency.clone();
+        let (currency, convert_into) = if spend.is_converted {
+            (self.currency.clone(), shown().or_else(|| self.convert_into.clone()))
+        } else {
+            (shown().or_else(|| self.currency.clone()), None)
         };
-        Self { currency, sequence: Some(spend.sequence), ..self.clone() }
+        Self { currency, convert_into, sequence: Some(spend.sequence), ..self.clone() }
     }
 
     /// The same question of what is grouped by something else.

@@ -40,6 +40,9 @@ pub struct Overview {
     pub year: Spend,
     #[serde(skip)]
     pub series: Series,
+    /// Whether its currency was chosen: then other pages show everything in it, too.
+    #[serde(skip)]
+    pub is_chosen: bool,
     pub attention: Vec<Attention>,
 }
 
@@ -94,6 +97,7 @@ pub async fn overview(
     else {
         return Ok(None);
     };
+    let is_chosen = exchange::chosen_reporting_currency(db).await?.is_some();
     let previous = month.previous();
     let Some((both, year)) = Period::new(previous, month).zip(Period::new(month.minus(MONTHS - 1), month))
     else {
@@ -149,6 +153,7 @@ pub async fn overview(
         previous_by_accelerator,
         months: cells(&series, &currency),
         year: spend_of_year,
+        is_chosen,
         series,
         attention,
     }))

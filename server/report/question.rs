@@ -90,7 +90,8 @@ pub struct Question {
     /// What each group is broken down by.
     pub then: Option<Grouping>,
     pub cost: CostBasis,
-    /// Only charges in this currency. `None`, and nothing to convert into: the most used one of the period.
+    /// Only charges in this currency. `None`, and nothing to convert into: everything in the reporting currency; where
+    /// none was chosen, the most used one of the period.
     pub currency: Option<Currency>,
     /// Amounts are converted into this currency, month by month.
     pub convert_into: Option<Currency>,

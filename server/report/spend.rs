@@ -46,8 +46,15 @@ pub struct Spend {
     /// since it is not told of what is billed.
     pub unused_commitment: Option<Money>,
     pub groups: Vec<Group>,
-    /// Currencies of the period that are not in the total, since currencies are never added up.
+    /// Currencies of the period that are not in the total: others than the one that was asked for, or than the most used
+    /// one where nothing says what to convert into.
     pub other_currencies: Vec<Currency>,
+    /// The only currency whose charges these are, where there are others.
+    #[serde(skip)]
+    pub only: Option<Currency>,
+    /// Amounts of other currencies than the answer's are converted, not left out.
+    #[serde(skip)]
+    pub is_converted: bool,
     /// What amounts of other currencies were converted with.
     pub rates: Vec<Used>,
     /// What is in no converted figure, because its month has no rate.
@@ -97,7 +104,7 @@ pub async fn spend(db: &mut PgConnection, question: &Question) -> Result<Spend, 
 pub(super) fn answer(
     question: &Question,
     sums: &Sums,
-    names: &Names,
+    basis: &Basis,
     sequence: i64,
     rejected_rows: i64,
 ) -> Spend {
@@ -117,6 +124,8 @@ pub(super) fn answer(
         unused_commitment: None,
         groups: Vec::new(),
         other_currencies: sums.other_currencies.clone(),
+        only: None,
+        is_converted: basis.into.is_some(),
         rates: Vec::new(),
         unconverted: sums.left_out.of_period.clone(),
         previous_unconverted: Vec::new(),
@@ -126,6 +135,9 @@ pub(super) fn answer(
         return answer;
     };
     let currency = denomination.currency();
+    if !sums.other_currencies.is_empty() {
+        answer.only = Some(question.currency.as_ref().unwrap_or(currency).clone());
+    }
     let total: Figures = sums.groups.iter().map(|sum| sum.figures).sum();
     let money = |amount| Money { amount, currency: currency.clone() };
     answer.currency = Some(currency.clone());
@@ -141,6 +153,7 @@ pub(super) fn answer(
     answer.cost_per_owned_hour = owned_price(&total, question.cost);
     answer.unused_commitment = unused(&total, question.cost).map(money);
     let (cost, find) = (question.cost, question.find.as_deref());
+    let names = &basis.allocation.names;
     let outer = Level { by: &question.by, names, cost, limit: question.limit, find };
     let inner = question.then.as_ref().map(|by| Level {
         by,

@@ -148,12 +148,9 @@ impl Answers {
         // Nothing is compared here.
         found.footing.rates.retain(|used| used.month >= question.period.first());
         found.footing.previous_unconverted.clear();
-        let (Some(total), Some(currency)) = (&spend.total, &spend.currency) else { return Ok(found) };
+        let Some(total) = &spend.total else { return Ok(found) };
         // The months before are told in the same currency, whichever was the most used one in them.
-        let asked = match asked.convert_into {
-            Some(_) => asked,
-            None => Question { currency: Some(currency.clone()), ..asked },
-        };
+        let asked = asked.beside(&spend);
         let mut gross = GrossOfMonth::default();
         for month in question.period.months() {
             gross += self.gross_of_month(db, &asked, month, sequence).await?;

@@ -14,13 +14,14 @@ use super::files::Turn;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
-use super::{Access, Error, Files, filters, imports, paths, respond};
+use super::{Access, Error, Files, choices, filters, imports, paths, respond};
+use crate::exchange;
 use crate::ledger::{self, OriginalRow, Originals};
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{
-    self, Answers, ChargeLine, Charges, EveryCharge, FileOfDelivery, Grouping, Order, Question, RejectedRow,
-    RowAddress, Trace,
+    self, Answers, ChargeLine, Charges, EveryCharge, FileOfDelivery, Footing, Grouping, Order, Question,
+    RejectedRow, RowAddress, Trace,
 };
 
 #[derive(Template)]
@@ -32,8 +33,8 @@ struct ListPage {
     /// Only the charges of this key; where a page of changes leads.
     key: Option<Uuid>,
     charges: Option<Charges>,
-    /// Others of the same charges, which a sum cannot have.
-    other_currencies: Vec<Currency>,
+    footing: Footing,
+    reporting_currency: Option<Currency>,
 }
 
 pub async fn list(
@@ -47,10 +48,9 @@ pub async fn list(
 ) -> Result {
     let As { value: period, format } = path.period;
     let key = take_key(&mut pairs)?;
-    let asked = Asked::read(pairs)?;
+    let mut asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
-    // Charges keep their currency.
-    (question.by, question.then, question.convert_into) = (Grouping::Provider, None, None);
+    (question.by, question.then) = (Grouping::Provider, None);
     let spend = answers.spend(&mut db, &question).await?;
     if format == Format::Csv {
         drop(db);
@@ -58,16 +58,13 @@ pub async fn list(
         return download(turn, &question, key, spend.sequence).await;
     }
     let page = report::Page { first: (asked.page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE };
-    let charges = match &spend.currency {
-        Some(currency) => {
-            Some(report::charges(&mut db, &question, currency, spend.sequence, key, page).await?)
-        }
-        None => None,
-    };
+    let charges = report::charges(&mut db, &question, &spend, key, page).await?;
     match format {
         Format::Html => {
-            let other_currencies = spend.other_currencies;
-            respond::html(ListPage { layout, period, asked, key, charges, other_currencies })
+            let footing = Footing::from(&spend);
+            choices::keep_currency(&mut asked, &footing);
+            let reporting_currency = exchange::reporting_currency(&mut db).await?;
+            respond::html(ListPage { layout, period, asked, key, charges, footing, reporting_currency })
         }
         Format::Json | Format::Csv => respond::json(&charges),
     }
@@ -121,21 +118,15 @@ impl ListPage {
         chips
     }
 
-    /// A list for each currency, where there are several.
-    fn currencies(&self) -> Vec<(String, String, bool)> {
-        let shown = self.charges.as_ref().map(|charges| &charges.currency);
-        let mut all: Vec<&Currency> = self.other_currencies.iter().chain(shown).collect();
-        all.sort_unstable();
-        let tab = |currency: &Currency| {
-            (currency.to_string(), self.at(&self.asked.alone(currency)), Some(currency) == shown)
-        };
-        all.into_iter().map(tab).collect()
+    /// Each currency alone, and all in one, where there are several.
+    fn currencies(&self) -> Vec<choices::Choice> {
+        choices::currencies(&self.asked, &self.footing, self.reporting_currency.as_ref(), |asked| {
+            self.at(asked)
+        })
     }
 
     fn spend(&self) -> String {
-        // A list is in one currency, the page that led here was in all of them.
-        let currency = self.asked.currency.clone().filter(|_| self.asked.convert_into.is_none());
-        Asked { page: 1, currency, ..self.asked.clone() }.link(paths::Spend { period: As::page(self.period) })
+        Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: As::page(self.period) })
     }
 
     fn file(&self, suffix: &str) -> String {

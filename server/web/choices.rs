@@ -13,6 +13,14 @@ pub fn costs(asked: &Asked, at: impl Fn(&Asked) -> String) -> Vec<Choice> {
     CostBasis::ALL.into_iter().map(choice).collect()
 }
 
+/// From here on every link is about the same currency, whatever a filter makes the most used one: where nothing says what
+/// to convert into, the one that is shown.
+pub fn keep_currency(asked: &mut Asked, footing: &Footing) {
+    if asked.currency.is_none() && !footing.is_converted && !footing.other_currencies.is_empty() {
+        asked.currency.clone_from(&footing.currency);
+    }
+}
+
 /// Each currency of the period alone, and all in one, where there are several.
 pub fn currencies(
     asked: &Asked,
@@ -32,12 +40,17 @@ pub fn currencies(
         return Vec::new();
     }
     let converted = &asked.convert_into;
+    let shown = footing.currency.as_ref();
     let alone = |currency: &&Currency| {
-        let is_current = converted.is_none() && Some(*currency) == footing.currency.as_ref();
-        (currency.to_string(), at(&asked.currency(currency)), is_current)
+        let is_current = if footing.is_converted {
+            footing.only.as_ref() == Some(currency)
+        } else {
+            shown == Some(currency)
+        };
+        (format!("{currency} only"), at(&asked.currency(currency)), is_current)
     };
     let all_in = |currency: &Currency| {
-        let is_current = converted.as_ref() == Some(currency);
+        let is_current = footing.is_converted && footing.only.is_none() && shown == Some(currency);
         (format!("All in {currency}"), at(&asked.convert_into(currency)), is_current)
     };
     let mut into: Vec<&Currency> = reporting.into_iter().chain(converted).collect();

@@ -386,7 +386,8 @@ impl Shown {
     /// The same question on the spend page.
     fn asked(&self) -> Asked {
         let has_others = !self.overview.year.rates.is_empty() || !self.overview.year.unconverted.is_empty();
-        let convert_into = self.overview.by_provider.currency.clone().filter(|_| has_others);
+        let has_to_say = has_others && !self.overview.is_chosen;
+        let convert_into = self.overview.by_provider.currency.clone().filter(|_| has_to_say);
         Asked { cost: self.cost, convert_into, ..Asked::default() }
     }
 

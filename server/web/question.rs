@@ -180,12 +180,6 @@ impl Asked {
         Self { currency: Some(currency.clone()), convert_into: None, page: 1, ..self.clone() }
     }
 
-    /// The same where amounts keep their currency, and what they are converted into is only remembered.
-    #[must_use]
-    pub fn alone(&self, currency: &Currency) -> Self {
-        Self { currency: Some(currency.clone()), page: 1, ..self.clone() }
-    }
-
     #[must_use]
     pub fn convert_into(&self, currency: &Currency) -> Self {
         Self { currency: None, convert_into: Some(currency.clone()), page: 1, ..self.clone() }

@@ -62,7 +62,7 @@ pub async fn show(
     mut db: Db,
 ) -> Result {
     let As { value: period, format } = path.period;
-    let asked = Asked::read(pairs)?;
+    let mut asked = Asked::read(pairs)?;
     let question = asked.question(period, person.viewer());
     let limit = asked.limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
     let limit = match format {
@@ -78,6 +78,7 @@ pub async fn show(
             respond::csv(&format!("unallocated-{period}"), &lines)
         }
         Format::Html => {
+            choices::keep_currency(&mut asked, &it.footing);
             let chart = over_time(&it);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             respond::html(Page { layout, period, asked, it, chart, reporting_currency })

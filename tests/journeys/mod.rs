@@ -2,6 +2,7 @@
 
 mod admin;
 mod demo;
+mod figures;
 mod finance;
 mod owned;
 mod team_lead;

@@ -6,8 +6,8 @@ use std::io::BufWriter;
 
 use gpuledger::accounts::Viewer;
 use gpuledger::generate::{self, Format, Plan};
-use gpuledger::ledger::{self, WhenUnsure};
-use gpuledger::money::{Currency, Decimal};
+use gpuledger::ledger::WhenUnsure;
+use gpuledger::money::Decimal;
 use gpuledger::report::{self, Charges, CostBasis, Filter, Grouping, Order, Page, Question};
 use sqlx::PgPool;
 
@@ -23,9 +23,10 @@ fn question(filters: Vec<Filter>) -> Question {
 
 async fn page(ledger: &TestLedger, question: &Question, first: i64, size: i64) -> Charges {
     let mut db = ledger.db.acquire().await.unwrap();
-    let sequence = ledger::sequence(&mut db).await.unwrap();
+    let by_provider = Question { by: Grouping::Provider, ..question.clone() };
+    let spend = report::spend(&mut db, &by_provider).await.unwrap();
     let page = Page { first, size };
-    report::charges(&mut db, question, &Currency::exactly("USD"), sequence, None, page).await.unwrap()
+    report::charges(&mut db, question, &spend, None, page).await.unwrap().unwrap()
 }
 
 /// Walks through all pages; each charge is met once, and they sum to the total.

@@ -103,7 +103,8 @@ async fn experiments_and_what_has_none_equal_the_bill(db: PgPool) {
 
     let page = finance.get("/experiments/during/2026-09").await;
     let links = html::attributes(&page.body, "tbody th a", "href");
-    assert_eq!(links, ["/experiments/lm%2F7", "/experiments/seg-1", "/experiments/seg-2"]);
+    let period = "?period=2026-09";
+    assert_eq!(links, ["lm%2F7", "seg-1", "seg-2"].map(|name| format!("/experiments/{name}{period}")));
     assert_eq!(finance.get(&links[0]).await.status, StatusCode::OK);
     let csv = finance.get("/experiments/during/2026-09.csv?find=First").await.body;
     assert!(csv.contains("\nseg-1,First segmentation,Research,56.008,") && csv.contains("3 others"), "{csv}");
@@ -192,15 +193,15 @@ async fn a_label_that_reads_as_a_file_or_another_page_has_a_page_and_files(db: P
         let page = finance.get(link).await;
         assert_eq!((page.status, html::text(&page.body, "h1").as_str()), (StatusCode::OK, *label), "{link}");
         let files = html::attributes(&page.body, ".files a", "href");
-        let of_json = files.iter().find(|href| **href == format!("{link}.json")).unwrap();
+        let of_json = files.iter().find(|href| **href == link.replace("?", ".json?")).unwrap();
         assert_eq!(decimal(&json(&finance.get(of_json).await)["total"]["amount"]), cost.into(), "{of_json}");
-        let csv = finance.get(&format!("{link}.csv")).await;
+        let csv = finance.get(&link.replace("?", ".csv?")).await;
         assert!(
             csv.header("content-type").starts_with("text/csv") && csv.body.contains("2026-09"),
             "{label}"
         );
     }
-    assert_eq!(links[1], "/experiments/run");
+    assert_eq!(links[1], "/experiments/run?period=2026-09");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -242,11 +242,12 @@ async fn a_page_keeps_its_currency_and_a_list_of_charges_names_the_others(db: Pg
     let links = html::attributes(&page, "#groups tbody a", "href");
     assert!(!links.is_empty() && links.iter().all(|href| href.contains("currency=USD")), "{links:?}");
 
-    // Charges of all of them lead to one list a currency, and to one file.
+    // Charges of all of them are in one list, and in one file; of what has no rate only its own amount is told.
     let page = finance.get("/charges/2026-09?in=USD").await.body;
-    assert!(page.contains("30.00") && page.contains("There are others in EUR"), "{page}");
-    let other = finance.get("/charges/2026-09?currency=EUR&in=USD").await.body;
-    assert!(other.contains("7.00") && other.contains("There are others in USD"), "{other}");
+    assert!(page.contains("30.00") && page.contains("7.00 EUR"), "{page}");
+    let other = finance.get("/charges/2026-09?currency=EUR").await.body;
+    assert!(other.contains("7.00") && other.contains("billed in USD is left out"), "{other}");
+    assert_eq!(html::text(&other, "h1"), "Charges September 2026 EUR only");
     let csv = finance.get("/charges/2026-09.csv?in=USD").await.body;
     assert_eq!((csv.lines().count(), csv.matches(",EUR").count()), (4, 1), "{csv}");
 }

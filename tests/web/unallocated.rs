@@ -186,19 +186,25 @@ async fn a_credit_that_nobody_owns_hides_no_charge(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn of_several_currencies_it_begins_with_all_in_one_and_says_which_part_it_shows(db: PgPool) {
+async fn of_several_currencies_it_says_which_part_it_shows_until_one_is_chosen_for_all(db: PgPool) {
     let ledger = TestLedger::new(db);
     ledger.deliver("dollars.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "90", "")).await;
     let euros = Focus::new().hour("other", "s9", "2026-09-05T10", "10", "").billed_in("EUR");
     ledger.deliver("euros.csv", euros).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    finance.submit("/rates", "/rates/reporting-currency", &[("reporting_currency", "USD")]).await;
 
-    assert_eq!(finance.get("/unallocated").await.location(), "/unallocated/2026-09?in=USD");
+    assert_eq!(finance.get("/unallocated").await.location(), "/unallocated/2026-09?in=EUR");
     let page = finance.get(PAGE).await.body;
+    assert_eq!(html::text(&page, "h1"), "Unallocated in September 2026 EUR only");
     let first = html::text(&page, "main > p");
     assert!(first.starts_with("This is what was billed in EUR alone, and what was billed in USD"), "{first}");
     let links = html::attributes(&page, "main > p a", "href");
-    assert!(links.contains(&"/unallocated/2026-09?in=USD".to_owned()), "{links:?}");
+    assert!(links.contains(&"/unallocated/2026-09?in=EUR".to_owned()), "{links:?}");
     assert!(links.contains(&"/unallocated/2026-09?currency=USD".to_owned()), "{links:?}");
+
+    finance.submit("/rates", "/rates/reporting-currency", &[("reporting_currency", "USD")]).await;
+    assert_eq!(finance.get("/unallocated").await.location(), "/unallocated/2026-09");
+    let page = finance.get(PAGE).await.body;
+    assert_eq!(html::text(&page, "h1"), "Unallocated in September 2026");
+    assert!(html::text(&page, "main").contains("10.00 EUR"), "what has no rate is named");
 }

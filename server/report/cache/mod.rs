@@ -30,6 +30,7 @@ use crate::allocation::{self, Book, Division, MonthAllocation};
 use crate::exchange::{self, Rates};
 use crate::ledger;
 use crate::ledger::Visible;
+use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::prices;
 use crate::scenario::price::Catalogue;
@@ -72,6 +73,7 @@ pub struct Answers {
     /// What counts at a sequence does not change either.
     visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
     rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
+    reporting_currency: Shelf<i64, Option<Currency>>,
     /// By the version of the book, which is the last step of the ledger that changed it.
     books: Shelf<i64, Book>,
     versions: Shelf<i64, i64>,
@@ -123,7 +125,7 @@ impl Answers {
         let rejected = rejected_rows(db, question.period, scopes, sequence);
         let rejected = self.rejected_rows.get(key, rejected).await?;
         // Deliveries of other months move the sequence on and leave the sums as they are.
-        Ok(spend::answer(question, &sums, &basis.allocation.names, sequence, *rejected))
+        Ok(spend::answer(question, &sums, &basis, sequence, *rejected))
     }
 
     /// As [`variance::variance`].
@@ -326,15 +328,32 @@ impl Answers {
         sequence: i64,
     ) -> sqlx::Result<Basis> {
         let (first, last) = (question.period.previous().first(), question.period.last());
-        let rates = match &question.convert_into {
+        let into = self.converts_into(db, question, sequence).await?;
+        let rates = match &into {
             Some(_) => self.rates(db, first, last, sequence).await?,
             None => Arc::default(),
         };
         Ok(Basis {
             visible: self.visible(db, first, last, sequence).await?,
             rates,
+            into,
             allocation: self.allocation(db, question, sequence).await?,
         })
+    }
+
+    /// What a question's amounts are converted into: what it asks for; where it names no currency at all, the reporting
+    /// currency that was chosen as of the sequence.
+    async fn converts_into(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+    ) -> sqlx::Result<Option<Currency>> {
+        if question.convert_into.is_some() || question.currency.is_some() {
+            return Ok(question.convert_into.clone());
+        }
+        let chosen = exchange::reporting_currency_as_of(db, sequence);
+        Ok(Option::clone(&*self.reporting_currency.get(sequence, chosen).await?))
     }
 
     /// What a question needs of the allocation of its period and the one before.

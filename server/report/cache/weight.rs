@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::allocation::{Book, MonthAllocation};
 use crate::exchange::Rates;
 use crate::ledger::Visible;
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 use crate::report::gross::GrossOfMonth;
 use crate::report::hourly::{HourlyWay, Ways};
 use crate::report::machines::Machine;
@@ -73,6 +73,12 @@ impl Weigh for MonthAllocation {
 impl Weigh for Rates {
     fn bytes(&self) -> usize {
         size_of_val(self) + self.len() * 160
+    }
+}
+
+impl Weigh for Option<Currency> {
+    fn bytes(&self) -> usize {
+        size_of_val(self)
     }
 }
 

@@ -172,8 +172,12 @@ async fn teams(
     };
     let visible = Visible::find(db, of_month.month, of_month.month, sequence).await?;
     let rates = of_month.rates.clone();
-    let mut basis =
-        Basis { visible: visible.into(), rates: rates.into(), allocation: Allocation::default().into() };
+    let mut basis = Basis {
+        visible: visible.into(),
+        rates: rates.into(),
+        into: currency.cloned(),
+        allocation: Allocation::default().into(),
+    };
     let mut unconverted = Vec::new();
     let mut teams: Vec<TeamOfPreview> = Vec::new();
     for (is_after, allocated) in [(false, &of_month.before), (true, &of_month.after)] {

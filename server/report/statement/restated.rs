@@ -6,13 +6,13 @@ use sqlx::PgConnection;
 
 use super::month_in_cents;
 use crate::accounts::Viewer;
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::report::as_of::Error;
 use crate::report::events::{Event, EventOf, events_at};
 use crate::report::standing::final_since;
 use crate::report::team::{SeenTeam, seen_team};
-use crate::report::{Answers, Question};
+use crate::report::{Answers, Grouping, Question};
 
 /// A month that was final as something else. The difference is what it is now without what it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -78,7 +78,13 @@ pub(super) async fn find(
     let Some(since) = final_since(db, month, sequence).await? else { return Ok(None) };
     // With the teams that were inside it in this month, whichever are in the last of a longer period.
     let now = stated_at(db, answers, who, of_month, viewer, sequence).await?.unwrap_or_default();
-    let mut was = stated_at(db, answers, who, of_month, viewer, since).await?;
+    // What had no rate then was not stated, in this currency: a rate that was entered later restates nothing.
+    let lacked = without_rate(db, answers, of_month, since).await?;
+    let lacks = without_rate(db, answers, of_month, sequence).await?;
+    let mut was = match lacked.iter().all(|currency| lacks.contains(currency)) {
+        true => stated_at(db, answers, who, of_month, viewer, since).await?,
+        false => None,
+    };
     let mut first = since;
     if was.is_none() && !now.is_zero() {
         // Nothing was stated then; halving the steps finds one at which something was, and before which it was not.
@@ -87,7 +93,9 @@ pub(super) async fn find(
         while nothing < something {
             let between = nothing.midpoint(something);
             let then = stated_at(db, answers, who, of_month, viewer, steps[between]).await?;
-            if then.unwrap_or_default().is_zero() {
+            let lacked = without_rate(db, answers, of_month, steps[between]).await?;
+            let is_short = lacked.iter().any(|currency| !lacks.contains(currency));
+            if is_short || then.unwrap_or_default().is_zero() {
                 nothing = between + 1;
             } else {
                 something = between;
@@ -229,6 +237,18 @@ async fn stated_at(
     let is_anybody_charged = cents.iter().any(|(team, cents)| team.is_some() && !cents.total.is_zero());
     let charged = teams.iter().filter_map(|team| cents.get(&Some(team.clone())));
     Ok(is_anybody_charged.then(|| charged.map(|cents| cents.total).sum()))
+}
+
+/// The currencies of a month that no rate converts as of a step.
+async fn without_rate(
+    db: &mut PgConnection,
+    answers: &Answers,
+    of_month: &Question,
+    step: i64,
+) -> Result<Vec<Currency>, Error> {
+    let asked = Question { sequence: Some(step), ..of_month.of_organization().by(Grouping::Team) };
+    let unconverted = answers.spend(db, &asked).await?.unconverted;
+    Ok(unconverted.into_iter().map(|left_out| left_out.cost.currency).collect())
 }
 
 #[cfg(test)]

@@ -42,6 +42,11 @@ pub struct Variance {
     pub teams_moved: bool,
     /// The largest change first, up or down.
     pub movements: Arc<[Movement]>,
+    /// Currencies of the period that are in none of the figures.
+    pub other_currencies: Vec<Currency>,
+    /// The only currency whose charges these are, where there are others.
+    #[serde(skip)]
+    pub only: Option<Currency>,
     pub rates: Vec<Used>,
     /// What no rate converts is in none of the figures: of the period …
     pub unconverted: Vec<Unconverted>,
@@ -108,13 +113,20 @@ pub(super) async fn variance_of(
         parts: Parts::default(),
         teams_moved: basis.allocation.teams_moved(),
         movements: Arc::default(),
+        other_currencies: Vec::new(),
+        only: None,
         rates: Vec::new(),
         unconverted: Vec::new(),
         previous_unconverted: Vec::new(),
     };
-    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
+    let denominated = denominate(db, question, basis, sequence).await?;
+    answer.other_currencies = denominated.others;
+    let Some(denomination) = denominated.denomination else {
         return Ok(answer);
     };
+    if !answer.other_currencies.is_empty() {
+        answer.only = Some(question.currency.as_ref().unwrap_or(denomination.currency()).clone());
+    }
     let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
     let source = items_source_of(db, filtered.dimensions(), basis).await?;
     let rows = Rows {

@@ -16,17 +16,18 @@ use super::error::Result;
 use super::extract::{CurrentUser, Db, Form, cookie};
 use super::form::Fields;
 use super::layout::Layout;
+use super::question::Asked;
 use super::respond::{As, Cell, Record};
 use super::{Access, filters, paths, respond};
 use crate::accounts::Viewer;
-use crate::allocation::{self, About, Edit, Entry, Problem};
+use crate::allocation::{self, About, BudgetOf, Edit, Entry, Problem};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
 use crate::exchange;
 use crate::money::Currency;
-use crate::period::BillingMonth;
-use crate::report::{Answers, BudgetLine, BudgetState, Budgets, WARNING};
+use crate::period::{BillingMonth, Period};
+use crate::report::{Answers, BudgetLine, BudgetState, Budgets, Grouping, WARNING};
 
 const NOTHING: &str = "Nothing changed: it was so already.";
 
@@ -171,6 +172,18 @@ fn written(
 impl BudgetLine {
     pub fn href(&self) -> String {
         paths::Budget { budget: As::page(self.id) }.to_string()
+    }
+
+    /// What was spent in a period, in a currency: the page of the team, else spend.
+    pub fn charges_in(&self, period: &Period, currency: &Currency) -> String {
+        let asked = Asked { convert_into: Some(currency.clone()), ..Asked::default() };
+        let period = As::page(*period);
+        let (dimension, handle) = match &self.of {
+            BudgetOf::Team(team) => return asked.link(paths::Team { team: team.clone(), period }),
+            BudgetOf::Project(handle) => (Grouping::Project, handle),
+            BudgetOf::CostCentre(handle) => (Grouping::CostCentre, handle),
+        };
+        asked.only(&dimension, Some(handle)).link(paths::Spend { period })
     }
 
     pub fn kind(&self) -> &'static str {

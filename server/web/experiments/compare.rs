@@ -124,7 +124,7 @@ async fn compared(
             continue;
         };
         // Figures stand beside each other in one currency: that of the first.
-        if asked.convert_into.is_none() && asked.currency.is_none() {
+        if !found.footing.is_converted && asked.currency.is_none() {
             asked.currency.clone_from(&found.footing.currency);
         }
         if reports.iter().all(|known| known.experiment != found.experiment) {
@@ -158,7 +158,7 @@ async fn draw(
 
 impl Page {
     fn at(&self, asked: &Asked) -> String {
-        with_period(paths::CompareExperiments, self.period, self.names(None), asked)
+        with_period(paths::CompareExperiments, self.period, self.names(None), asked.pairs_of(HANDED_ON))
     }
 
     /// The experiments as an address has them, without one of them.
@@ -169,11 +169,12 @@ impl Page {
     }
 
     fn without(&self, it: &ExperimentReport) -> String {
-        with_period(paths::CompareExperiments, self.period, self.names(Some(&it.experiment)), &self.asked)
+        let asked = self.asked.pairs_of(HANDED_ON);
+        with_period(paths::CompareExperiments, self.period, self.names(Some(&it.experiment)), asked)
     }
 
     fn to_experiment(&self, it: &ExperimentReport) -> String {
-        to_experiment(&it.experiment, self.period, &self.asked)
+        to_experiment(&it.experiment, self.period.or(Some(it.period)), &self.asked)
     }
 
     fn file(&self, suffix: &str) -> String {

@@ -15,16 +15,14 @@ use super::super::respond::{As, Cell, Format, Record};
 use super::super::spend::chart;
 use super::super::{Access, choices, filters, paths, respond};
 use super::change::Forms;
-use super::{HANDED_ON, to_experiment, with_period};
+use super::{HANDED_ON, OF_ONE, to_experiment, with_period};
 use crate::accounts::Viewer;
 use crate::allocation::normalized;
 use crate::chart::Stack;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{
-    self, Answers, Breakdown, ExperimentReport, Filter, Group, Grouping, Machine, Siblings, Step,
-};
+use crate::report::{self, Answers, Breakdown, ExperimentReport, Group, Grouping, Machine, Siblings, Step};
 
 #[derive(Template)]
 #[template(path = "experiments/experiment.html")]
@@ -59,7 +57,7 @@ pub async fn show(
 ) -> Result {
     let As { value: label, format } = path.experiment;
     let period = take_period(&mut pairs)?;
-    let asked = Asked::read_only(pairs, HANDED_ON)?;
+    let asked = Asked::read_only(pairs, OF_ONE)?;
     let viewer = person.viewer();
     let Some(it) = find(&mut db, &answers, &label, period, &asked, &viewer).await? else {
         let moved = moved_to(&mut db, &answers, &label, &asked, &viewer).await?.ok_or(Error::NotFound)?;
@@ -119,9 +117,7 @@ impl Page {
         siblings: Option<Siblings>,
         forms: Option<Forms>,
     ) -> Result<Self> {
-        if asked.convert_into.is_none() && !it.footing.other_currencies.is_empty() {
-            asked.currency.clone_from(&it.footing.currency);
-        }
+        choices::keep_currency(&mut asked, &it.footing);
         let reporting_currency = exchange::reporting_currency(db).await?;
         let step = if it.period.is_one_month() { Step::Day } else { Step::Month };
         let chart = chart::stack(&it.by_pricing, step, it.series.clone());
@@ -188,7 +184,7 @@ impl Page {
     }
 
     fn all_experiments(&self) -> String {
-        let asked = Asked { page: 1, ..self.asked.clone() };
+        let asked = self.asked.without(&Grouping::Pool, false);
         asked.link(paths::Experiments { period: As::page(self.it.period.last().into()) })
     }
 
@@ -236,12 +232,8 @@ impl Page {
         only.collect()
     }
 
-    /// What a group is made of: the page of a team, spend else.
+    /// What a group is made of.
     fn to_group(&self, breakdown: &Breakdown, group: &Group) -> String {
-        if let (Grouping::Team, Some(team)) = (&breakdown.by, &group.key) {
-            let period = As::page(self.it.period);
-            return self.asked.link(paths::Team { team: team.clone(), period });
-        }
         let asked = self.of_experiment().only(&breakdown.by, group.key.as_deref());
         asked.link(paths::Spend { period: As::page(self.it.period) })
     }
@@ -255,8 +247,11 @@ impl Page {
     }
 
     fn of_experiment(&self) -> Asked {
-        let filters = vec![Filter::keep(Grouping::Experiment, vec![self.it.experiment.clone()])];
-        Asked { filters, ..self.asked.clone() }
+        self.asked.only(&Grouping::Experiment, Some(&self.it.experiment))
+    }
+
+    fn chips(&self) -> Vec<(String, String)> {
+        self.asked.chips(|asked| self.at(asked))
     }
 
     fn to_sibling(&self, group: &Group) -> String {
@@ -270,7 +265,7 @@ impl Page {
 
     /// What the form that compares takes along.
     fn handed_on(&self) -> Vec<(String, String)> {
-        let mut pairs = self.asked.hidden("");
+        let mut pairs = self.asked.pairs_of(HANDED_ON);
         pairs.extend(self.period.map(|period| ("period".to_owned(), period.to_string())));
         pairs
     }
@@ -280,7 +275,8 @@ impl Page {
         let others = self.siblings.as_ref()?.experiments.iter().filter_map(|group| group.key.as_ref());
         let all = std::iter::once(&self.it.experiment).chain(others.take(super::compare::MOST - 1));
         let pairs: Vec<_> = all.map(|name| ("experiment".to_owned(), name.clone())).collect();
-        (pairs.len() > 1).then(|| with_period(paths::CompareExperiments, self.period, pairs, &self.asked))
+        let asked = self.asked.pairs_of(HANDED_ON);
+        (pairs.len() > 1).then(|| with_period(paths::CompareExperiments, self.period, pairs, asked))
     }
 
     fn change(&self) -> paths::ExperimentChange {

@@ -25,8 +25,10 @@ use crate::report::{self, Answers, ExperimentLine, Experiments, SortBy};
 const PAGE: usize = 100;
 /// What the address of the list takes.
 const TAKES: &str = "cost currency in sequence sort find page team project cost-centre";
-/// What the list hands on to the page of an experiment.
+/// What stands side by side is asked by.
 const HANDED_ON: &str = "cost currency in sequence";
+/// What the page of an experiment takes: who leads there with a figure of some of its charges finds that figure.
+const OF_ONE: &str = "cost currency in sequence team project cost-centre pool";
 
 #[derive(Template)]
 #[template(path = "experiments/index.html")]
@@ -69,9 +71,7 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => respond::csv(&format!("experiments-{period}"), &it.experiments),
         Format::Html => {
-            if asked.convert_into.is_none() && !it.whole.footing.other_currencies.is_empty() {
-                asked.currency.clone_from(&it.whole.footing.currency);
-            }
+            choices::keep_currency(&mut asked, &it.whole.footing);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             respond::html(Page { layout, period, asked, it, reporting_currency })
         }
@@ -81,18 +81,18 @@ pub async fn show(
 /// The address of an experiment's page, which shows all its months where no period is named.
 pub(super) fn to_experiment(experiment: &str, period: Option<Period>, asked: &Asked) -> String {
     let path = paths::Experiment { experiment: As::page(experiment.to_owned()) };
-    with_period(path, period, Vec::new(), asked)
+    with_period(path, period, Vec::new(), asked.pairs_of(OF_ONE))
 }
 
-/// An address with what comes first in its query, a period, and what is asked of costs.
+/// An address with what comes first in its query, a period, and what is asked.
 fn with_period(
     path: impl axum_extra::routing::TypedPath,
     period: Option<Period>,
     mut pairs: Vec<(String, String)>,
-    asked: &Asked,
+    asked: Vec<(String, String)>,
 ) -> String {
     pairs.extend(period.map(|period| ("period".to_owned(), period.to_string())));
-    pairs.extend(asked.pairs_of(HANDED_ON));
+    pairs.extend(asked);
     if pairs.is_empty() { path.to_string() } else { paths::with_query(path, &pairs) }
 }
 
@@ -145,7 +145,7 @@ impl Page {
 
     fn to_line(&self, line: &ExperimentLine) -> Option<String> {
         let experiment = line.experiment.as_ref().filter(|_| !line.is_folded)?;
-        Some(to_experiment(experiment, None, &self.asked))
+        Some(to_experiment(experiment, Some(self.period), &self.asked))
     }
 
     /// Experiments that cost something in this period.

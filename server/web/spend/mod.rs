@@ -67,10 +67,7 @@ pub async fn show(
         Format::Html => {
             question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
             let spend = answers.priced_spend(&mut db, &question).await?;
-            // From here on every link is about the same currency, whatever a filter makes the most used one.
-            if asked.convert_into.is_none() && !spend.other_currencies.is_empty() {
-                asked.currency.clone_from(&spend.currency);
-            }
+            choices::keep_currency(&mut asked, &Footing::from(&spend));
             let step = asked.over.unwrap_or_else(|| usual_step(period));
             let series = answers.over_time(&mut db, &question, step, &spend, COLORED).await?;
             let tags = answers.tag_names(&mut db, period, &question.viewer, spend.sequence, TAGS).await?;

@@ -48,12 +48,7 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => respond::csv(&format!("chargeback-{period}"), &it.teams),
         Format::Html => {
-            if asked.convert_into.is_none()
-                && it.whole.footing.currency.is_some()
-                && !it.whole.footing.other_currencies.is_empty()
-            {
-                asked.currency.clone_from(&it.whole.footing.currency);
-            }
+            choices::keep_currency(&mut asked, &it.whole.footing);
             let sequence = it.whole.footing.sequence;
             let standing = answers.standing(&mut db, period, &question.viewer, sequence).await?;
             let reporting_currency = exchange::reporting_currency(&mut db).await?;

@@ -61,12 +61,7 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => file::csv(&it),
         Format::Html => {
-            if asked.convert_into.is_none()
-                && it.footing.currency.is_some()
-                && !it.footing.other_currencies.is_empty()
-            {
-                asked.currency.clone_from(&it.footing.currency);
-            }
+            choices::keep_currency(&mut asked, &it.footing);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let chart = over_time(&it);
             respond::html(Page { layout, period, asked, it, chart, reporting_currency })
@@ -223,7 +218,8 @@ impl Page {
     fn to_group(&self, breakdown: &Breakdown, group: &Group) -> Option<String> {
         if let (Grouping::Experiment, Some(experiment), false) = (&breakdown.by, &group.key, group.is_folded)
         {
-            return Some(experiments::to_experiment(experiment, None, &self.asked));
+            let direct = self.of_team().only(&Grouping::Pool, None);
+            return Some(experiments::to_experiment(experiment, Some(self.period), &direct));
         }
         let direct = self.of_team().only(&Grouping::Pool, None);
         let asked = direct.only(&breakdown.by, group.key.as_deref());

@@ -53,12 +53,7 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => respond::csv(&format!("statement-{}-{period}", it.who.team), &lines(&it)),
         Format::Html => {
-            if asked.convert_into.is_none()
-                && it.footing.currency.is_some()
-                && !it.footing.other_currencies.is_empty()
-            {
-                asked.currency.clone_from(&it.footing.currency);
-            }
+            choices::keep_currency(&mut asked, &it.footing);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let server = settings.base_url();
             respond::html(Page { layout, period, asked, it, server, reporting_currency })
