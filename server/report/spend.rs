@@ -7,7 +7,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::basis::Names;
+use super::basis::{Basis, Names};
 use super::denomination::Unconverted;
 use super::sums::{Figures, Sum, Sums};
 use super::{Answers, CostBasis, Grouping, Question, Sort, SortBy};
