@@ -80,10 +80,12 @@ async fn record(
     by: &Actor,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
-    let scope =
-        sqlx::query!("select provider, billing_account, billing_month from scopes where scope_id = $1", scope_id)
-            .fetch_one(&mut *db)
-            .await?;
+    let scope = sqlx::query!(
+        "select provider, billing_account, billing_month from scopes where scope_id = $1",
+        scope_id
+    )
+    .fetch_one(&mut *db)
+    .await?;
     let object = Object::Invoices(BillingMonth::of(scope.billing_month));
     let account = format!("{} {}", scope.provider, scope.billing_account);
     let details = json!({ "number": number, "total": total, "account": account });

@@ -164,11 +164,14 @@ pub async fn measure(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Me
         )
         .fetch_one(&mut *db)
         .await?;
-        let rows_are_lost =
-            limits.are_exceeded(Measure::Rows, by_key.lost_rows.into(), by_key.rows.into());
+        let rows_are_lost = limits.are_exceeded(Measure::Rows, by_key.lost_rows.into(), by_key.rows.into());
         // Most imports of a month hold all that the one before held, and end here.
         let is_suspect = by_key.lost_keys > 0 || rows_are_lost || !costs.is_empty();
-        let loss = if is_suspect { Some(look_closer(&mut *db, delivery_id, &scope, costs, &limits).await?) } else { None };
+        let loss = if is_suspect {
+            Some(look_closer(&mut *db, delivery_id, &scope, costs, &limits).await?)
+        } else {
+            None
+        };
         scope.part = context.part(&own_files, loss.as_ref());
         scope.loss = loss.filter(Loss::asks);
         measured.push(scope);
@@ -197,9 +200,12 @@ impl Context {
 }
 
 async fn files(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<String>> {
-    sqlx::query_scalar!("select name from delivery_files where delivery_id = $1 order by file_no", delivery_id)
-        .fetch_all(db)
-        .await
+    sqlx::query_scalar!(
+        "select name from delivery_files where delivery_id = $1 order by file_no",
+        delivery_id
+    )
+    .fetch_all(db)
+    .await
 }
 
 /// The scopes of a delivery in which others count that it would replace.
@@ -257,7 +263,10 @@ async fn costs(
         let is_same = (billed.1, billed.2) == (effective.1, effective.2);
         for (kind, before, after) in [Some(billed), (!is_same).then_some(effective)].into_iter().flatten() {
             let lost = before - after;
-            if !before.is_negative() && !lost.is_negative() && limits.are_exceeded(Measure::Cost, lost, before) {
+            if !before.is_negative()
+                && !lost.is_negative()
+                && limits.are_exceeded(Measure::Cost, lost, before)
+            {
                 costs.push(CostLoss { kind, currency: row.currency.clone(), before, after });
             }
         }
@@ -359,12 +368,21 @@ impl fmt::Display for Loss {
             .iter()
             .map(|CostLoss { kind, currency, before, after }| {
                 let share = percent(*before - *after, *before);
-                format!("{share} % of the {kind} cost ({} to {} {currency})", written(*before, 2), written(*after, 2))
+                format!(
+                    "{share} % of the {kind} cost ({} to {} {currency})",
+                    written(*before, 2),
+                    written(*after, 2)
+                )
             })
             .collect();
         parts.extend(self.exceeding().map(|(measure, lost)| match measure {
             Measure::Rows => {
-                format!("{} % of the rows ({} to {})", lost.percent(), count(lost.of), count(lost.of - lost.lost))
+                format!(
+                    "{} % of the rows ({} to {})",
+                    lost.percent(),
+                    count(lost.of),
+                    count(lost.of - lost.lost)
+                )
             }
             Measure::Cost | Measure::Keys => {
                 format!("{} of {} kinds of usage", count(lost.lost), count(lost.of))

@@ -13,6 +13,7 @@ mod aside;
 mod catalog;
 mod check;
 mod delivery;
+mod formerly;
 mod gather;
 mod import;
 mod invoice;
@@ -46,7 +47,9 @@ pub use mend::{MENDED, Mark};
 pub use original::{Originals, Sha256};
 pub use orphans::{remove_orphans, remove_unfinished};
 pub use progress::Progress;
-pub use publish::{Decision, Published, Question, Reason, Shortfall, begin_step, end_step, publish, sequence, undo};
+pub use publish::{
+    Decision, Published, Question, Reason, Shortfall, begin_step, end_step, publish, sequence, undo,
+};
 pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;
 pub use visible::Visible;

@@ -10,6 +10,7 @@ use sqlx::{Connection, PgConnection};
 
 use crate::period::BillingMonth;
 
+use super::formerly::{Formerly, state_as_empty};
 use super::loss::{self, Loss, Measured};
 use super::part::PartBy;
 use super::{Scope, mend};
@@ -78,6 +79,8 @@ pub enum Reason {
     CameLater,
     /// More rows are missing from this one than from what is there.
     Rejected { here: i64, there: i64 },
+    /// What is there was loaded under a former name of the account or provider, which is this one now.
+    Renamed { now: Scope },
 }
 
 impl std::fmt::Display for Question {
@@ -93,7 +96,8 @@ impl std::fmt::Display for Question {
 
 impl std::fmt::Display for Shortfall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { scope: Scope { provider, billing_account, month }, replaces_delivery: other, reason } = self;
+        let Self { scope: Scope { provider, billing_account, month }, replaces_delivery: other, reason } =
+            self;
         write!(f, "{provider} {billing_account} {month}: ")?;
         match reason {
             Reason::Lacks { sub_accounts, days, currencies } => {
@@ -116,6 +120,11 @@ impl std::fmt::Display for Shortfall {
             Reason::Rejected { here, there } => {
                 write!(f, "more rows were rejected than in delivery {other}: {here} here, {there} there")
             }
+            Reason::Renamed { now: Scope { provider, billing_account, .. } } => write!(
+                f,
+                "delivery {other} has this month under a former name. This file calls it {provider} {billing_account}: \
+                 replacing takes its place, adding counts both"
+            ),
         }
     }
 }
@@ -137,6 +146,8 @@ pub async fn publish(
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Published> {
+    // First, since what is measured and what the preview of the decision shows has the scopes that are stated as empty.
+    state_as_empty(&mut *db, delivery_id).await?;
     // Measured before the ledger is locked, since a large month takes a second.
     let mut measured = loss::measure(&mut *db, delivery_id).await?;
     let mut tx = db.begin().await?;
@@ -144,10 +155,13 @@ pub async fn publish(
     if !is_undecided(&mut tx, delivery_id).await? {
         return Ok(Published::Already);
     }
+    let formerly = state_as_empty(&mut tx, delivery_id).await?;
     if !measured.still_holds(&mut tx, delivery_id).await? {
         measured = loss::measure(&mut tx, delivery_id).await?;
     }
-    let asks = question(&mut tx, delivery_id, &measured).await?;
+    // What goes on under another name is no loss.
+    measured.0.retain(|replaced| !formerly.iter().any(|it| it.name == replaced.scope));
+    let asks = question(&mut tx, delivery_id, &measured, &formerly).await?;
     let meets_whole_month = asks.shortfalls.iter().any(|ask| ask.reason == Reason::IsSlice);
     if decision.is_none() && !asks.shortfalls.is_empty() {
         return Ok(Published::Asks(asks));
@@ -317,28 +331,34 @@ async fn advance(
 }
 
 /// Why the delivery should not simply replace what is visible in its scopes.
-async fn question(db: &mut PgConnection, delivery_id: i64, measured: &Measured) -> sqlx::Result<Question> {
+async fn question(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    measured: &Measured,
+    formerly: &[Formerly],
+) -> sqlx::Result<Question> {
     let rows = sqlx::query_file!("server/ledger/shortfalls.sql", delivery_id).fetch_all(db).await?;
     let mut shortfalls: Vec<Shortfall> = rows
         .into_iter()
-        .map(|row| Shortfall {
-            scope: Scope {
-                provider: row.provider,
-                billing_account: row.billing_account,
-                month: BillingMonth::of(row.billing_month),
-            },
-            replaces_delivery: row.replaces,
-            reason: match row.rejected_here.zip(row.rejected_there) {
-                Some((here, there)) => Reason::Rejected { here, there },
-                None if row.is_slice => Reason::IsSlice,
-                None if row.came_later => Reason::CameLater,
-                None => {
+        .map(|row| {
+            let month = BillingMonth::of(row.billing_month);
+            let scope = Scope { provider: row.provider, billing_account: row.billing_account, month };
+            let renamed = formerly.iter().find(|it| it.name == scope);
+            let reason = match (row.rejected_here.zip(row.rejected_there), renamed) {
+                (Some((here, there)), _) => Reason::Rejected { here, there },
+                _ if row.is_slice => Reason::IsSlice,
+                _ if row.came_later => Reason::CameLater,
+                (None, Some(renamed)) => Reason::Renamed { now: renamed.now.clone() },
+                (None, None) => {
                     let (sub_accounts, days, currencies) = (row.sub_accounts, row.days, row.currencies);
                     Reason::Lacks { sub_accounts, days, currencies }
                 }
-            },
+            };
+            Shortfall { scope, replaces_delivery: row.replaces, reason }
         })
         .collect();
+    // A renamed scope lacks its days as it lacks its currency.
+    shortfalls.dedup();
     shortfalls.extend(measured.0.iter().filter_map(|replaced| {
         Some(Shortfall {
             scope: replaced.scope.clone(),

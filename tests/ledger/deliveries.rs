@@ -66,7 +66,8 @@ async fn a_delivery_that_lacks_what_it_would_replace_waits_for_a_word(db: PgPool
 
     let mut db = ledger.db.acquire().await.unwrap();
     let delivery = report.delivery.unwrap();
-    let published = publish(&mut db, delivery, Some(Decision::Add), None, "test", clock::now()).await.unwrap();
+    let published =
+        publish(&mut db, delivery, Some(Decision::Add), None, "test", clock::now()).await.unwrap();
     assert!(matches!(published, Published::At(_)));
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("51"));
     ledger.assert_balanced().await;
@@ -127,7 +128,9 @@ async fn a_slice_beside_a_statement_of_the_whole_month_is_asked_about(db: PgPool
     assert_eq!(slice.status, Status::Waiting);
     assert!(slice.message.unwrap().contains("states the whole month"));
     let mut db = ledger.db.acquire().await.unwrap();
-    publish(&mut db, slice.delivery.unwrap(), Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
+    publish(&mut db, slice.delivery.unwrap(), Some(Decision::Replace), None, "test", clock::now())
+        .await
+        .unwrap();
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
     ledger.assert_balanced().await;
 }

@@ -1,5 +1,6 @@
 //! What the ledger promises, against a real PostgreSQL.
 
+mod accounts;
 mod bad_input;
 mod cancel;
 mod clusters;

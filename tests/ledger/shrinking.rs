@@ -53,7 +53,10 @@ async fn import_of_every_second_row_asks_before_it_replaces(db: PgPool) {
     let whole = fleet(0..3, 1..=20);
     ledger.deliver("whole.csv", &whole).await;
     let message = message_of(&ledger, "half.csv", every_second_row(&whole)).await;
-    assert!(message.contains("50 % of the billed cost (600.00 to 300.00 USD), 50 % of the rows (60 to 30)"), "{message}");
+    assert!(
+        message.contains("50 % of the billed cost (600.00 to 300.00 USD), 50 % of the rows (60 to 30)"),
+        "{message}"
+    );
     assert!(!message.contains("another part"), "{message}");
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
     ledger.assert_balanced().await;
@@ -103,7 +106,8 @@ async fn parts_of_one_export_imported_one_after_another_are_offered_to_add(db: P
                 .unwrap();
         assert_eq!(suggested.as_deref(), Some("add"));
         let mut db = ledger.db.acquire().await.unwrap();
-        let published = publish(&mut db, delivery, Some(Decision::Add), None, "test", clock::now()).await.unwrap();
+        let published =
+            publish(&mut db, delivery, Some(Decision::Add), None, "test", clock::now()).await.unwrap();
         assert!(matches!(published, Published::At(_)));
     }
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
@@ -162,7 +166,8 @@ async fn month_that_was_told_to_shrink_is_remembered_until_explained(db: PgPool)
     assert!(loss.contains("50 % of the rows (20 to 10)"), "{loss}");
     let mut db = ledger.db.acquire().await.unwrap();
     let explained =
-        ledger::explain(&mut db, report.delivery.unwrap(), "Two nodes were refunded.", "test", clock::now()).await;
+        ledger::explain(&mut db, report.delivery.unwrap(), "Two nodes were refunded.", "test", clock::now())
+            .await;
     assert!(explained.unwrap());
     let open: i64 = sqlx::query_scalar("select count(*) from shrunk_scopes where explanation is null")
         .fetch_one(&ledger.db)

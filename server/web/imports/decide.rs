@@ -1,8 +1,8 @@
 //! What people decide about a delivery. Each is done once: sent again it changes nothing and says so.
 
 use axum::extract::State;
-use serde::Deserialize;
 use axum::response::Response;
+use serde::Deserialize;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 
@@ -125,7 +125,8 @@ async fn publish(
         return Ok(already(delivery));
     }
     let mut tx = db.begin().await?;
-    let published = ledger::publish(&mut tx, delivery, Some(decision), reason, &by.name, clock::now()).await?;
+    let published =
+        ledger::publish(&mut tx, delivery, Some(decision), reason, &by.name, clock::now()).await?;
     if let Published::At(sequence) = published {
         let verb = match decision {
             Decision::Replace => Verb::DeliveryReplaced,

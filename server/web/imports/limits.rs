@@ -101,7 +101,11 @@ impl Page {
         [
             ("rows", "Rows", "Rows that the new file has fewer, counted for each kind of usage."),
             ("cost", "Cost", "Billed or effective cost that the month would lose, in each currency."),
-            ("keys", "Kinds of usage", "Combinations of account, service, SKU, region and unit that are missing."),
+            (
+                "keys",
+                "Kinds of usage",
+                "Combinations of account, service, SKU, region and unit that are missing.",
+            ),
             ("services", "Services", "Services of which nothing is left."),
             ("resources", "Machines", "Machines with accelerators that are missing."),
         ]

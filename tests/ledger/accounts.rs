@@ -1,0 +1,101 @@
+//! Whose month it is: accounts and providers that are called in several ways.
+
+use gpuledger::clock;
+use gpuledger::ledger::{Decision, Published, Status, publish};
+use sqlx::PgPool;
+
+use crate::support::{Focus, TestLedger};
+
+fn dec(text: &str) -> gpuledger::money::Decimal {
+    text.parse().unwrap()
+}
+
+const ACCOUNT: &str = "/providers/Microsoft.Billing/billingAccounts/5b1e-aa:91f0_2019-05-31";
+const STORED: &str = "5b1e-aa:91f0_2019-05-31";
+
+/// An hour of Azure, billed to a profile of an account or, without one, to the account.
+fn azure(profile: &str, cost: &str) -> String {
+    let account = match profile {
+        "" => ACCOUNT.to_owned(),
+        profile => format!("{ACCOUNT}/billingProfiles/{profile}"),
+    };
+    let file = Focus::new().hour(&account, "/subscriptions/0f39", "2026-09-05T10", cost, "vision");
+    file.text().replace("NeoCloud", "Microsoft")
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn two_billing_profiles_of_azure_are_two_scopes(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let (a, b) = (format!("{STORED}/ab12"), format!("{STORED}/zz99"));
+    assert_eq!(ledger.deliver("a.csv", azure("AB12", "10")).await.status, Status::Loaded);
+    assert_eq!(ledger.deliver("b.csv", azure("ZZ99", "20")).await.status, Status::Loaded);
+    let corrected = ledger.deliver("a-corrected.csv", azure("AB12", "11")).await;
+    assert_eq!(corrected.message.as_deref(), Some("takes the place of delivery 1"));
+    assert_eq!(
+        (ledger.billed(&a, "2026-09").await, ledger.billed(&b, "2026-09").await),
+        (dec("11"), dec("20"))
+    );
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn month_of_a_whole_azure_account_does_not_count_beside_its_profiles_unasked(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let profile = format!("{STORED}/ab12");
+    // As versions stored it that left the profile out.
+    let before = ledger.deliver("before.csv", azure("", "30")).await.delivery.unwrap();
+    let report = ledger.deliver("a.csv", azure("AB12", "10")).await;
+    assert_eq!(report.status, Status::Waiting);
+    let message = report.message.unwrap();
+    assert!(message.contains(&format!("Microsoft {STORED} 2026-09: delivery {before}")), "{message}");
+    assert!(message.contains(&format!("This file calls it Microsoft {profile}")), "{message}");
+    assert_eq!(ledger.billed(STORED, "2026-09").await, dec("30"));
+    assert_eq!(ledger.billed(&profile, "2026-09").await, dec("0"));
+
+    let mut db = ledger.db.acquire().await.unwrap();
+    let delivery = report.delivery.unwrap();
+    let published = publish(&mut db, delivery, Some(Decision::Replace), "test", clock::now()).await.unwrap();
+    assert!(matches!(published, Published::At(_)));
+    assert_eq!(ledger.billed(STORED, "2026-09").await, dec("0"));
+    assert_eq!(ledger.billed(&profile, "2026-09").await, dec("10"));
+    // The other profile meets nothing that counts there any more, and takes its place as well.
+    let other = ledger.deliver("b.csv", azure("ZZ99", "20")).await;
+    assert_eq!(other.status, Status::Loaded);
+    assert_eq!(ledger.billed(&format!("{STORED}/zz99"), "2026-09").await, dec("20"));
+    ledger.assert_balanced().await;
+    ledger.undo(delivery).await;
+    assert_eq!(ledger.billed(STORED, "2026-09").await, dec("0"), "beside a profile it would count twice");
+    ledger.undo(other.delivery.unwrap()).await;
+    assert_eq!(ledger.billed(STORED, "2026-09").await, dec("30"), "exactly what was there");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn month_under_a_former_name_of_its_provider_is_asked_about(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = |name: &str, cost: &str| {
+        Focus::new().hour("a1", "s1", "2026-09-05T10", cost, "x").text().replace("NeoCloud", name)
+    };
+    ledger.deliver("first.csv", file("CoreWeave", "10")).await;
+    // As versions stored it that knew no legal entities.
+    sqlx::query("update scopes set provider = 'CoreWeave, Inc.'").execute(&ledger.db).await.unwrap();
+    let report = ledger.deliver("second.csv", file("Coreweave", "11")).await;
+    assert_eq!(report.status, Status::Waiting);
+    assert!(report.message.unwrap().contains("CoreWeave, Inc. a1 2026-09"));
+    let mut db = ledger.db.acquire().await.unwrap();
+    publish(&mut db, report.delivery.unwrap(), Some(Decision::Replace), "test", clock::now()).await.unwrap();
+    assert_eq!(ledger.billed("a1", "2026-09").await, dec("11"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_provider_is_one_scope_in_every_spelling(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    for (at, name) in ["CoreWeave", "Coreweave", "COREWEAVE", "\"CoreWeave, Inc.\""].into_iter().enumerate() {
+        let file = Focus::new().hour("a1", "s1", "2026-09-05T10", &format!("1{at}"), "x");
+        let report = ledger.deliver(&format!("{at}.csv"), file.text().replace("NeoCloud", name)).await;
+        assert_eq!(report.status, Status::Loaded, "{name}");
+    }
+    assert_eq!(ledger.billed("a1", "2026-09").await, dec("13"));
+    ledger.assert_balanced().await;
+}
