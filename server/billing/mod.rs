@@ -14,6 +14,7 @@ mod container;
 mod currency;
 mod date_order;
 mod focus;
+pub mod formula;
 mod header;
 mod instance_type;
 mod json;
@@ -129,6 +130,8 @@ pub struct Export {
     header: Header,
     header_line: Vec<u8>,
     columns: Columns,
+    /// The column that says which rows have apostrophes before formulas.
+    escaped: Option<usize>,
     records: Records,
     reader: Box<dyn ReadRow + Send>,
     /// The order of dates with slashes, and what opens the whole content once more to decide it.
@@ -213,6 +216,12 @@ impl Export {
                 break;
             }
         }
+        let is_mark = |name: &[u8]| name == formula::ESCAPED.as_bytes();
+        let record = records.record();
+        let escaped = (0..record.len()).find(|column| is_mark(&record.plain(*column)));
+        if escaped.is_some() {
+            records.unescape();
+        }
         let record = records.record();
         let header = recognize::header(&record)?;
         let format = recognize::format(&header, as_format)?;
@@ -225,6 +234,7 @@ impl Export {
             reader: format.reader(&header),
             header,
             header_line,
+            escaped,
             records,
             dates: DateOrder::Undecided,
             reopen,
@@ -293,6 +303,9 @@ impl Export {
             }
         }
         self.row += 1;
+        if self.escaped.is_some_and(|column| self.cell(column).trim_ascii() == formula::YES.as_bytes()) {
+            self.records.unescape();
+        }
         charge.clear();
         self.check_whole()?;
         self.check_habit()?;

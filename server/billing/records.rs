@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
+use super::formula;
+
 /// A record longer than this ends the reading: most likely a quote that was never closed.
 pub(super) const MAX_RECORD: usize = 16 << 20;
 /// A longer field rejects its row.
@@ -209,6 +211,26 @@ impl Records {
             }
         }
         Ok(())
+    }
+
+    /// Takes the apostrophes away that stand before formulas in the current record.
+    pub fn unescape(&mut self) {
+        for field in (0..self.ends.len()).rev() {
+            let from = field.checked_sub(1).map_or(0, |before| self.ends[before] as usize + 1);
+            let raw = &self.buffer[self.start + from..self.start + self.ends[field] as usize];
+            let (quote, cell) = match raw {
+                [b'"', cell @ .., b'"'] => (1, cell),
+                cell => (0, cell),
+            };
+            if formula::is_escaped(cell) {
+                let at = self.start + from + quote;
+                self.buffer.copy_within(at + 1..self.next, at);
+                // A byte is left over behind the line: once more its line break, or a space where it has none.
+                let last = &mut self.buffer[self.next - 1];
+                *last = if *last == b'\n' { b'\n' } else { b' ' };
+                self.ends[field..].iter_mut().for_each(|end| *end -= 1);
+            }
+        }
     }
 
     /// Whether the stream ended where a newline was to be expected after the current record.

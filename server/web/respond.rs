@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 use super::Result;
+use crate::billing::formula;
 use crate::money::Decimal;
 
 /// Rows of a table that are written at once.
@@ -125,7 +126,7 @@ impl<'a> Cell<'a> {
 
 /// Tags are written by whoever owns a resource; a spreadsheet would run these.
 fn is_formula(text: &str) -> bool {
-    text.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+    formula::begins_formula(text.as_bytes())
 }
 
 /// Cells as they are written.

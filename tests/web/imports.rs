@@ -273,11 +273,11 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
     assert!(answer.header("content-disposition").contains("delivery-1-file-0-rejected.csv"));
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(answer.body.as_bytes());
     let header = reader.headers().unwrap().clone();
-    assert_eq!(header.iter().rev().take(4).last(), Some("gpuledger/Row"));
+    assert_eq!(header.iter().rev().take(5).last(), Some("gpuledger/Row"));
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
     let column = |name: &str| header.iter().position(|column| column == name).unwrap();
     let cells = |name: &str| rows.iter().map(|row| &row[column(name)]).collect::<Vec<_>>();
-    assert_eq!(cells("BilledCost"), ["=seven", ""]);
+    assert_eq!(cells("BilledCost"), ["'=seven", ""], "no spreadsheet runs it");
     assert_eq!(cells("gpuledger/Row"), ["delivery-1/file-0/row-2", "delivery-1/file-0/row-3"]);
     assert_eq!(cells("gpuledger/Column")[0], "BilledCost");
 
@@ -524,4 +524,36 @@ async fn a_decision_that_would_change_a_final_month_says_so(db: PgPool) {
     // Its last day is the sixth, though its invoices are named.
     let month = html::text(&app.get("/spend/2026-09").await.body, "main");
     assert!(month.contains("Final NeoCloud (stated until 6 September)"), "{month}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rejected_rows_leave_without_formulas_and_come_back_as_they_were(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    let file = Focus::new()
+        .hour("acme", "=HYPERLINK(1)", "2026-09-05T10", "seven", "@SUM(A1)")
+        .hour("acme", "'=1", "2026-09-05T11", "seven", "vision")
+        .hour("acme", "plain", "2026-09-05T12", "seven", "it's")
+        .line(
+            "NeoCloud,acme,credit,2026-09-01T00:00:00Z,2026-10-01T00:00:00Z,2026-09-05T13:00:00Z,2026-09-05T14:00:00Z,\
+             Credit,,GPU Cloud,Compute,,,-2+3,,,,seven,-5.00,-5.00,-5.00,USD,,NeoCloud,NeoCloud",
+        );
+    app.import("september.csv", &file).await;
+    let rejected = app.get("/imports/1/files/0/rejected").await.body;
+    let mut reader = csv::ReaderBuilder::new().from_reader(rejected.as_bytes());
+    let mark = reader.headers().unwrap().iter().position(|name| name == "gpuledger/Escaped").unwrap();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let marks: Vec<&str> = rows.iter().map(|row| &row[mark]).collect();
+    assert_eq!(marks, ["yes", "yes", "", "yes"], "{rejected}");
+    for row in &rows {
+        for cell in row {
+            let is_number = cell.parse::<f64>().is_ok();
+            assert!(is_number || !cell.starts_with(['=', '+', '-', '@']), "{cell} in {rejected}");
+        }
+    }
+    assert!(rejected.contains(",-5.00,-5.00,-5.00,"), "amounts stay as they are: {rejected}");
+
+    // Those that are rejected once more leave as they did.
+    app.import("again.csv", rejected.as_bytes()).await;
+    let again = app.get("/imports/2/files/0/rejected").await.body;
+    assert_eq!(again.replace("delivery-2", "delivery-1"), rejected);
 }

@@ -1,5 +1,6 @@
 //! Files to take away: the original as it arrived, and the rows that were rejected.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
@@ -11,6 +12,7 @@ use futures_util::stream;
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 
+use crate::billing::formula;
 use crate::ledger::{self, Originals};
 use crate::money::Decimal;
 use crate::report::{self, RejectedRow};
@@ -127,21 +129,28 @@ impl RejectedRows {
             let width = self.rows.header().len();
             let is_old = |name: &[u8]| REASONS.iter().any(|reason| reason.as_bytes() == name);
             let kept: Vec<bool> = self.rows.header().iter().map(|name| !is_old(name)).collect();
+            let escaped = self.rows.header().iter().position(|name| name == formula::ESCAPED.as_bytes());
             let is_kept = |at: usize| kept.get(at).copied().unwrap_or(true);
             if !self.is_begun {
                 self.is_begun = true;
-                let names = REASONS.iter().map(|name| name.as_bytes());
-                let header = self.rows.header().iter().filter(|name| !is_old(name));
-                writer.write_record(header.chain(names))?;
+                let header = self.rows.header().iter().filter(|name| !is_old(name)).map(formula::escape);
+                writer.write_record(header.chain(REASONS.iter().map(|name| name.as_bytes().into())))?;
             }
             for rejection in &rejections {
                 let record = self.rows.row(rejection.row as u64)?;
+                let was_escaped = escaped.is_some_and(|at| record.get(at) == Some(formula::YES.as_bytes()));
                 // A row may be shorter than the header; the reasons stand under their own names all the same.
                 let missing = std::iter::repeat_n(&[][..], width.saturating_sub(record.len()));
                 let fields = record.iter().chain(missing).enumerate();
                 let fields = fields.filter(|(at, _)| is_kept(*at)).map(|(_, field)| field);
+                // Of a file that people got here before, as it was before.
+                let fields = fields.map(|field| if was_escaped { formula::unescape(field) } else { field });
+                let fields: Vec<_> = fields.map(formula::escape).collect();
+                let is_escaped = fields.iter().any(|field| matches!(field, Cow::Owned(_)));
+                let mark = if is_escaped { formula::YES } else { "" };
                 let reasons = respond::texts(&rejection.reasons(delivery));
-                writer.write_record(fields.chain(reasons.iter().map(String::as_bytes)))?;
+                let reasons = reasons.iter().map(String::as_str).chain([mark]).map(|it| it.as_bytes().into());
+                writer.write_record(fields.into_iter().chain(reasons))?;
             }
             let bytes = writer.into_inner().map_err(|error| anyhow::anyhow!("{}", error.error()))?;
             Ok((bytes, (!is_last).then_some(self)))
@@ -151,8 +160,9 @@ impl RejectedRows {
 }
 
 /// The columns that say which row it is and why, behind those of the file. No export has such names; the first is how
-/// an import knows what it mends.
-const REASONS: [&str; 4] = [ledger::MENDED, "gpuledger/Column", "gpuledger/Found", "gpuledger/Expected"];
+/// an import knows what it mends, by the last that cells have an apostrophe before what a spreadsheet would run.
+const REASONS: [&str; 5] =
+    [ledger::MENDED, "gpuledger/Column", "gpuledger/Found", "gpuledger/Expected", formula::ESCAPED];
 
 impl RejectedRow {
     fn reasons(&self, delivery: i64) -> [Cell<'_>; 4] {
