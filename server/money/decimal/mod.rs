@@ -358,10 +358,6 @@ impl Decimal {
 /// What the operators do with a result that has no room. They are for numbers whose digits are bounded: a wrong amount is
 /// worse than none.
 #[track_caller]
-#[expect(
-    clippy::panic,
-    reason = "a bound on what is entered does not hold: a bug, and no figure may come of it"
-)]
 fn fits(result: Result<Decimal, TooManyDigits>) -> Decimal {
     match result {
         Ok(value) => value,
