@@ -34,6 +34,11 @@ impl Default for NoisyTags {
 }
 
 impl NoisyTags {
+    /// Those and no others, as a delivery has written them down.
+    pub fn exactly(names: Vec<String>) -> Self {
+        Self(names.into_iter().collect())
+    }
+
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }

@@ -296,6 +296,21 @@ impl Read for Content {
     }
 }
 
+impl Seek for Content {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        // The frame that is loaded is the one before the next.
+        let at = (self.frame.max(1) as u64 - 1) * FRAME as u64 + self.at as u64;
+        let offset = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::Current(by) => at.checked_add_signed(by),
+            SeekFrom::End(by) => self.index.content_bytes.checked_add_signed(by),
+        };
+        let offset = offset.ok_or_else(|| io::Error::other("before the start of the file"))?;
+        self.seek_to(offset)?;
+        Ok(offset)
+    }
+}
+
 impl std::fmt::Display for Sha256 {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

@@ -9,4 +9,5 @@ mod deliveries;
 mod faults;
 mod originals;
 mod shrinking;
+mod tampered;
 mod visibility;

@@ -1,18 +1,29 @@
-//! `check --deep`: the originals, read again by another reader.
+//! `check --deep`: the originals, read again row by row.
 //!
-//! Knows one thing of a format: which column holds the billed cost. It shares no code with
-//! [`crate::billing`], so a mistake there shows here.
+//! Twice, side by side. By a reader that knows one thing of a format, which column holds the billed cost, and shares no
+//! code with [`crate::billing`]: a mistake there shows here. And by the reader of imports: what each row says, and the key
+//! that follows from it, is what is stored, so that nothing was moved since between two charges or two keys.
+//! The rows of the ledger come as a stream in the order of the file, so memory is bounded whatever its size.
 
-use std::collections::HashSet;
 use std::io::{self, Read};
 
-use sqlx::PgConnection;
+use futures_util::StreamExt as _;
+use sqlx::{PgConnection, Row as _};
+use tokio::sync::mpsc;
 
 use super::Equation;
+use super::rows::{Again, Compared, Stored};
+use crate::accelerator;
+use crate::ledger::key::Keyer;
+use crate::ledger::noise::NoisyTags;
 use crate::ledger::{Originals, Sha256};
 use crate::money::Decimal;
 
-/// Rows and billed cost of each kept file that counts, against its charges.
+/// Rows of the ledger that are handed over together, and how often that is done ahead.
+const BATCH: usize = 1000;
+const AHEAD: usize = 4;
+
+/// Each kept file that is loaded against the ledger, row by row; and the days of keys, which no file states.
 pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sqlx::Result<Vec<Equation>> {
     let files = sqlx::query_file!("server/ledger/check/files.sql").fetch_all(&mut *db).await?;
     let mut equations = Vec::new();
@@ -21,31 +32,52 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         let Some(sha256) = file.sha256.and_then(|bytes| Sha256::try_from(bytes).ok()) else {
             continue;
         };
-        let rejected = file.rejected_rows.into_iter().map(|row| row as u64).collect();
-        let originals = originals.clone();
-        let read = tokio::task::spawn_blocking(move || sum(originals.content(&sha256)?, &rejected)).await;
-        let (rows, billed) = match read {
-            Ok(Ok(sums)) => sums,
-            Ok(Err(error)) => {
-                equations.push(unreadable(&of, &error));
-                continue;
-            }
-            Err(error) => return Err(sqlx::Error::Io(io::Error::other(error))),
-        };
+        let (batches, incoming) = mpsc::channel::<Vec<Stored>>(AHEAD);
+        let (originals, format) = (originals.clone(), file.format);
+        let has_this_catalog = file.catalog_version == Some(i64::from(accelerator::VERSION));
+        let keyer = Keyer::new(NoisyTags::exactly(file.noisy_tags));
+        let reading = tokio::task::spawn_blocking(move || {
+            let again = Again::open(originals.content(&sha256)?, format.as_deref(), keyer, has_this_catalog)?;
+            super::rows::compare(Costs::open(originals.content(&sha256)?)?, again, stored(incoming))
+        });
+        stream(&mut *db, file.delivery_id, file.file_no, &batches).await?;
+        drop(batches);
+        match reading.await.map_err(|error| sqlx::Error::Io(io::Error::other(error)))? {
+            Ok(compared) => compared.equations(&of, file.rows_read, &mut equations),
+            Err(error) => equations.push(unreadable(&of, &error)),
+        }
+    }
+    for row in sqlx::query(include_str!("days_of_keys.sql")).fetch_all(&mut *db).await? {
         equations.push(Equation::new(
-            "rows in the file = rows read",
-            of.clone(),
-            rows,
-            file.rows_read.into(),
-        ));
-        equations.push(Equation::new(
-            "billed cost in the file = billed cost of its charges",
-            of,
-            billed,
-            file.billed_cost,
+            "charges of a day = daily rollup",
+            row.try_get("of")?,
+            row.try_get("left_side")?,
+            row.try_get("right_side")?,
         ));
     }
     Ok(equations)
+}
+
+/// Sends what is stored of a file's rows, until nobody listens any more.
+async fn stream(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    file_no: i16,
+    batches: &mpsc::Sender<Vec<Stored>>,
+) -> sqlx::Result<()> {
+    let query = sqlx::query_as::<_, Stored>(include_str!("rows_of_file.sql")).bind(delivery_id).bind(file_no);
+    let mut rows = query.fetch(db).chunks(BATCH);
+    while let Some(batch) = rows.next().await {
+        let batch = batch.into_iter().collect::<sqlx::Result<Vec<Stored>>>()?;
+        if batches.send(batch).await.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn stored(mut batches: mpsc::Receiver<Vec<Stored>>) -> impl Iterator<Item = Stored> {
+    std::iter::from_fn(move || batches.blocking_recv()).flatten()
 }
 
 /// An original that cannot be read proves nothing: its equation fails, and says why.
@@ -53,28 +85,77 @@ fn unreadable(of: &str, error: &io::Error) -> Equation {
     Equation::new("originals that can be read", format!("{of}: {error}"), Decimal::ZERO, 1.into())
 }
 
+impl Compared {
+    fn equations(self, of: &str, rows_read: i64, equations: &mut Vec<Equation>) {
+        let mut say = |name, of: String, left, right| equations.push(Equation::new(name, of, left, right));
+        let rows = Decimal::from(self.rows);
+        say("rows in the file = rows read", of.to_owned(), rows, rows_read.into());
+        say(
+            "billed cost in the file = billed cost of its charges",
+            of.to_owned(),
+            self.billed_in_file,
+            self.billed_in_ledger,
+        );
+        let agree = rows - Decimal::from(self.cost_differs);
+        say("cost of a row = cost of its charge", format!("{of}, rows that agree"), rows, agree);
+        let agree = rows - Decimal::from(self.charge_differs);
+        say("a row read again = its charge", format!("{of}, rows that agree"), rows, agree);
+        for found in self.found {
+            say(found.name, format!("{of}, {}", found.what), found.left, found.right);
+        }
+    }
+}
+
 /// The columns that hold what was billed, in letters and digits only.
 const COST_COLUMNS: [&str; 2] = ["lineitemunblendedcost", "billedcost"];
 
-/// Number of rows, and the sum of the cost column without the rejected rows.
-fn sum(content: impl Read, rejected: &HashSet<u64>) -> io::Result<(Decimal, Decimal)> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).has_headers(false).from_reader(content);
-    let mut record = csv::ByteRecord::new();
-    if !reader.read_byte_record(&mut record)? {
-        return Ok((Decimal::ZERO, Decimal::ZERO));
-    }
-    let is_cost = |name: &[u8]| COST_COLUMNS.contains(&letters(name).as_str());
-    let column =
-        record.iter().position(is_cost).ok_or_else(|| io::Error::other("the original has no cost column"))?;
-    let (mut rows, mut total) = (0i64, Decimal::ZERO);
-    while reader.read_byte_record(&mut record)? {
-        rows += 1;
-        let cell = record.get(column).unwrap_or_default();
-        if !rejected.contains(&(rows as u64)) && !is_cost(cell) {
-            total += amount(cell)?;
+/// The cost column of a file, read as plain CSV.
+pub(super) struct Costs<R> {
+    reader: csv::Reader<R>,
+    record: csv::ByteRecord,
+    /// `None` of a file without a line.
+    column: Option<usize>,
+}
+
+impl<R: Read> Costs<R> {
+    fn open(content: R) -> io::Result<Self> {
+        let mut reader = csv::ReaderBuilder::new().flexible(true).has_headers(false).from_reader(content);
+        let mut record = csv::ByteRecord::new();
+        let is_empty = !reader.read_byte_record(&mut record)?;
+        let column = record.iter().position(is_cost);
+        if column.is_none() && !is_empty {
+            return Err(io::Error::other("the original has no cost column"));
         }
+        Ok(Self { reader, record, column })
     }
-    Ok((rows.into(), total))
+
+    /// What the next row holds; `None` behind the last. A header that is repeated costs nothing.
+    pub fn next(&mut self) -> io::Result<Option<Cost<'_>>> {
+        let Some(column) = self.column else { return Ok(None) };
+        loop {
+            if !self.reader.read_byte_record(&mut self.record)? {
+                return Ok(None);
+            }
+            // A line of spaces is no row.
+            if self.record.len() > 1 || self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
+                break;
+            }
+        }
+        Ok(Some(Cost(self.record.get(column).unwrap_or_default())))
+    }
+}
+
+/// A cell of the cost column.
+pub(super) struct Cost<'a>(&'a [u8]);
+
+impl Cost<'_> {
+    pub fn amount(&self) -> io::Result<Decimal> {
+        if is_cost(self.0) { Ok(Decimal::ZERO) } else { amount(self.0) }
+    }
+}
+
+fn is_cost(name: &[u8]) -> bool {
+    COST_COLUMNS.contains(&letters(name).as_str())
 }
 
 fn letters(name: &[u8]) -> String {

@@ -1,0 +1,227 @@
+//! The rows of a file against what the ledger holds of them: three walks in step.
+
+use std::io::{self, Read};
+
+use chrono::{DateTime, NaiveDate, Utc};
+use uuid::Uuid;
+
+use super::deep::Costs;
+use crate::billing::{self, Charge, Export, Step};
+use crate::ledger::key::Keyer;
+use crate::ledger::original::Content;
+use crate::money::Decimal;
+
+/// Differences that are named; the others are counted.
+const NAMED: usize = 20;
+
+/// What the ledger holds of a row.
+#[derive(Debug, sqlx::FromRow)]
+pub(super) struct Stored {
+    row_no: i64,
+    /// A row without one was rejected.
+    charge_key_id: Option<Uuid>,
+    tag_set_id: Option<Uuid>,
+    billing_month: Option<NaiveDate>,
+    charge_period_start: Option<DateTime<Utc>>,
+    charge_period_end: Option<DateTime<Utc>>,
+    is_metered: Option<bool>,
+    billed_cost: Option<Decimal>,
+    effective_cost: Option<Decimal>,
+    list_cost: Option<Decimal>,
+    contracted_cost: Option<Decimal>,
+    consumed_quantity: Option<Decimal>,
+}
+
+/// Something that differs, with both sides.
+pub(super) struct Found {
+    pub name: &'static str,
+    pub what: String,
+    pub left: Decimal,
+    pub right: Decimal,
+}
+
+/// What came of a file.
+#[derive(Default)]
+pub(super) struct Compared {
+    pub rows: i64,
+    /// Without rejected rows.
+    pub billed_in_file: Decimal,
+    pub billed_in_ledger: Decimal,
+    /// Rows whose cost is another in the file.
+    pub cost_differs: i64,
+    /// Rows of which anything is another, read by the reader of imports.
+    pub charge_differs: i64,
+    pub found: Vec<Found>,
+}
+
+/// A file, read again as an import reads it.
+pub(super) struct Again {
+    export: Export,
+    keyer: Keyer,
+    /// Whether machines were recognized by the catalog of this version when it was loaded: keys follow from that.
+    has_this_catalog: bool,
+    charge: Charge,
+}
+
+impl Again {
+    pub fn open(
+        content: Content,
+        format: Option<&str>,
+        keyer: Keyer,
+        has_this_catalog: bool,
+    ) -> io::Result<Self> {
+        let export = billing::open("the original", content, format)
+            .map_err(|refusal| io::Error::other(refusal.message()))?;
+        Ok(Self { export, keyer, has_this_catalog, charge: Charge::default() })
+    }
+
+    /// Reads the next row. Whether it is a charge; `None` behind the last.
+    fn next(&mut self) -> io::Result<Option<bool>> {
+        let step =
+            self.export.next(&mut self.charge).map_err(|refusal| io::Error::other(refusal.message()))?;
+        Ok(step.map(|step| matches!(step, Step::Charge)))
+    }
+
+    /// The first thing that the ledger holds otherwise of this row; `None` where it holds the same.
+    fn difference(&mut self, stored: &Stored) -> Option<(String, Decimal, Decimal)> {
+        let keyed = self.keyer.key(&mut self.charge);
+        let charge = &self.charge;
+        let costs = [
+            ("billed cost", charge.billed_cost, stored.billed_cost),
+            ("effective cost", charge.effective_cost, stored.effective_cost),
+            ("list cost", charge.list_cost, stored.list_cost),
+            ("contracted cost", charge.contracted_cost, stored.contracted_cost),
+            (
+                "quantity",
+                charge.consumed_quantity.unwrap_or_default(),
+                Some(stored.consumed_quantity.unwrap_or_default()),
+            ),
+        ];
+        for (what, left, right) in costs {
+            if Some(left) != right {
+                return Some((what.to_owned(), left, right.unwrap_or_default()));
+            }
+        }
+        let key = stored.charge_key_id.unwrap_or_default();
+        let others = [
+            (
+                self.has_this_catalog && keyed.charge_key_id != key,
+                format!("its key is {} and not {key}", keyed.charge_key_id),
+            ),
+            (keyed.tag_set_id != stored.tag_set_id, "its noisy tags are others".to_owned()),
+            (
+                Some(charge.billing_month().first_day()) != stored.billing_month,
+                "its month is another".to_owned(),
+            ),
+            (
+                // The database holds millionths of a second.
+                [Some(charge.period.start), Some(charge.period.end)].map(micros)
+                    != [stored.charge_period_start, stored.charge_period_end].map(micros),
+                "its time is another".to_owned(),
+            ),
+            (
+                Some(charge.is_metered) != stored.is_metered,
+                "whether it is metered is told otherwise".to_owned(),
+            ),
+        ];
+        let found = others.into_iter().find_map(|(differs, what)| differs.then_some(what))?;
+        Some((found, 1.into(), Decimal::ZERO))
+    }
+}
+
+fn micros(time: Option<DateTime<Utc>>) -> Option<i64> {
+    time.map(|time| time.timestamp_micros())
+}
+
+/// Walks over the costs of a file, the file as an import reads it, and what is stored, row by row.
+pub(super) fn compare(
+    mut costs: Costs<impl Read>,
+    mut again: Again,
+    stored: impl Iterator<Item = Stored>,
+) -> io::Result<Compared> {
+    const COST: &str = "cost of a row = cost of its charge";
+    const CHARGE: &str = "a row read again = its charge";
+    let mut stored = stored.peekable();
+    let mut compared = Compared::default();
+    while let Some(cost) = costs.next()? {
+        compared.rows += 1;
+        let row = compared.rows;
+        let is_charge = again.next()?.ok_or_else(|| {
+            io::Error::other(format!("the reader of imports ends before row {row}, and another one does not"))
+        })?;
+        let mut of_row = None;
+        while let Some(next) = stored.next_if(|next| next.row_no <= row) {
+            if next.row_no < row || of_row.is_some() {
+                compared.surplus(&next)?;
+            } else {
+                of_row = Some(next);
+            }
+        }
+        match of_row {
+            // A rejected row is none of the charges; what it would have cost is missing and said to be.
+            Some(Stored { charge_key_id: None, .. }) => {}
+            Some(of_row) => {
+                let in_ledger = of_row.billed_cost.unwrap_or_default();
+                let in_file = cost.amount()?;
+                compared.add(in_file, in_ledger)?;
+                if in_file != in_ledger {
+                    compared.cost_differs += 1;
+                    compared.name(COST, format!("row {row}, billed cost"), in_file, in_ledger);
+                }
+                let found = if is_charge {
+                    again.difference(&of_row)
+                } else {
+                    Some(("it is no charge".to_owned(), Decimal::ZERO, 1.into()))
+                };
+                if let Some((what, left, right)) = found {
+                    compared.charge_differs += 1;
+                    compared.name(CHARGE, format!("row {row}, {what}"), left, right);
+                }
+            }
+            None => {
+                let in_file = cost.amount()?;
+                compared.add(in_file, Decimal::ZERO)?;
+                if !in_file.is_zero() {
+                    compared.cost_differs += 1;
+                    compared.name(COST, format!("row {row}, which is no charge"), in_file, Decimal::ZERO);
+                }
+                if is_charge {
+                    compared.charge_differs += 1;
+                    let what = format!("row {row}, which is a charge and is not in the ledger");
+                    compared.name(CHARGE, what, 1.into(), Decimal::ZERO);
+                }
+            }
+        }
+    }
+    for next in stored {
+        compared.surplus(&next)?;
+    }
+    Ok(compared)
+}
+
+impl Compared {
+    fn add(&mut self, in_file: Decimal, in_ledger: Decimal) -> io::Result<()> {
+        let sum = |a: Decimal, b: Decimal| a.checked_add(b).map_err(io::Error::other);
+        self.billed_in_file = sum(self.billed_in_file, in_file)?;
+        self.billed_in_ledger = sum(self.billed_in_ledger, in_ledger)?;
+        Ok(())
+    }
+
+    /// A charge that the file has no row for, or a second one of its row.
+    fn surplus(&mut self, stored: &Stored) -> io::Result<()> {
+        if stored.charge_key_id.is_some() {
+            let in_ledger = stored.billed_cost.unwrap_or_default();
+            self.add(Decimal::ZERO, in_ledger)?;
+            self.charge_differs += 1;
+            let what = format!("row {}, of which the ledger has a charge too many", stored.row_no);
+            self.name("a row read again = its charge", what, Decimal::ZERO, 1.into());
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, name: &'static str, what: String, left: Decimal, right: Decimal) {
+        if self.found.len() < NAMED {
+            self.found.push(Found { name, what, left, right });
+        }
+    }
+}
