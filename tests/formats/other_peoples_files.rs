@@ -140,6 +140,7 @@ fn named(name: &str) -> String {
 #[test]
 fn every_file_meets_with_its_verdict() {
     let Some(folder) = folder() else { return };
+    let mut read = 0;
     for (name, verdict) in VERDICTS {
         let name = named(name);
         match (verdict, read_path(&folder.join(&name))) {
@@ -162,7 +163,10 @@ fn every_file_meets_with_its_verdict() {
             (Refused(_), Ok(_)) => panic!("{name} was read as cost"),
             (Verdict::Imports { .. }, Err(refusal)) => panic!("{refusal}"),
         }
+        read += 1;
     }
+    println!("{read} files of other people were read");
+    assert!(read > 0, "{} is there, and none of its files was read", folder.display());
 }
 
 /// Nothing under the folders of the formats that are read goes unjudged.
@@ -179,14 +183,18 @@ fn no_file_is_forgotten() {
             })
         })
         .collect();
+    let mut found = 0;
     while let Some(path) = folders.pop() {
         if path.is_dir() {
             folders.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
         } else {
             let name = path.strip_prefix(&folder).unwrap().display().to_string();
             assert!(judged.contains(&name), "{name}");
+            found += 1;
         }
     }
+    println!("{found} files of formats that are read have a verdict");
+    assert!(found > 0, "{} is there, and holds no file of a format that is read", folder.display());
 }
 
 #[test]

@@ -1,2 +1,3 @@
+mod migrations;
 mod private;
 pub mod sandbox;
