@@ -81,10 +81,10 @@ pub(super) async fn find(
     // What had no rate then was not stated, in this currency: a rate that was entered later restates nothing.
     let lacked = without_rate(db, answers, of_month, since).await?;
     let lacks = without_rate(db, answers, of_month, sequence).await?;
-    let mut was = match lacked.iter().all(|currency| lacks.contains(currency)) {
-        true => stated_at(db, answers, who, of_month, viewer, since).await?,
-        false => None,
-    };
+    let mut was = None;
+    if lacked.iter().all(|currency| lacks.contains(currency)) {
+        was = stated_at(db, answers, who, of_month, viewer, since).await?;
+    }
     let mut first = since;
     if was.is_none() && !now.is_zero() {
         // Nothing was stated then; halving the steps finds one at which something was, and before which it was not.
