@@ -16,7 +16,7 @@ async fn owning_is_measured_by_the_cheapest_price_that_is_paid_by_use(db: PgPool
             "ten-nodes",
             "",
             "Against Lambda on demand at 3.99, the cheapest that is paid by use: The offer: ten nodes and As many nodes \
-             as pay cost less from 91.8 % utilization on.",
+             as pay cost less from 89.3 % utilization on.",
         ),
         (
             "ten-nodes",
@@ -27,7 +27,7 @@ async fn owning_is_measured_by_the_cheapest_price_that_is_paid_by_use(db: PgPool
         (
             "eight-million",
             "",
-            "Against CoreWeave on demand at 6.16, the cheapest that is paid by use: Our own costs less from 63.1 % \
+            "Against CoreWeave on demand at 6.16, the cheapest that is paid by use: Our own costs less from 61.3 % \
              utilization on.",
         ),
     ] {

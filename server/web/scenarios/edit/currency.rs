@@ -74,12 +74,11 @@ impl Edited {
 
     /// The scenario in another currency.
     pub(super) fn convert(&mut self, code: &str) -> Vec<Edit> {
-        let code = code.trim().to_uppercase();
-        let into = Currency::exactly(&code);
+        let into = Currency::exactly(&code.trim().to_uppercase());
         self.misread.retain(|it| it.pointer != POINTER && it.pointer != WORTH);
         if !into.is_standard() {
             let expected = "expected a currency of ISO 4217, such as USD";
-            self.misread.push(Misread { pointer: POINTER.to_owned(), text: code, expected });
+            self.misread.push(Misread { pointer: POINTER.to_owned(), text: code.to_owned(), expected });
             return Vec::new();
         }
         let from = self.scenario.currency.clone();
@@ -101,7 +100,7 @@ impl Edited {
         let Some(rate) = of_entered.or_else(|| self.prices.exchange(&from, &into).map(|it| it.rate)) else {
             self.misread.push(Misread {
                 pointer: POINTER.to_owned(),
-                text: code,
+                text: code.to_owned(),
                 expected: "no exchange rate is known, so that nothing is converted",
             });
             if is_from_dollars {
