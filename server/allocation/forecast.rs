@@ -3,8 +3,8 @@
 //! *Expected* is what was spent, and what is to come of two kinds of cost:
 //!
 //! - *By day*: for each day to come the mean daily spend of the last [`DAYS`] stated days (fewer where fewer are stated).
-//! - *By month*: what belongs to no day (tax, support, fees, subscriptions, the bills of our own clusters, which are
-//!   published when their month is over) costs each month the median of the [`MONTHS`] months before the one that goes on
+//! - *By month*: what belongs to no day (tax, support, fees, subscriptions), and our own clusters, whose bills have days and
+//!   are published when their month is over, costs each month the median of the [`MONTHS`] months before the one that goes on
 //!   (fewer where fewer are there). Of the month that goes on only what is not stated yet is to come.
 //!
 //! *Band*: 10 of 100 such periods end below it, and 10 above. With `n` days behind the mean, `d` days to come, and the
@@ -43,7 +43,7 @@ pub struct Known {
     pub spent: Decimal,
     /// The daily spend of the last stated days, the latest last.
     pub daily: Vec<Decimal>,
-    /// What belonged to no day in each month before the one that goes on, the latest last.
+    /// What was charged by the month in each month before the one that goes on, the latest last.
     pub monthly: Vec<Decimal>,
     /// The same of the month that goes on, so far. `None` where its bills state it whole.
     pub monthly_so_far: Option<Decimal>,

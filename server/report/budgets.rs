@@ -109,6 +109,8 @@ pub struct PastPeriod {
 struct Spent {
     days: BTreeMap<NaiveDate, Decimal>,
     months: BTreeMap<BillingMonth, Decimal>,
+    /// Of the days, what is owned: it has days, and is published by the month, when that is over.
+    owned: BTreeMap<NaiveDate, Decimal>,
     unconverted: Vec<Unconverted>,
 }
 
@@ -274,8 +276,8 @@ impl Answers {
         Ok((state, spent, known))
     }
 
-    /// What a period that is stated up to a day is forecast from: its days, those before where they are few, and what
-    /// belonged to no day in the months before.
+    /// What a period that is stated up to a day is forecast from: its days, those before where they are few, and what the
+    /// months before had by the month.
     async fn known(
         &self,
         db: &mut PgConnection,
@@ -301,10 +303,10 @@ impl Answers {
             }
             // Before something was billed at all, nothing tells what is usual.
             if !before.is_empty() {
-                monthly.insert(0, before.of_no_day(month));
+                monthly.insert(0, before.by_the_month(month));
             }
         }
-        let monthly_so_far = asking.stated.is_some().then(|| spent.of_no_day(running));
+        let monthly_so_far = asking.stated.is_some().then(|| spent.by_the_month(running));
         Ok(Known { spent: spent.total(), daily, monthly, monthly_so_far })
     }
 
@@ -364,7 +366,10 @@ impl Answers {
                 for day in &group.groups {
                     let key = day.key.as_deref().and_then(|key| key.parse::<NaiveDate>().ok());
                     match key {
-                        Some(day_of_month) => *found.days.entry(day_of_month).or_default() += day.cost.amount,
+                        Some(day_of_month) => {
+                            *found.days.entry(day_of_month).or_default() += day.cost.amount;
+                            *found.owned.entry(day_of_month).or_default() += day.owned_cost;
+                        }
                         None => *found.months.entry(month).or_default() += day.cost.amount,
                     }
                 }
@@ -403,26 +408,29 @@ impl Spent {
         days.chain(months).sum()
     }
 
-    /// What belongs to none of a month's days.
-    fn of_no_day(&self, month: BillingMonth) -> Decimal {
-        self.months.get(&month).copied().unwrap_or_default()
+    /// What a month has by the month: what belongs to none of its days, and what is owned.
+    fn by_the_month(&self, month: BillingMonth) -> Decimal {
+        let owned = self.owned.range(month.days()).map(|(_, amount)| *amount);
+        self.months.get(&month).copied().unwrap_or_default() + owned.sum::<Decimal>()
     }
 
     /// One month of it.
     fn of_month(&self, month: BillingMonth) -> Self {
         let days = self.days.range(month.days()).map(|(day, amount)| (*day, *amount)).collect();
         let months = self.months.get_key_value(&month).map(|(month, amount)| (*month, *amount));
-        Self { days, months: months.into_iter().collect(), unconverted: Vec::new() }
+        let owned = self.owned.range(month.days()).map(|(day, amount)| (*day, *amount)).collect();
+        Self { days, months: months.into_iter().collect(), owned, unconverted: Vec::new() }
     }
 
     fn is_empty(&self) -> bool {
         self.days.is_empty() && self.months.is_empty()
     }
 
-    /// Each day from one to another, both included; a day without charges cost nothing.
+    /// What is charged by day on each from one to another, both included; a day without charges cost nothing.
     fn until(&self, first: NaiveDate, last: NaiveDate) -> Vec<Decimal> {
+        let of = |amounts: &BTreeMap<NaiveDate, Decimal>, day| amounts.get(&day).copied().unwrap_or_default();
         let days = first.iter_days().take_while(|day| *day <= last);
-        days.map(|day| self.days.get(&day).copied().unwrap_or_default()).collect()
+        days.map(|day| of(&self.days, day) - of(&self.owned, day)).collect()
     }
 
     /// The days of a month, from the first that has a charge on: before it nothing may have been loaded.
