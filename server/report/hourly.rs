@@ -13,11 +13,12 @@ use sqlx::{Connection as _, PgConnection, Postgres, QueryBuilder, Row as _};
 
 use super::as_of::{Error, as_of};
 use super::basis::Basis;
-use super::denomination::denominate;
+use super::denomination::{Denomination, denominate};
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::rollup_of;
 use super::{Answers, Filter, Grouping, Question, Spend, owned_hours};
 use crate::accounts::Viewer;
+use crate::allocation::IS_UNUSED_COMMITMENT;
 use crate::billing::PricingCategory;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
@@ -70,6 +71,8 @@ pub struct Ways {
     pub all: Vec<HourlyWay>,
     /// What commitments for accelerators cost that nothing used, by accelerator.
     pub unused: BTreeMap<String, Decimal>,
+    /// What was paid beside accelerators, by kind: FOCUS ServiceCategory, support, tax, credits.
+    pub besides: BTreeMap<String, Decimal>,
     /// Part-seconds that name no hour.
     pub spread: Decimal,
     /// The machines that accelerators came in.
@@ -212,8 +215,86 @@ async fn ways_of(
             cost: row.try_get("cost")?,
         });
     }
-    Ok(adding.done())
+    let mut ways = adding.done();
+    besides(db, question, basis, &denomination, &mut ways).await?;
+    Ok(ways)
 }
+
+/// What was paid beside the use of accelerators and what is owned. A commitment whose fee names no machine is for the
+/// accelerators that it covers elsewhere.
+async fn besides(
+    db: &mut PgConnection,
+    question: &Question,
+    basis: &Basis,
+    denomination: &Denomination,
+    ways: &mut Ways,
+) -> sqlx::Result<()> {
+    let mut asked = question.clone();
+    asked.filters.push(Filter {
+        dimension: Grouping::Pricing,
+        values: vec![PricingCategory::Owned.as_str().to_owned()],
+        leaves_out: true,
+    });
+    let by_day = question.dimensions().any(|it| *it == Grouping::Day);
+    let rows = Rows {
+        question: &asked,
+        basis,
+        source: if by_day { Source::Days } else { Source::Months },
+        denomination: Some(denomination),
+        first: question.period.first(),
+        last: question.period.last(),
+    };
+    let columns = [
+        Column::Sql(
+            "kind",
+            "case when k.accelerator is not null and k.category in ('Usage', 'Purchase') then 'accelerators' \
+             when k.category = 'Tax' then 'Tax' when k.category = 'Credit' then 'Credits' \
+             when k.category = 'Adjustment' then 'Adjustments' when k.service ilike '%support%' then 'Support' \
+             when k.service_category = '' then 'Other' else k.service_category end",
+        ),
+        Column::Sql("is_unused", IS_UNUSED_COMMITMENT),
+        Column::Sql("commitment", UNUSED_COMMITMENT_ID),
+    ];
+    let mut query = QueryBuilder::<Postgres>::new("select c.kind, c.is_unused, c.commitment, sum(");
+    query.push(rows.amount("cost"));
+    query.push(") as cost");
+    rows.push(&mut query, &[Measure::Cost], &columns);
+    query.push(" group by 1, 2, 3");
+    let found = query.build().fetch_all(&mut *db).await?;
+    let mut of_commitments: BTreeMap<String, Decimal> = BTreeMap::new();
+    for row in &found {
+        let (kind, cost): (String, Decimal) = (row.try_get("kind")?, row.try_get("cost")?);
+        if kind == "accelerators" || cost.is_zero() {
+            continue;
+        }
+        if row.try_get("is_unused")? {
+            *of_commitments.entry(row.try_get("commitment")?).or_default() += cost;
+        } else {
+            *ways.besides.entry(kind).or_default() += cost;
+        }
+    }
+    let ids: Vec<String> = of_commitments.keys().cloned().collect();
+    let covered: Vec<(String, String)> = sqlx::query_as(
+        "select commitment_discount_id, min(accelerator) from charge_keys \
+         where commitment_discount_id = any($1) and accelerator is not null group by 1",
+    )
+    .bind(&ids)
+    .fetch_all(db)
+    .await?;
+    let covered: BTreeMap<String, String> = covered.into_iter().collect();
+    for (commitment, cost) in of_commitments {
+        let place = match covered.get(&commitment) {
+            Some(accelerator) => ways.unused.entry(accelerator.clone()),
+            None => ways.besides.entry("Unused commitments of other services".to_owned()),
+        };
+        *place.or_default() += cost;
+    }
+    Ok(())
+}
+
+/// Of a row of a key `k`, the commitment that nothing used.
+const UNUSED_COMMITMENT_ID: &str = "case when k.is_unused_commitment or k.category = 'Purchase' \
+     then k.commitment_discount_id else '' end";
 
 /// A sum of rows of a day.
 struct Row {
@@ -322,6 +403,7 @@ impl Adding {
         Ways {
             all: ways.filter(is_there).collect(),
             unused: self.unused,
+            besides: BTreeMap::new(),
             spread: self.spread,
             instances: instances.collect(),
         }

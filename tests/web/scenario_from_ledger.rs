@@ -62,7 +62,8 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
     assert_eq!((hours, cost), ("834".parse().unwrap(), "6408.95".parse().unwrap()));
     let json = ask(&mut finance, "/scenarios/new.json?from=2026-09").await;
     let of_hours = hours_of(&json["scenario"]);
-    assert_eq!((of_hours.len(), of_hours[0].len(), sum(&of_hours)), (1, 720, hours));
+    // What moves, and what is paid on.
+    assert_eq!((of_hours.len(), of_hours[0].len(), sum(&of_hours)), (2, 720, hours));
     assert_eq!(json["scenario"]["work"][0]["accelerator"], "nvidia-h100-sxm");
     // Two machines from 11:00 to 12:00 of the fifth, beside what was there all month.
     let all_month = of_hours[0][0];
@@ -87,12 +88,17 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
         prices,
         [told("committed", 802, "6000"), told("spot", 8, "20.5"), told("on-demand", 24, "310.75")]
     );
-    // One GPU was committed to in every hour.
-    let as_it_is = &json["scenario"]["option"][0]["place"][0];
-    assert_eq!(as_it_is["committed"][0]["gpus"], 1);
-    let source = as_it_is["committed"][0]["rate"]["source"].as_str().unwrap();
-    assert_eq!(source, "our own effective price under commitments, September 2026");
-    assert_eq!(as_it_is["committed"][0]["rate"]["date"], "2026-09-30");
+    // What was committed to is paid on in every option, and serves its hours.
+    let options = json["scenario"]["option"].as_array().unwrap();
+    let kept = &options[0]["place"][1];
+    assert!(options.len() > 3 && options.iter().all(|it| it["place"][1] == *kept), "{options:?}");
+    assert_eq!(kept["serves"][0], "H100, paid on");
+    assert_eq!(kept["on_demand"]["source"], "what is paid on, by its hours, September 2026");
+    assert_eq!(kept["on_demand"]["date"], "2026-09-30");
+    let paid_on = &made["paid_on"][0];
+    assert_eq!((&paid_on["paid"], number(&paid_on["gpu_hours"])), (&"committed".into(), 802.into()));
+    assert_eq!((&paid_on["coverage"], &made["is_paid_in_every_option"]), (&"0.961631".into(), &true.into()));
+    assert_eq!(made["besides_by_kind"], serde_json::json!([["Support", "77.7"]]));
 
     let page = finance.get("/scenarios/new?from=2026-09").await;
     assert_eq!(page.status, StatusCode::OK, "{}", page.body);
@@ -102,10 +108,19 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
         "77.70 USD. Storage",
         "each counts",
         "Reserved for 3 years, the rest on demand is left out: H100 from ",
-        "and the 8 GPUs that are used most would be used in 14.28 % of them; the 12.95 we paid on demand is cheaper.",
+        "and the 8 GPUs that are used most would be used in 0.42 % of them; the 12.95 we paid on demand is cheaper.",
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }
+    assert_eq!(
+        html::text(&page.body, "#paid-on"),
+        "Every option has what is paid on until it ends, and the hours that it serves: commitments (H100 802 hours for 6,000 \
+         USD)."
+    );
+    assert_eq!(
+        html::text(&page.body, "#not-counted"),
+        "Not counted in any option: 78 USD of September 2026 (support 78), and what moving data would cost."
+    );
     let options = html::texts(&page.body, "#options .bars tbody th");
     assert!(options.len() >= 4 && options.iter().any(|it| it.starts_with("As it is")), "{options:?}");
 

@@ -27,7 +27,7 @@ pub(super) const DIGITS: u8 = 9;
 /// Decimals to which an option is told to cost what was paid: what prices are rounded to is no difference.
 const EXACT: u8 = 3;
 /// Months of a commitment as it is: how long it goes on is not known.
-const TERM: u32 = 12;
+pub(super) const TERM: u32 = 12;
 
 /// How hours are paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -183,7 +183,7 @@ pub(super) fn own_rate(measured: &Measured, what: &str, price: Decimal) -> Rate 
 }
 
 /// The rate of machines of one's own.
-fn owned_rate(measured: &Measured, price: Decimal) -> Rate {
+pub(super) fn owned_rate(measured: &Measured, price: Decimal) -> Rate {
     let source = format!("{BY_THE_BOOKS}, {}", measured.when());
     Rate { source, ..own_rate(measured, "", price) }
 }
@@ -221,11 +221,6 @@ pub(super) fn place(measured: &Measured, used: &Used, otherwise: Option<Rate>, m
         interruptions: Interruptions::default(),
         gpus: None,
     });
-    let others = (!used.unused.is_zero()).then(|| OtherCost {
-        name: "Commitments that nothing used".to_owned(),
-        amount: monthly(measured, used.unused),
-        per: PerWhat::Month,
-    });
     Place {
         supplier: used.suppliers(|_| true),
         serves: vec![used.name.clone()],
@@ -234,9 +229,18 @@ pub(super) fn place(measured: &Measured, used: &Used, otherwise: Option<Rate>, m
         committed: owned.chain(base).collect(),
         spot,
         on_demand: layers.rest.map(|price| rest_rate(measured, price)).or(otherwise),
-        others: others.into_iter().collect(),
+        others: unused(measured, used).into_iter().collect(),
         ..Place::default()
     }
+}
+
+/// What commitments cost that nothing used.
+pub(super) fn unused(measured: &Measured, used: &Used) -> Option<OtherCost> {
+    (!used.unused.is_zero()).then(|| OtherCost {
+        name: "Commitments that nothing used".to_owned(),
+        amount: monthly(measured, used.unused),
+        per: PerWhat::Month,
+    })
 }
 
 /// Of an amount of the period what a month of 730 hours has.
@@ -252,7 +256,9 @@ pub(super) fn reconciled(taken: &[&Used], places: &[Place]) -> Reconciled {
     let (mut ledger, mut option) = (Decimal::ZERO, Decimal::ZERO);
     for (used, place) in taken.iter().zip(places) {
         ledger += used.cost() + used.unused;
-        option += over_period(used, place) + used.unused;
+        // Else it is in the price of what is committed to.
+        let unused = if place.others.is_empty() { Decimal::ZERO } else { used.unused };
+        option += over_period(used, place) + unused;
     }
     let difference = (option - ledger).round(EXACT).normalize();
     Reconciled { ledger, option: ledger + difference, difference }
@@ -266,15 +272,15 @@ fn over_period(used: &Used, place: &Place) -> Decimal {
 }
 
 /// The hours of the period as the engine serves them.
-struct Served {
-    cost: Decimal,
+pub(super) struct Served {
+    pub cost: Decimal,
     /// In thousandths of a GPU-hour.
-    rest: u128,
+    pub rest: u128,
 }
 
 impl Served {
     /// Above a base, in GPUs with their prices, by spot and the rest at theirs.
-    fn of(used: &Used, base: &[(u32, Decimal)], spot: Option<Decimal>, rest: Option<Decimal>) -> Self {
+    pub fn of(used: &Used, base: &[(u32, Decimal)], spot: Option<Decimal>, rest: Option<Decimal>) -> Self {
         let profile = Profile::new(used.gpus(), used.spot_share());
         let hours = count(u32::try_from(profile.hours().len()).unwrap_or(u32::MAX));
         let always = |price: Decimal| vec![price; profile.hours().len().div_ceil(MONTH)];

@@ -4,17 +4,22 @@
 //!   they are rounded by what was summed until then, so that each is within a thousandth and their sum is that of all,
 //!   rounded once.
 //! - *As it is* ([`layers`]) costs over the period what was paid in it.
+//! - What is paid on whichever option is taken, machines of one's own and commitments, keeps the hours that it served: a work
+//!   of its own, which every option does at the same cost ([`staying`]). Options differ in the hours beside it. Where there
+//!   are none, staying itself is compared with leaving, as if all of it ended.
 //! - Beside it what else could do the same ([`options`]): on demand, reserved, elsewhere, on machines of one's own.
 //!
 //! A price of one's own is what was paid for the use of accelerators ÷ accelerator-hours, effective cost.
 
 mod layers;
 mod options;
+mod staying;
 
 use serde::Serialize;
 
 pub use layers::{HowPaid, Reconciled};
 pub use options::TooDear;
+pub use staying::PaidOn;
 
 use super::comparison::{Alternative, Dollar, SHIPPED, Scenario, Work};
 use super::owning::Owning;
@@ -99,8 +104,10 @@ pub struct Told {
     /// Models beyond the largest, and those without hours, which are no part of it.
     pub left_out: Vec<LeftOut>,
     pub as_it_is: Reconciled,
-    /// What is paid until it ends, whichever option is taken; none where nothing is.
-    pub paid_anyway: Option<String>,
+    /// What is paid until it ends, whichever option is taken; by model, machines first.
+    pub paid_on: Vec<PaidOn>,
+    /// Whether it is in every option alike. Else there is nothing beside it, and it is in “As it is” alone.
+    pub is_paid_in_every_option: bool,
     /// Options that could not be made, and why.
     pub without: Vec<String>,
     /// Reservations that no GPU would be bought of.
@@ -260,20 +267,33 @@ impl Measured {
     pub fn scenario(&self) -> Option<Made> {
         let (used, without_hours): (Vec<&Used>, Vec<&Used>) =
             self.models.iter().partition(|it| !it.part_seconds().is_zero());
-        let (taken, rest) = used.split_at(used.len().min(MOST));
+        let is_everything_paid_on = used.iter().all(|it| staying::is_all(it));
+        let mut works = 0;
+        let fitting = used.iter().take_while(|it| {
+            works += if is_everything_paid_on { 1 } else { staying::works(it) };
+            works <= MOST
+        });
+        let (taken, rest) = used.split_at(fitting.count());
         let is_paid = |it: &&&Used| !it.cost().is_zero() || !it.unused.is_zero();
         let left_out = rest.iter().chain(without_hours.iter().filter(is_paid));
         if taken.is_empty() {
             return None;
         }
+        let parts: Vec<staying::Parts> = taken
+            .iter()
+            .map(|it| if is_everything_paid_on { staying::Parts::whole(it) } else { staying::Parts::of(it) })
+            .collect();
+        let moving: Vec<&Used> = parts.iter().filter_map(|it| it.moving.as_ref()).collect();
+        let staying: Vec<&Used> = parts.iter().filter_map(|it| it.staying.as_ref()).collect();
+        let works: Vec<&Used> = moving.iter().chain(&staying).copied().collect();
         let mut scenario = Scenario {
             name: format!("{}, {}", self.whose, self.when()),
             currency: self.currency.clone(),
             dollar: self.worth_of_a_dollar(),
-            work: taken.iter().map(|it| it.work()).collect(),
+            work: works.iter().map(|it| it.work()).collect(),
             ..Scenario::default()
         };
-        let found = options::options(self, taken, scenario.months);
+        let found = options::options(self, &moving, &staying, !is_everything_paid_on, scenario.months);
         scenario.options = found.options;
         scenario.note = self.note();
         let told = Told {
@@ -281,8 +301,9 @@ impl Measured {
             hours: taken[0].ways[0].hours.len(),
             models: taken.iter().map(|it| it.told()).collect(),
             left_out: left_out.map(|it| it.left_out()).collect(),
-            as_it_is: layers::reconciled(taken, &scenario.options[0].places),
-            paid_anyway: paid_anyway(taken),
+            as_it_is: layers::reconciled(&works, &scenario.options[0].places),
+            paid_on: staying::paid_on(taken),
+            is_paid_in_every_option: !is_everything_paid_on,
             without: found.without,
             too_dear: found.too_dear,
             assumed: taken
@@ -302,25 +323,6 @@ impl Measured {
             self.when()
         )
     }
-}
-
-/// What of today is paid for until it ends, and what that means for options that do without.
-fn paid_anyway(taken: &[&Used]) -> Option<String> {
-    let named = |what: &str, is_it: &dyn Fn(&Used) -> bool| {
-        let names: Vec<&str> = taken.iter().filter(|it| is_it(it)).map(|it| it.name.as_str()).collect();
-        (!names.is_empty()).then(|| format!("{what} ({})", names.join(", ")))
-    };
-    let has = |used: &Used, paid: HowPaid| used.ways.iter().any(|it| it.paid == paid);
-    let owned = named("our own machines", &|it| has(it, HowPaid::Owned));
-    let committed = named("today’s commitments", &|it| has(it, HowPaid::Committed) || !it.unused.is_zero());
-    let all: Vec<String> = owned.into_iter().chain(committed).collect();
-    (!all.is_empty()).then(|| {
-        format!(
-            "What {} cost is paid until they end, whichever option is taken. Only “As it is” has it: the others \
-             begin as if they had ended, and cost as much more until then",
-            all.join(" and ")
-        )
-    })
 }
 
 /// An option with one place for each work.

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::layers::{self, own_price, own_rate};
-use super::{HowPaid, Measured, Used, option};
+use super::{HowPaid, Measured, Used, option, staying};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, product, quotient};
-use crate::scenario::comparison::{Alternative, Committed, Gpus, Owned, Place, Rate};
+use crate::scenario::comparison::{Alternative, Committed, Gpus, OtherCost, Owned, Place, Rate};
 use crate::scenario::price::{Price, Tier};
 
 /// Clouds of everything, as [`crate::billing::canonical_provider`] writes them; whoever else is on the list rents out
@@ -18,6 +18,10 @@ pub(super) struct Found {
     pub options: Vec<Alternative>,
     pub without: Vec<String>,
     pub too_dear: Vec<TooDear>,
+    /// Places of what is paid on, in every option.
+    stays: Vec<Place>,
+    /// What commitments cost that nothing used, of each model.
+    unused: Vec<Option<OtherCost>>,
 }
 
 /// A reservation that no GPU would be bought of.
@@ -54,12 +58,23 @@ struct OnDemand {
     is_own: bool,
 }
 
-pub(super) fn options(measured: &Measured, taken: &[&Used], months: u32) -> Found {
+/// `staying` is done by every option alike. With `is_paid_on` commitments that nothing used are paid by every option, too.
+pub(super) fn options(
+    measured: &Measured,
+    taken: &[&Used],
+    staying: &[&Used],
+    is_paid_on: bool,
+    months: u32,
+) -> Found {
     let on_demand = |used: &Used| on_demand(measured, used);
     let as_it_is =
         taken.iter().map(|used| layers::place(measured, used, on_demand(used).map(|it| it.rate), months));
-    let options = vec![option("As it is", as_it_is.collect())];
-    let mut found = Found { options, without: Vec::new(), too_dear: Vec::new() };
+    let stay = |used: &&Used| staying::place(measured, used, on_demand(used).map(|it| it.rate), months);
+    let stays: Vec<Place> = staying.iter().map(stay).collect();
+    let options = vec![option("As it is", as_it_is.chain(stays.iter().cloned()).collect())];
+    let unused = |used: &&Used| if is_paid_on { layers::unused(measured, used) } else { None };
+    let unused = taken.iter().map(unused).collect();
+    let mut found = Found { options, without: Vec::new(), too_dear: Vec::new(), stays, unused };
     if measured.dollar.is_none() {
         let why = format!(
             "The list of prices is in dollars, and no rate says what one is worth in {}: prices of others are left out",
@@ -168,6 +183,10 @@ impl Found {
         }
         self.too_dear.extend(too_dear.into_iter().map(|it| TooDear { is_offered, ..it }));
         if is_offered {
+            for (place, unused) in places.iter_mut().zip(&self.unused) {
+                place.others.extend(unused.clone());
+            }
+            places.extend(self.stays.iter().cloned());
             self.options.push(option(name, places));
         }
     }

@@ -88,10 +88,14 @@ fn as_it_is_costs_over_the_period_what_was_paid() {
     let it = &made.told.as_it_is;
     assert_eq!(it.ledger, number("55654.66"));
     assert_eq!((it.option, it.difference), (it.ledger, Decimal::ZERO));
-    let place = &made.scenario.options[0].places[0];
-    // What was there in every hour is the base: 16 owned and 8 committed.
+    // What is paid on is a place of its own. No number of GPUs is what was committed to all the time, so its hours cost what
+    // they came to, and what nothing used stands beside them.
+    let place = &made.scenario.options[0].places[1];
     let base: Vec<_> = place.committed.iter().map(|it| (it.gpus, it.rate.price)).collect();
-    assert_eq!(base, [(Number(16), number("2")), (Number(8), number("2"))]);
+    assert_eq!(
+        (base, place.on_demand.as_ref().unwrap().price),
+        (vec![(Number(16), number("2"))], number("2"))
+    );
     assert_eq!(place.others[0].amount, number("101.37875"));
 }
 
@@ -164,7 +168,8 @@ fn the_engine_serves_the_same_hours_at_the_same_cost() {
     assert!(compared.options.iter().all(|it| it.fails.is_empty()));
     // 24 GPUs, 16 at 2.00 and 8 at 2.50, in 36 months of 730 hours.
     assert_eq!(compared.options[0].total, Decimal::from((16 * 2 + 20) * 730 * 36));
-    assert_eq!(compared.options[1].total, number("2.5").times(24 * 730 * 36));
+    // On demand is what was so already; machines of our own go on.
+    assert_eq!(compared.options[1].total, compared.options[0].total);
     assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
     for place in made.scenario.options.iter().flat_map(|it| &it.places) {
         let rates = place.committed.iter().map(|it| &it.rate).chain(&place.on_demand);
@@ -264,7 +269,8 @@ fn only_the_largest_models_are_compared_and_the_others_are_told() {
 fn prices_of_others_are_in_the_scenario_s_currency_or_not_there() {
     let euros = |dollar| Measured { currency: Currency::exactly("EUR"), dollar, ..measured(vec![mixed()]) };
     let made = euros(Some(number("0.5"))).scenario().unwrap();
-    let rate = made.scenario.options[3].places[0].committed[0].rate.clone();
+    let reserved = made.scenario.options.iter().find(|it| it.name.starts_with("Reserved for 3 years"));
+    let rate = reserved.unwrap().places[0].committed[0].rate.clone();
     let listed = Catalogue::shipped().of(H100).filter(|it| it.tier == Tier::ThreeYears);
     assert_eq!(rate.price.times(2), listed.map(|it| it.amount).min().unwrap());
     assert!(rate.source.ends_with("a dollar at 0.5 EUR"), "{}", rate.source);
@@ -343,16 +349,65 @@ fn what_is_told_and_what_is_left_out_is_all_that_was_paid_for_models() {
     assert_eq!(names, ["H6", "H7", "V100", "A100"]);
 }
 
+/// Two reserved machines of eight, of which one stood idle in a third of the hours: 9,600 of 11,520 hours for 2 each.
+fn reserved() -> Used {
+    let covered = way(HowPaid::Committed, "19200", hours(|hour| if hour < 240 { 8_000 } else { 16_000 }));
+    let on_demand = way(HowPaid::OnDemand, "36000", hours(|_| 10_000));
+    Used { unused: 3840.into(), ..used(vec![covered, on_demand]) }
+}
+
 #[test]
-fn what_is_paid_until_it_ends_is_said() {
-    let told = |model: Used| measured(vec![model]).scenario().unwrap().told.paid_anyway;
-    let said = told(mixed()).unwrap();
-    assert!(
-        said.starts_with("What our own machines (H100) and today’s commitments (H100) cost is paid"),
-        "{said}"
-    );
-    let on_demand = || used(vec![way(HowPaid::OnDemand, "1", hours(|_| 1000))]);
-    assert_eq!(told(on_demand()), None);
-    let said = told(Used { unused: 1.into(), ..on_demand() }).unwrap();
-    assert!(said.starts_with("What today’s commitments (H100) cost is paid"), "{said}");
+fn commitments_are_in_every_option_as_the_ledger_has_them() {
+    let made = measured(vec![reserved()]).scenario().unwrap();
+    assert!(made.told.is_paid_in_every_option);
+    let [it] = &made.told.paid_on[..] else { panic!("{:?}", made.told.paid_on) };
+    assert_eq!((it.gpu_hours, it.cost, it.unused), (9600.into(), 23040.into(), 3840.into()));
+    assert_eq!(it.coverage.unwrap(), number("0.571429"));
+    assert_eq!((made.told.as_it_is.ledger, made.told.as_it_is.difference), (59040.into(), Decimal::ZERO));
+    let options = &made.scenario.options;
+    assert!(options.len() > 2, "{options:?}");
+    let kept = &options[0].places[1];
+    assert_eq!((kept.committed[0].gpus, kept.committed[0].rate.price), (Number(16), number("2")));
+    assert!(options.iter().all(|it| it.places.last() == Some(kept)), "{options:?}");
+    // The engine says the same of them: over 36 months of 730 hours a sixth is unused, as in the period.
+    let compared = made.scenario.compare().unwrap();
+    for option in &compared.options {
+        let figures = &option.places.last().unwrap().coverage;
+        let value = |name: &str| figures.iter().find(|it| it.name == name).unwrap().value.unwrap();
+        assert_eq!(value("Use of commitments").round(2), number("0.83"), "{}", option.name);
+        let unused = value("Paid and not used");
+        let of_months = number("3840").times(730 * 36).divide(720.into(), 9).unwrap();
+        assert!((unused - of_months).abs().times(20) < of_months, "{unused} {of_months}");
+    }
+}
+
+#[test]
+fn what_is_paid_on_alone_is_compared_with_leaving() {
+    let mut only = reserved();
+    only.ways.truncate(1);
+    let made = measured(vec![only]).scenario().unwrap();
+    assert!(!made.told.is_paid_in_every_option);
+    assert_eq!((made.scenario.work.len(), made.told.paid_on.len()), (1, 1));
+    assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
+    assert!(made.scenario.options[1].places.iter().all(|it| it.committed.is_empty() && it.others.is_empty()));
+}
+
+#[test]
+fn commitments_that_cover_nothing_are_paid_by_every_option() {
+    let on_demand = used(vec![way(HowPaid::OnDemand, "1000", hours(|_| 1000))]);
+    let made = measured(vec![Used { unused: 72.into(), ..on_demand }]).scenario().unwrap();
+    assert!(made.told.is_paid_in_every_option && made.told.paid_on[0].gpu_hours.is_zero());
+    for option in &made.scenario.options {
+        let others: Vec<Decimal> =
+            option.places.iter().flat_map(|it| &it.others).map(|it| it.amount).collect();
+        assert_eq!(others, [73.into()], "{}", option.name);
+    }
+}
+
+#[test]
+fn machines_and_commitments_are_paid_on_and_nothing_else() {
+    let told = |model: Used| measured(vec![model]).scenario().unwrap().told.paid_on;
+    let said: Vec<_> = told(mixed()).iter().map(|it| (it.paid, it.gpu_hours)).collect();
+    assert_eq!(said, [(HowPaid::Owned, 11520.into()), (HowPaid::Committed, 8640.into())]);
+    assert!(told(used(vec![way(HowPaid::OnDemand, "1", hours(|_| 1000))])).is_empty());
 }

@@ -66,6 +66,8 @@ pub(super) struct FromLedger {
     pub running: Decimal,
     /// Whatever else was paid: storage, network, support, tax, credits.
     pub besides: Decimal,
+    /// The same by kind, the dearest first; they sum to it.
+    pub besides_by_kind: Vec<(String, Decimal)>,
     /// Hours whose hour of the day no bill names.
     pub spread_hours: Decimal,
     pub other_currencies: Vec<Currency>,
@@ -301,6 +303,7 @@ impl Found {
         pairs.extend(register_revision.map(|it| ("register".to_owned(), it.to_string())));
         let total = |spend: &report::Spend| spend.total.as_ref().map_or(Decimal::ZERO, |it| it.amount);
         let hours = |spend: &report::Spend| spend.accelerator_hours + spend.owned_hours;
+        let besides = total(&found.direct) + found.running - of_models;
         Ok(FromLedger {
             pairs,
             scenario: made.scenario,
@@ -314,7 +317,8 @@ impl Found {
             shared_hours: hours(&found.spend) - hours(&found.direct),
             shared_cost: total(&found.spend) - total(&found.direct),
             running: found.running,
-            besides: total(&found.direct) + found.running - of_models,
+            besides,
+            besides_by_kind: by_kind(&found.ways.besides, besides),
             spread_hours: accelerator::accelerator_hours(found.ways.spread, 6).normalize(),
             other_currencies: found.spend.other_currencies,
             unconverted: found.spend.unconverted,
@@ -323,6 +327,16 @@ impl Found {
             currency,
         })
     }
+}
+
+/// What was paid besides by kind; what is of none, such as models that are unknown, is “other”.
+fn by_kind(known: &BTreeMap<String, Decimal>, besides: Decimal) -> Vec<(String, Decimal)> {
+    let mut kinds: BTreeMap<String, Decimal> = known.clone();
+    let rest = besides - kinds.values().copied().sum::<Decimal>();
+    *kinds.entry("Other".to_owned()).or_default() += rest;
+    let mut kinds: Vec<(String, Decimal)> = kinds.into_iter().filter(|(_, cost)| !cost.is_zero()).collect();
+    kinds.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.abs()));
+    kinds
 }
 
 /// What prices of machines are listed in.

@@ -5,7 +5,62 @@ use super::super::super::words::stated;
 use super::super::ledger::FromLedger;
 use crate::money::{Currency, Decimal};
 use crate::scenario::figure::Unit;
-use crate::scenario::measured::TooDear;
+use crate::scenario::measured::{HowPaid, TooDear};
+
+/// What is paid on whichever option is taken, and whether options have it: a sentence under the answer.
+pub(super) fn paid_on(it: &FromLedger) -> Option<String> {
+    let currency = &it.currency;
+    let of_way = |paid: HowPaid, called: &str| {
+        let of_models = it.told.paid_on.iter().filter(|it| it.paid == paid).map(|model| {
+            let hours = figure(model.gpu_hours, 0);
+            let cost = figure(model.cost, 0);
+            let unused = if model.unused.is_zero() {
+                String::new()
+            } else {
+                format!(", {} {currency} of it unused", figure(model.unused, 0))
+            };
+            format!("{} {hours} hours for {cost} {currency}{unused}", model.name)
+        });
+        let of_models: Vec<String> = of_models.collect();
+        (!of_models.is_empty()).then(|| format!("{called} ({})", of_models.join("; ")))
+    };
+    let all = [of_way(HowPaid::Owned, "our own machines"), of_way(HowPaid::Committed, "commitments")];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    let what = Some(all.join(" and ")).filter(|_| !all.is_empty())?;
+    Some(if it.told.is_paid_in_every_option {
+        format!("Every option has what is paid on until it ends, and the hours that it serves: {what}.")
+    } else {
+        format!(
+            "All of it is paid on until it ends: {what}. Only “As it is” has that; the others begin as if it had ended, and \
+             cost as much more until then."
+        )
+    })
+}
+
+/// What no option has in it, with its amounts: a sentence beside the answer.
+pub(super) fn not_counted(it: &FromLedger) -> Option<String> {
+    if it.besides.is_zero() {
+        return None;
+    }
+    let kinds: Vec<String> = it
+        .besides_by_kind
+        .iter()
+        .take(KINDS)
+        .map(|(kind, cost)| format!("{} {}", kind.to_lowercase(), figure(*cost, 0)))
+        .collect();
+    let rest = it.besides_by_kind.len().saturating_sub(KINDS);
+    let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
+    Some(format!(
+        "Not counted in any option: {} {} of {} ({}{rest}), and what moving data would cost.",
+        figure(it.besides, 0),
+        it.currency,
+        it.told.period.name(),
+        kinds.join(", ")
+    ))
+}
+
+/// Kinds that a sentence names.
+const KINDS: usize = 6;
 
 /// What is no part of it, and why, in sentences.
 pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
@@ -26,7 +81,6 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
             format!("{}: {hours}, {cost}{unused}. Only the dearest models are compared.", model.name)
         });
     }
-    said.extend(it.told.paid_anyway.iter().map(|it| format!("{it}.")));
     if it.running > Decimal::ZERO {
         said.push(format!(
             "What runs our own machines, such as power, space and staff: {} beyond what is charged for their hours here. It is \
@@ -44,9 +98,12 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
         ));
     }
     if !it.besides.is_zero() {
+        let kinds: Vec<String> =
+            it.besides_by_kind.iter().map(|(kind, cost)| format!("{kind} {}", figure(*cost, 2))).collect();
         said.push(format!(
-            "Whatever else was paid: {}. Storage, network, support, tax and credits are no price of an hour.",
-            money(it.besides)
+            "Whatever else was paid: {}. Storage, network, support, tax and credits are no price of an hour: {}.",
+            money(it.besides),
+            kinds.join(", ")
         ));
     }
     if !it.other_currencies.is_empty() {

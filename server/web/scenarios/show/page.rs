@@ -14,7 +14,7 @@ use super::super::keep::{Base, FROM_LEDGER};
 use super::super::ledger::FromLedger;
 use super::super::prices::Choice;
 use super::super::{below, words};
-use super::made::left_out;
+use super::made::{left_out, not_counted, paid_on};
 use super::notes::{Note, capital, id, note, note_id, oddities, section_id};
 use crate::accounts::Person;
 use crate::clock;
