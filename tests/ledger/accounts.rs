@@ -54,7 +54,8 @@ async fn month_of_a_whole_azure_account_does_not_count_beside_its_profiles_unask
 
     let mut db = ledger.db.acquire().await.unwrap();
     let delivery = report.delivery.unwrap();
-    let published = publish(&mut db, delivery, Some(Decision::Replace), "test", clock::now()).await.unwrap();
+    let published =
+        publish(&mut db, delivery, Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
     assert!(matches!(published, Published::At(_)));
     assert_eq!(ledger.billed(STORED, "2026-09").await, dec("0"));
     assert_eq!(ledger.billed(&profile, "2026-09").await, dec("10"));
@@ -83,7 +84,9 @@ async fn month_under_a_former_name_of_its_provider_is_asked_about(db: PgPool) {
     assert_eq!(report.status, Status::Waiting);
     assert!(report.message.unwrap().contains("CoreWeave, Inc. a1 2026-09"));
     let mut db = ledger.db.acquire().await.unwrap();
-    publish(&mut db, report.delivery.unwrap(), Some(Decision::Replace), "test", clock::now()).await.unwrap();
+    publish(&mut db, report.delivery.unwrap(), Some(Decision::Replace), None, "test", clock::now())
+        .await
+        .unwrap();
     assert_eq!(ledger.billed("a1", "2026-09").await, dec("11"));
     ledger.assert_balanced().await;
 }

@@ -146,7 +146,7 @@ async fn run(db: &mut PgConnection, plan: &Plan) -> Result<(), String> {
         } else {
             let adds = planned.is_addition || planned.completes.is_some_and(|mended| mended < *place);
             let decision = if adds { Decision::Add } else { Decision::Replace };
-            ledger::publish(db, delivery, Some(decision), "test", clock::now()).await.unwrap();
+            ledger::publish(db, delivery, Some(decision), None, "test", clock::now()).await.unwrap();
             is_published[*place] = true;
         }
         let current =
@@ -212,7 +212,7 @@ async fn a_publish_compares_only_the_scopes_that_it_touches(db: PgPool) {
     };
     let mut tx = sqlx::Connection::begin(&mut *db).await.unwrap();
     let before: i64 = sqlx::query_scalar(rows_read()).fetch_one(&mut *tx).await.unwrap();
-    ledger::publish(&mut tx, 6001, Some(Decision::Replace), "test", clock::now()).await.unwrap();
+    ledger::publish(&mut tx, 6001, Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
     let after: i64 = sqlx::query_scalar(rows_read()).fetch_one(&mut *tx).await.unwrap();
     assert!(after - before < 1000, "{} rows were read to publish one scope of 6000", after - before);
     let counts: Vec<(i64, Option<i64>)> =
