@@ -65,6 +65,18 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
+        what: "Imports: see the limits beyond which an import needs a decision",
+        below: &["/imports/limits"],
+        writes: Some(false),
+        lead: "yes",
+    },
+    Area {
+        what: "Imports: change these limits",
+        below: &["/imports/limits"],
+        writes: Some(true),
+        lead: "yes",
+    },
+    Area {
         what: "Invoices: compare months with them, enter and remove them",
         below: &["/invoices"],
         writes: None,

@@ -215,17 +215,17 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
             .replace("months = 36", "months = 36\ncurrency = \"JPY\"")
             .replace("owned = { gpus = \"best\", machines = { node_price = 375_000, staff = { loaded_cost = 250000.50 } } }", owned);
         let told: Vec<String> = read(&text).unwrap_err().iter().map(Wrong::to_string).collect();
-        let machines = "line 18: option.1.place.0.owned.machines";
+        let machines = "option[1].place[0].owned.machines";
         assert_eq!(
             told[0],
             format!(
-                "{machines}.node_price: expected a price in JPY; the shipped default is 375000 USD of 2025-03. Enter yours, or \
+                "{machines}.node_price (line 18): expected a price in JPY; the shipped default is 375000 USD of 2025-03. Enter yours, or \
                  what a dollar is worth: dollar = {{ worth = …, date = …, source = \"…\" }}"
             )
         );
         for (at, field) in ["node_price", "tariff", "staff.loaded_cost", "fabric.price"].iter().enumerate() {
             assert!(
-                told[at].starts_with(&format!("{machines}.{field}: expected a price in JPY")),
+                told[at].starts_with(&format!("{machines}.{field} (line 18): expected a price in JPY")),
                 "{told:#?}"
             );
         }
@@ -255,7 +255,10 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
             );
         let told: Vec<String> = read(&text).unwrap_err().iter().map(Wrong::to_string).collect();
         assert_eq!(told.len(), 1, "{told:#?}");
-        assert!(told[0].contains("option.0.place.0.moved.0.rates.of: AWS: its list is in USD"), "{told:#?}");
+        assert!(
+            told[0].contains("option[0].place[0].moved[0].rates.of (line 13): AWS: its list is in USD"),
+            "{told:#?}"
+        );
         let cost = |text: &str| {
             let found = read(text).unwrap().compare().unwrap();
             found.options[0].places[0].moved[0].clone()
