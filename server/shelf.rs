@@ -143,12 +143,11 @@ impl<K: Eq + Hash + Send + Sync + 'static, V: Weigh + Send + Sync + 'static> She
         if let Some(answer) = slot.answer.get() {
             return Ok(Arc::clone(answer));
         }
-        let turn = match slot.turn.try_lock() {
-            Ok(turn) => turn,
-            Err(_) => {
-                begin_again_after(&slot.turn).await;
-                slot.turn.lock().await
-            }
+        let turn = if let Ok(turn) = slot.turn.try_lock() {
+            turn
+        } else {
+            begin_again_after(&slot.turn).await;
+            slot.turn.lock().await
         };
         if let Some(answer) = slot.answer.get() {
             return Ok(Arc::clone(answer));
@@ -243,7 +242,7 @@ tokio::task_local! {
 async fn begin_again_after(turn: &Arc<Turn<()>>) {
     let is_heard = BEGIN_AGAIN.try_with(|tell| tell.send(Arc::clone(turn)).is_ok());
     if is_heard.unwrap_or(false) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
@@ -277,8 +276,8 @@ mod tests {
     }
 
     /// As an error, whoever asks for what is not there.
-    async fn nothing() -> sqlx::Result<usize> {
-        Err(sqlx::Error::PoolTimedOut)
+    fn nothing() -> std::future::Ready<sqlx::Result<usize>> {
+        std::future::ready(Err(sqlx::Error::PoolTimedOut))
     }
 
     #[tokio::test]

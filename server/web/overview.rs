@@ -115,7 +115,10 @@ async fn find(
     cost: CostBasis,
 ) -> Result<Option<Overview>> {
     let today = clock::now().date_naive();
-    Ok(report::overview(db, answers, &person.viewer(), cost, COLORED, (months, today)).await?)
+    // On the heap, since so much is held while it waits.
+    let viewer = person.viewer();
+    let overview = report::overview(db, answers, &viewer, cost, COLORED, (months, today));
+    Ok(Box::pin(overview).await?)
 }
 
 /// `?cost=billed` is all there is to ask.

@@ -69,7 +69,8 @@ pub async fn show(
         Format::Csv | Format::Json => limit,
         Format::Html => Some(KEYS),
     };
-    let it = answers.unallocated(&mut db, &question, 0, limit).await?;
+    // On the heap, since so much is held while it waits.
+    let it = Box::pin(answers.unallocated(&mut db, &question, 0, limit)).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {

@@ -101,14 +101,15 @@ impl Answers {
     /// As [`spend::spend`], where hours owned of groups have no price.
     pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
         let mut spend = self.added_up(&mut *db, question).await?;
-        owned_hours::price(db, self, question, &mut spend).await?;
+        // Apart from those who wait for it: most answers have nothing of one's own.
+        Box::pin(owned_hours::price(db, self, question, &mut spend)).await?;
         Ok(spend)
     }
 
     /// As [`spend::spend`].
     pub async fn priced_spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
         let mut spend = self.spend(&mut *db, question).await?;
-        owned_hours::price_groups(db, self, question, &mut spend).await?;
+        Box::pin(owned_hours::price_groups(db, self, question, &mut spend)).await?;
         Ok(spend)
     }
 

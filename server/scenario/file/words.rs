@@ -121,8 +121,8 @@ fn is_told(value: &DeValue<'_>, found: &str) -> bool {
 /// What a path leads to.
 fn at<'a, 'b>(tree: &'a DeValue<'b>, path: &[String]) -> Option<&'a DeValue<'b>> {
     path.iter().try_fold(tree, |here, name| match here {
-        DeValue::Table(table) => table.get(name.as_str()).map(|it| it.get_ref()),
-        DeValue::Array(array) => array.get(name.parse::<usize>().ok()?).map(|it| it.get_ref()),
+        DeValue::Table(table) => table.get(name.as_str()).map(toml::Spanned::get_ref),
+        DeValue::Array(array) => array.get(name.parse::<usize>().ok()?).map(toml::Spanned::get_ref),
         _ => None,
     })
 }

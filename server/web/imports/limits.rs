@@ -19,6 +19,15 @@ use crate::web::form::{Fields, amount};
 use crate::web::layout::Layout;
 use crate::web::{Access, paths, respond};
 
+/// Name, label and meaning of each limit.
+const MEASURES: [(&str, &str, &str); 5] = [
+    ("rows", "Rows", "Rows that the new file has fewer, counted for each kind of usage."),
+    ("cost", "Cost", "Billed or effective cost that the month would lose, in each currency."),
+    ("keys", "Kinds of usage", "Combinations of account, service, SKU, region and unit that are missing."),
+    ("services", "Services", "Services of which nothing is left."),
+    ("resources", "Machines", "Machines with accelerators that are missing."),
+];
+
 #[derive(Template)]
 #[template(path = "imports/limits.html")]
 struct Page {
@@ -94,20 +103,5 @@ fn fields_of(limits: &Limits) -> Fields {
 impl Page {
     fn may_save(&self) -> bool {
         self.layout.may(Access::Admin)
-    }
-
-    /// Name, label and meaning of each limit.
-    fn measures(&self) -> [(&'static str, &'static str, &'static str); 5] {
-        [
-            ("rows", "Rows", "Rows that the new file has fewer, counted for each kind of usage."),
-            ("cost", "Cost", "Billed or effective cost that the month would lose, in each currency."),
-            (
-                "keys",
-                "Kinds of usage",
-                "Combinations of account, service, SKU, region and unit that are missing.",
-            ),
-            ("services", "Services", "Services of which nothing is left."),
-            ("resources", "Machines", "Machines with accelerators that are missing."),
-        ]
     }
 }

@@ -45,7 +45,7 @@ impl Edited {
             match pointer.as_str() {
                 WORTH => dollar.worth = serde_json::from_value(value).unwrap_or_default(),
                 DATE => dollar.date = serde_json::from_value(value).unwrap_or_default(),
-                _ => dollar.source = value.as_str().unwrap_or_default().to_owned(),
+                _ => value.as_str().unwrap_or_default().clone_into(&mut dollar.source),
             }
         }
     }
