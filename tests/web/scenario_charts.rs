@@ -78,6 +78,6 @@ async fn who_has_paid_least_has_done_the_work(db: PgPool) {
     assert!(html::text(&page, "#options").contains("All at Lambda does not do the work"), "which pays less");
     assert_eq!(
         html::text(&page, "#paid .says"),
-        "After 36 months Batch on spot at CoreWeave has paid least: 6,232,318 USD."
+        "After 36 months Batch on spot at CoreWeave has paid least: 6,232,361 USD."
     );
 }

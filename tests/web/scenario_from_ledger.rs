@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Split, Target};
+use gpuledger::ledger::{Decision, WhenUnsure};
 use gpuledger::money::Decimal;
 use serde_json::Value;
 use sqlx::PgPool;
@@ -286,7 +287,9 @@ async fn machines_of_a_team_cost_whoever_looks_what_its_page_says(db: PgPool) {
     let people = power("west", "40", "USD").replace(",power,", ",people,").replace("site", "research");
     let with_west = own().hour("acme", "west", "2026-09-06T10", "17", "research");
     for (file, hours_cost, people, hours) in [(own().line(&people), 100, 40, 8), (with_west, 117, 0, 16)] {
-        ledger.deliver("again.csv", file.owned()).await;
+        // The second time without the people of the first, which would be asked about.
+        let again = ledger.file("again.csv", file.owned());
+        ledger.import(&[again], Some(Decision::Replace), WhenUnsure::Wait).await;
         let page = ask(&mut admin, "/teams/research/2026-09.json").await;
         let whole = Decimal::from(hours_cost + people + 2000);
         assert_eq!(number(&page["cost_per_owned_hour"]), whole.divide(hours.into(), 6).unwrap(), "{hours}");

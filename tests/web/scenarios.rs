@@ -299,9 +299,13 @@ async fn a_file_is_told_where_it_is_wrong(db: PgPool) {
     let mut finance = app.signed_in(Role::Finance).await;
     for (from, to, told) in [
         ("months = 12", "months = ", "line 3: "),
-        ("price = 3.00", "price = -3", "line 12: option.0.place.0.on_demand.price: -3: expected an amount"),
-        ("gpus = 64", "gpus = 0", "line 8: work.0.demand.gpus: 0: no work is asked for"),
-        ("months = 12", "weeks = 52", "unknown field `weeks`"),
+        (
+            "price = 3.00",
+            "price = -3",
+            "option[0].place[0].on_demand.price (line 12): -3: expected an amount",
+        ),
+        ("gpus = 64", "gpus = 0", "work[0].demand.gpus (line 8): 0: no work is asked for"),
+        ("months = 12", "weeks = 52", "weeks (line 3): is no field of this table"),
     ] {
         let answer = load(&mut finance, "wrong.toml", &TEXT.replacen(from, to, 1)).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{to}");
