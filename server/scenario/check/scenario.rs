@@ -94,13 +94,17 @@ fn ranges(scenario: &Scenario, found: &mut Findings) {
     let tree = serde_json::to_value(scenario).unwrap_or_default();
     for (pointer, stated) in all {
         let field = pointer.trim_start_matches('/').replace('/', ".");
-        let text = tree.pointer(&pointer).and_then(serde_json::Value::as_str);
-        let value = text.and_then(|it| it.parse::<Decimal>().ok()).filter(|_| is_uncertain(&pointer));
-        let Some(value) = value else {
+        let entered = tree.pointer(&pointer);
+        let text = entered.and_then(serde_json::Value::as_str);
+        let value = text.and_then(|it| it.parse::<Decimal>().ok());
+        // What is not entered may follow from something else, as what spot does again.
+        let follows = entered.is_some_and(serde_json::Value::is_null);
+        if !is_uncertain(&pointer) || (value.is_none() && !follows) {
             let message = "a range is stated of what is no number here that is drawn; remove the range";
             found.refuse(&field, text.unwrap_or("nothing"), message);
             continue;
-        };
+        }
+        let Some(value) = value else { continue };
         let (low, high) = (stated.low.unwrap_or(value), stated.high.unwrap_or(value));
         let between = format!("{} to {}", low.normalize(), high.normalize());
         if low > high {

@@ -490,7 +490,10 @@ const KINDS: [(&str, &str); 13] = [
     ("spot", "on_demand = { price = 6 }, spot = { rate = { price = 2 }, gpus = 4 }"),
     ("cheaper hours", "on_demand = { price = 6 }, cheaper_hours = { from = 20, until = 6, factor = 0.5 }"),
     ("by the token", "per_million_tokens = { price = 15 }"),
-    ("under a spend commitment", "on_demand = { price = 6 }, spend_rate = { price = 4 }"),
+    (
+        "under a spend commitment",
+        "on_demand = { price = 6 }, spend_rate = { price = 4, path = { by = \"decline\", yearly = 0.5 } }",
+    ),
     ("owned", "on_demand = { price = 6 }, owned = { gpus = \"best\" }"),
     (
         "owned, of other kinds",
@@ -550,6 +553,10 @@ fn figures(scenario: &Scenario) -> Option<Value> {
 /// Other values that a field takes.
 fn others(field: &Field, text: &str) -> Vec<String> {
     let number = |text: &str| text.parse::<Decimal>().ok();
+    if field.pointer.contains("/ranges/") && field.takes != Takes::Text {
+        // Lower and higher than anything that is entered above, as far as it can be so.
+        return ["0.01", "1.001", "0.99", "900000"].map(str::to_owned).to_vec();
+    }
     match field.takes {
         Takes::OneOf(words) => {
             words.iter().map(|(word, _)| (*word).to_owned()).filter(|it| it != text).collect()
@@ -611,8 +618,10 @@ place = [{{ availability = 0.999, on_demand = {{ price = 5 }} }}]
                     return false;
                 }
                 let said = field.pointer.trim_start_matches('/').replace('/', ".");
+                // Another kind may ask for a field of its own.
+                let beside = said.rsplit_once('.').map_or(said.as_str(), |it| it.0);
                 match edited.scenario.compare() {
-                    Err(refused) => refused.0.iter().any(|it| it.field.starts_with(&said)),
+                    Err(refused) => refused.0.iter().any(|it| it.field.starts_with(beside)),
                     Ok(compared) => {
                         let is_warned = |it: &crate::scenario::Finding| {
                             it.field == said && it.message.contains("no effect")
