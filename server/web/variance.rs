@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use chrono::NaiveDate;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
@@ -14,7 +15,7 @@ use super::{filters, paths, respond, table};
 use crate::chart;
 use crate::money::{Decimal, Money};
 use crate::period::Period;
-use crate::report::{Answers, CostBasis, Grouping, Movement, Variance};
+use crate::report::{Answers, CostBasis, Grouping, Movement, Variance, stated_until};
 
 /// Movements on a page.
 const PAGE: usize = 50;
@@ -26,6 +27,8 @@ struct Page {
     period: Period,
     asked: Asked,
     variance: Variance,
+    /// The last day of a period that still goes on.
+    stated_until: Option<NaiveDate>,
     chart: chart::Stack,
 }
 
@@ -45,8 +48,10 @@ pub async fn show(
         Format::Json => respond::json(&variance),
         Format::Csv => respond::csv(&format!("variance-{period}"), variance.movements.iter()),
         Format::Html => {
+            let standing = answers.standing(&mut db, period, &question.viewer, variance.sequence).await?;
+            let stated_until = stated_until(&standing, period);
             let chart = bridge(&variance);
-            respond::html(Page { layout, period, asked, variance, chart })
+            respond::html(Page { layout, period, asked, variance, stated_until, chart })
         }
     }
 }

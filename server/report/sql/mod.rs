@@ -93,17 +93,6 @@ impl Source {
         }
     }
 
-    /// The day of a row, and whether it belongs to none. Of rows that have days.
-    pub fn day(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Charges => (
-                "(c.charge_period_start at time zone 'UTC')::date",
-                "c.charge_period_end - c.charge_period_start > interval '1 day'",
-            ),
-            _ => ("c.day", "c.is_whole_period"),
-        }
-    }
-
     /// Whether a row is of a key that comes to less than nothing.
     pub fn is_credit(self) -> &'static str {
         match self {
@@ -277,7 +266,13 @@ pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, sour
 
 /// Usage days, and two named groups so that the days sum to the billing month.
 fn push_day(query: &mut QueryBuilder<Postgres>, source: Source) -> &mut QueryBuilder<Postgres> {
-    let (day, is_whole_period) = source.day();
+    let (day, is_whole_period) = match source {
+        Source::Charges => (
+            "(c.charge_period_start at time zone 'UTC')::date",
+            "c.charge_period_end - c.charge_period_start > interval '1 day'",
+        ),
+        _ => ("c.day", "c.is_whole_period"),
+    };
     query.push(format!(
         "case when {is_whole_period} then 'whole-period' \
          when {day} < c.billing_month or {day} >= (c.billing_month + interval '1 month')::date then 'outside' \

@@ -59,7 +59,6 @@ mod tests {
             high: number(high),
             least,
             most,
-            source: None,
             in_percent: false,
         }
     }

@@ -178,8 +178,7 @@ impl Page {
         if self.has_owned() {
             heads.push(Head::plain("Hours owned"));
         }
-        let against = self.it.whole.footing.compared.against(self.period);
-        heads.push(head(SortBy::Change, format!("Change {against}")));
+        heads.push(head(SortBy::Change, "Change".to_owned()));
         heads
     }
 

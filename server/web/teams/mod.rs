@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use chrono::NaiveDate;
 use sqlx::PgConnection;
 
 use super::error::Result;
@@ -26,7 +27,7 @@ use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{
     self, Answers, Breakdown, Filter, Group, Grouping, Movement, SeenTeam, SharedMovement, Step, TeamName,
-    TeamReport,
+    TeamReport, stated_until,
 };
 
 /// What the addresses of these pages take.
@@ -147,8 +148,12 @@ impl Page {
         choices::publishers(&self.it.standing, is_provisional)
     }
 
+    fn stated_until(&self) -> Option<NaiveDate> {
+        stated_until(&self.it.standing, self.period)
+    }
+
     fn against(&self) -> String {
-        self.it.footing.compared.against(self.period)
+        choices::against(self.period, self.stated_until().is_some())
     }
 
     /// The shared cost that a movement is of, where it is one.

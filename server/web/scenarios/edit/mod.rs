@@ -232,9 +232,6 @@ impl Edited {
             self.misread.retain(|it| it.pointer != *pointer);
             match field.takes.value(text) {
                 Ok(value) => {
-                    if tree.pointer(pointer).is_none() {
-                        structure::begin_range(&mut tree, pointer);
-                    }
                     if let Some(place) = tree.pointer_mut(pointer) {
                         *place = value;
                     }
@@ -245,7 +242,6 @@ impl Edited {
                 }
             }
         }
-        structure::forget_empty_ranges(&mut tree);
         self.take(tree)
     }
 
