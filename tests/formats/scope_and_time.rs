@@ -228,6 +228,6 @@ fn a_sign_before_an_amount_agrees_with_the_currency() {
         "row 1, column BilledCost: found “€ 3”; expected an amount in USD, the currency of its row: € is the sign of EUR"
     );
     for (cost, currency) in [("$3", "USD"), ("$3", "CAD"), ("€ 3", "EUR"), ("¥3", "JPY"), ("£3", "GBP")] {
-        assert_eq!(only(&[Row { cost, currency, ..USUAL }]).billed_cost.to_string(), "3");
+        assert_eq!(only(&[Row { currency, cost, ..USUAL }]).billed_cost.to_string(), "3");
     }
 }

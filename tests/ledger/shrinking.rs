@@ -16,14 +16,14 @@ fn fleet(nodes: std::ops::Range<usize>, days: std::ops::RangeInclusive<usize>) -
     for day in days {
         for node in nodes.clone() {
             let at = format!("2026-09-{day:02}T10");
-            file = on_node(file.hour("acme", "s1", &at, "10", "vision"), node);
+            file = on_node(&file.hour("acme", "s1", &at, "10", "vision"), node);
         }
     }
     file
 }
 
 /// The last line as that of another machine.
-fn on_node(file: Focus, node: usize) -> Focus {
+fn on_node(file: &Focus, node: usize) -> Focus {
     let text = file.text();
     let at = text.rfind("node-s1").unwrap();
     Focus::from(format!("{}node-{node}{}", &text[..at], &text[at + "node-s1".len()..]))
@@ -133,7 +133,7 @@ async fn month_that_grew_or_changed_its_tags_replaces_without_a_question(db: PgP
     assert_eq!(ledger.deliver("retagged.csv", &retagged).await.status, Status::Loaded);
     // One row of a hundred fewer is below the limit of five percent.
     let text = fleet(0..4, 1..=25).text().to_owned();
-    let shorter = &text[..text.trim_end().rfind('\n').unwrap() + 1];
+    let shorter = &text[..=text.trim_end().rfind('\n').unwrap()];
     assert_eq!(ledger.deliver("shorter.csv", shorter).await.status, Status::Loaded);
     ledger.assert_balanced().await;
 }
@@ -143,7 +143,7 @@ async fn limits_decide_when_somebody_is_asked(db: PgPool) {
     let ledger = TestLedger::new(db);
     ledger.deliver("whole.csv", fleet(0..4, 1..=25)).await;
     let text = fleet(0..4, 1..=25).text().to_owned();
-    let shorter = text[..text.trim_end().rfind('\n').unwrap() + 1].to_owned();
+    let shorter = text[..=text.trim_end().rfind('\n').unwrap()].to_owned();
     {
         let mut db = ledger.db.acquire().await.unwrap();
         ledger::set_limit(&mut db, Measure::Rows, dec("0.5")).await.unwrap();

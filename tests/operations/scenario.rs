@@ -106,7 +106,7 @@ fn a_value_of_the_wrong_kind_is_refused_with_its_field_and_line_and_what_to_ente
 
 #[test]
 fn what_the_page_warns_of_is_printed_with_field_and_line() {
-    let old = r#"price = 98.32, date = 2023-07-31 }"#;
+    let old = "price = 98.32, date = 2023-07-31 }";
     let text = SMALL
         .replace("name = \"training\"", "name = \"training\"\naccelerator = \"nvidia-h100-sxm\"")
         .replace("price = 6.88 }", old);

@@ -67,9 +67,8 @@ fn value(table: &str, column: &str, kind: &str) -> String {
         "date" => "'2026-09-01'",
         "timestamp with time zone" => "'2026-10-01T00:00:00Z'",
         "uuid" => "'00000000-0000-0000-0000-000000000001'",
-        "jsonb" => "'{}'",
         "bytea" => "decode(repeat('ab', 32), 'hex')",
-        "text[]" | "date[]" => "'{}'",
+        "jsonb" | "text[]" | "date[]" => "'{}'",
         other => panic!("{own}: what does a {other} hold?"),
     };
     value.to_owned()

@@ -193,9 +193,9 @@ async fn a_label_that_reads_as_a_file_or_another_page_has_a_page_and_files(db: P
         let page = finance.get(link).await;
         assert_eq!((page.status, html::text(&page.body, "h1").as_str()), (StatusCode::OK, *label), "{link}");
         let files = html::attributes(&page.body, ".files a", "href");
-        let of_json = files.iter().find(|href| **href == link.replace("?", ".json?")).unwrap();
+        let of_json = files.iter().find(|href| **href == link.replace('?', ".json?")).unwrap();
         assert_eq!(decimal(&json(&finance.get(of_json).await)["total"]["amount"]), cost.into(), "{of_json}");
-        let csv = finance.get(&link.replace("?", ".csv?")).await;
+        let csv = finance.get(&link.replace('?', ".csv?")).await;
         assert!(
             csv.header("content-type").starts_with("text/csv") && csv.body.contains("2026-09"),
             "{label}"

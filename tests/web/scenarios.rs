@@ -740,7 +740,7 @@ async fn a_template_in_another_currency_is_converted_at_a_dated_rate_or_asks_for
     assert_eq!(html::attributes(&typed.body, NODE, "value"), ["56250000"]);
 
     // An exchange rate of the organization is taken, with its month and source.
-    let month = chrono::Utc::now().format("%Y-%m").to_string();
+    let month = gpuledger::clock::now().format("%Y-%m").to_string();
     let rate = [("month", month.as_str()), ("currency", "USD"), ("rate", "149.5"), ("quoted_in", "JPY")];
     finance.submit("/rates", "/rates", &rate).await;
     let page = finance.get(asked).await;
