@@ -68,11 +68,9 @@ pub async fn limits(db: &mut PgConnection) -> sqlx::Result<Limits> {
     let rows = sqlx::query!(r#"select measure, percent as "percent: Decimal" from replacement_limits"#)
         .fetch_all(db)
         .await?;
-    let limit = |row: _| -> Option<(Measure, Decimal)> {
-        let (measure, percent): (String, Decimal) = row;
-        Some((Measure::parse(&measure)?, percent))
-    };
-    Ok(Limits(rows.into_iter().filter_map(|row| limit((row.measure, row.percent))).collect()))
+    Ok(Limits(
+        rows.into_iter().filter_map(|row| Some((Measure::parse(&row.measure)?, row.percent))).collect(),
+    ))
 }
 
 /// Sets the limit of a measure, in percent from 0 to 100. True where it was another one.
@@ -137,6 +135,7 @@ pub struct Replaced {
 }
 
 /// What a delivery would replace, as it was when this was measured.
+#[derive(Default)]
 pub struct Measured(pub Vec<Replaced>);
 
 impl Measured {

@@ -146,17 +146,19 @@ pub async fn publish(
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Published> {
+    let is_addition = decision == Some(Decision::Add);
     // First, since what is measured and what the preview of the decision shows has the scopes that are stated as empty.
     state_as_empty(&mut *db, delivery_id).await?;
-    // Measured before the ledger is locked, since a large month takes a second.
-    let mut measured = loss::measure(&mut *db, delivery_id).await?;
+    // Measured before the ledger is locked, since a large month takes a second. What is added to loses nothing.
+    let mut measured =
+        if is_addition { Measured::default() } else { loss::measure(&mut *db, delivery_id).await? };
     let mut tx = db.begin().await?;
     let sequence = begin_step(&mut tx).await?;
     if !is_undecided(&mut tx, delivery_id).await? {
         return Ok(Published::Already);
     }
     let formerly = state_as_empty(&mut tx, delivery_id).await?;
-    if !measured.still_holds(&mut tx, delivery_id).await? {
+    if !is_addition && !measured.still_holds(&mut tx, delivery_id).await? {
         measured = loss::measure(&mut tx, delivery_id).await?;
     }
     // What goes on under another name is no loss.
@@ -166,12 +168,9 @@ pub async fn publish(
     if decision.is_none() && !asks.shortfalls.is_empty() {
         return Ok(Published::Asks(asks));
     }
-    let is_addition = decision == Some(Decision::Add);
     let is_whole = decision == Some(Decision::Replace) && meets_whole_month;
     count(&mut tx, sequence, delivery_id, is_addition, is_whole).await?;
-    if !is_addition {
-        loss::record(&mut tx, delivery_id, &measured, (reason, by, now)).await?;
-    }
+    loss::record(&mut tx, delivery_id, &measured, (reason, by, now)).await?;
     advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
     tx.commit().await?;
     Ok(Published::At(sequence))

@@ -67,3 +67,33 @@ async fn a_file_that_is_dropped_is_loaded(db: PgPool) {
     page.see("2 charges").await;
     assert_eq!(page.complaints().await, [""; 0]);
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_month_that_was_made_smaller_is_on_the_overview_until_it_is_explained(db: PgPool) {
+    let Some((site, mut page)) = Site::start(&db).await else { return };
+    site.person("fin@example.org", Role::Finance, &[]).await;
+    page.sign_in("fin@example.org").await;
+    let half = Focus::new().hour("acme", "s1", "2026-09-05T10", "120.25", "vision");
+    let whole = half.text().to_owned() + half.text().lines().nth(1).unwrap_or_default() + "\n";
+    for (name, file) in [("whole.csv", whole.as_str()), ("half.csv", half.text())] {
+        page.go("/imports").await;
+        page.choose_file(&site.file(name, file)).await;
+        page.click("button", "Load").await;
+        page.arrive("/imports/batches/").await;
+        page.see(name).await;
+    }
+    page.see("50 % of the rows (2 to 1)").await;
+    page.go("/imports/2").await;
+    page.click("button", "Replace").await;
+    page.see("It made a month smaller").await;
+    page.go("/overview").await;
+    page.click("link", "See what is missing and say why").await;
+    page.arrive("/imports/2").await;
+    page.fill("Why is it smaller?", "One row was there twice.").await;
+    page.click("button", "Save").await;
+    page.see("Saved.").await;
+    page.see("One row was there twice.").await;
+    page.go("/overview").await;
+    assert!(!page.is_shown("See what is missing").await);
+    assert_eq!(page.complaints().await, [""; 0]);
+}
