@@ -72,6 +72,16 @@ fn print(compared: &Comparison) -> anyhow::Result<()> {
             say!("  {:<40} {:>20}", line.name, line.cost.round(2))?;
         }
         say!("  {:<40} {:>20}", "Total", option.total.round(2))?;
+        if let Some(it) = &option.fallback {
+            say!(
+                "  That is expected: {} if it works, with a chance of {} %; else {}, {} in vain and then {}",
+                it.if_it_works.round(2),
+                option.chance.times(100).normalize(),
+                it.if_it_fails.round(2),
+                it.in_vain.round(2),
+                compared.options[it.option].name
+            )?;
+        }
         let worth = format!("Present value at {} a year", percent(compared.cost_of_capital));
         say!("  {worth:<40} {:>20}", option.present_value.round(2))?;
         say!("  {:<40} {:>20}", "For a productive GPU-hour", hour(option.per_productive_hour))?;

@@ -5,16 +5,13 @@ use serde::Serialize;
 
 use super::check::Refused;
 use super::comparison::{Comparison, Scenario};
+use super::uncertainty::anew::turns;
 use super::uncertainty::lead::lead;
 use super::uncertainty::simulate::simulate;
-use super::uncertainty::{Lead, Model, Simulation, Swing, Turn, changed, inputs};
+use super::uncertainty::{Lead, Model, Simulation, Swing, inputs};
 
 /// Draws of the range: shares of them are sure to about half a percent.
 const DRAWS: u32 = 10_000;
-
-/// Numbers that would turn the answer, of which so many are told and at most so many are tried.
-const TOLD: usize = 3;
-const TRIED: usize = 6;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
@@ -33,24 +30,13 @@ impl Answer {
     /// What cannot be computed with, in words.
     pub fn of(scenario: &Scenario) -> Result<Self, Refused> {
         let comparison = scenario.compare()?;
-        let model = Model::new(scenario, &comparison, &inputs(scenario));
+        let inputs = inputs(scenario);
+        let model = Model::new(scenario, &comparison, &inputs);
         let mut lead = lead(&comparison, &model);
         if let Some(lead) = &mut lead {
-            lead.turns = that_hold(scenario, lead);
+            lead.turns = turns(scenario, &comparison, lead, &inputs);
         }
         let simulation = simulate(&comparison, &model, (scenario.seed.into(), DRAWS));
         Ok(Self { lead, swings: model.swings(), simulation, comparison })
     }
-}
-
-/// What turns the answer while all stays as it was decided, and does so, too, where that is decided anew: a base that got
-/// dearer may be a smaller one, and still cost least.
-fn that_hold(scenario: &Scenario, lead: &Lead) -> Vec<Turn> {
-    let held = lead.turns.iter().take(TRIED).filter_map(|turn| {
-        // A price list has no exact answer at another value, and decides nothing.
-        let Some(changed) = changed(scenario, &turn.input, turn.beyond()) else { return Some(turn.clone()) };
-        let to = changed.compare().ok()?.cheapest.filter(|it| *it != lead.cheapest)?;
-        Some(Turn { to, ..turn.clone() })
-    });
-    held.take(TOLD).collect()
 }

@@ -85,6 +85,15 @@ impl Payments {
         }
     }
 
+    /// So many times of everything.
+    #[must_use]
+    pub fn times(&self, share: Decimal) -> Self {
+        let scaled = |amount: Decimal| product(&[amount, share]);
+        let month =
+            |it: &Month| Month { first: scaled(it.first), during: scaled(it.during), last: scaled(it.last) };
+        Self(self.0.iter().map(month).collect())
+    }
+
     pub fn total(&self) -> Decimal {
         self.0.iter().map(|it| it.first + it.during + it.last).sum()
     }

@@ -132,7 +132,7 @@ pub async fn find(
         owner: row.owner,
         version: row.version,
         last_version: row.last_version,
-        scenario: row.content.0,
+        scenario: row.content.0.without_what_has_no_effect(),
         reason: row.reason,
         saved_at: row.saved_at,
         saved_by: row.saved_by,

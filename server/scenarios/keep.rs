@@ -69,7 +69,7 @@ pub async fn save(
     if row.version != last {
         return Ok(Saved::Overtaken(row.version));
     }
-    if row.content.0 == *scenario {
+    if row.content.0.without_what_has_no_effect() == *scenario {
         return Ok(Saved::Nothing);
     }
     let version = last + 1;

@@ -2,6 +2,11 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
+use gpuledger::audit::Actor;
+use gpuledger::clock;
+use gpuledger::exchange::{self, Rate};
+use gpuledger::money::Currency;
+use gpuledger::period::BillingMonth;
 use serde_json::Value;
 use sqlx::PgPool;
 
@@ -33,10 +38,10 @@ async fn every_calculator_opens_with_its_answer(db: PgPool) {
 async fn what_is_entered_stands_in_the_address_and_what_is_wrong_beside_its_field(db: PgPool) {
     let app = TestApp::new(db);
     let mut finance = app.signed_in(Role::Finance).await;
-    let page = finance.get("/scenarios/calculators/tokens?duty=100&currency=EUR").await;
-    assert_eq!(html::text(&page.body, ".answer"), "A million tokens of answers cost 6.54 EUR.");
+    let page = finance.get("/scenarios/calculators/tokens?duty=100").await;
+    assert_eq!(html::text(&page.body, ".answer"), "A million tokens of answers cost 6.54 USD.");
     let files = html::attributes(&page.body, ".files a", "href");
-    assert_eq!(files[1], "/scenarios/calculators/tokens.json?duty=100&currency=EUR");
+    assert_eq!(files[1], "/scenarios/calculators/tokens.json?duty=100");
 
     let page = finance.get("/scenarios/calculators/tokens?duty=140&price=%3Cb%3E").await;
     assert_eq!(
@@ -85,6 +90,51 @@ async fn figures_one_may_have_read_are_put_right(db: PgPool) {
         }
     }
     assert!(text.contains("$18,628") && text.contains("24,906.24 dollars a year"), "{text}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn amounts_are_converted_into_another_currency_or_asked_for(db: PgPool) {
+    let app = TestApp::new(db.clone());
+    let mut finance = app.signed_in(Role::Finance).await;
+    let refused = finance.get("/scenarios/calculators/spot?currency=JPY").await;
+    assert!(html::text(&refused.body, ".answer").is_empty());
+    for field in ["price", "on_demand"] {
+        assert_eq!(html::attributes(&refused.body, &format!("#f-{field}"), "value"), [""], "{field}");
+        let told = html::text(&refused.body, &format!("#n-{field} .problem"));
+        assert!(told.starts_with("Enter it in this currency"), "{told}");
+    }
+    // What is entered in it needs no rate.
+    let entered = finance
+        .get("/scenarios/calculators/commitment?currency=JPY&hourly=600&on_demand=1000&later_on_demand=")
+        .await;
+    assert!(entered.body.contains("more than 60 %"), "{}", entered.body);
+
+    let rate = Rate {
+        month: BillingMonth::of(clock::now().date_naive()),
+        currency: Currency::exactly("USD"),
+        quoted_in: Currency::exactly("JPY"),
+        rate: 150.into(),
+        source: "test".into(),
+    };
+    let mut db = db.acquire().await.unwrap();
+    exchange::set(&mut db, &[rate], &Actor::command_line(None), clock::now()).await.unwrap();
+    let price = |page: &str| html::attributes(page, "#f-on_demand", "value");
+    let dollars = finance.get("/scenarios/calculators/spot").await.body;
+    assert_eq!(price(&dollars), ["6.88"]);
+    // The form says which currency its amounts are in.
+    let yen = finance.get("/scenarios/calculators/spot?was=USD&on_demand=7&price=3&currency=JPY").await.body;
+    assert_eq!(
+        (price(&yen), html::attributes(&yen, "#f-price", "value")),
+        (vec!["1050".into()], vec!["450".into()])
+    );
+    assert!(html::text(&yen, ".verdict").contains("Converted from USD at 150 JPY"), "{yen}");
+    assert_eq!(html::attributes(&yen, "[name=was]", "value"), ["JPY"]);
+    // Files say the amounts that were computed with, and an address without them has those that are shipped.
+    let file = html::attributes(&yen, ".files a", "href").remove(0);
+    assert!(file.contains("price=450&on_demand=1050") && !file.contains("was"), "{file}");
+    assert_eq!(price(&finance.get("/scenarios/calculators/spot?currency=JPY").await.body), ["1032"]);
+    let same = finance.get("/scenarios/calculators/spot?was=JPY&on_demand=1032&currency=JPY").await.body;
+    assert_eq!(price(&same), ["1032"]);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -27,7 +27,7 @@ async fn owning_is_measured_by_the_cheapest_price_that_is_paid_by_use(db: PgPool
         (
             "eight-million",
             "",
-            "Against CoreWeave on demand at 6.16, the cheapest that is paid by use: Our own costs less from 61.3 % \
+            "Against CoreWeave on demand at 6.16, the cheapest that is paid by use: Our own costs less from 81.5 % \
              utilization on.",
         ),
     ] {

@@ -11,9 +11,11 @@ use crate::scenario::arithmetic::{count, decimal, floor, growth, one, product, q
 use crate::scenario::comparison::{
     Alternative, Block, Committed, Gpus, Owned, Place, Rate, SHIPPED, Scenario, Work,
 };
-use crate::scenario::owning::{Owning, Tenure};
+use crate::scenario::owning::{Energy, Housing, Owning, Tenure};
 use crate::scenario::path::Path;
 use crate::scenario::profile::{Shape, in_gpus};
+use crate::scenario::spot::Interruptions;
+use crate::scenario::uncertainty::is_uncertain;
 
 /// Months that are looked at: ten years.
 const LONGEST: u32 = 120;
@@ -55,6 +57,7 @@ pub fn scenario(scenario: &Scenario) -> Findings {
         }
     }
     hours_for_gpus(scenario, &mut found);
+    ranges(scenario, &mut found);
     let mut options = BTreeSet::new();
     for (at, option) in scenario.options.iter().enumerate() {
         let field = format!("option.{at}");
@@ -80,6 +83,46 @@ pub fn scenario(scenario: &Scenario) -> Findings {
         }
     }
     found.sorted()
+}
+
+/// Of numbers that are there and uncertain, and around what is entered.
+fn ranges(scenario: &Scenario, found: &mut Findings) {
+    let all = scenario.all_stated();
+    if all.is_empty() {
+        return;
+    }
+    let tree = serde_json::to_value(scenario).unwrap_or_default();
+    for (pointer, stated) in all {
+        let field = pointer.trim_start_matches('/').replace('/', ".");
+        let entered = tree.pointer(&pointer);
+        let text = entered.and_then(serde_json::Value::as_str);
+        let value = text.and_then(|it| it.parse::<Decimal>().ok());
+        // What is not entered may follow from something else, as what spot does again.
+        let follows = entered.is_some_and(serde_json::Value::is_null);
+        if !is_uncertain(&pointer) || (value.is_none() && !follows) {
+            let message = "a range is stated of what is no number here that is drawn; remove the range";
+            found.refuse(&field, text.unwrap_or("nothing"), message);
+            continue;
+        }
+        let Some(value) = value else { continue };
+        let (low, high) = (stated.low.unwrap_or(value), stated.high.unwrap_or(value));
+        let between = format!("{} to {}", low.normalize(), high.normalize());
+        if low > high {
+            found.refuse(&field, between, "the low end of its range is above the high one");
+        } else if value < low || value > high {
+            let message = format!("is not within its range, {between}: enter what is most likely");
+            found.warn(&field, value.normalize(), &message);
+        } else if low < high
+            && stated.low.is_some()
+            && stated.high.is_some()
+            && (value == low || value == high)
+        {
+            let message = format!(
+                "is the end of its range, {between}: enter what is most likely, not what is claimed at best"
+            );
+            found.warn(&field, value.normalize(), &message);
+        }
+    }
 }
 
 fn many(field: &str, len: usize, most: usize, found: &mut Findings) {
@@ -212,6 +255,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
             rate(&port.meanwhile, &format!("{field}.porting.meanwhile"), found);
         }
     }
+    without_effect(place, field, found);
     at_cheaper_hours(place, field, found);
     by_tokens(place, field, scenario, found);
     for (at, block) in place.blocks.iter().enumerate() {
@@ -229,6 +273,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
             let message = format!("is the shipped price in {SHIPPED}; is it one in {}?", scenario.currency);
             found.warn(&format!("{field}.owned.machines.node_price"), price, &message);
         }
+        follows_from_the_scenario(&owned.machines, &format!("{field}.owned.machines"), found);
         size(owned.gpus, &format!("{field}.owned"), found);
         whole_nodes(owned, &format!("{field}.owned.gpus"), found);
         let term = product(&[owned.machines.life_years, 12.into()]);
@@ -270,6 +315,94 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     if let Some(on_demand) = &place.on_demand {
         rate(on_demand, &format!("{field}.on_demand"), found);
+    }
+}
+
+/// What is said of machines that a scenario says itself, or that changes nothing in it. What is as it is unless entered was
+/// not entered: files that were downloaded say all of it.
+fn follows_from_the_scenario(machines: &Owning, field: &str, found: &mut Findings) {
+    let usual = Owning::default();
+    let decimals = [
+        ("rework", machines.rework, usual.rework, "enter it as the rework of the place"),
+        (
+            "cost_of_capital",
+            machines.cost_of_capital,
+            usual.cost_of_capital,
+            "the cost of capital of the scenario is that of every option",
+        ),
+        ("utilization", machines.utilization, usual.utilization, "it follows from what the work asks for"),
+        ("air_rise", machines.air_rise, usual.air_rise, "no cost follows from the air that cools a rack"),
+    ];
+    for (name, value, usual, instead) in decimals {
+        if value != usual {
+            no_effect(&format!("{field}.{name}"), value, instead, found);
+        }
+    }
+    if machines.gpus != usual.gpus {
+        let instead = "enter how many there are as the gpus of owned";
+        no_effect(&format!("{field}.gpus"), machines.gpus, instead, found);
+    }
+    if let Some(share) = machines.allocated_share {
+        let instead = "what the work asks for is what is allocated";
+        no_effect(&format!("{field}.allocated_share"), share, instead, found);
+    }
+    if machines.lead_months != usual.lead_months {
+        let instead = "every option begins with the first month";
+        no_effect(&format!("{field}.lead_months"), machines.lead_months, instead, found);
+    }
+}
+
+fn no_effect(field: &str, value: impl std::fmt::Display, instead: &str, found: &mut Findings) {
+    found.refuse(field, value, &format!("has no effect in this option: remove it; {instead}"));
+}
+
+/// What is entered and changes nothing, as long as something else of the place is missing or says the opposite.
+fn without_effect(place: &Place, field: &str, found: &mut Findings) {
+    let mut odd = |is_entered: bool, name: &str, value: &dyn std::fmt::Display, why: &str| {
+        if is_entered {
+            found.warn(&format!("{field}.{name}"), value, &format!("has no effect here: {why}"));
+        }
+    };
+    let is_by_use = place.on_demand.is_some() || place.per_million_tokens.is_some();
+    let is_rented =
+        is_by_use || place.spot.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
+    let usual = Place::default();
+    let why = "nothing is reserved; machines of our own have their own number";
+    odd(
+        place.gpus_per_node != usual.gpus_per_node && place.committed.is_empty(),
+        "gpus_per_node",
+        &place.gpus_per_node,
+        why,
+    );
+    let why = "nothing is bought on demand";
+    odd(place.obtainable != one() && !is_by_use, "obtainable", &place.obtainable, why);
+    odd(!place.support.is_zero() && !is_rented, "support", &place.support, "nothing is paid to a supplier");
+    if let Some(spot) = &place.spot
+        && let Some(rework) = spot.rework
+    {
+        let why = "how often it is taken away is entered besides, which this replaces";
+        odd(spot.interruptions != Interruptions::default(), "spot.rework", &rework, why);
+    }
+    if let Some(port) = &place.porting {
+        let is_alone = port.releases_per_year.is_zero() != port.ported_anew.is_zero();
+        let why = "it takes both, releases and what of porting each takes anew";
+        odd(is_alone, "porting.releases_per_year", &port.releases_per_year, why);
+        let why = "it never runs in both";
+        odd(
+            port.months_of_both == 0 && !port.meanwhile.price.is_zero(),
+            "porting.meanwhile.price",
+            &port.meanwhile.price,
+            why,
+        );
+    }
+    let Some(owned) = &place.owned else { return };
+    let (machines, usual) = (&owned.machines, Owning::default());
+    if let Housing::Colocation { energy: Energy::Included, .. } = machines.housing {
+        let why = "the price of colocation includes energy";
+        odd(machines.tariff != usual.tariff, "owned.machines.tariff", &machines.tariff, why);
+        odd(!machines.demand_charge.is_zero(), "owned.machines.demand_charge", &machines.demand_charge, why);
+        odd(machines.pue != usual.pue, "owned.machines.pue", &machines.pue, why);
+        odd(machines.draw != usual.draw, "owned.machines.draw.load_kw", &machines.node_draw().1, why);
     }
 }
 

@@ -185,3 +185,45 @@ fn refusals_come_first_and_findings_are_sentences() {
     let Err(Refused(refusals)) = findings.warnings_or_refused() else { panic!("a refusal refuses") };
     assert_eq!(refusals.len(), 1);
 }
+
+#[test]
+fn what_a_scenario_says_itself_of_machines_is_refused_with_what_to_enter_instead() {
+    let text = |machines: &str| {
+        format!(
+            r#"
+[[work]]
+name = "w"
+demand = {{ shape = "flat", gpus = 8, hours_per_day = 24 }}
+[[option]]
+name = "Our own"
+place = [{{ owned = {{ gpus = 8, machines = {{ {machines} }} }} }}]
+"#
+        )
+    };
+    for (entered, told) in [
+        (
+            "rework = 1.2",
+            "rework (line 7): 1.2: has no effect in this option: remove it; enter it as the rework of the place",
+        ),
+        (
+            "cost_of_capital = 0.2",
+            "cost_of_capital (line 7): 0.2: has no effect in this option: remove it; the cost of capital",
+        ),
+        (
+            "utilization = 0.5",
+            "utilization (line 7): 0.5: has no effect in this option: remove it; it follows",
+        ),
+        ("gpus = 16", "gpus (line 7): 16: has no effect in this option: remove it; enter how many there are"),
+        ("allocated_share = 0.9", "allocated_share (line 7): 0.9: has no effect"),
+        ("lead_months = 6", "lead_months (line 7): 6: has no effect"),
+        ("air_rise = 30", "air_rise (line 7): 30: has no effect"),
+    ] {
+        let wrong = crate::scenario::file::read(&text(entered)).unwrap_err();
+        let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+        assert_eq!(wrong.len(), 1, "{wrong:?}");
+        assert!(wrong[0].contains(told), "{told} is not in {wrong:?}");
+    }
+    let usual = crate::scenario::file::read(&text("")).unwrap();
+    let again = crate::scenario::file::write(&usual).unwrap();
+    assert_eq!(crate::scenario::file::read(&again).unwrap(), usual, "what was downloaded can be read");
+}

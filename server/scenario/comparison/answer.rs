@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::fallback::Fallback;
 use super::moved::MovedAnswer;
 use super::porting::{Moving, PortedAnswer};
 use super::refresh::Generation;
@@ -52,7 +53,8 @@ pub struct OptionAnswer {
     pub name: String,
     /// They sum exactly to the total.
     pub lines: Vec<Line>,
-    /// What it costs over all months, with interest on what is owned: what is paid by the month, added up.
+    /// What it costs over all months, with interest on what is owned: what is paid by the month, added up; expected, where it
+    /// is uncertain to work.
     pub total: Decimal,
     /// GPU-hours that are paid for or owned here.
     pub paid_hours: Decimal,
@@ -72,8 +74,14 @@ pub struct OptionAnswer {
     pub paybacks: Vec<(usize, Payback)>,
     /// Why it does not do the work as it is needed; empty: it does.
     pub fails: Vec<String>,
-    /// That what has to be ported for it runs at all. 1: nothing has to be. The total is what it costs if it does.
+    /// That what has to be ported for it runs at all. 1: nothing has to be.
     pub chance: Decimal,
+    /// Where that is uncertain, what it costs in both cases: its total is what is expected. None: it is certain, or there is
+    /// no other option to fall back on.
+    pub fallback: Option<Fallback>,
+    /// What is paid for porting and for running both, which is lost where it fails.
+    #[serde(skip)]
+    pub(super) payments_in_vain: Payments,
 }
 
 /// One of the costs that sum to an option's total.

@@ -30,6 +30,8 @@ pub(super) struct Bill<'a> {
     rented: Vec<Decimal>,
     pub(super) ported: Option<PortedAnswer>,
     paid_besides: PaidBesides,
+    /// What porting takes, and running both: lost where it fails.
+    pub(super) in_vain: Payments,
 }
 
 impl<'a> Bill<'a> {
@@ -44,6 +46,7 @@ impl<'a> Bill<'a> {
             rented: vec![Decimal::ZERO; asked.months() as usize],
             ported: None,
             paid_besides: PaidBesides::default(),
+            in_vain: Payments::over(asked.months()),
         }
     }
 
@@ -97,7 +100,7 @@ impl<'a> Bill<'a> {
                 promise: self.asked.scenario.promise(self.asked.place),
                 policies,
                 gpu_hours: self.asked.demand.gpu_hours(),
-                owning: first.map(|it| it.cost.by_utilization),
+                owning: first.and_then(|it| Some(it.cost()?.by_utilization)),
                 machines: first.map(|it| it.machines.clone()),
                 generations: owned.into_iter().flat_map(|it| &it.generations).map(Lived::told).collect(),
                 lock_in: owned.and_then(|it| it.lock_in(self.asked)),
@@ -108,6 +111,7 @@ impl<'a> Bill<'a> {
             },
             lines: self.lines,
             payments: self.payments,
+            payments_in_vain: self.in_vain,
         }
     }
 
@@ -148,19 +152,20 @@ impl<'a> Bill<'a> {
     /// What machines of one's own cost, with interest, for as many months.
     pub(super) fn own(&mut self, owned: &OwnedBase) {
         for (n, lived) in owned.generations.iter().enumerate() {
-            for component in &lived.cost.components {
+            for paid in lived.parts() {
+                let component = paid.component;
                 let mut terms = component.terms.clone();
-                terms.push(term("months in use", lived.months_of(component.part), Unit::Months));
+                terms.push(term("months in use", paid.months, Unit::Months));
                 let is_sum = component.formula.contains(['+', '−']);
                 let formula = match component.formula {
                     it if is_sum => format!("({it}) × months in use ÷ 12"),
                     it => format!("{it} × months in use ÷ 12"),
                 };
-                let name = match n {
+                let name = match n + paid.lives as usize {
                     0 => component.name.clone(),
-                    _ => format!("{}, generation {}", component.name, n + 1),
+                    before => format!("{}, generation {}", component.name, before + 1),
                 };
-                self.line(name, lived.over(component), formula, terms);
+                self.line(name, paid.cost, formula, terms);
             }
         }
         self.payments.add(&owned.payments(self.asked));

@@ -57,7 +57,24 @@ impl Scenario {
                 of_place(place, rate, how);
             }
         }
+        it.convert_ranges(self, rate);
         it
+    }
+
+    /// Of every number that became another one in this currency, the range that is stated of it.
+    fn convert_ranges(&mut self, before: &Self, rate: Decimal) {
+        let stated = before.all_stated();
+        if stated.is_empty() {
+            return;
+        }
+        let [old, new] = [before, &*self].map(|it| serde_json::to_value(it).unwrap_or_default());
+        for (pointer, _) in stated {
+            if old.pointer(&pointer) != new.pointer(&pointer)
+                && let Some(stated) = self.stated_mut(&pointer)
+            {
+                stated.low.iter_mut().chain(&mut stated.high).for_each(|end| *end = at_rate(*end, rate));
+            }
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use super::currency::{Dollar, SHIPPED};
 use super::moved::Moved;
 use super::porting::Port;
 use super::spend::Spend;
+use super::stated::Ranges;
 use crate::money::{Currency, Decimal};
 use crate::scenario::arithmetic::{decimal, one, quotient};
 use crate::scenario::owning::Owning;
@@ -39,6 +40,9 @@ pub struct Scenario {
     pub cost_of_capital: Decimal,
     /// Where draws begin: the same seed draws the same.
     pub seed: u32,
+    /// Between which values numbers at the top lie, where somebody states it.
+    #[serde(skip_serializing_if = "Ranges::is_empty")]
+    pub ranges: Ranges,
     pub work: Vec<Work>,
     #[serde(rename = "option")]
     pub options: Vec<Alternative>,
@@ -54,6 +58,7 @@ impl Default for Scenario {
             months: 36,
             cost_of_capital: decimal(10, 2),
             seed: 1,
+            ranges: Ranges::new(),
             work: Vec::new(),
             options: Vec::new(),
         }
@@ -94,6 +99,9 @@ pub struct Work {
     /// measured.
     #[serde(default)]
     pub tokens_per_hour: Option<Decimal>,
+    /// Between which values its numbers lie, where somebody states it.
+    #[serde(default, skip_serializing_if = "Ranges::is_empty")]
+    pub ranges: Ranges,
 }
 
 /// A way to do all of the work.
@@ -149,6 +157,9 @@ pub struct Place {
     pub porting: Option<Port>,
     /// Whatever else is paid for it: storage, a line.
     pub others: Vec<OtherCost>,
+    /// Between which values its numbers lie, where somebody states it.
+    #[serde(skip_serializing_if = "Ranges::is_empty")]
+    pub ranges: Ranges,
 }
 
 impl Default for Place {
@@ -174,6 +185,7 @@ impl Default for Place {
             moved: Vec::new(),
             porting: None,
             others: Vec::new(),
+            ranges: Ranges::new(),
         }
     }
 }
@@ -340,6 +352,17 @@ mod best {
 }
 
 impl Scenario {
+    /// One that was saved while fields of machines were accepted that change nothing, without them.
+    #[must_use]
+    pub fn without_what_has_no_effect(mut self) -> Self {
+        for place in self.options.iter_mut().flat_map(|it| &mut it.places) {
+            if let Some(owned) = &mut place.owned {
+                owned.machines = std::mem::take(&mut owned.machines).in_a_scenario();
+            }
+        }
+        self
+    }
+
     /// The model that a place has, by its id in the catalog: its own, or that of the work it does.
     pub fn accelerator_of<'a>(&'a self, place: &'a Place) -> &'a str {
         if place.accelerator.is_empty() {

@@ -6,8 +6,9 @@
 //!   month as rents are, so that options compare whatever their lives; what is paid when stands beside it
 //!   ([`crate::scenario::cash`]), and the two are never added.
 //! - What is expected not to be there when it is asked for costs what an hour costs that is not served ([`able`]).
-//! - The cheapest is the one with the least present value of those that serve all of the work as it is needed. Where money
-//!   costs nothing that is the least total.
+//! - What is uncertain to work costs what is expected of it, with falling back on another option ([`fallback`]).
+//! - The cheapest is the one with the least present value, expected where it is uncertain to work, of those that serve all of
+//!   the work as it is needed. Where money costs nothing that is the least total.
 
 mod able;
 mod answer;
@@ -20,12 +21,14 @@ mod currency;
 mod curves;
 mod duration;
 mod entered;
+mod fallback;
 mod moved;
 mod owned;
 mod place;
 mod porting;
 mod refresh;
 mod spend;
+mod stated;
 mod tokens;
 
 pub use answer::{
@@ -41,10 +44,12 @@ pub use entered::{
     Alternative, BY_THE_BOOKS, COVERED, Committed, Gpus, OUR_OWN, OtherCost, Owned, PerWhat, Place, Rate,
     Scenario, Spot, Work,
 };
+pub use fallback::Fallback;
 pub use moved::{Every, Moved, MovedAnswer};
 pub use porting::{Moving, Port, PortedAnswer};
 pub use refresh::Generation;
 pub use spend::Spend;
+pub use stated::{Ranges, Stated};
 
 use super::arithmetic::{one, product, quotient};
 use super::cash::Payments;
@@ -77,13 +82,15 @@ impl Scenario {
         for option in &self.options {
             options.push(self.answer(option, demands, &work)?);
         }
+        // What porting saves is that of success; everything else is what is expected.
+        let moves = self.moves(&options);
+        fallback::expect(&mut options, self.cost_of_capital);
         for at in 0..options.len() {
             options[at].paybacks = break_evens::paybacks(at, &options);
         }
         let does_the_work = options.iter().enumerate().filter(|(_, it)| it.fails.is_empty());
         let cheapest = does_the_work.min_by_key(|(_, it)| it.present_value).map(|(at, _)| at);
         let break_evens = self.break_evens(&options)?;
-        let moves = self.moves(&options);
         Ok(Comparison {
             currency: self.currency.clone(),
             months: self.months,
@@ -120,6 +127,24 @@ impl Scenario {
         Demands(self.work.iter().map(demand).collect())
     }
 
+    /// Each option's present value and whether it does the work, with other numbers than an answer was computed with: of some options
+    /// it is computed anew, with sizes as they are best now.
+    pub(in crate::scenario) fn present_values_anew(
+        &self,
+        (demands, before): (&Demands, &Comparison),
+        changed: &[usize],
+    ) -> Result<Vec<(Decimal, bool)>, Refused> {
+        let mut options = before.options.clone();
+        for (at, option) in options.iter_mut().enumerate() {
+            // What is expected of one that is uncertain follows from what it falls back on.
+            if changed.contains(&at) || option.chance < one() {
+                *option = self.answer(&self.options[at], &demands.0, &before.work)?;
+            }
+        }
+        fallback::expect(&mut options, self.cost_of_capital);
+        Ok(options.iter().map(|it| (it.present_value, it.fails.is_empty())).collect())
+    }
+
     fn answer(
         &self,
         option: &Alternative,
@@ -128,9 +153,11 @@ impl Scenario {
     ) -> Result<OptionAnswer, Refused> {
         let option = &*moved::on_one_account(option);
         let mut payments = Payments::over(self.months);
+        let mut payments_in_vain = payments.clone();
         let (mut lines, mut places, mut paid_hours) = (Vec::new(), Vec::new(), Decimal::ZERO);
         for found in self.evaluated(option, demands)? {
             payments.add(&found.payments);
+            payments_in_vain.add(&found.payments_in_vain);
             paid_hours += found.paid_hours;
             lines.extend(found.lines);
             places.push(found.answer);
@@ -157,6 +184,8 @@ impl Scenario {
             present_value: payments.present_value(self.cost_of_capital),
             payments,
             paybacks: Vec::new(),
+            payments_in_vain,
+            fallback: None,
         })
     }
 

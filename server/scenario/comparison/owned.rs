@@ -2,13 +2,12 @@
 
 use super::entered::{Gpus, Owned};
 use super::place::Asked;
-use super::refresh::{Lived, generations, life};
+use super::refresh::{Lived, generations, is_once, life};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{HOURS_PER_MONTH, ceiling, count, growth, one, product, quotient, whole};
+use crate::scenario::arithmetic::{HOURS_PER_MONTH, ceiling, count, one, product, quotient, whole};
 use crate::scenario::cash::Payments;
 use crate::scenario::check::Refused;
-use crate::scenario::owning::capital::Annuity;
-use crate::scenario::owning::{Owning, Part};
+use crate::scenario::owning::Owning;
 use crate::scenario::path::Refresh;
 use crate::scenario::profile::{in_gpus, parts};
 
@@ -108,7 +107,7 @@ impl OwnedBase {
     }
 
     /// The purchase at the start and whenever a life is over; what is left then, sold; people before it runs; and the
-    /// rest by the month. At the end what is left of a life that goes on is worth what it would still have cost.
+    /// rest by the month. At the end machines whose life goes on are worth what the table of resale says at their age.
     pub(super) fn payments(&self, asked: &Asked<'_>) -> Payments {
         let months = asked.months();
         let mut payments = Payments::over(months);
@@ -130,33 +129,20 @@ impl OwnedBase {
             if start + life <= months {
                 payments.at_end_of(start + life - 1, -purchase.residual);
             } else {
-                let years = quotient(count(start + life - months), 12.into()).unwrap_or_default();
-                payments.at_end_of(months - 1, -left(machines, once, years));
+                let age = quotient(count(months - start), 12.into()).unwrap_or_default();
+                let share = machines.residual.at_age(age, machines.life_years);
+                payments.at_end_of(months - 1, -product(&[purchase.equipment(), share]));
             }
         }
-        let paid_once = [Part::Capital, Part::StaffBefore, Part::OneOff];
         for it in &self.generations {
-            let running = it.cost.components.iter().filter(|it| !paid_once.contains(&it.part));
-            let running: Decimal = running.map(|it| it.per_year).sum();
+            let parts = it.parts();
+            let running = parts.iter().filter(|it| !is_once(it.component.part));
+            let running: Decimal = running.map(|it| it.component.per_year).sum();
             let monthly = quotient(running, 12.into()).unwrap_or_default();
             (it.from..it.from + it.months).for_each(|month| payments.during(month, monthly));
         }
         payments
     }
-}
-
-/// What machines are worth that have so many years to go: what their capital and what was paid once with it would still
-/// cost, and what they are sold for, today. With all of a life to go that is what was paid, with nothing the residual value.
-fn left(machines: &Owning, once: Decimal, years: Decimal) -> Decimal {
-    let (purchase, rate) = (machines.purchase(), machines.cost_of_capital);
-    let worth = |years| quotient(purchase.residual, growth(rate, years));
-    let yearly = |sold| {
-        let factor = Annuity::Monthly.factor(rate, machines.life_years)?;
-        Some(product(&[purchase.total + once - sold, factor]))
-    };
-    let yearly = worth(machines.life_years).and_then(yearly);
-    let rest = Annuity::Monthly.factor(rate, years).and_then(|factor| quotient(yearly?, factor));
-    rest.unwrap_or_default() + worth(years).unwrap_or_default()
 }
 
 /// GPUs that serve a level in spite of downtime.

@@ -28,6 +28,8 @@ pub(super) struct Evaluated {
     pub(super) answer: PlaceAnswer,
     pub(super) lines: Vec<Line>,
     pub(super) payments: Payments,
+    /// Of them, what is lost where porting fails.
+    pub(super) payments_in_vain: Payments,
     pub(super) paid_hours: Decimal,
 }
 

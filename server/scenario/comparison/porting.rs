@@ -4,9 +4,9 @@
 //! - anew = porting × share that is ported anew × releases a year ÷ 12, in each month
 //! - running both = GPU-hours of the work in the first so many months × price where it runs until then, by the month
 //!
-//! The chance that it works at all stands beside the cost and is not multiplied with it: who ports in vain has paid for
-//! it and still needs another option. What that makes of the expected value, and from which spend on it pays, follows from
-//! what both options cost and when that is paid ([`Move`]).
+//! These are costs if it works. Who ports in vain has paid for it and still needs another option: what is expected of both
+//! is what the option is ranked by ([`super::fallback`]). What the move is worth, and from which spend on it pays, follows
+//! from what both options cost and when that is paid ([`Move`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +111,7 @@ impl Bill<'_> {
         let [once, monthly] = entered.costs();
         let week = quotient(entered.loaded_cost, 52.into()).unwrap_or_default();
         self.pay_first(0, once);
+        self.in_vain.at_start_of(0, once);
         let terms = vec![
             term("engineer-weeks", entered.engineer_weeks, Unit::Weeks),
             term("week", week, Unit::MoneyPerWeek),
@@ -147,6 +148,7 @@ impl Bill<'_> {
             cost += paid;
             payments.during(month, paid);
         }
+        self.in_vain.add(&payments);
         let price = quotient(cost, hours).unwrap_or_default();
         let terms = vec![
             term("months of both", count(entered.months_of_both), Unit::Months),

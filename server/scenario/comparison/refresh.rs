@@ -2,6 +2,8 @@
 //!
 //! - a generation does the work of the one before: its GPUs are those ÷ the ratio of performances, in whole nodes
 //! - its nodes and their fabric cost the ratio of prices as much; a node draws and is housed as one of the first
+//! - machines that are not sold within the months are worth at their end what the table of resale says at their age
+//!   ([`spans`]): what was paid for them, less that, is the cost of these months
 //! - lock-in is [`crate::scenario::path`]'s, of the first generation: what doing its work costs more than with the best
 //!   there is each quarter, until it is replaced. How fast that gets better follows from what replaces it, where that is
 //!   another: orders of magnitude a year = log₁₀(ratio of performances ÷ ratio of prices) ÷ life
@@ -13,7 +15,7 @@ use super::owned::OwnedBase;
 use super::place::Asked;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{
-    HOURS_PER_MONTH, ceiling, count, growth, logarithm, one, product, quotient, whole,
+    HOURS_PER_MONTH, ceiling, count, decimal, floor, growth, logarithm, one, product, quotient, whole,
 };
 use crate::scenario::check::Refused;
 use crate::scenario::figure::Figure;
@@ -37,35 +39,90 @@ pub(super) struct Lived {
     pub(super) from: u32,
     pub(super) months: u32,
     pub(super) machines: Owning,
-    pub(super) cost: OwningCost,
+    /// What a year costs: in whole lives, and in what the months leave of the last one. One of both at least, the lives
+    /// first.
+    spans: Vec<Span>,
     /// What one of its GPUs does, times one of the first generation.
     pub(super) worth: Decimal,
 }
 
+/// Years in which what is paid once is spread the same way.
+struct Span {
+    years: Decimal,
+    /// How many lives there were before it.
+    lives: u32,
+    cost: OwningCost,
+}
+
+/// A component in the months that it is paid for.
+pub(super) struct Paid<'a> {
+    pub(super) component: &'a Component,
+    pub(super) months: Decimal,
+    pub(super) cost: Decimal,
+    /// How many lives there were before it.
+    pub(super) lives: u32,
+}
+
+/// Whole lives cost an annuity each; machines of the last one are worth at the end of the months what the table of resale
+/// says at their age.
+fn spans(machines: &Owning, months: u32) -> Result<Vec<Span>, Refused> {
+    let cost = machines.cost_by_the_month()?;
+    let (years, life) = (quotient(count(months), 12.into()).unwrap_or_default(), machines.life_years);
+    let lives = floor(quotient(years, life).unwrap_or_default());
+    let whole_lives = product(&[lives, life]);
+    let lives = whole(lives);
+    let mut spans = Vec::new();
+    if lives > 0 {
+        spans.push(Span { years: whole_lives, lives: 0, cost });
+    }
+    let rest = years - whole_lives;
+    // What is left by rounding is no time.
+    if rest > decimal(1, 6) {
+        spans.push(Span { years: rest, lives, cost: machines.sold_after(rest) });
+    }
+    Ok(spans)
+}
+
 impl Lived {
-    /// What a part of it comes to in its months.
-    pub(super) fn over(&self, component: &Component) -> Decimal {
-        if self.machines.gpus == 0 {
-            return Decimal::ZERO;
-        }
-        let months = self.months_of(component.part);
-        quotient(product(&[component.per_year, months]), 12.into()).unwrap_or_default()
+    /// What a year costs of the first machines, as long as they are there.
+    pub(super) fn cost(&self) -> Option<&OwningCost> {
+        self.spans.first().map(|it| &it.cost)
     }
 
-    /// For how many of its months a part is paid: people who are hired before anything runs are there when the same is
-    /// bought again, so that they are paid off with the first life.
-    pub(super) fn months_of(&self, part: Part) -> Decimal {
-        let months = count(self.months);
-        let life = product(&[self.machines.life_years, 12.into()]);
-        if part == Part::StaffBefore { months.min(life) } else { months }
+    /// What is paid for, in the order of its components.
+    pub(super) fn parts(&self) -> Vec<Paid<'_>> {
+        let Some(first) = self.cost().filter(|_| self.machines.gpus > 0) else { return Vec::new() };
+        let mut found = Vec::new();
+        for at in 0..first.components.len() {
+            // What runs costs the same whatever becomes of the machines.
+            let part = first.components[at].part;
+            if !is_once(part) {
+                let component = &first.components[at];
+                found.push(Paid::of(component, count(self.months), 0));
+                continue;
+            }
+            for span in &self.spans {
+                // People who are hired before anything runs are there when the same is bought again.
+                if part == Part::StaffBefore && span.lives > 0 {
+                    continue;
+                }
+                let years = if part == Part::StaffBefore {
+                    span.years.min(self.machines.life_years)
+                } else {
+                    span.years
+                };
+                found.push(Paid::of(&span.cost.components[at], years.times(12), span.lives));
+            }
+        }
+        found
     }
 
     pub(super) fn total(&self) -> Decimal {
-        self.cost.components.iter().map(|it| self.over(it)).sum()
+        self.parts().iter().map(|it| it.cost).sum()
     }
 
     pub(super) fn told(&self) -> Generation {
-        let parts = self.cost.components.iter().map(|it| (it.part, self.over(it)));
+        let parts = self.parts().into_iter().map(|it| (it.component.part, it.cost));
         Generation {
             from: self.from,
             months: self.months,
@@ -73,6 +130,18 @@ impl Lived {
             parts: parts.collect(),
         }
     }
+}
+
+impl<'a> Paid<'a> {
+    fn of(component: &'a Component, months: Decimal, lives: u32) -> Self {
+        let cost = quotient(product(&[component.per_year, months]), 12.into()).unwrap_or_default();
+        Self { component, months, cost, lives }
+    }
+}
+
+/// Whether it is paid once for a life.
+pub(super) fn is_once(part: Part) -> bool {
+    matches!(part, Part::Capital | Part::StaffBefore | Part::OneOff)
 }
 
 /// Months of a life.
@@ -112,8 +181,8 @@ pub(super) fn generations(
             rework: one(),
             ..next(machines, price, n)
         };
-        let cost = machines.cost_by_the_month()?;
-        found.push(Lived { from, months: until - from, machines, cost, worth });
+        let spans = spans(&machines, until - from)?;
+        found.push(Lived { from, months: until - from, machines, spans, worth });
     }
     Ok(found)
 }
@@ -160,7 +229,7 @@ impl OwnedBase {
     pub(super) fn lock_in(&self, asked: &Asked<'_>) -> Option<Figure> {
         let first = self.generations.first().filter(|it| it.machines.gpus > 0)?;
         let lock_in = LockIn {
-            monthly: quotient(first.cost.total, 12.into())?,
+            monthly: quotient(first.cost()?.total, 12.into())?,
             months: life(&first.machines).min(asked.months()),
             progress: progress(self.refresh, first.machines.life_years)?,
             cost_of_capital: asked.scenario.cost_of_capital,
@@ -240,12 +309,13 @@ on_demand = {{ price = 9 }}
 
     #[test]
     fn staying_with_a_generation_is_a_figure_with_its_terms() {
-        let found = answer(&scenario("1", "1", "16"));
+        let entered = Scenario { months: 24, ..scenario("1", "1", "16") };
+        let found = answer(&entered);
         let figure = found.places[0].lock_in.as_ref().unwrap();
         // Paid off with the first year.
         let before = found.lines.iter().find(|it| it.name == "Staff hired before it runs").unwrap().cost;
         let lock_in = LockIn {
-            monthly: quotient(found.places[0].layers[0].cost - before, 30.into()).unwrap()
+            monthly: quotient(found.places[0].layers[0].cost - before, 24.into()).unwrap()
                 + quotient(before, 12.into()).unwrap(),
             months: 12,
             progress: Progress::default(),
@@ -301,9 +371,8 @@ on_demand = {{ price = 9 }}
                 .filter(|it| it.name.starts_with("Staff hired before it runs"))
                 .map(|it| it.cost)
                 .sum();
-            // One and a half people for half a year, hired once.
-            let part = quotient(count(months.min(12)), 12.into()).unwrap();
-            assert_eq!(before.round(6), product(&[187_500.into(), part]).round(6));
+            // One and a half people for half a year, hired once, and paid however long they stay.
+            assert_eq!(before.round(6), 187_500.into());
         }
     }
 

@@ -204,6 +204,7 @@ impl Used {
             productive: 1.into(),
             availability: None,
             tokens_per_hour: None,
+            ranges: std::collections::BTreeMap::new(),
             unserved_cost: None,
             within_hours: 0,
         }

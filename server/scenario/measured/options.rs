@@ -95,7 +95,8 @@ pub(super) fn options(
     };
     let own = |used: &Used| {
         let machines = used.machines.as_ref().ok_or(Refusal::NoPrice)?;
-        let owned = Owned { gpus: Gpus::Best, machines: machines.owning.clone(), ..Owned::default() };
+        let owned =
+            Owned { gpus: Gpus::Best, machines: machines.owning.clone().in_a_scenario(), ..Owned::default() };
         Ok(Place {
             supplier: machines.name.clone(),
             gpus_per_node: machines.owning.gpus_per_node.max(1),

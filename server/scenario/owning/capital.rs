@@ -88,6 +88,20 @@ impl Default for Residual {
 }
 
 impl Residual {
+    /// At an age, of equipment that is planned for so many years. Where only the share at the end of its life is entered,
+    /// it loses value on its way there as used machines do: share + (1 − share) × (T(age) − T(life)) ÷ (1 − T(life)), where
+    /// T is the table of the default.
+    pub fn at_age(&self, age: Decimal, life: Decimal) -> Decimal {
+        let Self::Share { share } = self else { return self.share(age) };
+        if age >= life {
+            return *share;
+        }
+        let table = Self::default();
+        let (now, end) = (table.share(age), table.share(life));
+        let left = quotient(now - end, one() - end).unwrap_or_default();
+        *share + product(&[one() - *share, left])
+    }
+
     /// After so many years.
     pub fn share(&self, years: Decimal) -> Decimal {
         let shares = match self {
@@ -124,6 +138,11 @@ pub struct Purchase {
 }
 
 impl Purchase {
+    /// What can be sold: nodes, fabric and storage.
+    pub fn equipment(&self) -> Decimal {
+        self.nodes + self.fabric + self.storage
+    }
+
     pub fn nodes_bought(&self) -> u32 {
         self.nodes_in_service.saturating_add(self.spare_nodes)
     }
@@ -254,6 +273,20 @@ mod tests {
         {
             assert_eq!(residual.share(number(years)), number(share), "after {years} years");
         }
+    }
+
+    #[test]
+    fn before_the_end_of_its_life_equipment_is_worth_what_used_machines_go_for() {
+        let table = Residual::default();
+        let share = Residual::Share { share: number("0.2") };
+        let at = |it: &Residual, age: &str| it.at_age(number(age), 3.into()).round(4);
+        // Of the table 0.65 and 0.45 after one and two years, and 0.30 after three.
+        assert_eq!((at(&table, "1"), at(&table, "2.5")), (number("0.65"), number("0.375")));
+        assert_eq!(
+            (at(&share, "0"), at(&share, "3"), at(&share, "4")),
+            (one(), number("0.2"), number("0.2"))
+        );
+        assert_eq!((at(&share, "1"), at(&share, "2")), (number("0.6"), number("0.3714")));
     }
 
     #[test]

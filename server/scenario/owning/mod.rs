@@ -144,6 +144,16 @@ pub struct OneOff {
 }
 
 impl Owning {
+    /// The same in a scenario, which says itself how many there are, how much they are used, what money costs and how much
+    /// is done twice, and in which capacity begins with the first month.
+    #[must_use]
+    pub fn in_a_scenario(self) -> Self {
+        let Self {
+            gpus, cost_of_capital, allocated_share, utilization, rework, lead_months, air_rise, ..
+        } = Self::default();
+        Self { gpus, cost_of_capital, allocated_share, utilization, rework, lead_months, air_rise, ..self }
+    }
+
     /// The same in another currency, of which one unit of this one is worth so many.
     #[must_use]
     pub fn at_rate(&self, rate: Decimal) -> Self {

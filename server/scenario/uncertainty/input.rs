@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::range::{Range, range_of};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, product};
-use crate::scenario::comparison::{Committed, Moved, OUR_OWN, Owned, Place, Scenario};
+use crate::scenario::comparison::{Committed, Moved, OUR_OWN, Owned, Place, Scenario, Stated};
 use crate::scenario::egress::Rates;
 use crate::scenario::owning::{Residual, Tenure};
 use crate::scenario::profile::Shape;
@@ -27,6 +27,8 @@ pub struct Input {
     pub value: Decimal,
     pub low: Decimal,
     pub high: Decimal,
+    /// Who states that it lies between these. None: it is what is usual for its kind.
+    pub source: Option<String>,
     /// What it can be at all.
     #[serde(skip)]
     pub least: Decimal,
@@ -88,13 +90,28 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
                 (same.input.label, same.is_beside_machines) = (label, false);
             }
             same.decides_anew |= decides_anew;
+            if let Some(stated) = scenario.stated(&pointer) {
+                same.input.between(stated);
+            }
             same.input.keys.push(pointer);
         } else {
-            let input = input(range, pointer, label, value);
+            let mut input = input(range, pointer.clone(), label, value);
+            if let Some(stated) = scenario.stated(&pointer) {
+                input.between(stated);
+            }
             all.push(Found { input, name: range.name, offer, is_beside_machines, decides_anew });
         }
     });
     all.into_iter().filter(|it| !it.decides_anew).map(|it| it.input).collect()
+}
+
+impl Input {
+    /// Takes the ends that are stated. What is entered always lies between them, so that it can be drawn.
+    fn between(&mut self, stated: &Stated) {
+        self.low = stated.low.unwrap_or(self.low).min(self.value).max(self.least);
+        self.high = stated.high.unwrap_or(self.high).max(self.value).min(self.most);
+        self.source = Some(stated.source.clone());
+    }
 }
 
 /// Where a price was read. None: nobody said.
@@ -118,7 +135,8 @@ fn input(range: &Range, pointer: String, label: String, value: Decimal) -> Input
         if value.is_negative() { (-most, least) } else { (value.min(least), value.max(most)) };
     let (one, other) = (times(range.low), times(range.high));
     let (low, high) = (one.min(other).max(least), one.max(other).min(most));
-    Input { keys: vec![pointer], label, value, low, high, least, most, in_percent: range.in_percent() }
+    let in_percent = range.in_percent();
+    Input { keys: vec![pointer], label, value, low, high, source: None, least, most, in_percent }
 }
 
 /// The document without the hours that it asks for, and with what is uncertain about it and stands nowhere: how much work

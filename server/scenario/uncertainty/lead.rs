@@ -6,7 +6,8 @@
 //!   can be at all, at which another option costs less
 //!
 //! Computed with binary floats by the model that draws are made with: how much of each layer is used stays as it was
-//! decided, and every present value is compared with another one of the same kind.
+//! decided, and every present value is compared with another one of the same kind. What turns an answer is then looked for
+//! with sizes decided anew ([`super::anew`]).
 
 use serde::Serialize;
 
@@ -17,12 +18,12 @@ use crate::scenario::arithmetic::{decimal, product};
 use crate::scenario::comparison::Comparison;
 
 /// How much larger or smaller an input is looked at, and in how many steps until there.
-const REACH: f64 = 4.0;
+pub(super) const REACH: f64 = 4.0;
 const STEPS: i32 = 48;
 /// Halvings, after which a value is known to more digits than are told.
-const HALVINGS: u32 = 40;
+pub(super) const HALVINGS: u32 = 40;
 /// Digits of a value at which the answer turns.
-const DIGITS: u32 = 4;
+pub(super) const DIGITS: u32 = 4;
 
 /// How sure the first place is.
 #[derive(Clone, Debug, PartialEq, Serialize)]

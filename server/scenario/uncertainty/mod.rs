@@ -4,6 +4,7 @@
 //! what a coming one will is a scenario of its own. Every input has a low and a high, by default those of [`input`].
 //! Both are asked of one [`Model`] of an exact answer, in which how much there is of everything stays as it was decided.
 
+pub mod anew;
 pub mod input;
 pub mod lead;
 pub mod model;
@@ -16,6 +17,11 @@ pub use lead::{Lead, Turn};
 pub use model::Model;
 pub use simulate::{Outcome, Regret, Simulation};
 pub use tornado::{Swing, tornado};
+
+/// Whether a number is uncertain at all, by its JSON pointer.
+pub(in crate::scenario) fn is_uncertain(pointer: &str) -> bool {
+    range::range_of(pointer).is_some()
+}
 
 /// What was entered, with another value for an input; none for what stands for more than a number.
 pub(super) fn changed<T: serde::Serialize + serde::de::DeserializeOwned>(

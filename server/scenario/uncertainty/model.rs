@@ -20,11 +20,31 @@ use crate::scenario::owning::{Housing, Residual};
 pub struct Model {
     pub(super) inputs: Vec<Input>,
     options: Vec<Vec<Piece>>,
+    /// Of options that are uncertain to work, by their place.
+    uncertain: Vec<Uncertain>,
     /// Of the inputs, as they were entered.
     pub(super) values: Vec<f64>,
     /// What money costs in a year, and which input that is.
     rate: (f64, Option<usize>),
     months: u32,
+}
+
+/// An option that is uncertain to work, as [`Fallback`](crate::scenario::comparison::Fallback).
+struct Uncertain {
+    option: usize,
+    chance: f64,
+    /// The option that it falls back on.
+    other: usize,
+    in_vain: Vec<Piece>,
+}
+
+/// Whether options that are uncertain work.
+#[derive(Clone, Copy)]
+pub(super) enum Works {
+    /// Each as often as is expected.
+    Expected,
+    /// Those whose chance is more than this.
+    Drawn(f64),
 }
 
 /// A part of what an option costs.
@@ -86,20 +106,37 @@ enum Left {
 }
 
 impl Left {
-    fn after(&self, years: f64) -> f64 {
-        let shares = match self {
-            Self::Share(share) => return *share,
-            Self::Age(shares) => shares,
-        };
-        let complete = years.floor();
-        let at = |age: usize| match age {
-            0 => 1.0,
-            _ => shares.get(age - 1).or(shares.last()).copied().unwrap_or_default(),
-        };
-        let age = complete as usize;
-        at(age) + (at(age + 1) - at(age)) * (years - complete)
+    /// At an age, of machines that are planned for so many years; what is entered of it times a factor.
+    fn at_age(&self, age: f64, life: f64, factor: f64) -> f64 {
+        match self {
+            Self::Share(share) if age >= life => share * factor,
+            Self::Share(share) => {
+                let used = Self::of(&Residual::default());
+                let (now, end) = (used.at_age(age, life, 1.0), used.at_age(life, life, 1.0));
+                share * factor + (1.0 - share * factor) * (now - end) / (1.0 - end)
+            }
+            Self::Age(shares) => {
+                let complete = age.floor();
+                let at = |age: usize| match age {
+                    0 => 1.0,
+                    _ => factor * shares.get(age - 1).or(shares.last()).copied().unwrap_or_default(),
+                };
+                let year = complete as usize;
+                at(year) + (at(year + 1) - at(year)) * (age - complete)
+            }
+        }
+    }
+
+    fn of(residual: &Residual) -> Self {
+        match residual {
+            Residual::Share { share } => Self::Share(float(*share)),
+            Residual::Age { shares } => Self::Age(shares.iter().map(|it| float(*it)).collect()),
+        }
     }
 }
+
+/// Years that are none.
+const NO_TIME: f64 = 1e-6;
 
 #[derive(Default)]
 struct OwnedInputs {
@@ -120,17 +157,26 @@ impl Model {
     pub fn new(scenario: &Scenario, compared: &Comparison, inputs: &[Input]) -> Self {
         let rate = float(scenario.cost_of_capital);
         let today = discounts(rate, scenario.months);
-        let options = scenario.options.iter().zip(&compared.options).enumerate();
-        let options = options.map(|(at, (option, answer))| {
-            let places = option.places.iter().zip(&answer.places).enumerate();
-            let of_place = places.flat_map(|(n, (place, found))| {
+        let all = scenario.options.iter().zip(&compared.options).enumerate();
+        let (mut options, mut uncertain) = (Vec::new(), Vec::new());
+        for (at, (option, answer)) in all {
+            let (mut pieces, mut in_vain) = (Vec::new(), Vec::new());
+            for (n, (place, found)) in option.places.iter().zip(&answer.places).enumerate() {
                 let prefix = format!("/option/{at}/place/{n}");
-                Builder { inputs, prefix, today: &today, pieces: Vec::new() }.place(scenario, place, found)
-            });
-            of_place.collect()
-        });
+                let of = Builder { inputs, prefix, today: &today, pieces: Vec::new(), in_vain: Vec::new() };
+                let of = of.place(scenario, place, found);
+                pieces.extend(of.pieces);
+                in_vain.extend(of.in_vain);
+            }
+            options.push(pieces);
+            if let Some(fallback) = &answer.fallback {
+                let (chance, other) = (float(answer.chance), fallback.option);
+                uncertain.push(Uncertain { option: at, chance, other, in_vain });
+            }
+        }
         Self {
-            options: options.collect(),
+            options,
+            uncertain,
             values: inputs.iter().map(|it| float(it.value)).collect(),
             rate: (rate, inputs.iter().position(|it| it.keys.iter().any(|key| key == "/cost_of_capital"))),
             months: scenario.months,
@@ -150,12 +196,17 @@ impl Model {
     pub(super) fn with(&self, at: usize, value: f64) -> Vec<f64> {
         let (mut values, mut totals) = (self.values.clone(), Vec::new());
         values[at] = value;
-        self.totals(&values, &mut totals);
+        self.totals(&values, Works::Expected, &mut totals);
         totals
     }
 
+    /// Whether any option is uncertain to work.
+    pub(super) fn is_uncertain(&self) -> bool {
+        !self.uncertain.is_empty()
+    }
+
     /// What each option costs with inputs at these values, as worth today.
-    pub(super) fn totals(&self, values: &[f64], totals: &mut Vec<f64>) {
+    pub(super) fn totals(&self, values: &[f64], works: Works, totals: &mut Vec<f64>) {
         let factor = |at: usize| values[at] / self.values[at];
         let by = |by: &By| match *by {
             By::Times(at) => factor(at),
@@ -166,8 +217,7 @@ impl Model {
         let rate = self.rate.1.map_or(own, |at| values[at]);
         // To the last bit what it was, unless it was drawn.
         let today = (rate.to_bits() != own.to_bits()).then(|| discounts(rate, self.months));
-        totals.clear();
-        totals.extend(self.options.iter().map(|pieces| {
+        let sum = |pieces: &[Piece]| {
             let of = |piece: &Piece| match piece {
                 Piece::Scaled { amount, paid, by: all } => {
                     let amount = today.as_ref().map_or(*amount, |today| worth(paid, today));
@@ -176,7 +226,19 @@ impl Model {
                 Piece::Owned(owned) => owned.cost(rate, &factor),
             };
             pieces.iter().map(of).sum::<f64>()
-        }));
+        };
+        totals.clear();
+        totals.extend(self.options.iter().map(|it| sum(it)));
+        // What they fall back on is certain, so that none of it changes meanwhile.
+        for it in &self.uncertain {
+            let fails = sum(&it.in_vain) + totals[it.other];
+            let total = &mut totals[it.option];
+            *total = match works {
+                Works::Expected => it.chance * *total + (1.0 - it.chance) * fails,
+                Works::Drawn(share) if share < it.chance => *total,
+                Works::Drawn(_) => fails,
+            };
+        }
     }
 }
 
@@ -189,18 +251,27 @@ impl OwnedPiece {
         let room = self.installation * times(self.by.installation) + self.building * times(self.by.building);
         let purchase = equipment + room;
         let life = self.life * times(self.by.life);
-        let grown = (1.0 + rate).powf(life);
-        let sold = equipment * self.residual.after(life) * times(self.by.residual) / grown;
         let once: f64 = self.once.iter().map(|(amount, by)| amount * times(*by)).sum();
-        let people = self.people_before * times(self.by.staff);
+        let worth = |age: f64| equipment * self.residual.at_age(age, life, times(self.by.residual));
+        // Paid once, less what it is sold for after so many years, as worth when it is paid.
+        let paid = |years: f64| purchase + once - worth(years) * (1.0 + rate).powf(-years);
+        let years = self.months / 12.0;
+        let lives = ((years + NO_TIME) / life).floor();
+        let rest = years - lives * life;
+        let mut capital = 0.0;
+        // Whole lives, an annuity each; and machines that are sold before the end of theirs.
+        if lives > 0.0 {
+            let of_lives = annuity(rate, self.from, lives * life * 12.0);
+            capital += paid(life) / annuity(rate, 0.0, life * 12.0) * of_lives;
+        }
+        if rest > NO_TIME {
+            capital += paid(rest) * (1.0 + rate).powf(-self.from / 12.0 - lives * life);
+        }
+        // People who are hired before it runs are paid off with the first life.
+        let people = self.people_before * times(self.by.staff) * (1.0 + rate).powf(-self.from / 12.0);
         let leased = self.leased * times(self.by.node) * times(self.by.next_price).powi(self.after);
         let maintenance = self.maintenance * times(self.by.maintenance) * (purchase + leased);
-        // An annuity for a life, of which so many months are looked at. People who are hired before it runs are paid off
-        // with the first life.
-        let recovery = 1.0 / annuity(rate, 0.0, life * 12.0);
-        let looked_at = annuity(rate, self.from, self.months);
-        let paid_off = annuity(rate, self.from, self.months.min(life * 12.0));
-        ((purchase - sold + once) * recovery + maintenance / 12.0) * looked_at + people * recovery * paid_off
+        capital + people + maintenance / 12.0 * annuity(rate, self.from, self.months)
     }
 }
 
@@ -228,6 +299,8 @@ struct Builder<'a> {
     /// Discounts at what money costs.
     today: &'a [f64],
     pieces: Vec<Piece>,
+    /// What is lost where porting fails.
+    in_vain: Vec<Piece>,
 }
 
 impl Builder<'_> {
@@ -241,13 +314,17 @@ impl Builder<'_> {
     }
 
     fn scaled(&mut self, paid: &Payments, by: Vec<By>) {
-        let paid: Vec<f64> = paid.by_the_month().into_iter().map(float).collect();
-        if paid.iter().any(|it| *it != 0.0) {
-            self.pieces.push(Piece::Scaled { amount: worth(&paid, self.today), paid, by });
-        }
+        self.pieces.extend(self.piece(paid, by));
     }
 
-    fn place(mut self, scenario: &Scenario, place: &Place, found: &PlaceAnswer) -> Vec<Piece> {
+    /// None where nothing is paid.
+    fn piece(&self, paid: &Payments, by: Vec<By>) -> Option<Piece> {
+        let paid: Vec<f64> = paid.by_the_month().into_iter().map(float).collect();
+        let is_paid = paid.iter().any(|it| *it != 0.0);
+        is_paid.then(|| Piece::Scaled { amount: worth(&paid, self.today), paid, by })
+    }
+
+    fn place(mut self, scenario: &Scenario, place: &Place, found: &PlaceAnswer) -> Self {
         let support = times([self.input("/support")]);
         let (hours, there) = (self.hours(), self.input("/obtainable"));
         for layer in &found.layers {
@@ -296,10 +373,13 @@ impl Builder<'_> {
             let anew = [self.input("/porting/releases_per_year"), self.input("/porting/ported_anew")];
             let each = Payments::level(Decimal::ZERO, monthly, scenario.months);
             self.scaled(&each, [&by[..], &times(anew)].concat());
-            self.scaled(&first(once, scenario.months), by);
-            self.scaled(&found.paid_besides.both, times([self.input("/porting/meanwhile/price")]));
+            let meanwhile = times([self.input("/porting/meanwhile/price")]);
+            for (paid, by) in [(&first(once, scenario.months), by), (&found.paid_besides.both, meanwhile)] {
+                self.in_vain.extend(self.piece(paid, by.clone()));
+                self.scaled(paid, by);
+            }
         }
-        self.pieces
+        self
     }
 
     /// How many hours a place takes for those of the work.
@@ -386,10 +466,7 @@ impl Builder<'_> {
         let mut lease = times([machine("/tenure/price")]);
         lease.extend(by.next_price.iter().flat_map(|it| std::iter::repeat_n(By::Times(*it), at)));
         let purchase = machines.purchase();
-        let residual = match &machines.residual {
-            Residual::Share { share } => Left::Share(float(*share)),
-            Residual::Age { shares } => Left::Age(shares.iter().map(|it| float(*it)).collect()),
-        };
+        let residual = Left::of(&machines.residual);
         let one_offs = machines.one_offs.iter().enumerate();
         let once = one_offs.map(|(n, it)| (float(it.amount), machine(&format!("/one_offs/{n}/amount"))));
         let once = once.collect();

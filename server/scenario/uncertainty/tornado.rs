@@ -59,6 +59,7 @@ mod tests {
             high: number(high),
             least,
             most,
+            source: None,
             in_percent: false,
         }
     }

@@ -91,7 +91,36 @@ impl Answer {
         let hour = option.per_productive_hour.map_or_else(String::new, |cost| {
             format!(", {} {} a productive GPU-hour", figure(cost, 2), self.currency())
         });
-        format!("{} costs least: {} over {months} months{hour}.", option.name, self.money(option.total))
+        let expected = if option.fallback.is_some() { ", as is expected of it" } else { "" };
+        format!(
+            "{} costs least: {} over {months} months{hour}{expected}.",
+            option.name,
+            self.money(option.total)
+        )
+    }
+
+    /// What options cost whose success is uncertain: if they work, and if not.
+    pub(super) fn uncertain(&self) -> Vec<String> {
+        let told = |option: &OptionAnswer| {
+            let it = option.fallback.as_ref()?;
+            let [works, fails, in_vain] =
+                [it.if_it_works, it.if_it_fails, it.in_vain].map(|it| self.money(it));
+            let today = if self.comparison.cost_of_capital.is_zero() {
+                String::new()
+            } else {
+                let both = [it.present_value_if_it_works, it.present_value_if_it_fails];
+                let [works, fails] = both.map(|it| self.money(it));
+                format!(", and its present value of {works} and {fails}")
+            };
+            Some(format!(
+                "{} works with a chance of {} %: it costs {works} if it does, and {fails} if not, {in_vain} in vain and then \
+                 {}. Its total is what is expected of both{today}.",
+                option.name,
+                number(option.chance.times(100), 2),
+                self.name(&it.option)
+            ))
+        };
+        self.comparison.options.iter().filter_map(told).collect()
     }
 
     /// By how much.

@@ -38,20 +38,20 @@ pub(super) struct Prices {
     list: Arc<Catalogue>,
     /// None where nothing was asked of the ledger.
     paid: Option<PaidPrices>,
-    /// Exchange rates of the last months, and these, the newest first.
+    pub(super) exchange: Exchange,
+}
+
+/// Exchange rates of the last months.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Exchange {
     rates: Rates,
+    /// The newest first.
     months: Vec<BillingMonth>,
 }
 
 impl Default for Prices {
     fn default() -> Self {
-        Self {
-            revision: 0,
-            list: Arc::clone(&SHIPPED),
-            paid: None,
-            rates: Rates::default(),
-            months: Vec::new(),
-        }
+        Self { revision: 0, list: Arc::clone(&SHIPPED), paid: None, exchange: Exchange::default() }
     }
 }
 
@@ -67,6 +67,21 @@ pub(super) struct Choice {
     offer: String,
 }
 
+impl Exchange {
+    pub(super) async fn load(db: &mut PgConnection) -> sqlx::Result<Self> {
+        let month = BillingMonth::of(clock::now().date_naive());
+        let months: Vec<BillingMonth> = (0..RATES_OF).map(|ago| month.minus(ago)).collect();
+        let sequence = ledger::sequence(&mut *db).await?;
+        let rates = exchange::rates(db, month.minus(RATES_OF), month, sequence).await?;
+        Ok(Self { rates, months })
+    }
+
+    /// What a currency was worth in another in the newest month that says so.
+    pub(super) fn newest(&self, from: &Currency, into: &Currency) -> Option<Used> {
+        self.months.iter().find_map(|month| self.rates.find(*month, from, into))
+    }
+}
+
 impl Prices {
     /// The list as of a revision; none: the current one.
     pub(super) async fn of_list(
@@ -77,16 +92,7 @@ impl Prices {
         let current = crate::prices::revision(&mut *db).await?;
         let revision = known("prices", revision, current)?;
         let list = answers.list(&mut *db, revision).await?;
-        let month = BillingMonth::of(clock::now().date_naive());
-        let months: Vec<BillingMonth> = (0..RATES_OF).map(|ago| month.minus(ago)).collect();
-        let sequence = ledger::sequence(&mut *db).await?;
-        let rates = exchange::rates(db, month.minus(RATES_OF), month, sequence).await?;
-        Ok(Self { revision, list, paid: None, rates, months })
-    }
-
-    /// What a currency was worth in another in the newest month that says so.
-    pub(super) fn exchange(&self, from: &Currency, into: &Currency) -> Option<Used> {
-        self.months.iter().find_map(|month| self.rates.find(*month, from, into))
+        Ok(Self { revision, list, paid: None, exchange: Exchange::load(db).await? })
     }
 
     /// The same, and what whoever looks paid in the last quarter that is over, as far as they see it.

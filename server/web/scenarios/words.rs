@@ -2,6 +2,7 @@
 
 use super::super::filters::figure;
 use super::super::words::{FINE, break_even, number as plain, stated};
+use super::field::{Drawn, Field, Takes};
 use crate::money::Decimal;
 use crate::scenario::claim::Value;
 use crate::scenario::comparison::{Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer};
@@ -91,6 +92,17 @@ pub(super) fn gpus(layer: &Layer) -> String {
 
 pub(super) fn hours(hours: &Decimal) -> String {
     stated(*hours, Unit::Hours, "")
+}
+
+/// What a field is drawn between, and who says so.
+pub(super) fn drawn(field: &Field, drawn: &Drawn) -> String {
+    let is_share = matches!(field.takes, Takes::Percent | Takes::PercentOrNone | Takes::OneOf(_));
+    let shown = |value: Decimal| {
+        if is_share { format!("{} %", plain(value.times(100), 2)) } else { plain(value, FINE) }
+    };
+    let says = drawn.source.as_deref().unwrap_or("usual for its kind, an assumption");
+    let says = if says.is_empty() { "entered" } else { says };
+    format!("Drawn between {} and {}: {says}", shown(drawn.low), shown(drawn.high))
 }
 
 /// A value of what is uncertain, as the form has it: shares as percentages.

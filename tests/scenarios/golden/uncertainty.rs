@@ -23,6 +23,7 @@ fn example() -> Owning {
 
 fn swings() -> Vec<Swing> {
     let input = |key: &str, value: &str, low: &str, high: &str| Input {
+        source: None,
         keys: vec![key.to_owned()],
         label: key.to_owned(),
         value: number(value),

@@ -48,7 +48,8 @@ fn moving_data_and_porting_are_paid_when_they_happen() {
         other_gigabytes: Decimal::ZERO,
         hops: Vec::new(),
     };
-    let port = Port { releases_per_year: 2.into(), ported_anew: number("0.1"), ..Port::default() };
+    let port =
+        Port { releases_per_year: 2.into(), ported_anew: number("0.1"), chance: one(), ..Port::default() };
     let place = Place {
         moved: vec![moved(500_000, Every::Once), moved(4200, Every::Month)],
         porting: Some(port),
@@ -64,7 +65,7 @@ fn moving_data_and_porting_are_paid_when_they_happen() {
     assert_eq!(found[1..], expected.map(|(name, cost)| (name, number(cost).round(4))));
     assert_eq!(with.payments.months()[0].first, number("153723.2"));
     assert_eq!(with.paid.round(6), with.total.round(6));
-    assert_eq!((with.chance, without.chance), (number("0.8"), one()));
+    assert_eq!((with.chance, without.chance), (one(), one()));
     let place = Place {
         moved: vec![Moved { gigabytes: (-1).into(), ..moved(1, Every::Once) }],
         porting: Some(Port { chance: 2.into(), ..Port::default() }),
@@ -194,4 +195,34 @@ proptest! {
             prop_assert!(off.abs() < decimal(1, 2), "{off}");
         }
     }
+}
+
+#[test]
+fn machines_that_are_not_sold_are_worth_at_the_end_what_the_table_of_resale_says() {
+    let machines =
+        Owning { staff: Staff { loaded_cost: Decimal::ZERO, ..Staff::default() }, ..Owning::default() };
+    let compared = |months: u32, rate: &str, machines: &Owning| {
+        let asked = scenario(work(flat(8, 24)), [own(machines.clone(), Gpus::Number(8))]);
+        let asked = Scenario { months, cost_of_capital: number(rate), ..asked };
+        asked.compare().unwrap().options.remove(0)
+    };
+    // A node and its spare with their fabric: 850,000, of which the table leaves 0.65, 0.45 and 0.30 after 1, 2 and 3 years.
+    for (months, left) in [(12, "0.65"), (24, "0.45"), (36, "0.30"), (18, "0.55"), (48, "0.65")] {
+        let found = compared(months, "0", &machines);
+        let sold = found.payments.months().last().unwrap().last;
+        assert_eq!(sold, product(&[(-850_000).into(), number(left)]), "{months}");
+        assert_eq!(found.paid.round(6), found.total.round(6), "{months}");
+        let capital: Decimal =
+            found.lines.iter().filter(|it| it.name.starts_with("Capital")).map(|it| it.cost).sum();
+        let lives = if months == 48 { number("1.05") } else { one() - number(left) };
+        assert_eq!(
+            capital.round(6),
+            product(&[850_000.into(), lives]),
+            "{months}: 0.70 and 0.35 for four years"
+        );
+    }
+    // A share at the end of life is reached as used machines lose value: 0.2 + 0.8 × (0.65 − 0.30) ÷ 0.70 after a year.
+    let share = Owning { residual: Residual::Share { share: number("0.2") }, ..machines.clone() };
+    let found = compared(12, "0", &share);
+    assert_eq!(found.payments.months()[11].last.round(6), product(&[(-850_000).into(), number("0.6")]));
 }

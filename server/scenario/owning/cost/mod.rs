@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::capital::{Annuity, monthly_recovery_factor};
-use super::{Hours, Link, Owning, Per, Purchase, Racks, Tenure};
+use super::{Hours, Link, Owning, Per, Purchase, Racks, Residual, Tenure};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, growth, one, product, quotient};
 use crate::scenario::break_even::YearlyCost;
@@ -95,7 +95,7 @@ impl Owning {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn cost(&self) -> Result<OwningCost, Refused> {
-        self.cost_with(Annuity::Yearly)
+        Ok(self.costed(Annuity::Yearly, check::owning(self).warnings_or_refused()?))
     }
 
     /// The same beside what is paid by the month: what is paid once costs twelve payments a year, each at the end of its
@@ -104,17 +104,23 @@ impl Owning {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn cost_by_the_month(&self) -> Result<OwningCost, Refused> {
-        self.cost_with(Annuity::Monthly)
+        Ok(self.costed(Annuity::Monthly, check::owning(self).warnings_or_refused()?))
     }
 
-    fn cost_with(&self, annuity: Annuity) -> Result<OwningCost, Refused> {
-        let warnings = check::owning(self).warnings_or_refused()?;
+    /// The same by the month of machines that are sold before the end of their life, after so many years: for what the table
+    /// of resale says at that age.
+    pub(in crate::scenario) fn sold_after(&self, years: Decimal) -> OwningCost {
+        let residual = Residual::Share { share: self.residual.at_age(years, self.life_years) };
+        Self { life_years: years, residual, ..self.clone() }.costed(Annuity::Monthly, Vec::new())
+    }
+
+    fn costed(&self, annuity: Annuity, warnings: Vec<Finding>) -> OwningCost {
         let components = self.components(annuity);
         let total: Decimal = components.iter().map(|it| it.per_year).sum();
         let variable: Decimal = components.iter().map(|it| it.variable).sum();
         let hours = self.hours().into_iter();
         let hours = hours.map(|(of, hours)| Link { of, hours, cost_per_hour: quotient(total, hours) });
-        Ok(OwningCost {
+        OwningCost {
             purchase: self.purchase(),
             total,
             hours: hours.collect(),
@@ -129,7 +135,7 @@ impl Owning {
             peak_kw: self.peak_kw(),
             components,
             warnings,
-        })
+        }
     }
 
     fn components(&self, annuity: Annuity) -> Vec<Component> {

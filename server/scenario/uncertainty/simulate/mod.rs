@@ -1,11 +1,14 @@
 //! All inputs at once: so many draws, each input between its low and its high, triangular around what was entered.
 //!
+//! Whether work that has to be ported runs is drawn, too, with its chance; where it does not, the option costs what was paid
+//! in vain and what it falls back on.
+//!
 //! Draws are common to all options, so that what they share does not tell them apart. They follow from a seed, so that
 //! the same scenario is the same figures, whoever computes it and when.
 
 use serde::Serialize;
 
-use super::model::{Model, cents, float};
+use super::model::{Model, Works, cents, float};
 use crate::money::Decimal;
 use crate::scenario::comparison::Comparison;
 use crate::scenario::profile::Random;
@@ -79,7 +82,9 @@ pub fn simulate(compared: &Comparison, model: &Model, (seed, draws): (u64, u32))
         for (value, [low, peak, high]) in values.iter_mut().zip(&ranges) {
             *value = triangular(*low, *peak, *high, random.uniform());
         }
-        model.totals(&values, &mut costs);
+        // What is ported in one option fails in all of them, or in none.
+        let works = if model.is_uncertain() { random.uniform() } else { 0.0 };
+        model.totals(&values, Works::Drawn(works), &mut costs);
         let able = (0..options).filter(|at| compared.options[*at].fails.is_empty());
         if let Some(least) = able.min_by(|a, b| costs[*a].total_cmp(&costs[*b])) {
             wins[least] += 1;

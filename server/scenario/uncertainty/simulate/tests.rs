@@ -4,6 +4,7 @@ use super::*;
 use crate::scenario::arithmetic::{decimal, product};
 use crate::scenario::cash::Payments;
 use crate::scenario::comparison::{Gpus, LayerKind, OptionAnswer, Scenario};
+use crate::scenario::uncertainty::model::Works;
 use crate::scenario::uncertainty::{Input, changed, inputs, tornado};
 
 const TEXT: &str = r#"
@@ -53,7 +54,7 @@ name = "Other chips"
 supplier = "C"
 performance = 0.5
 on_demand = { price = 2 }
-porting = { releases_per_year = 2, ported_anew = 0.1 }
+porting = { releases_per_year = 2, ported_anew = 0.1, chance = 1 }
 moved = [{ name = "Data", rates = { of = "flat", price = 0.06 }, gigabytes = 60_000, every = "month", hops = [{ by = "nat" }, { by = "region", price = 0.03 }] }, { name = "At first", rates = { of = "google-premium" }, gigabytes = 7_000, every = "once" }]
 
 [[option]]
@@ -152,7 +153,7 @@ fn the_model_costs_what_the_exact_comparison_costs() {
     let model = Model::new(&decided, &compared, &inputs);
     let base: Vec<f64> = inputs.iter().map(|it| float(it.value)).collect();
     let mut totals = Vec::new();
-    model.totals(&base, &mut totals);
+    model.totals(&base, Works::Expected, &mut totals);
     for (total, option) in totals.iter().zip(&compared.options) {
         assert_eq!(cents(*total), option.present_value.round(2), "{}", option.name);
     }
@@ -161,7 +162,7 @@ fn the_model_costs_what_the_exact_comparison_costs() {
             let exact = changed(&decided, input, value).unwrap().compare().unwrap();
             let mut values = base.clone();
             values[at] = float(value);
-            model.totals(&values, &mut totals);
+            model.totals(&values, Works::Expected, &mut totals);
             for ((total, option), before) in totals.iter().zip(&exact.options).zip(&compared.options) {
                 // Spot is not taken where on demand costs less, which costs no more.
                 if uses(option) != uses(before) && !is_of_hours(input) {
@@ -385,7 +386,7 @@ fn what_is_not_served_costs_in_draws_what_it_costs() {
         let exact = changed(&scenario, &inputs[missing], value).unwrap().compare().unwrap();
         let (mut values, mut totals) = (base.clone(), Vec::new());
         values[missing] = float(value);
-        model.totals(&values, &mut totals);
+        model.totals(&values, Works::Expected, &mut totals);
         // On demand, and what is committed to and too little.
         for at in [0, 3] {
             assert!(!compared.options[at].places[0].unserved_cost.is_zero());
@@ -523,7 +524,7 @@ fn the_mean_of_a_linear_cost_is_the_cost_of_the_means() {
     let means: Vec<f64> = ends.iter().map(|[low, peak, high]| (low + peak + high) / 3.0).collect();
     let totals = |values: &[f64]| {
         let mut totals = Vec::new();
-        model.totals(values, &mut totals);
+        model.totals(values, Works::Expected, &mut totals);
         totals
     };
     let expected = totals(&means);
@@ -572,4 +573,73 @@ proptest! {
             None => prop_assert!(slope.is_zero(), "{}", input.label),
         }
     }
+}
+
+/// Ported for 10,000 and a fifth more, with a chance of 60 %.
+const UNCERTAIN: &str = r#"
+months = 12
+[[work]]
+name = "w"
+demand = { shape = "flat", gpus = 10, hours_per_day = 24 }
+[[option]]
+name = "Ported"
+place = [{ supplier = "P", performance = 0.5, on_demand = { price = 1 }, porting = { engineer_weeks = 5.2, loaded_cost = 100_000, chance = 0.6, months_of_both = 1, meanwhile = { price = 3 } } }]
+[[option]]
+name = "As it is"
+place = [{ supplier = "A", on_demand = { price = 3 } }]
+"#;
+
+#[test]
+fn what_is_uncertain_to_work_is_expected_by_the_model_and_drawn() {
+    let scenario = crate::scenario::file::read(UNCERTAIN).unwrap();
+    let compared = scenario.compare().unwrap();
+    let inputs = inputs(&scenario);
+    let model = Model::new(&scenario, &compared, &inputs);
+    for (at, input) in inputs.iter().enumerate() {
+        for value in [input.low, input.high] {
+            let exact = changed(&scenario, input, value).unwrap().compare().unwrap();
+            let total = model.with(at, float(value))[0];
+            let difference = (total - float(exact.options[0].present_value)).abs();
+            assert!(difference < tolerance(input, total), "{}: {total}", input.label);
+        }
+    }
+    let sure: Vec<Input> =
+        inputs.iter().map(|it| Input { low: it.value, high: it.value, ..it.clone() }).collect();
+    let drawn = simulate(&compared, &Model::new(&scenario, &compared, &sure), (1, 10_000));
+    let (option, fallback) = (&drawn.options[0], compared.options[0].fallback.as_ref().unwrap());
+    let both = [fallback.present_value_if_it_works, fallback.present_value_if_it_fails];
+    assert_eq!([option.p10, option.p90], both.map(|it| it.round(2)));
+    let often = option.cheapest.unwrap();
+    assert!((often - decimal(6, 1)).abs() < decimal(2, 2), "{often}");
+    let expected = float(compared.options[0].present_value);
+    assert!((float(option.mean) - expected).abs() < expected * 0.01);
+}
+
+#[test]
+fn a_range_that_is_stated_is_drawn_from_end_to_end() {
+    let text = UNCERTAIN.replace(
+        "performance = 0.5,",
+        "performance = 0.5, ranges = { performance = { low = 0.4, high = 0.8, source = \"who sells it\" } },",
+    );
+    let scenario = crate::scenario::file::read(&text).unwrap();
+    let of = |scenario: &Scenario| {
+        inputs(scenario).into_iter().find(|it| it.label == "Worth of an hour, P").unwrap()
+    };
+    let input = of(&scenario);
+    assert_eq!((input.low, input.value, input.high), (decimal(4, 1), decimal(5, 1), decimal(8, 1)));
+    assert_eq!(input.source.as_deref(), Some("who sells it"));
+    assert_eq!(of(&crate::scenario::file::read(UNCERTAIN).unwrap()).source, None);
+    let written = crate::scenario::file::write(&scenario).unwrap();
+    assert_eq!(crate::scenario::file::read(&written).unwrap(), scenario, "{written}");
+    // At an end of its range it is a claim's best case, and outside of it none.
+    for (entered, told) in
+        [("0.8", "is the end of its range, 0.4 to 0.8"), ("0.9", "is not within its range, 0.4 to 0.8")]
+    {
+        let text = text.replace("performance = 0.5,", &format!("performance = {entered},"));
+        let warnings = crate::scenario::file::read(&text).unwrap().compare().unwrap().warnings;
+        assert!(warnings.iter().any(|it| it.message.starts_with(told)), "{warnings:?}");
+    }
+    let nowhere = text.replace("{ performance = { low", "{ accelerator = { low");
+    let refused = crate::scenario::file::read(&nowhere).unwrap_err();
+    assert!(refused[0].to_string().contains("place[0].accelerator (line"), "{refused:?}");
 }

@@ -6,13 +6,21 @@ use super::super::super::error::{Error, Result};
 use super::super::super::form;
 use super::super::super::words::stated;
 use super::super::field;
+use super::super::prices::Exchange;
 use crate::accelerator;
+use crate::exchange::Used;
 use crate::money::{Currency, Decimal};
 use crate::scenario::comparison::SHIPPED;
 use crate::scenario::figure::{Figure, Unit};
 
 /// The currency of every amount, which each calculator asks for.
 const CURRENCY: &str = "currency";
+
+/// The currency that the amounts of a form are in: where another one is asked for, they are converted.
+const WAS: &str = "was";
+
+/// Digits of an amount that was converted.
+const DIGITS: u32 = 6;
 
 /// A field of a calculator.
 pub(super) struct Input {
@@ -56,7 +64,7 @@ pub(super) fn input(
 
 /// The currency of what is entered: the last field of each calculator.
 pub(super) fn currency() -> Input {
-    input(CURRENCY, "Currency", Takes::Currency, "", "USD", "Of every amount; nothing is converted.")
+    input(CURRENCY, "Currency", Takes::Currency, "", "USD", "Of every amount: another one converts them.")
 }
 
 impl Input {
@@ -86,6 +94,11 @@ impl Input {
         )
     }
 
+    /// An amount of the currency.
+    fn is_money(&self) -> bool {
+        self.is_number() && self.unit.contains("MONEY")
+    }
+
     /// Every unit speaks of it.
     pub(super) fn is_currency(&self) -> bool {
         matches!(self.takes, Takes::Currency)
@@ -101,7 +114,7 @@ impl Input {
             Takes::Whole => whole(text).is_some(),
             Takes::Text => true,
             Takes::OneOf(_) | Takes::Accelerator(_) => self.choices().iter().any(|(word, _)| word == text),
-            Takes::Currency => Currency::parse(text).is_some_and(|it| it.is_standard()),
+            Takes::Currency => one_of_standard(text).is_some(),
         };
         if is_right {
             return Ok(());
@@ -128,6 +141,14 @@ impl Input {
     }
 }
 
+/// What is said of an amount that no rate converts.
+const ASKED: &str =
+    "enter it in this currency: what stood here was in another one, and no exchange rate is known";
+
+fn one_of_standard(text: &str) -> Option<Currency> {
+    Currency::parse(text).filter(Currency::is_standard)
+}
+
 fn whole(text: &str) -> Option<u64> {
     form::amount(text)?.to_string().parse().ok()
 }
@@ -136,22 +157,70 @@ fn whole(text: &str) -> Option<u64> {
 pub(super) struct Values<'a> {
     inputs: &'a [Input],
     texts: Vec<String>,
+    /// The currency of the amounts.
+    amounts_in: Currency,
+    /// How amounts were converted that were in another one.
+    converted: Vec<Used>,
+    /// What is asked for: it was in a currency without a rate.
+    unconverted: Vec<&'static str>,
 }
 
 impl<'a> Values<'a> {
     /// # Errors
     /// What the calculator does not ask for.
-    pub(super) fn read(inputs: &'a [Input], pairs: Vec<(String, String)>) -> Result<Self> {
+    pub(super) fn read(
+        inputs: &'a [Input],
+        pairs: Vec<(String, String)>,
+        exchange: &Exchange,
+    ) -> Result<Self> {
         let mut texts: Vec<String> = inputs.iter().map(|it| it.begins.to_owned()).collect();
+        let (mut is_entered, mut was) = (vec![false; inputs.len()], None);
         for (name, text) in pairs {
+            if name == WAS {
+                was = Some(one_of_standard(&text).ok_or_else(|| {
+                    Error::BadRequest(format!("{WAS}: found “{text}”, expected a currency such as USD."))
+                })?);
+                continue;
+            }
             let Some(at) = inputs.iter().position(|it| it.name == name) else {
                 let names: Vec<&str> = inputs.iter().map(|it| it.name).collect();
                 let expected = names.join(", ");
                 return Err(Error::BadRequest(format!("found “{name}”, expected {expected}.")));
             };
             text.trim().clone_into(&mut texts[at]);
+            is_entered[at] = true;
         }
-        Ok(Self { inputs, texts })
+        let shipped = Currency::exactly(SHIPPED);
+        let asked = inputs.iter().position(|it| it.name == CURRENCY).map(|at| texts[at].as_str());
+        let asked = asked.and_then(one_of_standard);
+        let amounts_in = asked.or(was.clone()).unwrap_or_else(|| shipped.clone());
+        let entered_in = was.unwrap_or_else(|| amounts_in.clone());
+        let (mut converted, mut unconverted) = (Vec::<Used>::new(), Vec::new());
+        for ((input, text), is_entered) in inputs.iter().zip(&mut texts).zip(is_entered) {
+            let from = if is_entered { &entered_in } else { &shipped };
+            if !input.is_money() || *from == amounts_in {
+                continue;
+            }
+            let Some(amount) = input.number(text).filter(|it| !it.is_zero()) else { continue };
+            let Some(used) = exchange.newest(from, &amounts_in) else {
+                text.clear();
+                unconverted.push(input.name);
+                continue;
+            };
+            *text = used.convert(amount).significant(DIGITS).normalize().to_string();
+            if !converted.contains(&used) {
+                converted.push(used);
+            }
+        }
+        Ok(Self { inputs, texts, amounts_in, converted, unconverted })
+    }
+
+    /// What amounts were converted at.
+    pub(super) fn converted(&self) -> impl Iterator<Item = String> + '_ {
+        self.converted.iter().map(|used| {
+            let Used { month, currency, into, rate, source } = used;
+            format!("Converted from {currency} at {} {into} ({}, {source}).", rate.normalize(), month.name())
+        })
     }
 
     pub(super) fn inputs(&self) -> &[Input] {
@@ -162,7 +231,9 @@ impl<'a> Values<'a> {
     pub(super) fn misread(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
         let both = self.inputs.iter().zip(&self.texts);
         both.filter_map(move |(input, text)| {
-            let wrong = input.check(text).err().or_else(|| self.in_dollars(input.name, text));
+            let asked = self.unconverted.contains(&input.name).then_some(ASKED);
+            let wrong = asked.or_else(|| input.check(text).err());
+            let wrong = wrong.or_else(|| self.in_dollars(input.name, text));
             wrong.map(|expected| (input.name, expected))
         })
     }
@@ -209,7 +280,7 @@ impl<'a> Values<'a> {
     }
 
     pub(super) fn currency(&self) -> Currency {
-        Currency::parse(self.text(CURRENCY)).unwrap_or_else(|| Currency::exactly("USD"))
+        self.amounts_in.clone()
     }
 
     /// A value in words, in the currency of what was entered.
@@ -236,7 +307,8 @@ impl<'a> Values<'a> {
     pub(super) fn query(&self) -> String {
         let mut query = String::new();
         for (input, text) in self.inputs.iter().zip(&self.texts) {
-            if text != input.begins {
+            let is_of_shipped = self.amounts_in.as_str() == SHIPPED || !input.is_money();
+            if text != input.begins || !is_of_shipped {
                 let sign = if query.is_empty() { '?' } else { '&' };
                 // Writing to a text cannot fail.
                 let _ = write!(query, "{sign}{}={}", input.name, super::super::keep::encode(text));

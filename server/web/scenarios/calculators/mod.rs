@@ -15,11 +15,12 @@ use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 use super::super::error::{Error, Result};
-use super::super::extract::Query;
+use super::super::extract::{Db, Query};
 use super::super::layout::Layout;
 use super::super::respond::{Cell, Record};
 use super::super::words::{number, term};
 use super::super::{filters, paths, respond};
+use super::prices::Exchange;
 use crate::money::Currency;
 use crate::scenario::check::{Finding, Refused};
 use crate::scenario::figure::{Figure, Term};
@@ -99,10 +100,12 @@ pub async fn show(
     path: paths::Calculator,
     layout: Layout,
     Query(pairs): Query<Vec<(String, String)>>,
+    mut db: Db,
 ) -> Result {
     let handle = &path.calculator.value;
     let calculator = CALCULATORS.iter().find(|it| it.handle == handle).ok_or(Error::NotFound)?;
-    let values = Values::read(&calculator.inputs, pairs)?;
+    let values = Values::read(&calculator.inputs, pairs, &Exchange::load(&mut db).await?)?;
+    drop(db);
     let mut notes: Vec<Note> = values
         .misread()
         .map(|(name, expected)| Note {

@@ -5,7 +5,7 @@ use super::*;
 fn answered(handle: &str, pairs: &[(&str, &str)]) -> Result<Answered, Refused> {
     let calculator = CALCULATORS.iter().find(|it| it.handle == handle).unwrap();
     let pairs = pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-    let values = Values::read(&calculator.inputs, pairs).unwrap();
+    let values = Values::read(&calculator.inputs, pairs, &Exchange::default()).unwrap();
     assert_eq!(values.misread().count(), 0);
     (calculator.answer)(&values)
 }
@@ -44,7 +44,7 @@ fn an_answer_is_that_of_the_formula() {
         ("egress", vec![], "It costs 28,882.20 USD and takes 4.63 days."),
         (
             "commitment",
-            vec![("hourly", "8.05"), ("later_on_demand", ""), ("currency", "EUR")],
+            vec![("hourly", "8.05"), ("on_demand", "12.29"), ("later_on_demand", ""), ("currency", "EUR")],
             "It costs less than on demand where it is used more than 65.5 % of the time.",
         ),
         (
@@ -88,7 +88,7 @@ fn a_gpu_that_costs_nothing_is_refused_beside_its_price() {
         let calculator = CALCULATORS.iter().find(|it| it.handle == handle).unwrap();
         for zero in ["0", "0.00", "-1"] {
             let pairs = vec![(price.to_owned(), zero.to_owned())];
-            let values = Values::read(&calculator.inputs, pairs).unwrap();
+            let values = Values::read(&calculator.inputs, pairs, &Exchange::default()).unwrap();
             let expected = "expected more than 0: nothing is rented for nothing";
             assert_eq!(values.misread().collect::<Vec<_>>(), [(price, expected)], "{handle}");
         }
@@ -116,11 +116,14 @@ fn what_is_refused_names_a_field_that_the_form_has() {
 fn an_address_says_what_differs_and_is_read_back() {
     let calculator = &CALCULATORS[0];
     let pairs = vec![("price".to_owned(), " 3 ".to_owned()), ("on_demand".to_owned(), "6.88".to_owned())];
-    let values = Values::read(&calculator.inputs, pairs).unwrap();
+    let values = Values::read(&calculator.inputs, pairs, &Exchange::default()).unwrap();
     assert_eq!(values.query(), "?price=3");
-    assert!(Values::read(&calculator.inputs, vec![("prize".to_owned(), "3".to_owned())]).is_err());
+    assert!(
+        Values::read(&calculator.inputs, vec![("prize".to_owned(), "3".to_owned())], &Exchange::default())
+            .is_err()
+    );
     let wrong = vec![("price".to_owned(), "cheap".to_owned())];
-    let values = Values::read(&calculator.inputs, wrong).unwrap();
+    let values = Values::read(&calculator.inputs, wrong, &Exchange::default()).unwrap();
     assert_eq!(
         values.misread().collect::<Vec<_>>(),
         [("price", "expected a number, with a point before decimals")]

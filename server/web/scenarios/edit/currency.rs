@@ -97,7 +97,8 @@ impl Edited {
             Some(worth) if into.as_str() == SHIPPED => quotient(one(), worth).map(|it| it.round(PLACES)),
             _ => None,
         };
-        let Some(rate) = of_entered.or_else(|| self.prices.exchange(&from, &into).map(|it| it.rate)) else {
+        let Some(rate) = of_entered.or_else(|| self.prices.exchange.newest(&from, &into).map(|it| it.rate))
+        else {
             self.misread.push(Misread {
                 pointer: POINTER.to_owned(),
                 text: code.to_owned(),
@@ -117,7 +118,7 @@ impl Edited {
 
     /// What a dollar was worth last by the exchange rates of the organization, and what an address says of that.
     fn found(&self, into: &Currency) -> Option<(Dollar, Vec<Edit>)> {
-        let used = self.prices.exchange(&Currency::exactly(SHIPPED), into)?;
+        let used = self.prices.exchange.newest(&Currency::exactly(SHIPPED), into)?;
         let source = format!("exchange rate of {}: {}", used.month.name(), used.source);
         let day = used.month.first_day();
         let set = |pointer: &str, text: String| Edit::Set(pointer.to_owned(), text);

@@ -232,6 +232,9 @@ impl Edited {
             self.misread.retain(|it| it.pointer != *pointer);
             match field.takes.value(text) {
                 Ok(value) => {
+                    if tree.pointer(pointer).is_none() {
+                        structure::begin_range(&mut tree, pointer);
+                    }
                     if let Some(place) = tree.pointer_mut(pointer) {
                         *place = value;
                     }
@@ -242,6 +245,7 @@ impl Edited {
                 }
             }
         }
+        structure::forget_empty_ranges(&mut tree);
         self.take(tree)
     }
 

@@ -1,6 +1,6 @@
 //! Edits that decide which fields there are: what is added, copied, removed, and of which kind a thing is.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Edit;
 use crate::money::Decimal;
@@ -75,6 +75,7 @@ pub(super) fn change_kind(tree: &mut Value, pointer: &str, kind: &str, dollar: D
         }
         _ => return None,
     };
+    forget_ranges(tree, whole);
     Some(())
 }
 
@@ -100,7 +101,65 @@ pub(super) fn copy(tree: &mut Value, pointer: &str) -> Option<()> {
     Some(())
 }
 
+/// Makes the range that a pointer leads into, where none is stated.
+pub(super) fn begin_range(tree: &mut Value, pointer: &str) {
+    let Some((whole, rest)) = pointer.split_once("/ranges/") else { return };
+    let Some((number, _)) = parent(rest) else { return };
+    let Some(whole) = tree.pointer_mut(whole).and_then(Value::as_object_mut) else { return };
+    let ranges = whole.entry("ranges").or_insert_with(|| json!({}));
+    if let Some(ranges) = ranges.as_object_mut() {
+        ranges.insert(number.to_owned(), json!({ "low": null, "high": null, "source": "" }));
+    }
+}
+
+/// Every object that may state ranges.
+fn with_ranges(tree: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
+    match tree {
+        Value::Object(entries) => {
+            if let Some(Value::Object(ranges)) = entries.get_mut("ranges") {
+                visit(ranges);
+            }
+            entries.values_mut().for_each(|it| with_ranges(it, visit));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|it| with_ranges(it, visit)),
+        _ => {}
+    }
+}
+
+/// A range with neither end is none.
+pub(super) fn forget_empty_ranges(tree: &mut Value) {
+    let has_end =
+        |range: &Value| ["low", "high"].iter().any(|end| range.get(end).is_some_and(|it| !it.is_null()));
+    with_ranges(tree, &mut |ranges| ranges.retain(|_, range| has_end(range)));
+}
+
+/// Ranges of what stands under a pointer go with it; of a list, those of what comes later are of its new places.
+fn forget_ranges(tree: &mut Value, pointer: &str) {
+    let Some(at) = super::super::field::ranges_of(pointer) else { return };
+    let Some((whole, number)) = at.split_once("/ranges/") else { return };
+    let Some(Value::Object(ranges)) = tree.pointer_mut(&format!("{whole}/ranges")) else { return };
+    let gone = |key: &str| key == number || key.starts_with(&format!("{number}."));
+    let moved =
+        number.rsplit_once('.').and_then(|(list, n)| Some((list.to_owned(), n.parse::<usize>().ok()?)));
+    let before = std::mem::take(ranges);
+    for (key, range) in before.into_iter().filter(|(key, _)| !gone(key)) {
+        let later = moved.as_ref().and_then(|(list, removed)| {
+            let rest = key.strip_prefix(list.as_str())?.strip_prefix('.')?;
+            let (n, rest) = rest.split_once('.')?;
+            let n = n.parse::<usize>().ok().filter(|n| n > removed)?;
+            Some(format!("{list}.{}.{rest}", n - 1))
+        });
+        ranges.insert(later.unwrap_or(key), range);
+    }
+}
+
 pub(super) fn remove(tree: &mut Value, pointer: &str) -> Option<()> {
+    removed(tree, pointer)?;
+    forget_ranges(tree, pointer);
+    Some(())
+}
+
+fn removed(tree: &mut Value, pointer: &str) -> Option<()> {
     if let Some((list, at)) = item(tree, pointer) {
         list.remove(at);
         return Some(());

@@ -2,6 +2,8 @@ use super::*;
 use crate::money::Decimal;
 use crate::scenario::file::read;
 use crate::scenario::template::templates;
+use crate::scenario::uncertainty::inputs;
+use crate::web::scenarios::field::Takes;
 
 const TEXT: &str = r#"
 name = "two ways"
@@ -59,10 +61,11 @@ fn every_field_of_every_template_has_a_place_in_its_document() {
         let scenario = read(template.text).unwrap();
         let tree = tree(&scenario);
         for field in fields(&scenario) {
-            // What a dollar is worth stands in documents in other currencies.
-            let is_of_dollar = field.pointer.starts_with("/dollar/");
-            let has_place = tree.pointer(&field.pointer).is_some();
-            assert!(has_place || is_of_dollar, "{}: {}", template.handle, field.pointer);
+            // A range is there once somebody states it, and what a dollar is worth in documents in other currencies.
+            let is_there = tree.pointer(&field.pointer).is_some()
+                || field.pointer.contains("/ranges/")
+                || field.pointer.starts_with("/dollar/");
+            assert!(is_there, "{}: {}", template.handle, field.pointer);
         }
     }
 }
@@ -351,10 +354,6 @@ fn measured_hours_stay_until_a_shape_takes_their_place() {
     assert!(flat.scenario.compare().is_ok());
 }
 
-fn set_edit(pointer: &str, text: &str) -> Edit {
-    Edit::Set(pointer.to_owned(), text.to_owned())
-}
-
 fn ten_nodes() -> Scenario {
     read(templates().iter().find(|it| it.handle == "ten-nodes").unwrap().text).unwrap()
 }
@@ -362,11 +361,7 @@ fn ten_nodes() -> Scenario {
 #[test]
 fn another_currency_converts_every_amount_at_the_rate_that_was_entered() {
     let base = ten_nodes();
-    let edits = vec![
-        set_edit("/currency", "JPY"),
-        set_edit("/dollar/worth", "150"),
-        set_edit("/dollar/date", "2026-10-31"),
-    ];
+    let edits = vec![set("/currency", "JPY"), set("/dollar/worth", "150"), set("/dollar/date", "2026-10-31")];
     let edited = of(&base, edits).unwrap();
     assert_eq!((edited.misread.len(), edited.scenario.currency.as_str()), (0, "JPY"));
     let owned = |scenario: &Scenario| scenario.options[0].places[0].owned.clone().unwrap().machines;
@@ -393,14 +388,14 @@ fn another_currency_converts_every_amount_at_the_rate_that_was_entered() {
     let again = with_form(&base, &edited.edits, &form(&edited), None).unwrap();
     assert_eq!(again.scenario, edited.scenario);
     // And back, at the same rate.
-    let back = of(&edited.scenario, vec![set_edit("/currency", "USD")]).unwrap().scenario;
+    let back = of(&edited.scenario, vec![set("/currency", "USD")]).unwrap().scenario;
     assert_eq!((owned(&back).node_price.round(4), back.currency.as_str()), (375_000.into(), "USD"));
 }
 
 #[test]
 fn without_a_rate_another_currency_asks_what_a_dollar_is_worth() {
     let base = ten_nodes();
-    let edited = of(&base, vec![set_edit("/currency", "JPY")]).unwrap();
+    let edited = of(&base, vec![set("/currency", "JPY")]).unwrap();
     let asked: Vec<&str> = edited.misread.iter().map(|it| it.pointer.as_str()).collect();
     assert_eq!(asked, ["/currency", "/dollar/worth"]);
     assert!(edited.misread[1].expected.contains("375,000 USD of 2025-03"));
@@ -410,7 +405,7 @@ fn without_a_rate_another_currency_asks_what_a_dollar_is_worth() {
     worth.1 = "150".to_owned();
     let answered = with_form(&base, &edited.edits, &form, None).unwrap();
     assert_eq!((answered.misread.len(), answered.scenario.currency.as_str()), (0, "JPY"));
-    let wrong = of(&base, vec![set_edit("/currency", "dollars")]).unwrap();
+    let wrong = of(&base, vec![set("/currency", "dollars")]).unwrap();
     assert!(wrong.misread[0].expected.starts_with("expected a currency of ISO 4217"));
     // One that was written in yen without a rate asks for it, when something in dollars is added.
     let mut yen = base;
@@ -418,4 +413,235 @@ fn without_a_rate_another_currency_asks_what_a_dollar_is_worth() {
     let added = of(&yen, vec![Edit::Add("/option/2/place/0/owned".to_owned())]).unwrap();
     assert_eq!(added.misread[0].pointer, "/dollar/worth");
     assert!(added.scenario.options[2].places[0].owned.is_none());
+}
+
+#[test]
+fn another_currency_converts_the_ranges_of_amounts_and_of_nothing_else() {
+    let mut base = ten_nodes();
+    let place = &mut base.options[2].places[0];
+    let stated = |low: &str, high: &str| {
+        let [low, high] = [low, high].map(|it| Some(it.parse().unwrap()));
+        crate::scenario::comparison::Stated { low, high, source: "who sells it".to_owned() }
+    };
+    place.ranges.insert("on_demand.price".to_owned(), stated("5", "9"));
+    place.ranges.insert("performance".to_owned(), stated("0.8", "1.2"));
+    let edited = of(&base, vec![set("/currency", "JPY"), set("/dollar/worth", "150")]).unwrap();
+    let ranges = &edited.scenario.options[2].places[0].ranges;
+    assert_eq!(ranges["on_demand.price"], stated("750", "1350"));
+    assert_eq!(ranges["performance"], stated("0.8", "1.2"));
+}
+
+#[test]
+fn a_range_is_entered_beside_its_number_and_goes_with_it() {
+    let base = base();
+    let low = "/option/0/place/0/ranges/on_demand.price/low";
+    let high = low.replace("/low", "/high");
+    let none = of(&base, Vec::new()).unwrap();
+    assert_eq!(none.text(fields(&base).iter().find(|it| it.pointer == low).unwrap(), &tree(&base)), "");
+    let stated = with_form(&base, &[], &typed(&none, low, "5"), None).unwrap();
+    assert_eq!(stated.edits, [set(low, "5")]);
+    let stated = with_form(&base, &stated.edits, &typed(&stated, &high, "9"), None).unwrap();
+    let range = &stated.scenario.options[0].places[0].ranges["on_demand.price"];
+    assert_eq!((range.low, range.high), (Some(5.into()), Some(9.into())));
+    assert!(stated.scenario.compare().unwrap().warnings.is_empty());
+    // What says nothing any more is none, and what it is of takes it along.
+    let empty = with_form(&base, &stated.edits, &typed(&stated, low, ""), None).unwrap();
+    let empty = with_form(&base, &empty.edits, &typed(&empty, &high, ""), None).unwrap();
+    assert_eq!((empty.edits.len(), empty.scenario == base), (0, true));
+    let edits = stated.edits.iter().cloned().chain([
+        Edit::Add("/option/0/place/0/spot".to_owned()),
+        Edit::Remove("/option/0/place/0/on_demand".to_owned()),
+    ]);
+    let gone = of(&base, edits.collect()).unwrap();
+    assert!(gone.scenario.options[0].places[0].ranges.is_empty());
+}
+
+#[test]
+fn ranges_of_a_list_move_with_its_items() {
+    let base = base();
+    let committed = "/option/0/place/0/committed";
+    let range = |n: usize| format!("/option/0/place/0/ranges/committed.{n}.rate.price/high");
+    let adds = [Edit::Add(committed.to_owned()), Edit::Add(committed.to_owned())];
+    let edits = adds.into_iter().chain([
+        set(&format!("{committed}/0/rate/price"), "3"),
+        set(&format!("{committed}/1/rate/price"), "4"),
+        set(&range(0), "5"),
+        set(&range(1), "6"),
+        Edit::Remove(format!("{committed}/0")),
+    ]);
+    let edited = of(&base, edits.collect()).unwrap();
+    let place = &edited.scenario.options[0].places[0];
+    let ranges: Vec<(&str, Option<Decimal>)> =
+        place.ranges.iter().map(|(key, it)| (key.as_str(), it.high)).collect();
+    assert_eq!(ranges, [("committed.0.rate.price", Some(6.into()))]);
+}
+
+/// Each way to pay, beside an option that stays as it is.
+const KINDS: [(&str, &str); 13] = [
+    ("on demand", "support = 0.1, availability = 0.999, obtainable = 0.9, on_demand = { price = 6 }"),
+    (
+        "reserved",
+        "on_demand = { price = 6 }, committed = [{ months = 2, gpus = \"best\", upfront = 90, rate = { price = 3, path = { by = \"decline\", yearly = 0.5 } } }]",
+    ),
+    (
+        "in blocks",
+        "on_demand = { price = 6 }, blocks = [{ gpus = 8, hours = 100, every_months = 1, first_month = 1, starts_at_hour = 9, rate = { price = 2 } }]",
+    ),
+    ("spot", "on_demand = { price = 6 }, spot = { rate = { price = 2 }, gpus = 4 }"),
+    ("cheaper hours", "on_demand = { price = 6 }, cheaper_hours = { from = 20, until = 6, factor = 0.5 }"),
+    ("by the token", "per_million_tokens = { price = 15 }"),
+    (
+        "under a spend commitment",
+        "on_demand = { price = 6 }, spend_rate = { price = 4, path = { by = \"decline\", yearly = 0.5 } }",
+    ),
+    ("owned", "on_demand = { price = 6 }, owned = { gpus = \"best\" }"),
+    (
+        "owned, of other kinds",
+        "on_demand = { price = 6 }, owned = { gpus = 24, refresh = { price_ratio = 1.1, performance_ratio = 1.5 }, machines = { life_years = 0.2, demand_charge = 5, fabric = { by = \"port\", price = 1250, per_node = 8 }, draw = { of = \"gpu\", idle_kw = 0.1, load_kw = 0.7, node_factor = 1.8 }, residual = { by = \"share\", share = 0.3 } } }",
+    ),
+    (
+        "leased",
+        "on_demand = { price = 6 }, owned = { gpus = 16, machines = { tenure = { nodes = \"leased\", price = 9000 } } }",
+    ),
+    (
+        "in a colocation",
+        "on_demand = { price = 6 }, owned = { gpus = 16, machines = { housing = { in = \"colocation\", price = 200, energy = \"included\" } } }",
+    ),
+    (
+        "ported",
+        "performance = 0.8, on_demand = { price = 4 }, porting = { releases_per_year = 2, ported_anew = 0.1, months_of_both = 1, meanwhile = { price = 6 } }",
+    ),
+    (
+        "moved, and others",
+        "on_demand = { price = 6 }, moved = [{ name = \"d\", rates = { of = \"aws\" }, gigabytes = 9000, every = \"month\", other_gigabytes = 500 }], others = [{ name = \"o\", amount = 5, per = \"month\" }]",
+    ),
+];
+
+/// What changes nothing where it does not apply, and why the form offers it all the same.
+const APPLIES_ELSEWHERE: [(&str, &str); 9] = [
+    ("/seed", "draws begin with it; the exact answer has none"),
+    ("/interruptible", "is of the work: it may run on spot, and move to cheaper hours"),
+    ("/within_hours", "is of the work: it may move to cheaper hours"),
+    ("/unserved_cost", "is of the work: it counts where hours may be missing"),
+    ("/tokens_per_hour", "is of the work: it counts where it is paid by the token"),
+    ("/demand/noise", "is of the work: a little noise is rounded away"),
+    ("/staff/one_more_per", "counts beyond the last step of people"),
+    ("/up_to_gpus", "a step of people that the machines do not reach"),
+    ("/people", "a step of people that the machines do not reach"),
+];
+
+/// All that is computed, without what only names something.
+fn figures(scenario: &Scenario) -> Option<Value> {
+    fn without_names(value: &mut Value) {
+        match value {
+            Value::Object(entries) => {
+                for name in ["name", "supplier", "serves", "formula", "warnings", "currency"] {
+                    entries.remove(name);
+                }
+                entries.values_mut().for_each(without_names);
+            }
+            Value::Array(items) => items.iter_mut().for_each(without_names),
+            _ => {}
+        }
+    }
+    let ranges: Vec<_> = inputs(scenario).into_iter().map(|it| (it.low, it.high)).collect();
+    let mut all = serde_json::to_value((scenario.compare().ok()?, ranges)).unwrap();
+    without_names(&mut all);
+    Some(all)
+}
+
+/// Other values that a field takes.
+fn others(field: &Field, text: &str) -> Vec<String> {
+    let number = |text: &str| text.parse::<Decimal>().ok();
+    if field.pointer.contains("/ranges/") && field.takes != Takes::Text {
+        // Lower and higher than anything that is entered above, as far as it can be so.
+        return ["0.01", "1.001", "0.99", "900000"].map(str::to_owned).to_vec();
+    }
+    match field.takes {
+        Takes::OneOf(words) => {
+            words.iter().map(|(word, _)| (*word).to_owned()).filter(|it| it != text).collect()
+        }
+        Takes::Path => vec!["-30 %".to_owned(), "1: 0.5".to_owned()],
+        Takes::Gpus => vec!["8".to_owned(), "40".to_owned(), "best".to_owned()],
+        Takes::Text | Takes::Names | Takes::DayOrNone => Vec::new(),
+        Takes::Whole | Takes::WholeOrNone => {
+            let own = text.parse::<u32>().unwrap_or(0);
+            [own + 1, own + 3, own / 2, own * 4].iter().map(ToString::to_string).collect()
+        }
+        Takes::Number | Takes::NumberOrNone | Takes::Percent | Takes::PercentOrNone => {
+            let own = number(text).unwrap_or_default();
+            let times = |tenths| own.multiply(Decimal::new(tenths, 1)).normalize().to_string();
+            vec![times(13), times(7), "0.5".to_owned(), "1.5".to_owned(), "3".to_owned()]
+        }
+    }
+}
+
+#[test]
+fn each_field_changes_a_figure_or_says_that_it_has_no_effect() {
+    let kind_of = |pointer: &str| -> String {
+        pointer.split('/').filter(|it| it.parse::<usize>().is_err()).collect::<Vec<_>>().join("/")
+    };
+    let (mut idle, mut works) = (Vec::new(), std::collections::BTreeSet::new());
+    for (kind, place) in KINDS {
+        let spend = if kind.contains("spend") { "spend = { per_hour = 40, months = 2 }" } else { "" };
+        let text = format!(
+            r#"
+months = 3
+[[work]]
+name = "w"
+demand = {{ shape = "swinging", base = 20, day_swing = 0.5, weekend = 0.4, noise = 0.2, seed = 3 }}
+interruptible = 0.4
+within_hours = 12
+unserved_cost = 9
+availability = 0.99
+tokens_per_hour = 300_000
+[[option]]
+name = "Asked about"
+{spend}
+place = [{{ {place} }}]
+[[option]]
+name = "As it is"
+place = [{{ availability = 0.999, on_demand = {{ price = 5 }} }}]
+"#
+        );
+        let base = read(&text).unwrap_or_else(|wrong| panic!("{kind}: {wrong:?}"));
+        let (before, tree) = (figures(&base).unwrap(), tree(&base));
+        for field in fields(&base).iter().filter(|it| !it.pointer.starts_with("/option/1")) {
+            let own = field.text_in(&tree);
+            let others = others(field, &own);
+            if others.is_empty() {
+                continue;
+            }
+            let counts = others.iter().filter(|it| **it != own).any(|other| {
+                let Ok(edited) = of(&base, vec![set(&field.pointer, other)]) else { return true };
+                if !edited.misread.is_empty() {
+                    return false;
+                }
+                let said = field.pointer.trim_start_matches('/').replace('/', ".");
+                // Another kind may ask for a field of its own.
+                let beside = said.rsplit_once('.').map_or(said.as_str(), |it| it.0);
+                match edited.scenario.compare() {
+                    Err(refused) => refused.0.iter().any(|it| it.field.starts_with(beside)),
+                    Ok(compared) => {
+                        let is_warned = |it: &crate::scenario::Finding| {
+                            it.field == said && it.message.contains("no effect")
+                        };
+                        compared.warnings.iter().any(is_warned)
+                            || figures(&edited.scenario).as_ref() != Some(&before)
+                    }
+                }
+            });
+            if counts {
+                works.insert(kind_of(&field.pointer));
+            } else {
+                idle.push((kind, field.pointer.clone()));
+            }
+        }
+    }
+    let applies = |pointer: &str| APPLIES_ELSEWHERE.iter().any(|(end, _)| pointer.ends_with(end));
+    let silent: Vec<_> = idle.iter().filter(|(_, pointer)| !applies(pointer)).collect();
+    assert!(silent.is_empty(), "these change nothing, and nothing says so: {silent:#?}");
+    for (end, why) in APPLIES_ELSEWHERE.iter().filter(|(end, _)| *end != "/seed") {
+        assert!(works.iter().any(|it| it.ends_with(end)), "{end} never changes anything, but {why}");
+    }
 }

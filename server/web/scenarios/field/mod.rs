@@ -6,7 +6,9 @@ mod place;
 mod question;
 mod work;
 
+use crate::money::Decimal;
 use crate::scenario::comparison::Scenario;
+use crate::scenario::uncertainty::{Input, inputs};
 
 /// A field of the form.
 #[derive(Clone, Debug)]
@@ -19,6 +21,26 @@ pub(super) struct Field {
     pub hint: &'static str,
     /// Folded away: few change it.
     pub is_rare: bool,
+    /// Of what is uncertain, what it is drawn between and who says so.
+    pub drawn: Option<Drawn>,
+}
+
+impl Field {
+    /// Itself, and those of its range.
+    fn with_range(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.drawn.iter().flat_map(|it| &it.fields))
+    }
+}
+
+/// What a field is drawn between.
+#[derive(Clone, Debug)]
+pub(super) struct Drawn {
+    pub low: Decimal,
+    pub high: Decimal,
+    /// None: it is usual for its kind.
+    pub source: Option<String>,
+    /// Its low, its high and its source; none of what stands for several numbers.
+    pub fields: Vec<Field>,
 }
 
 /// What can be entered.
@@ -67,7 +89,7 @@ pub(super) struct Section {
 
 impl Section {
     pub(super) fn fields(&self) -> impl Iterator<Item = &Field> {
-        self.parts.iter().flat_map(|it| &it.fields)
+        self.parts.iter().flat_map(|it| &it.fields).flat_map(Field::with_range)
     }
 
     /// What a field of it is called with what it belongs to: `Price of a node, Our own`.
@@ -84,7 +106,7 @@ impl Section {
 
 /// Every field there is.
 pub(super) fn fields(scenario: &Scenario) -> Vec<Field> {
-    sections(scenario).into_iter().flat_map(|it| it.parts).flat_map(|it| it.fields).collect()
+    sections(scenario).iter().flat_map(Section::fields).cloned().collect()
 }
 
 /// The form, from top to bottom.
@@ -101,7 +123,48 @@ pub(super) fn sections(scenario: &Scenario) -> Vec<Section> {
     for (at, option) in scenario.options.iter().enumerate() {
         sections.push(option::of_option(at, option, scenario, &money));
     }
+    let inputs = inputs(scenario);
+    for field in sections.iter_mut().flat_map(|it| &mut it.parts).flat_map(|it| &mut it.fields) {
+        let input = inputs.iter().find(|it| it.keys.contains(&field.pointer));
+        field.drawn = input.map(|it| drawn(field, it));
+    }
     sections
+}
+
+/// What a field is drawn between, and the fields in which that is changed.
+fn drawn(field: &Field, input: &Input) -> Drawn {
+    let (low, high, source) = (input.low, input.high, input.source.clone());
+    // A list or a table stands for several numbers.
+    let is_number =
+        matches!(field.takes, Takes::Number | Takes::NumberOrNone | Takes::Percent | Takes::PercentOrNone);
+    let Some(at) = ranges_of(&field.pointer).filter(|_| is_number) else {
+        return Drawn { low, high, source, fields: Vec::new() };
+    };
+    let takes = if input.in_percent { Takes::PercentOrNone } else { Takes::NumberOrNone };
+    let fields = [("low", "Low", takes), ("high", "High", takes), ("source", "Who says so", Takes::Text)];
+    let new = |(name, label, takes): (&str, &'static str, Takes)| Field {
+        pointer: format!("{at}/{name}"),
+        label,
+        unit: String::new(),
+        takes,
+        hint: "",
+        is_rare: true,
+        drawn: None,
+    };
+    Drawn { low, high, source, fields: fields.map(new).to_vec() }
+}
+
+/// Where the range of a number is stated, by the pointer of the number.
+pub(super) fn ranges_of(pointer: &str) -> Option<String> {
+    let parts: Vec<&str> = pointer.split('/').collect();
+    let of = match parts.as_slice() {
+        ["", "option", _, "place", _, _, ..] => 5,
+        ["", "work", _, _, ..] => 3,
+        ["", _, ..] => 1,
+        _ => return None,
+    };
+    let (whole, rest) = parts.split_at(of);
+    Some(format!("{}/ranges/{}", whole.join("/"), rest.join(".")))
 }
 
 /// Makes the fields that belong to one place of the document.
@@ -115,7 +178,7 @@ impl Maker<'_> {
     fn add(&mut self, name: &str, label: &'static str, takes: Takes, unit: &str, hint: &'static str) {
         let pointer = format!("{}/{name}", self.at);
         let unit = unit.replace("MONEY", self.money);
-        self.fields.push(Field { pointer, label, unit, takes, hint, is_rare: false });
+        self.fields.push(Field { pointer, label, unit, takes, hint, is_rare: false, drawn: None });
     }
 
     fn rare(&mut self, name: &str, label: &'static str, takes: Takes, unit: &str, hint: &'static str) {

@@ -142,7 +142,7 @@ pub(super) fn of_place(pointer: &str, (at, count): (usize, usize), place: &Place
         let mut of = maker("/porting");
         of.add("engineer_weeks", "Takes", Takes::Number, "weeks of an engineer", "");
         of.add("loaded_cost", "An engineer a year", Takes::Number, "MONEY", "Full-time, with everything.");
-        let hint = "It stands beside the total and is not multiplied with it.";
+        let hint = "If it fails, what it took is lost and another option does the work. The total is what is expected.";
         of.add("chance", "Works at all with a chance of", Takes::Percent, "%", hint);
         of.rare("releases_per_year", "Releases", Takes::Number, "a year", "Each takes a part of it anew.");
         of.rare("ported_anew", "Ported anew with each", Takes::Percent, "%", "");

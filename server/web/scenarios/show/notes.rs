@@ -111,11 +111,11 @@ pub(super) fn section_id(pointer: &str) -> String {
 
 /// An id of a field; it holds nothing that a selector would take for something.
 pub(super) fn id(pointer: &str) -> String {
-    format!("f{}", pointer.replace('/', "-"))
+    format!("f{}", pointer.replace(['/', '.'], "-"))
 }
 
 pub(super) fn note_id(pointer: &str) -> String {
-    format!("n{}", pointer.replace('/', "-"))
+    format!("n{}", pointer.replace(['/', '.'], "-"))
 }
 
 #[cfg(test)]

@@ -1,0 +1,183 @@
+//! What would turn the answer, with sizes decided anew at each value that is tried.
+//!
+//! Where no size is left open, the model of the answer says exactly at which value of an input another option becomes the
+//! cheapest. A base that may be as large as costs least is another one at another price: the answer turns later where the
+//! cheapest option adapts, and earlier where another one does. There the comparison itself is asked, at ever closer values.
+
+use super::lead::{DIGITS, HALVINGS, Lead, REACH, Turn};
+use super::model::float;
+use super::{Input, changed};
+use crate::money::Decimal;
+use crate::scenario::comparison::{Comparison, Demands, Gpus, Scenario};
+use crate::scenario::profile::Shape;
+
+/// Numbers that would turn the answer, of which so many are told.
+const TOLD: usize = 3;
+/// Halvings of what is decided anew each time: five digits.
+const CLOSE: u32 = 18;
+
+/// A comparison that can be asked at other values.
+struct Anew<'a> {
+    scenario: &'a Scenario,
+    /// Without the hours that it asks for, which no input changes.
+    light: Scenario,
+    demands: Demands,
+    comparison: &'a Comparison,
+    cheapest: usize,
+}
+
+/// Those that turn the answer with the smallest change, nearest first. The lead has what the model says of each.
+pub fn turns(scenario: &Scenario, comparison: &Comparison, lead: &Lead, inputs: &[Input]) -> Vec<Turn> {
+    let mut light = scenario.clone();
+    for work in &mut light.work {
+        work.demand = Shape::Hours { gpus: Vec::new() };
+    }
+    let demands = scenario.demands();
+    let anew = Anew { scenario, light, demands, comparison, cheapest: lead.cheapest };
+    let modeled = |input: &Input| lead.turns.iter().find(|it| it.input.keys == input.keys);
+    // The nearest by the model first, so that the others are looked at only as far as those are away.
+    let mut order: Vec<&Input> = lead.turns.iter().map(|it| &it.input).collect();
+    order.extend(inputs.iter().filter(|it| modeled(it).is_none()));
+    let mut found: Vec<(f64, Turn)> = Vec::new();
+    for input in order {
+        let within = found.get(TOLD - 1).map_or(1.0, |(step, _)| *step);
+        let turn = if anew.decides(input) {
+            anew.turn(input, within, modeled(input))
+        } else {
+            modeled(input).map(|it| (step_of(input, it.value), it.clone()))
+        };
+        found.extend(turn.filter(|(step, _)| *step <= within));
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.input.label.cmp(&b.1.input.label)));
+        found.truncate(TOLD);
+    }
+    found.into_iter().map(|(_, turn)| turn).collect()
+}
+
+/// How far a value is from an input's own: 1 is as far as is looked.
+fn step_of(input: &Input, value: Decimal) -> f64 {
+    let ratio = float(value) / float(input.value);
+    if ratio > 0.0 { (ratio.ln() / REACH.ln()).abs() } else { f64::INFINITY }
+}
+
+impl Anew<'_> {
+    /// Whether an option that it is a part of has a size that costs least, or spot, which is taken where it costs less.
+    fn decides(&self, input: &Input) -> bool {
+        // A price list has no exact answer at another value, and decides nothing.
+        let is_list = input.keys.iter().any(|it| it.ends_with("/rates/of"));
+        let is_open = |at: &usize| {
+            self.scenario.options[*at].places.iter().any(|place| {
+                let is_owned = place.owned.as_ref().is_some_and(|it| it.gpus == Gpus::Best);
+                is_owned || place.spot.is_some() || place.committed.iter().any(|it| it.gpus == Gpus::Best)
+            })
+        };
+        !is_list && self.options_of(input).iter().any(is_open)
+    }
+
+    /// The options that an input is a part of.
+    fn options_of(&self, input: &Input) -> Vec<usize> {
+        let option = |key: &String| key.strip_prefix("/option/")?.split('/').next()?.parse::<usize>().ok();
+        let named: Option<Vec<usize>> = input.keys.iter().map(option).collect();
+        // What stands nowhere in particular is a part of all.
+        named.unwrap_or_else(|| (0..self.scenario.options.len()).collect())
+    }
+
+    /// The option that costs less than the cheapest with an input at another value; none where it stays the cheapest.
+    fn overtaken(&self, input: &Input, value: Decimal) -> Option<usize> {
+        let mut scenario = changed(&self.light, input, value)?;
+        for (work, entered) in scenario.work.iter_mut().zip(&self.scenario.work) {
+            work.demand = entered.demand.clone();
+        }
+        let of = self.options_of(input);
+        let worth = scenario.present_values_anew((&self.demands, self.comparison), &of).ok()?;
+        let able = worth.iter().enumerate().filter(|(_, (_, is_able))| *is_able);
+        let (best, least) = able.map(|(at, (worth, _))| (at, *worth)).min_by_key(|(_, worth)| *worth)?;
+        let own = worth.get(self.cheapest).filter(|(_, is_able)| *is_able);
+        let is_lost = best != self.cheapest && own.is_none_or(|(worth, _)| least < *worth);
+        is_lost.then_some(best)
+    }
+
+    /// The closest value at which the lead is lost, within so many steps, and how far away it is.
+    fn turn(&self, input: &Input, within: f64, modeled: Option<&Turn>) -> Option<(f64, Turn)> {
+        let own = float(input.value);
+        let value_at = |way: f64, step: f64| {
+            let value = own * REACH.powf(way * step);
+            let value = value.max(float(input.least)).min(float(input.most));
+            let value = Decimal::parse(format!("{value:.12}").as_bytes()).unwrap_or_default();
+            value.significant(DIGITS + 3).normalize()
+        };
+        let lost = |way: f64, step: f64| self.overtaken(input, value_at(way, step));
+        let mut closest: Option<(f64, Turn)> = None;
+        for way in [-1.0, 1.0] {
+            let until = closest.as_ref().map_or(within, |(step, _)| *step);
+            // Where the model says that it is lost, or as far as is looked: in between it may be lost and won again.
+            let guess = modeled.filter(|it| (it.value > input.value) == (way > 0.0));
+            let guess = guess.map(|it| step_of(input, it.value) * 1.01).filter(|step| *step < until);
+            let mut tried = guess.into_iter().chain([until]);
+            let Some((mut high, mut to)) = tried.find_map(|step| Some((step, lost(way, step)?))) else {
+                continue;
+            };
+            let mut low = 0.0;
+            for _ in 0..CLOSE.min(HALVINGS) {
+                let middle = f64::midpoint(low, high);
+                match lost(way, middle) {
+                    Some(other) => (high, to) = (middle, other),
+                    None => low = middle,
+                }
+            }
+            let value = value_at(way, high).significant(DIGITS).normalize();
+            closest = Some((high, Turn { input: input.clone(), value, to }));
+        }
+        closest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Answer;
+    use crate::scenario::file::read;
+
+    /// Demand that swings, reserved as is best, on machines as many as are best, and on demand alone.
+    const TEXT: &str = r#"
+months = 12
+[[work]]
+name = "w"
+demand = { shape = "between", low = 10, high = 90 }
+[[option]]
+name = "On demand"
+place = [{ supplier = "A", on_demand = { price = 6 } }]
+[[option]]
+name = "Reserved"
+place = [{ supplier = "B", on_demand = { price = 7 }, committed = [{ months = 12, gpus = "best", rate = { price = 3 } }] }]
+[[option]]
+name = "Our own"
+place = [{ supplier = "C", on_demand = { price = 7 }, owned = { gpus = "best" } }]
+"#;
+
+    #[test]
+    fn the_answer_turns_where_it_does_with_sizes_that_are_best_there() {
+        let scenario = read(TEXT).unwrap();
+        let answer = Answer::of(&scenario).unwrap();
+        let lead = answer.lead.as_ref().unwrap();
+        assert_eq!((lead.cheapest, lead.turns.is_empty()), (1, false));
+        for turn in &lead.turns {
+            // A little before and a little after it, everything decided anew.
+            let cheapest = |thousandths: i64| {
+                let value = turn.input.value
+                    + (turn.value - turn.input.value).multiply(Decimal::new(thousandths.into(), 3));
+                changed(&scenario, &turn.input, value).unwrap().compare().unwrap().cheapest
+            };
+            assert_eq!(cheapest(990), Some(1), "{} {}", turn.input.label, turn.value);
+            assert_eq!(cheapest(1010), Some(turn.to), "{} {}", turn.input.label, turn.value);
+        }
+        // The reservation gets smaller as it gets dearer, so that it is overtaken later than at the size of today.
+        let at = |label: &str| {
+            lead.turns.iter().find(|it| it.input.label == label).map(|it| float(it.value)).unwrap()
+        };
+        let model = super::super::Model::new(&scenario, &answer.comparison, &super::super::inputs(&scenario));
+        let held = super::super::lead::lead(&answer.comparison, &model).unwrap();
+        let held =
+            held.turns.iter().find(|it| it.input.label == "Commitment, B").map(|it| float(it.value)).unwrap();
+        assert!(at("Commitment, B") > held * 1.005, "{} {held}", at("Commitment, B"));
+    }
+}
