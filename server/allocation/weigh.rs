@@ -63,11 +63,7 @@ impl WeighedIn {
         if rate.is_none() && !self.without_rate.contains(from) {
             self.without_rate.push(from.clone());
         }
-        // A weight is a proportion: of a cost with more digits than there is room for, the first forty decide it.
-        rate.map_or(Decimal::ZERO, |used| {
-            let rounded = || cost.significant(40).multiply(used.rate.significant(30));
-            cost.checked_multiply(used.rate).unwrap_or_else(|_| rounded())
-        })
+        rate.map_or(Decimal::ZERO, |used| used.convert(cost))
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Spend {
     period: Period,
 
     /// What to group by: provider, account, service, region, accelerator, pricing, category, commitment-status,
-    /// sku, resource, day, month, tag:KEY.
+    /// usage-type, sku, resource, day, month, tag:KEY.
     #[arg(long, default_value = "service")]
     by: Grouping,
 
@@ -77,6 +77,8 @@ struct Dimensions {
     category: Vec<String>,
     #[arg(long)]
     commitment_status: Vec<String>,
+    #[arg(long)]
+    usage_type: Vec<String>,
     #[arg(long)]
     sku: Vec<String>,
     #[arg(long)]
@@ -157,6 +159,7 @@ impl Spend {
             (Grouping::Pricing, flags.pricing),
             (Grouping::Category, flags.category),
             (Grouping::CommitmentStatus, flags.commitment_status),
+            (Grouping::UsageType, flags.usage_type),
             (Grouping::Sku, flags.sku),
             (Grouping::Resource, flags.resource),
         ];

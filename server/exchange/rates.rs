@@ -43,6 +43,15 @@ pub struct Used {
     pub source: String,
 }
 
+impl Used {
+    /// What an amount is worth. Exact, but of a product with more digits than there is room for (76): that of the first
+    /// forty of the amount and thirty of the rate.
+    pub fn convert(&self, amount: Decimal) -> Decimal {
+        let rounded = || amount.significant(40).multiply(self.rate.significant(30));
+        amount.checked_multiply(self.rate).unwrap_or_else(|_| rounded())
+    }
+}
+
 impl Rates {
     pub fn new(rates: Vec<Rate>) -> Self {
         Self(rates)
@@ -148,6 +157,17 @@ mod tests {
     fn find(rates: &Rates, month: &str, from: &str, into: &str) -> Option<(String, String)> {
         let found = rates.find(month.parse().unwrap(), &Currency::exactly(from), &Currency::exactly(into));
         found.map(|used| (used.rate.to_string(), used.source))
+    }
+
+    #[test]
+    fn a_product_with_too_many_digits_is_rounded_not_refused() {
+        let rates = rates(&[("2026-09", "EUR", "USD", "1.0843000000000000000000000001")]);
+        let [eur, usd] = ["EUR", "USD"].map(Currency::exactly);
+        let found = rates.find("2026-09".parse().unwrap(), &eur, &usd).unwrap();
+        let long = format!("0.{}", "7".repeat(30)).parse::<Decimal>().unwrap();
+        assert_eq!(found.convert(long), long.multiply(found.rate));
+        let longer = long.multiply(long);
+        assert_eq!(found.convert(longer), longer.significant(40).multiply(found.rate));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sqlx::PgConnection;
 
 use super::as_of::{Error, as_of};
+use super::compared::SameDays;
 use super::label::with_visible_ends;
 use super::question::SHARED;
 use super::{Answers, Grouping, Question};
@@ -23,6 +24,8 @@ pub(super) struct Basis {
     pub rates: Arc<Rates>,
     /// What amounts are converted into: what was asked for, else the reporting currency. `None`: they stay as they are.
     pub into: Option<Currency>,
+    /// How far a period has come that is not over: so far it is compared with the one before.
+    pub same_days: Option<Arc<SameDays>>,
     pub allocation: Arc<Allocation>,
 }
 

@@ -124,8 +124,18 @@ pub(super) async fn denominate(
         return Ok(Denominated { denomination: Some(Denomination::Only(into)), others });
     }
     let asked = billed.iter().filter(|(_, currency, _)| is_asked(currency));
+    let mut pairs: Vec<(BillingMonth, &Currency)> =
+        asked.map(|(month, currency, _)| (*month, currency)).collect();
+    // What days are compared with may lie in the month before, of which a filter of days leaves nothing.
+    if question.days_before().is_some() {
+        let months = || question.period.previous().months().chain(question.period.months());
+        let known: Vec<&Currency> = pairs.iter().map(|(_, currency)| *currency).collect();
+        pairs = known.into_iter().flat_map(|currency| months().map(move |month| (month, currency))).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+    }
     let mut used: Vec<Used> =
-        asked.filter_map(|(month, currency, _)| basis.rates.find(*month, currency, &into)).collect();
+        pairs.into_iter().filter_map(|(month, currency)| basis.rates.find(month, currency, &into)).collect();
     // A converted answer has a total even where no rate converts any of it: nothing, and what is missing. SQL wants
     // one rate at least to join.
     if used.is_empty() {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::compared::Compared;
 use super::denomination::Unconverted;
 use super::{CostBasis, Filter, Grouping, Question, Spend};
 use crate::exchange::Used;
@@ -12,6 +13,8 @@ use crate::money::Currency;
 pub struct Footing {
     pub sequence: i64,
     pub cost: CostBasis,
+    /// What previous figures are: all of the period before, or the same days of it.
+    pub compared: Compared,
     /// Null where nothing was billed.
     pub currency: Option<Currency>,
     /// Currencies of the period that are in none of the figures.
@@ -33,6 +36,7 @@ impl From<&Spend> for Footing {
         Self {
             sequence: spend.sequence,
             cost: spend.cost,
+            compared: spend.compared.clone(),
             currency: spend.currency.clone(),
             other_currencies: spend.other_currencies.clone(),
             only: spend.only.clone(),

@@ -14,6 +14,7 @@ mod changes;
 mod chargeback;
 mod charges;
 mod cluster;
+mod compared;
 mod consequences;
 mod denomination;
 mod effects;
@@ -68,6 +69,7 @@ pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
 pub use cluster::{
     Cloud, ClusterReport, HourChain, InCurrency, MonthOfCluster, PaidElsewhere, rates_of_months,
 };
+pub use compared::Compared;
 pub use denomination::Unconverted;
 pub use effects::{Effect, effects};
 pub use events::{Event, EventOf, events};
@@ -93,7 +95,7 @@ pub use line::{Figures, Whole};
 pub use machines::Machine;
 pub use merges::{Merge, Merged, merges};
 pub use over_time::{Bucket, Days, Series, Step, over_time};
-pub use overview::{MonthOfProvider, Overview, ProviderDays, SameDays, State, overview};
+pub use overview::{MonthOfProvider, Overview, ProviderDays, State, UpToSameDay, overview};
 pub use owned_price::{OwnedPart, OwnedPrice};
 pub use owner::Owner;
 pub use paid_prices::{PaidPrice, PaidPrices};

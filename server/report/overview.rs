@@ -1,17 +1,18 @@
 //! The overview: the latest month beside the one before it, and what needs attention. Every figure is one of
 //! [`Spend`], so that the page and those it leads to never disagree.
 
-use chrono::{Datelike, NaiveDate};
+use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::attention::{Attention, attention};
+use super::compared::Compared;
 use super::over_time::{Bucket, Series, Step};
 use super::standing::Standing;
 use super::{Answers, CostBasis, Error, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange;
-use crate::money::{Currency, Decimal, Money};
+use crate::money::{Currency, Money};
 use crate::onprem::Months;
 use crate::period::{BillingMonth, Period};
 
@@ -26,12 +27,14 @@ pub struct Overview {
     /// The last usage day that is stated, where the month is not whole.
     pub through: Option<NaiveDate>,
     /// Null where the month is whole: then months are compared.
-    pub up_to_same_day: Option<SameDays>,
+    pub up_to_same_day: Option<UpToSameDay>,
     /// Who bills the latest month, and how final it is.
     pub states: Vec<State>,
     /// The same of the month before.
     pub previous_states: Vec<State>,
     pub by_provider: Spend,
+    /// All of the month before.
+    pub previous_by_provider: Spend,
     pub by_accelerator: Spend,
     pub previous_by_accelerator: Spend,
     pub months: Vec<MonthOfProvider>,
@@ -46,10 +49,9 @@ pub struct Overview {
     pub attention: Vec<Attention>,
 }
 
-/// Usage days of the month and the same days of the month before: each provider up to the last day it states.
-/// What belongs to no day (tax, fees, subscriptions) is on neither side.
+/// The month so far and what of the month before it is compared with: see [`Compared`].
 #[derive(Clone, Debug, Serialize)]
-pub struct SameDays {
+pub struct UpToSameDay {
     pub current: Money,
     pub previous: Money,
     pub providers: Vec<ProviderDays>,
@@ -113,6 +115,8 @@ pub async fn overview(
     let by_provider = answers.spend(db, &question).await?;
     let sequence = by_provider.sequence;
     question.sequence = Some(sequence);
+    let whole = Question { period: previous.into(), ..question.clone() };
+    let previous_by_provider = answers.spend(db, &whole).await?;
 
     let of_year = Question { period: year, ..question.clone() };
     let spend_of_year = answers.spend(db, &of_year).await?;
@@ -128,13 +132,9 @@ pub async fn overview(
     let known = if sees_everything { year } else { both };
     let standing = answers.standing(db, known, viewer, sequence).await?;
     let states = states_of(month, &standing);
-    let through = through(month, &states);
-    let up_to_same_day = if through.is_some() {
-        let by_day =
-            Question { period: both, by: Grouping::Day, then: Some(Grouping::Provider), ..question.clone() };
-        same_days(month, &answers.spend(db, &by_day).await?, &states, &currency)
-    } else {
-        None
+    let (through, up_to_same_day) = match &by_provider.compared {
+        Compared::SameDays { through, .. } => (Some(*through), same_days(&by_provider, &states)),
+        _ => (None, None),
     };
     let attention = if sees_everything {
         attention(db, answers, year, &standing, &currency, (clusters, today)).await?
@@ -149,6 +149,7 @@ pub async fn overview(
         states,
         previous_states: states_of(previous, &standing),
         by_provider,
+        previous_by_provider,
         by_accelerator,
         previous_by_accelerator,
         months: cells(&series, &currency),
@@ -181,42 +182,22 @@ fn last_day(month: BillingMonth) -> NaiveDate {
     end.pred_opt().unwrap_or(end)
 }
 
-/// How far a month has come; `None` where every provider that states days states all of them.
-fn through(month: BillingMonth, states: &[State]) -> Option<NaiveDate> {
-    let days = || states.iter().filter_map(|state| state.through);
-    if days().all(|day| day == last_day(month)) { None } else { days().max() }
-}
-
-/// Sums of the days of two months, up to the day of the month that each provider has come to.
-fn same_days(month: BillingMonth, by_day: &Spend, states: &[State], currency: &Currency) -> Option<SameDays> {
-    let money = |amount| Money { amount, currency: currency.clone() };
-    let sum = |provider: &str, month: BillingMonth, number: u32| -> Decimal {
-        let is_counted =
-            |key: &str| key.parse::<NaiveDate>().is_ok_and(|day| month.contains(day) && day.day() <= number);
-        let days = by_day.groups.iter().filter(|day| day.key.as_deref().is_some_and(is_counted));
-        let of_provider = days.flat_map(|day| &day.groups);
-        of_provider
-            .filter(|group| group.key.as_deref().unwrap_or_default() == provider)
-            .map(|group| group.cost.amount)
-            .sum()
-    };
-    let providers: Vec<ProviderDays> = states
-        .iter()
-        .filter_map(|state| {
-            let through = state.through?;
-            Some(ProviderDays {
-                provider: state.provider.clone(),
-                through,
-                current: money(sum(&state.provider, month, through.day())),
-                previous: money(sum(&state.provider, month.previous(), through.day())),
-            })
+/// The month so far beside what it is compared with, and how far each provider has come.
+fn same_days(by_provider: &Spend, states: &[State]) -> Option<UpToSameDay> {
+    let of_state = |state: &State| {
+        let mut groups = by_provider.groups.iter();
+        let group = groups.find(|group| group.key.as_deref().unwrap_or_default() == state.provider)?;
+        Some(ProviderDays {
+            provider: state.provider.clone(),
+            through: state.through?,
+            current: group.cost.clone(),
+            previous: group.previous.clone()?,
         })
-        .collect();
-    let total = |side: fn(&ProviderDays) -> Decimal| money(providers.iter().map(side).sum());
-    (!providers.is_empty()).then(|| SameDays {
-        current: total(|days| days.current.amount),
-        previous: total(|days| days.previous.amount),
-        providers: providers.clone(),
+    };
+    Some(UpToSameDay {
+        current: by_provider.total.clone()?,
+        previous: by_provider.previous.clone()?,
+        providers: states.iter().filter_map(of_state).collect(),
     })
 }
 

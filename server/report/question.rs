@@ -36,6 +36,8 @@ pub enum Grouping {
     Category,
     /// FOCUS CommitmentDiscountStatus: whether what a commitment cost was used.
     CommitmentStatus,
+    /// What is metered: the instance type, where there is none the meter, and where a bill names neither the SKU.
+    UsageType,
     Sku,
     Resource,
     Day,
@@ -225,7 +227,7 @@ impl CostBasis {
 
 impl Grouping {
     /// Every dimension that can be asked for by name.
-    pub const FIXED: [Self; 21] = [
+    pub const FIXED: [Self; 22] = [
         Self::Provider,
         Self::Account,
         Self::Service,
@@ -234,6 +236,7 @@ impl Grouping {
         Self::Pricing,
         Self::Category,
         Self::CommitmentStatus,
+        Self::UsageType,
         Self::Sku,
         Self::Resource,
         Self::Day,
@@ -260,6 +263,7 @@ impl Grouping {
             Self::Pricing => "Pricing".into(),
             Self::Category => "Charge category".into(),
             Self::CommitmentStatus => "Commitment status".into(),
+            Self::UsageType => "Usage type".into(),
             Self::Sku => "SKU".into(),
             Self::Resource => "Resource".into(),
             Self::Day => "Day".into(),
@@ -372,6 +376,7 @@ impl fmt::Display for Grouping {
             Self::Tag(key) => write!(f, "tag:{key}"),
             Self::CostCentre => f.write_str("cost-centre"),
             Self::CommitmentStatus => f.write_str("commitment-status"),
+            Self::UsageType => f.write_str("usage-type"),
             Self::ModelSize => f.write_str("model-size"),
             Self::Pool => f.write_str("pool"),
             Self::PoolPart => f.write_str("pool-part"),
@@ -389,8 +394,8 @@ impl FromStr for Grouping {
         }
         Self::FIXED.into_iter().find(|grouping| grouping.to_string() == text).ok_or_else(|| ParseQuestionError {
             found: text.to_owned(),
-            expected: "provider, account, service, region, accelerator, pricing, category, commitment-status, sku, resource, \
-                       day, month, team, project, experiment, cost-centre, environment, model-size, workload, pool, rule, \
+            expected: "provider, account, service, region, accelerator, pricing, category, commitment-status, usage-type, sku, \
+                       resource, day, month, team, project, experiment, cost-centre, environment, model-size, workload, pool, rule, \
                        tag:KEY",
         })
     }

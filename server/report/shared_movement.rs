@@ -124,6 +124,7 @@ impl Movement {
             region: String::new(),
             category: String::new(),
             accelerator: None,
+            shared: None,
             previous,
             cost,
             change,

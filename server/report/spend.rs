@@ -8,6 +8,7 @@ use sqlx::PgConnection;
 
 use super::as_of::Error;
 use super::basis::{Basis, Names};
+use super::compared::Compared;
 use super::denomination::Unconverted;
 use super::sums::{Figures, Sum, Sums};
 use super::{Answers, CostBasis, Grouping, Question, Sort, SortBy};
@@ -31,8 +32,10 @@ pub struct Spend {
     pub by: Grouping,
     pub then: Option<Grouping>,
     pub total: Option<Money>,
-    /// Of the period before; null for days and months, which are not compared.
+    /// Of what it is compared with; null for days and months, which are not.
     pub previous: Option<Money>,
+    /// What that is: all of the period before, or the same days of it.
+    pub compared: Compared,
     /// Hours paid for.
     pub accelerator_hours: Decimal,
     /// Hours of accelerators that are owned, in none of the above.
@@ -117,6 +120,7 @@ pub(super) fn answer(
         then: question.then.clone(),
         total: None,
         previous: None,
+        compared: Compared::of(question, basis.same_days.as_deref()),
         accelerator_hours: Decimal::ZERO,
         owned_hours: Decimal::ZERO,
         cost_per_accelerator_hour: None,

@@ -3,11 +3,13 @@
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::basis::Basis;
+use super::compared::SameDays;
 use super::denomination::{Denomination, LeftOut, denominate, left_out};
 use super::sql::{Column, Measure, Rows, Source};
 use super::{Grouping, Question};
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
 
 /// What an answer is made from.
 #[derive(Clone, Debug)]
@@ -97,7 +99,11 @@ async fn groups(
     denomination: &Denomination,
     source: Source,
 ) -> sqlx::Result<Vec<Sum>> {
-    let compared = if question.by.is_time() { question.period } else { question.period.previous() };
+    let apart = Apart::of(question, basis);
+    // Of the period before what is compared whole, up to where that is read by itself.
+    let before = apart.as_ref().map_or(question.period.first(), |apart| apart.since(question));
+    let is_alone = question.by.is_time() || before == question.period.previous().first();
+    let compared = if is_alone { question.period } else { question.period.previous() };
     let rows = Rows {
         question,
         basis,
@@ -115,17 +121,17 @@ async fn groups(
         None => query.push("null"),
     };
     query.push(" as inside");
-    for (name, sum, comparison) in [
-        ("cost", rows.amount("cost"), ">="),
-        ("previous", rows.amount("cost"), "<"),
-        ("part_seconds", rows.sum("part_seconds"), ">="),
-        ("accelerator_cost", rows.amount("accelerator_cost"), ">="),
-        ("owned_seconds", rows.sum("owned_seconds"), ">="),
-        ("owned_cost", rows.amount("owned_cost"), ">="),
-        ("unused_cost", rows.amount("unused_cost"), ">="),
+    for (name, sum, comparison, day) in [
+        ("cost", rows.amount("cost"), ">=", first_day),
+        ("previous", rows.amount("cost"), "<", before.first_day()),
+        ("part_seconds", rows.sum("part_seconds"), ">=", first_day),
+        ("accelerator_cost", rows.amount("accelerator_cost"), ">=", first_day),
+        ("owned_seconds", rows.sum("owned_seconds"), ">=", first_day),
+        ("owned_cost", rows.amount("owned_cost"), ">=", first_day),
+        ("unused_cost", rows.amount("unused_cost"), ">=", first_day),
     ] {
         query.push(format!(", coalesce(sum({sum}) filter (where c.billing_month {comparison} "));
-        query.push_bind(first_day);
+        query.push_bind(day);
         query.push(format!("), 0) as {name}"));
     }
     let mut columns = vec![Column::Value("key", &question.by)];
@@ -143,7 +149,7 @@ async fn groups(
     if question.then.is_some() {
         query.push(", 2");
     }
-    let rows = query.build().fetch_all(db).await?;
+    let rows = query.build().fetch_all(&mut *db).await?;
     let mut groups: Vec<Sum> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for row in rows {
@@ -167,11 +173,97 @@ async fn groups(
             groups[place].inside.push(Sum { key, figures, ..Sum::default() });
         }
     }
+    if let Some(apart) = apart.filter(|_| !question.by.is_time()) {
+        for (key, inside, previous) in apart.sums(db, question, basis, denomination).await? {
+            let figures = Figures { previous, ..Figures::default() };
+            let place = *places.entry(key.clone()).or_insert_with(|| {
+                groups.push(Sum { key, ..Sum::default() });
+                groups.len() - 1
+            });
+            groups[place].figures += figures;
+            if question.then.is_none() {
+                continue;
+            }
+            match groups[place].inside.iter_mut().find(|known| known.key == inside) {
+                Some(known) => known.figures += figures,
+                None => groups[place].inside.push(Sum { key: inside, figures, ..Sum::default() }),
+            }
+        }
+    }
     for group in &mut groups {
         order(&mut group.inside, question.then.as_ref());
     }
     order(&mut groups, Some(&question.by));
     Ok(groups)
+}
+
+/// What is compared with, where it is not all of the period before: it is read by itself.
+pub(super) enum Apart<'a> {
+    /// The days that the period has come to itself.
+    SameDays(&'a SameDays),
+    /// What is asked of the days before those that are asked for.
+    DaysBefore(Box<Question>),
+}
+
+impl<'a> Apart<'a> {
+    pub fn of(question: &Question, basis: &'a Basis) -> Option<Self> {
+        let same_days = || basis.same_days.as_deref().map(Self::SameDays);
+        question.days_before().map(|asked| Self::DaysBefore(Box::new(asked))).or_else(same_days)
+    }
+
+    /// From which month on the period before is read by itself.
+    pub fn since(&self, question: &Question) -> BillingMonth {
+        match self {
+            Self::SameDays(same_days) => same_days.since,
+            Self::DaysBefore(_) => question.period.previous().first(),
+        }
+    }
+
+    /// The rows of it, from the coarsest that have days.
+    pub async fn rows<'r>(
+        &'r self,
+        db: &mut PgConnection,
+        question: &'r Question,
+        basis: &'r Basis,
+        denomination: &'r Denomination,
+    ) -> sqlx::Result<(Rows<'r>, Option<&'r SameDays>)> {
+        let (asked, last, same_days) = match self {
+            Self::SameDays(same_days) => (question, question.period.previous().last(), Some(*same_days)),
+            Self::DaysBefore(asked) => (&**asked, question.period.last(), None),
+        };
+        let by_day = asked.dimensions().chain([&Grouping::Day]);
+        let source = rollup_of(db, by_day, &basis.visible).await?;
+        let denomination = Some(denomination);
+        let first = self.since(question);
+        Ok((Rows { question: asked, basis, source, denomination, first, last }, same_days))
+    }
+
+    /// What each group, and each within a group, cost.
+    async fn sums(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        basis: &Basis,
+        denomination: &Denomination,
+    ) -> sqlx::Result<Vec<(Option<String>, Option<String>, Decimal)>> {
+        let (rows, same_days) = self.rows(db, question, basis, denomination).await?;
+        let mut query = QueryBuilder::<Postgres>::new("select ");
+        query.push(rows.value("key", &question.by));
+        query.push(" as key, ");
+        match &question.then {
+            Some(then) => query.push(rows.value("inside", then)),
+            None => query.push("null"),
+        };
+        query.push(format!(" as inside, sum({}) as cost", rows.amount("cost")));
+        let mut columns = vec![Column::Value("key", &question.by)];
+        columns.extend(question.then.as_ref().map(|then| Column::Value("inside", then)));
+        rows.push_up_to(&mut query, same_days, &[Measure::Cost], &columns);
+        query.push(" group by 1, 2");
+        let rows = query.build().fetch_all(db).await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get("key")?, row.try_get("inside")?, row.try_get("cost")?)))
+            .collect()
+    }
 }
 
 /// Largest first, time in its order.
@@ -220,6 +312,7 @@ pub(super) async fn items_source_of<'a>(
         | Grouping::Pricing
         | Grouping::Category
         | Grouping::CommitmentStatus
+        | Grouping::UsageType
         | Grouping::Sku => true,
         other => is_of_charged(other),
     };

@@ -67,12 +67,6 @@ pub fn absent_currency<'a>(asked: &'a Asked, footing: &Footing) -> Option<&'a Cu
     asked.currency.as_ref().filter(|_| is_alone && !footing.other_currencies.is_empty())
 }
 
-/// What a period is compared with, as a label: `Against October 2026`.
-pub fn against(period: Period, goes_on: bool) -> String {
-    let previous = period.previous().name();
-    if goes_on { format!("Against all of {previous}") } else { format!("Against {previous}") }
-}
-
 /// Periods around one that people ask for.
 pub fn periods(period: Period, during: impl Fn(Period) -> String) -> Vec<Choice> {
     period.around().into_iter().map(|it| (it.name(), during(it), it == period)).collect()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use chrono::{DateTime, Datelike, Utc};
+use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
 use super::error::{Error, Result};
@@ -356,16 +356,10 @@ impl Shown {
         if self.overview.through.is_some() { format!("{name} so far") } else { name }
     }
 
-    /// The days that are compared: those of all providers, or of each its own.
-    fn days(&self) -> String {
-        let days = self.overview.up_to_same_day.iter().flat_map(|days| &days.providers);
-        let mut last: Vec<u32> = days.map(|days| days.through.day()).collect();
-        last.dedup();
-        match last[..] {
-            [1] => "Day 1".to_owned(),
-            [only] => format!("Days 1 to {only}"),
-            _ => "Days so far".to_owned(),
-        }
+    /// All of the month before, of a provider.
+    fn whole_before(&self, group: &Group) -> Decimal {
+        let mut before = self.overview.previous_by_provider.groups.iter();
+        before.find(|it| it.key == group.key).map(|it| it.cost.amount).unwrap_or_default()
     }
 
     fn file(&self, suffix: &str) -> String {

@@ -81,11 +81,10 @@ impl Asked {
                     let (dimension, leaves_out) =
                         name.strip_prefix("not:").map_or((name, false), |rest| (rest, true));
                     let dimension = dimension.parse().map_err(|_| {
+                        let known = Grouping::FIXED.map(|it| it.to_string()).join(", ");
                         Error::BadRequest(format!(
-                            "{name} is no dimension to filter by. There are provider, account, service, \
-                             region, accelerator, pricing, category, commitment-status, sku, resource, day, month, team, project, \
-                             experiment, cost-centre, environment, model-size, workload, pool, rule and tag:KEY, \
-                             each with not: before it to leave out."
+                            "{name} is no dimension to filter by. There are {known} and tag:KEY, each with not: before it \
+                             to leave out."
                         ))
                     })?;
                     filters.push(Filter { dimension, values: vec![value], leaves_out });

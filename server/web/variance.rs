@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use chrono::NaiveDate;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
@@ -15,7 +14,7 @@ use super::{filters, paths, respond, table};
 use crate::chart;
 use crate::money::{Decimal, Money};
 use crate::period::Period;
-use crate::report::{Answers, CostBasis, Grouping, Movement, Variance, stated_until};
+use crate::report::{Answers, CostBasis, Grouping, Movement, Variance};
 
 /// Movements on a page.
 const PAGE: usize = 50;
@@ -27,8 +26,6 @@ struct Page {
     period: Period,
     asked: Asked,
     variance: Variance,
-    /// The last day of a period that still goes on.
-    stated_until: Option<NaiveDate>,
     chart: chart::Stack,
 }
 
@@ -48,10 +45,8 @@ pub async fn show(
         Format::Json => respond::json(&variance),
         Format::Csv => respond::csv(&format!("variance-{period}"), variance.movements.iter()),
         Format::Html => {
-            let standing = answers.standing(&mut db, period, &question.viewer, variance.sequence).await?;
-            let stated_until = stated_until(&standing, period);
             let chart = bridge(&variance);
-            respond::html(Page { layout, period, asked, variance, stated_until, chart })
+            respond::html(Page { layout, period, asked, variance, chart })
         }
     }
 }
@@ -98,17 +93,26 @@ impl Page {
         Pages::of(self.asked.page, self.variance.movements.len() as u64, PAGE as u64, &first)
     }
 
-    /// Where the charges of a movement are found: as near as the filters of a spend page come.
+    /// The charges of a movement.
     fn inside(&self, movement: &Movement) -> String {
         let value = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let asked = Asked { page: 1, sort: None, find: None, ..self.asked.clone() };
-        let asked = asked
-            .only(&Grouping::Provider, value(&movement.provider).as_deref())
-            .only(&Grouping::Service, value(&movement.service).as_deref())
-            .only(&Grouping::Region, value(&movement.region).as_deref())
-            .only(&Grouping::Category, Some(&movement.category))
-            .only(&Grouping::Accelerator, movement.accelerator.as_deref())
-            .by(Grouping::Sku);
+        let asked = match &movement.shared {
+            Some(pool) => asked.only(&Grouping::Pool, Some(pool)),
+            None => asked
+                .only(&Grouping::Provider, value(&movement.provider).as_deref())
+                .only(&Grouping::Service, value(&movement.service).as_deref())
+                .only(&Grouping::Region, value(&movement.region).as_deref())
+                .only(&Grouping::Category, Some(&movement.category))
+                .only(&Grouping::Accelerator, movement.accelerator.as_deref())
+                .only(&Grouping::UsageType, value(&movement.item).as_deref()),
+        };
+        let asked = asked.by(Grouping::Sku);
+        // A movement is of one currency, whatever it is told in.
+        let is_converted = !self.variance.rates.is_empty();
+        let only = Some(movement.price_currency.clone()).filter(|_| is_converted).or(asked.currency.clone());
+        let into = self.variance.currency.clone().filter(|_| is_converted).or(asked.convert_into.clone());
+        let asked = Asked { currency: only, convert_into: into, ..asked };
         asked.link(paths::Spend { period: As::page(self.period) })
     }
 }

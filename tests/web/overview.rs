@@ -96,7 +96,7 @@ async fn the_same_days_are_compared_to_the_last_digit(db: PgPool) {
         by_day["groups"].as_array().unwrap().iter().filter(up_to).map(|day| amount(&day["cost"])).sum();
     assert_eq!(summed, amount(&days["previous"]));
 
-    // What belongs to no day is on neither side, and in the months.
+    // What belongs to no day counts whole; August has nothing of this bill.
     let fee = Focus::new()
         .hour("other", "s9", "2026-09-01T10", "7", "vision")
         .text()
@@ -108,7 +108,8 @@ async fn the_same_days_are_compared_to_the_last_digit(db: PgPool) {
     ledger.deliver("fee.csv", Focus::new().line(&fee)).await;
     let overview = json(&mut finance, "/overview.json").await;
     assert_eq!(amount(&overview["by_provider"]["total"]).to_string(), "82.5");
-    assert_eq!(amount(&overview["up_to_same_day"]["current"]).to_string(), "75.5");
+    assert_eq!(amount(&overview["up_to_same_day"]["current"]).to_string(), "82.5");
+    assert_eq!(amount(&overview["up_to_same_day"]["previous"]).to_string(), "50.000000000001");
 
     // A month that has come to its end is compared as a whole.
     let rest = Focus::new().hour("acme", "s1", "2026-09-30T10", "1", "vision");

@@ -169,7 +169,7 @@ async fn a_team_s_page_adds_up_whichever_way_it_is_read(db: PgPool) {
     assert_eq!(research["organization_cost_per_accelerator_hour"], "10.000000");
     let page = finance.get("/teams/research/2026-08..2026-09").await;
     assert_eq!(html::text(&page.body, "h1"), "Research, August to September 2026");
-    assert!(page.body.contains("Vision</a>") && page.body.contains("Why it differs from June to July 2026"));
+    assert!(page.body.contains("Vision</a>") && page.body.contains("June to July 2026</h2>"));
     let csv = finance.get("/teams/vision/2026-09.csv").await.body;
     assert!(csv.contains("\ndirect,experiment,seg-1,seg-1,200.01,USD,"), "{csv}");
     assert_eq!(finance.get("/teams/nobody/2026-09").await.status, StatusCode::NOT_FOUND);

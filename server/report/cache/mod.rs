@@ -12,6 +12,7 @@ use sqlx::PgConnection;
 
 use super::as_of::{Error, as_of};
 use super::basis::{Allocation, Basis, Names, months, teams};
+use super::compared::SameDays;
 use super::gross::{self, GrossOfMonth};
 use super::hourly::Ways;
 use super::machines::{self, Machine};
@@ -74,6 +75,7 @@ pub struct Answers {
     visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
     rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
     reporting_currency: Shelf<i64, Option<Currency>>,
+    same_days: Shelf<(Period, Arc<Visible>), Option<Arc<SameDays>>>,
     /// By the version of the book, which is the last step of the ledger that changed it.
     books: Shelf<i64, Book>,
     versions: Shelf<i64, i64>,
@@ -334,10 +336,15 @@ impl Answers {
             Some(_) => self.rates(db, first, last, sequence).await?,
             None => Arc::default(),
         };
+        let visible = self.visible(db, first, last, sequence).await?;
+        let key = (question.period, Arc::clone(&visible));
+        let find = async { Ok(SameDays::find(db, question.period, &visible, sequence).await?.map(Arc::new)) };
+        let same_days = self.same_days.get(key, find).await?;
         Ok(Basis {
-            visible: self.visible(db, first, last, sequence).await?,
+            visible,
             rates,
             into,
+            same_days: Option::clone(&*same_days),
             allocation: self.allocation(db, question, sequence).await?,
         })
     }

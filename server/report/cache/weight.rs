@@ -1,11 +1,13 @@
 //! How much memory answers take.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::allocation::{Book, MonthAllocation};
 use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
+use crate::report::compared::SameDays;
 use crate::report::gross::GrossOfMonth;
 use crate::report::hourly::{HourlyWay, Ways};
 use crate::report::machines::Machine;
@@ -73,6 +75,12 @@ impl Weigh for MonthAllocation {
 impl Weigh for Rates {
     fn bytes(&self) -> usize {
         size_of_val(self) + self.len() * 160
+    }
+}
+
+impl Weigh for Option<Arc<SameDays>> {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.as_ref().map_or(0, |it| it.bytes())
     }
 }
 

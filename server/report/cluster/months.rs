@@ -36,6 +36,8 @@ pub struct InCurrency {
     pub components: BTreeMap<Component, Decimal>,
     /// What one of it is worth in the cluster's currency in that month; null where no rate says so.
     pub rate: Option<Decimal>,
+    /// What the effective cost is worth in it.
+    pub converted: Option<Decimal>,
 }
 
 /// What an hour costs, by what is meant with an hour: over the months of the table that are over.
@@ -61,8 +63,9 @@ impl MonthOfCluster {
     pub fn of(it: &ClusterMonth, currency: &Currency, rates: &Rates) -> Self {
         let other = |other: &MonthSummary| {
             let MonthSummary { currency: other, billed, effective, components, .. } = other.clone();
-            let rate = rates.find(it.month, &other, currency).map(|used| used.rate);
-            InCurrency { currency: other, billed, effective, components, rate }
+            let used = rates.find(it.month, &other, currency);
+            let (rate, converted) = used.map(|used| (used.rate, used.convert(effective))).unzip();
+            InCurrency { currency: other, billed, effective, components, rate, converted }
         };
         let others = it.sums.summaries.iter().filter(|known| known.currency != *currency);
         let mut month = Self {
@@ -80,8 +83,7 @@ impl MonthOfCluster {
 
     /// In the cluster's currency, with what others were worth in it where the month has a rate.
     pub fn effective(&self) -> Decimal {
-        let converted = self.others.iter().filter_map(|it| Some(it.effective.multiply(it.rate?)));
-        self.summary.effective + converted.sum::<Decimal>()
+        self.summary.effective + self.others.iter().filter_map(|it| it.converted).sum::<Decimal>()
     }
 
     /// What that leaves out.

@@ -176,6 +176,7 @@ async fn teams(
         visible: visible.into(),
         rates: rates.into(),
         into: currency.cloned(),
+        same_days: None,
         allocation: Allocation::default().into(),
     };
     let mut unconverted = Vec::new();

@@ -129,13 +129,9 @@ impl Moved {
                 (None, true) => *keys.entry((from, to, currency)).or_default() += count,
                 (Some(month), true) => {
                     let used = found.rate(sides, month, &currency, into);
-                    let convert = |amount: Decimal| match &used {
-                        Some(used) => amount.checked_multiply(used.rate),
-                        None => Ok(amount),
-                    };
-                    let too_long = |error| sqlx::Error::Decode(Box::new(error));
-                    let charges = convert(row.try_get("charges")?).map_err(too_long)?;
-                    let credits = convert(row.try_get("credits")?).map_err(too_long)?;
+                    let convert = |amount| used.as_ref().map_or(amount, |used| used.convert(amount));
+                    let charges = convert(row.try_get("charges")?);
+                    let credits = convert(row.try_get("credits")?);
                     let told_in = used.as_ref().map_or(currency, |used| used.into.clone());
                     let way = (from.clone(), to.clone(), told_in.clone());
                     let cost = charges + credits;

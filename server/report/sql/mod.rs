@@ -93,6 +93,17 @@ impl Source {
         }
     }
 
+    /// The day of a row, and whether it belongs to none. Of rows that have days.
+    pub fn day(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Charges => (
+                "(c.charge_period_start at time zone 'UTC')::date",
+                "c.charge_period_end - c.charge_period_start > interval '1 day'",
+            ),
+            _ => ("c.day", "c.is_whole_period"),
+        }
+    }
+
     /// Whether a row is of a key that comes to less than nothing.
     pub fn is_credit(self) -> &'static str {
         match self {
@@ -233,6 +244,9 @@ pub fn push_where(
     }
 }
 
+/// What is metered, of a key or of an item: FOCUS has no column that every bill fills.
+pub const USAGE_TYPE: &str = "coalesce(nullif(k.instance_type, ''), nullif(k.meter, ''), k.sku)";
+
 /// The value of a dimension as text; null where there is none.
 pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, source: Source, cost: CostBasis) {
     match dimension {
@@ -244,6 +258,7 @@ pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, sour
         Grouping::Pricing => query.push("nullif(k.pricing, '')"),
         Grouping::Category => query.push("k.category"),
         Grouping::CommitmentStatus => query.push(cost.commitment_status()),
+        Grouping::UsageType => query.push(format!("nullif({USAGE_TYPE}, '')")),
         Grouping::Sku => query.push("nullif(k.sku, '')"),
         Grouping::Resource if source == Source::Charges => {
             query.push("coalesce(k.resource_id, c.resource_id)")
@@ -266,13 +281,7 @@ pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, sour
 
 /// Usage days, and two named groups so that the days sum to the billing month.
 fn push_day(query: &mut QueryBuilder<Postgres>, source: Source) -> &mut QueryBuilder<Postgres> {
-    let (day, is_whole_period) = match source {
-        Source::Charges => (
-            "(c.charge_period_start at time zone 'UTC')::date",
-            "c.charge_period_end - c.charge_period_start > interval '1 day'",
-        ),
-        _ => ("c.day", "c.is_whole_period"),
-    };
+    let (day, is_whole_period) = source.day();
     query.push(format!(
         "case when {is_whole_period} then 'whole-period' \
          when {day} < c.billing_month or {day} >= (c.billing_month + interval '1 month')::date then 'outside' \

@@ -7,6 +7,7 @@ use super::{Source, by_month, push_filter, push_from, push_value, push_where};
 use crate::accounts::Viewer;
 use crate::period::BillingMonth;
 use crate::report::basis::{Allocation, Basis};
+use crate::report::compared::SameDays;
 use crate::report::denomination::Denomination;
 use crate::report::question::SHARED;
 use crate::report::{CostBasis, Filter, Grouping, Question};
@@ -173,6 +174,17 @@ impl Rows<'_> {
         measures: &[Measure],
         columns: impl IntoIterator<Item = &'c Column<'c>>,
     ) {
+        self.push_up_to(query, None, measures, columns);
+    }
+
+    /// The same of the days that a period is compared with, where it is not all of them.
+    pub fn push_up_to<'c>(
+        &self,
+        query: &mut QueryBuilder<Postgres>,
+        same_days: Option<&SameDays>,
+        measures: &[Measure],
+        columns: impl IntoIterator<Item = &'c Column<'c>>,
+    ) {
         query.push(format!(" from (select c.billing_month, {}", self.source.currency()));
         let mut owners = self.owners();
         let mut grouped = 2;
@@ -205,6 +217,9 @@ impl Rows<'_> {
         push_from(query, self.source, self.allocation());
         let months = (self.first, self.last);
         push_where(query, self.source, months, &self.basis.visible, self.allocation());
+        if let Some(same_days) = same_days {
+            same_days.push_where(query, self.source);
+        }
         if let Some(denomination) = self.denomination {
             denomination.push_where(query, self.source.currency());
         }

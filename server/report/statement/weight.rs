@@ -86,9 +86,9 @@ impl Scales {
         let Some(into) = self.currency.as_ref().filter(|_| !self.rates.is_empty()) else {
             return Ok(weighed);
         };
-        let itself = (into, Decimal::from(1), "the same currency");
-        let others = self.rates.iter().map(|used| (&used.currency, used.rate, used.source.as_str()));
-        for (currency, rate, source) in std::iter::once(itself).chain(others) {
+        let itself = (into, None);
+        let others = self.rates.iter().map(|used| (&used.currency, Some(used)));
+        for (currency, used) in std::iter::once(itself).chain(others) {
             let asked = Question {
                 cost: CostBasis::Effective,
                 currency: Some(currency.clone()),
@@ -98,8 +98,13 @@ impl Scales {
             // Where nothing was billed in it, the answer is in no currency.
             let cost = answers.spend(db, &asked).await?.total.filter(|cost| !cost.amount.is_zero());
             if let Some(cost) = cost {
-                let weight = Money { amount: cost.amount.multiply(rate), currency: into.clone() };
-                weighed.push(Weighed { cost, rate, source: source.to_owned(), weight });
+                let amount = used.map_or(cost.amount, |used| used.convert(cost.amount));
+                weighed.push(Weighed {
+                    cost,
+                    rate: used.map_or(Decimal::from(1), |used| used.rate),
+                    source: used.map_or("the same currency", |used| &used.source).to_owned(),
+                    weight: Money { amount, currency: into.clone() },
+                });
             }
         }
         Ok(weighed)

@@ -2,8 +2,10 @@
 
 mod parts;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
@@ -11,10 +13,11 @@ pub use parts::Parts;
 
 use super::as_of::Error;
 use super::basis::Basis;
+use super::compared::{Compared, SameDays};
 use super::denomination::{Unconverted, denominate, left_out};
 use super::question::SHARED;
-use super::sql::{Column, Measure, Rows};
-use super::sums::items_source_of;
+use super::sql::{Column, Measure, Rows, USAGE_TYPE};
+use super::sums::{Apart, items_source_of};
 use super::{CostBasis, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::exchange::Used;
@@ -31,6 +34,8 @@ const PRICE_PLACES: u8 = 6;
 pub struct Variance {
     pub period: Period,
     pub previous_period: Period,
+    /// What it is compared with: all of the period before, or the same days of it.
+    pub compared: Compared,
     pub sequence: i64,
     pub cost: CostBasis,
     pub currency: Option<Currency>,
@@ -64,6 +69,9 @@ pub struct Movement {
     pub region: String,
     pub category: String,
     pub accelerator: Option<String>,
+    /// Where it stands for a shared cost whose charges are not the viewer's to see: [`SHARED`] and the pool.
+    #[serde(skip)]
+    pub shared: Option<String>,
     pub previous: Decimal,
     pub cost: Decimal,
     pub change: Decimal,
@@ -82,12 +90,78 @@ pub struct Movement {
 const ITEM: [(&str, &str); 7] = [
     ("provider", "k.provider"),
     ("service", "k.service"),
-    ("item", "coalesce(nullif(k.instance_type, ''), nullif(k.meter, ''), k.sku)"),
+    ("item", USAGE_TYPE),
     ("region", "k.region"),
     ("category", "k.category"),
     ("accelerator", "k.accelerator"),
     ("unit", "k.unit"),
 ];
+
+/// What rows are added up by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Item {
+    currency: String,
+    provider: String,
+    service: String,
+    usage_type: String,
+    region: String,
+    category: String,
+    accelerator: Option<String>,
+    unit: String,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sides {
+    before: Before,
+    after: Before,
+}
+
+/// The items of rows, as they were before a day and since another.
+async fn items_of(
+    db: &mut PgConnection,
+    rows: &Rows<'_>,
+    same_days: Option<&SameDays>,
+    (before, since): (NaiveDate, NaiveDate),
+) -> sqlx::Result<BTreeMap<Item, Sides>> {
+    let mut query = QueryBuilder::<Postgres>::new("select c.currency");
+    for (name, _) in ITEM {
+        query.push(format!(", {} as {name}", rows.visible(name)));
+    }
+    for (name, sum) in
+        [("local", rows.sum("cost")), ("cost", rows.amount("cost")), ("quantity", rows.sum("quantity"))]
+    {
+        for (when, comparison, day) in [("previous", "<", before), ("current", ">=", since)] {
+            query.push(format!(", coalesce(sum({sum}) filter (where c.billing_month {comparison} "));
+            query.push_bind(day);
+            query.push(format!("), 0) as {when}_{name}"));
+        }
+    }
+    let columns = ITEM.map(|(name, sql)| Column::Sql(name, sql));
+    rows.push_up_to(&mut query, same_days, &[Measure::Cost, Measure::Quantity], &columns);
+    query.push(" group by 1, 2, 3, 4, 5, 6, 7, 8");
+    let mut items = BTreeMap::new();
+    for row in query.build().fetch_all(db).await? {
+        let side = |when: &str| -> sqlx::Result<Before> {
+            Ok(Before {
+                local: row.try_get(format!("{when}_local").as_str())?,
+                cost: row.try_get(format!("{when}_cost").as_str())?,
+                quantity: row.try_get(format!("{when}_quantity").as_str())?,
+            })
+        };
+        let item = Item {
+            currency: row.try_get("currency")?,
+            provider: row.try_get("provider")?,
+            service: row.try_get("service")?,
+            usage_type: row.try_get("item")?,
+            region: row.try_get("region")?,
+            category: row.try_get("category")?,
+            accelerator: row.try_get("accelerator")?,
+            unit: row.try_get("unit")?,
+        };
+        items.insert(item, Sides { before: side("previous")?, after: side("current")? });
+    }
+    Ok(items)
+}
 
 /// Compares a question's period with the one of the same length before it.
 pub async fn variance(db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
@@ -105,6 +179,7 @@ pub(super) async fn variance_of(
     let mut answer = Variance {
         period: question.period,
         previous_period: question.period.previous(),
+        compared: Compared::of(question, basis.same_days.as_deref()),
         sequence,
         cost: question.cost,
         currency: None,
@@ -129,52 +204,37 @@ pub(super) async fn variance_of(
     }
     let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
     let source = items_source_of(db, filtered.dimensions(), basis).await?;
+    let apart = Apart::of(&filtered, basis);
+    let first_day = question.period.first().first_day();
+    let before = apart.as_ref().map_or(question.period.first(), |apart| apart.since(question));
+    let is_alone = before == question.period.previous().first();
+    let compared = if is_alone { question.period } else { question.period.previous() };
     let rows = Rows {
         question: &filtered,
         basis,
         source,
         denomination: Some(&denomination),
-        first: question.period.previous().first(),
+        first: compared.first(),
         last: question.period.last(),
     };
-    let mut query = QueryBuilder::<Postgres>::new("select c.currency");
-    for (name, _) in ITEM {
-        query.push(format!(", {} as {name}", rows.visible(name)));
-    }
-    for (name, sum) in
-        [("local", rows.sum("cost")), ("cost", rows.amount("cost")), ("quantity", rows.sum("quantity"))]
-    {
-        for (when, comparison) in [("previous", "<"), ("current", ">=")] {
-            query.push(format!(", coalesce(sum({sum}) filter (where c.billing_month {comparison} "));
-            query.push_bind(question.period.first().first_day());
-            query.push(format!("), 0) as {when}_{name}"));
+    let mut items = items_of(db, &rows, None, (before.first_day(), first_day)).await?;
+    if let Some(apart) = &apart {
+        let (rows, same_days) = apart.rows(db, &filtered, basis, &denomination).await?;
+        // All of these are of before, whichever month they are in.
+        let after = question.period.last().next().first_day();
+        for (item, Sides { before, .. }) in items_of(db, &rows, same_days, (after, after)).await? {
+            let known = &mut items.entry(item).or_default().before;
+            known.local += before.local;
+            known.cost += before.cost;
+            known.quantity += before.quantity;
         }
     }
-    rows.push(
-        &mut query,
-        &[Measure::Cost, Measure::Quantity],
-        &ITEM.map(|(name, sql)| Column::Sql(name, sql)),
-    );
-    query.push(" group by 1, 2, 3, 4, 5, 6, 7, 8");
     let (mut previous, mut total) = (Decimal::ZERO, Decimal::ZERO);
     let mut movements = Vec::new();
     // Of shared costs, which they are.
-    let named = |item: String| match item.strip_prefix(SHARED) {
-        Some(_) if question.viewer != Viewer::Everything => {
-            basis.allocation.names.label(&Grouping::Pool, Some(&item))
-        }
-        _ => item,
-    };
-    for row in query.build().fetch_all(&mut *db).await? {
-        let item = |when: &str| -> sqlx::Result<Before> {
-            Ok(Before {
-                local: row.try_get(format!("{when}_local").as_str())?,
-                cost: row.try_get(format!("{when}_cost").as_str())?,
-                quantity: row.try_get(format!("{when}_quantity").as_str())?,
-            })
-        };
-        let (before, after) = (item("previous")?, item("current")?);
-        let is_converted = row.try_get::<&str, _>("currency")? != denomination.currency().as_str();
+    let is_shared = |item: &String| question.viewer != Viewer::Everything && item.starts_with(SHARED);
+    for (item, Sides { before, after }) in items {
+        let is_converted = item.currency != denomination.currency().as_str();
         let parts = Parts::of(before, after, is_converted);
         answer.parts += parts;
         previous += before.cost;
@@ -182,22 +242,25 @@ pub(super) async fn variance_of(
         if before.cost.is_zero() && after.cost.is_zero() {
             continue;
         }
+        let shared = Some(item.usage_type.clone()).filter(is_shared);
+        let named = shared.as_ref().map(|pool| basis.allocation.names.label(&Grouping::Pool, Some(pool)));
         let has_quantity = !before.quantity.is_zero() || !after.quantity.is_zero();
         movements.push(Movement {
-            provider: row.try_get("provider")?,
-            service: row.try_get("service")?,
-            item: named(row.try_get("item")?),
-            region: row.try_get("region")?,
-            category: row.try_get("category")?,
-            accelerator: row.try_get("accelerator")?,
+            provider: item.provider,
+            service: item.service,
+            item: named.unwrap_or(item.usage_type),
+            shared,
+            region: item.region,
+            category: item.category,
+            accelerator: item.accelerator,
             previous: before.cost,
             cost: after.cost,
             change: after.cost - before.cost,
             parts,
-            unit: if has_quantity { row.try_get("unit")? } else { String::new() },
+            unit: if has_quantity { item.unit } else { String::new() },
             previous_quantity: before.quantity,
             quantity: after.quantity,
-            price_currency: Currency::exactly(row.try_get("currency")?),
+            price_currency: Currency::exactly(&item.currency),
             previous_price: before.local.divide(before.quantity, PRICE_PLACES),
             price: after.local.divide(after.quantity, PRICE_PLACES),
         });

@@ -61,7 +61,7 @@ impl Page {
 
     /// A scenario of its last months that count, up to three.
     fn scenario(&self) -> Option<String> {
-        let counting = self.it.recent().iter().filter(|it| it.delivery.is_some());
+        let counting = self.it.months.iter().filter(|it| it.delivery.is_some());
         let last = counting.map(|it| it.summary.month).max()?;
         let first = last.minus(2).max(self.it.months.first()?.summary.month);
         Some(super::scenario(&self.it.cluster.handle, Period::new(first, last)?))

@@ -178,7 +178,8 @@ impl Page {
         if self.has_owned() {
             heads.push(Head::plain("Hours owned"));
         }
-        heads.push(head(SortBy::Change, "Change".to_owned()));
+        let against = self.it.whole.footing.compared.against(self.period);
+        heads.push(head(SortBy::Change, format!("Change {against}")));
         heads
     }
 

@@ -20,7 +20,7 @@ use crate::chart::Stack;
 use crate::exchange;
 use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
-use crate::report::{Answers, Footing, Group, Grouping, Spend, Standing, Step, stated_until};
+use crate::report::{Answers, Footing, Group, Grouping, Spend, Standing, Step};
 
 /// Groups with a color of their own in the chart.
 const COLORED: usize = 7;
@@ -113,6 +113,42 @@ fn usual_step(period: Period) -> Step {
 }
 
 impl Page {
+    /// The period, or the day that it is narrowed to.
+    fn heading(&self) -> String {
+        match self.day() {
+            Some(day) => day.format("%B %-d, %Y").to_string(),
+            None => self.period.name(),
+        }
+    }
+
+    /// The only day that figures are of.
+    fn day(&self) -> Option<NaiveDate> {
+        let mut of_days = self.asked.filters.iter().filter(|it| it.dimension == Grouping::Day);
+        match (of_days.next(), of_days.next()) {
+            (Some(filter), None) if !filter.leaves_out && filter.values.len() == 1 => {
+                filter.values[0].parse().ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// Another day of the same question, with its name.
+    fn on(&self, day: Option<NaiveDate>) -> Option<(String, String)> {
+        let day = day?;
+        let asked = self.asked.only(&Grouping::Day, Some(&day.to_string()));
+        let period = As::page(BillingMonth::of(day).into());
+        Some((day.format("%B %-d").to_string(), asked.link(paths::Spend { period })))
+    }
+
+    /// The period, or the day, before and after.
+    fn beside(&self) -> [(String, String); 2] {
+        let named = |period: Period| (period.name(), self.during(period));
+        let periods = [named(self.period.previous()), named(self.period.next())];
+        let Some(day) = self.day() else { return periods };
+        let [before, after] = periods;
+        [self.on(day.pred_opt()).unwrap_or(before), self.on(day.succ_opt()).unwrap_or(after)]
+    }
+
     fn at(&self, asked: &Asked) -> String {
         asked.link(paths::Spend { period: As::page(self.period) })
     }
@@ -258,11 +294,6 @@ impl Page {
 
     fn publishers(&self, is_provisional: bool) -> Vec<String> {
         choices::publishers(&self.standing, is_provisional)
-    }
-
-    /// The last day of a period that still goes on.
-    fn stated_until(&self) -> Option<NaiveDate> {
-        stated_until(&self.standing, self.period)
     }
 
     fn may_import(&self) -> bool {

@@ -30,7 +30,7 @@ impl Page {
             }
         }
         if !self.asked.by.is_time() {
-            heads.push(head(SortBy::Previous, self.period.previous().name()));
+            heads.push(head(SortBy::Previous, self.spend.compared.head(self.period)));
             heads.push(head(SortBy::Change, "Change".to_owned()));
         }
         heads

@@ -16,7 +16,7 @@ use crate::accounts::Viewer;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, Answers, Chargeback, Filter, Grouping, SortBy, Standing, TeamLine, stated_until};
+use crate::report::{self, Answers, Chargeback, Filter, Grouping, SortBy, Standing, TeamLine};
 
 #[derive(Template)]
 #[template(path = "teams/chargeback.html")]
@@ -99,12 +99,8 @@ impl Page {
         choices::publishers(&self.standing, is_provisional)
     }
 
-    fn stated_until(&self) -> Option<chrono::NaiveDate> {
-        stated_until(&self.standing, self.period)
-    }
-
     fn against(&self) -> String {
-        choices::against(self.period, self.stated_until().is_some())
+        self.it.whole.footing.compared.against(self.period)
     }
 
     /// What a line is about: the page of a team, of what is nobody's its charges by service.
@@ -130,7 +126,7 @@ impl Page {
             Head::plain("Shared"),
             head(SortBy::Cost, format!("{} {currency}", self.it.whole.footing.cost.label())),
             Head::plain("Share"),
-            head(SortBy::Previous, self.period.previous().name()),
+            head(SortBy::Previous, self.it.whole.footing.compared.head(self.period)),
             head(SortBy::Change, "Change".to_owned()),
         ];
         if self.has_hours() {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use chrono::NaiveDate;
 use sqlx::PgConnection;
 
 use super::error::Result;
@@ -27,7 +26,7 @@ use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{
     self, Answers, Breakdown, Filter, Group, Grouping, Movement, SeenTeam, SharedMovement, Step, TeamName,
-    TeamReport, stated_until,
+    TeamReport,
 };
 
 /// What the addresses of these pages take.
@@ -148,12 +147,8 @@ impl Page {
         choices::publishers(&self.it.standing, is_provisional)
     }
 
-    fn stated_until(&self) -> Option<NaiveDate> {
-        stated_until(&self.it.standing, self.period)
-    }
-
     fn against(&self) -> String {
-        choices::against(self.period, self.stated_until().is_some())
+        self.it.footing.compared.against(self.period)
     }
 
     /// The shared cost that a movement is of, where it is one.

@@ -1,0 +1,291 @@
+//! What a period is compared with: the one function that every page asks.
+//!
+//! A period that is whole is compared with all of the one before it. Of one that goes on, the period before counts as far as
+//! it has come itself, bill by bill: up to the same day of the month; of what belongs to no day (tax, fees, subscriptions)
+//! what the bill has of that category already, whole with whole; and nothing of bills that are still to come. Single days
+//! are compared with the same weekdays before them: use of machines goes by the week.
+
+use std::collections::BTreeMap;
+
+use chrono::{Datelike, Days, NaiveDate};
+use serde::Serialize;
+use sqlx::{PgConnection, Postgres, QueryBuilder};
+
+use super::sql::Source;
+use super::standing::{Standing, standing_of};
+use super::{Grouping, Question};
+use crate::ledger::Visible;
+use crate::period::{BillingMonth, Period};
+
+/// What figures of the period before are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(tag = "with", rename_all = "kebab-case")]
+pub enum Compared {
+    /// All of the period before.
+    #[default]
+    Whole,
+    /// Of the period before the same days. `through` is the last day that the period is stated up to; `days` how many of
+    /// its last month that is, where all bills have come equally far.
+    SameDays { through: NaiveDate, days: Option<u32> },
+    /// So many days before the days that are asked for.
+    DaysBefore { days: u64, first: NaiveDate, last: NaiveDate },
+}
+
+/// How far the bills of a period that goes on have come, as what counts of the period before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SameDays {
+    pub through: NaiveDate,
+    pub days: Option<u32>,
+    /// The first month of the period before that is not compared whole.
+    pub since: BillingMonth,
+    /// Months that are compared whole.
+    whole_months: Vec<BillingMonth>,
+    /// Bills that are compared whole, of months that are not.
+    whole_bills: Vec<i64>,
+    /// Up to which day others count.
+    until: BTreeMap<i64, NaiveDate>,
+    /// What else of them counts: charges of no day, of these categories.
+    categories: Vec<(i64, String)>,
+}
+
+/// A day of a question's filter, and how far before it what it is compared with lies.
+const WEEK: u64 = 7;
+
+impl Compared {
+    /// For a question whose period has come as far as this.
+    pub(super) fn of(question: &Question, same_days: Option<&SameDays>) -> Self {
+        if let Some((days, first, last)) = days_of(question) {
+            let before = Days::new(days);
+            let back = |day: NaiveDate| day.checked_sub_days(before).unwrap_or(day);
+            return Self::DaysBefore { days, first: back(first), last: back(last) };
+        }
+        match same_days {
+            Some(it) => Self::SameDays { through: it.through, days: it.days },
+            None => Self::Whole,
+        }
+    }
+
+    /// `vs October 2026`, `vs same 22 days of October 2026`, `vs October 7, 2026`.
+    pub fn against(&self, period: Period) -> String {
+        format!("vs {}", self.before(period))
+    }
+
+    /// What is compared with, as the head of a column: `Same 22 days of October 2026`.
+    pub fn head(&self, period: Period) -> String {
+        let text = self.before(period);
+        let mut chars = text.chars();
+        chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+    }
+
+    /// `October 2026`, `same 22 days of October 2026`, `October 7, 2026`.
+    pub fn before(&self, period: Period) -> String {
+        let previous = period.previous().name();
+        let named = |day: &NaiveDate| day.format("%B %-d, %Y").to_string();
+        match self {
+            Self::Whole => previous,
+            Self::SameDays { days: Some(1), .. } if period.is_one_month() => {
+                format!("same day of {previous}")
+            }
+            Self::SameDays { days: Some(days), .. } if period.is_one_month() => {
+                format!("same {days} days of {previous}")
+            }
+            Self::SameDays { .. } => format!("same days of {previous}"),
+            Self::DaysBefore { first, last, .. } if first == last => named(first),
+            Self::DaysBefore { first, last, .. } => format!("{} to {}", named(first), named(last)),
+        }
+    }
+
+    /// One sentence where it is not all of the period before.
+    pub fn sentence(&self, period: Period) -> Option<String> {
+        match self {
+            Self::Whole => None,
+            Self::SameDays { through, .. } => Some(format!(
+                "{} is stated up to {} and compared with the {}.",
+                period.name(),
+                through.format("%B %-d, %Y"),
+                match self.before(period) {
+                    text if text.starts_with("same") => text,
+                    text => format!("same days, {text}"),
+                }
+            )),
+            Self::DaysBefore { days, .. } => Some(format!(
+                "Compared with the same {} {} before.",
+                if *days == WEEK { "weekday" } else { "weekdays" },
+                if *days == WEEK { "a week".to_owned() } else { format!("{} weeks", days / WEEK) },
+            )),
+        }
+    }
+}
+
+/// The days that a question is about, where it keeps nothing but usage days: how far back what they are compared with
+/// lies, the first and the last.
+fn days_of(question: &Question) -> Option<(u64, NaiveDate, NaiveDate)> {
+    let mut of_days = question.filters.iter().filter(|it| it.dimension == Grouping::Day);
+    let filter = of_days.next().filter(|it| !it.leaves_out)?;
+    if of_days.next().is_some() {
+        return None;
+    }
+    let days: Option<Vec<NaiveDate>> = filter.values.iter().map(|day| day.parse().ok()).collect();
+    let days = days?;
+    let (first, last) = (*days.iter().min()?, *days.iter().max()?);
+    let span = u64::try_from((last - first).num_days()).ok()? + 1;
+    let back = span.div_ceil(WEEK) * WEEK;
+    // Further back than the period before nothing is read.
+    let is_near = first.checked_sub_days(Days::new(back))? >= question.period.previous().first().first_day();
+    is_near.then_some((back, first, last))
+}
+
+impl Question {
+    /// The same about the days that its own are compared with; `None` where it is about no days alone.
+    pub(super) fn days_before(&self) -> Option<Self> {
+        let (back, ..) = days_of(self)?;
+        let mut question = self.clone();
+        for filter in question.filters.iter_mut().filter(|it| it.dimension == Grouping::Day) {
+            for value in &mut filter.values {
+                let day: NaiveDate = value.parse().ok()?;
+                *value = day.checked_sub_days(Days::new(back))?.to_string();
+            }
+        }
+        Some(question)
+    }
+}
+
+impl SameDays {
+    /// How far a period has come as of a sequence. `None` where all of it is there.
+    pub async fn find(
+        db: &mut PgConnection,
+        period: Period,
+        visible: &Visible,
+        sequence: i64,
+    ) -> sqlx::Result<Option<Self>> {
+        let bills = standing_of(db, period, None, sequence).await?;
+        let Some(latest) = bills.iter().map(|bill| bill.month).max() else { return Ok(None) };
+        let of_latest = bills.iter().filter(|it| it.month == latest).filter_map(goes_on).max();
+        // Of a period whose last months have no bills yet, those that there are.
+        let end_of_latest = latest.days().end.pred_opt().filter(|_| latest < period.last());
+        let earlier = || bills.iter().filter_map(goes_on).max();
+        match of_latest.or(end_of_latest).or_else(earlier) {
+            Some(through) => Self::up_to(db, period, visible, &bills, (latest, through)).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn up_to(
+        db: &mut PgConnection,
+        period: Period,
+        visible: &Visible,
+        bills: &[Standing],
+        (latest, through): (BillingMonth, NaiveDate),
+    ) -> sqlx::Result<Self> {
+        let mut numbers: Vec<u32> =
+            bills.iter().filter(|it| it.month == latest).filter_map(goes_on).map(|day| day.day()).collect();
+        let is_everywhere =
+            bills.iter().filter(|it| it.month == latest && it.last_day.is_some()).count() == numbers.len();
+        numbers.dedup();
+        let mut found = Self {
+            through,
+            days: numbers.first().copied().filter(|_| numbers.len() == 1 && is_everywhere),
+            since: period.previous().first(),
+            whole_months: Vec::new(),
+            whole_bills: Vec::new(),
+            until: BTreeMap::new(),
+            categories: Vec::new(),
+        };
+        let before = period.previous();
+        let scopes = sqlx::query!(
+            "select scope_id, provider, billing_account, billing_month
+             from scopes
+             where billing_month >= $1 and billing_month <= $2
+             order by 1",
+            before.first().first_day(),
+            period.last().first_day(),
+        )
+        .fetch_all(&mut *db)
+        .await?;
+        let scope_of = |provider: &str, account: &str, month: BillingMonth| {
+            let mut of_month = scopes.iter().filter(|it| it.billing_month == month.first_day());
+            of_month.find(|it| it.provider == provider && it.billing_account == account).map(|it| it.scope_id)
+        };
+        let mut open: BTreeMap<i64, i64> = BTreeMap::new();
+        for month in period.months().take_while(|month| *month <= latest) {
+            let of_month: Vec<&Standing> = bills.iter().filter(|it| it.month == month).collect();
+            let then = month.minus(period.length());
+            if !of_month.iter().any(|it| goes_on(it).is_some()) {
+                found.whole_months.push(then);
+                continue;
+            }
+            for bill in of_month {
+                let Some(scope) = scope_of(&bill.provider, &bill.billing_account, then) else { continue };
+                match goes_on(bill) {
+                    None if bill.last_day.is_some() => found.whole_bills.push(scope),
+                    day => {
+                        let number =
+                            day.filter(|day| month.contains(*day)).map_or(0, |day| u64::from(day.day()));
+                        let before_first = then.first_day().pred_opt().unwrap_or(then.first_day());
+                        let until = before_first.checked_add_days(Days::new(number)).unwrap_or(before_first);
+                        found.until.insert(scope, until);
+                        if let Some(now) = scope_of(&bill.provider, &bill.billing_account, month) {
+                            open.insert(now, scope);
+                        }
+                    }
+                }
+            }
+        }
+        let is_whole = |month: &BillingMonth| found.whole_months.contains(month);
+        found.since = before.months().find(|month| !is_whole(month)).unwrap_or(period.first());
+        let now: Vec<i64> = open.keys().copied().collect();
+        let categories = sqlx::query!(
+            r#"select distinct c.scope_id, k.category
+               from daily_costs c
+               join charge_keys k using (charge_key_id)
+               where c.billing_month >= $1 and c.billing_month <= $2 and c.is_whole_period
+                 and c.scope_id = any($3) and c.delivery_id = any($4)
+               order by 1, 2"#,
+            period.first().first_day(),
+            latest.first_day(),
+            &now,
+            visible.deliveries(),
+        )
+        .fetch_all(db)
+        .await?;
+        let of_before = categories.into_iter().filter_map(|it| Some((*open.get(&it.scope_id)?, it.category)));
+        found.categories = of_before.collect();
+        Ok(found)
+    }
+
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self) + 64 * (self.whole_bills.len() + self.until.len() + self.categories.len())
+    }
+
+    /// `and …`: of rows of the period before those that count. Of rows that have days and keys.
+    pub fn push_where(&self, query: &mut QueryBuilder<Postgres>, source: Source) {
+        let (day, is_whole_period) = source.day();
+        query.push(" and (c.billing_month = any(");
+        query.push_bind(self.whole_months.iter().map(|month| month.first_day()).collect::<Vec<_>>());
+        query.push(") or c.scope_id = any(");
+        query.push_bind(self.whole_bills.clone());
+        query.push(format!(
+            ") or case when {is_whole_period} then (c.scope_id, k.category) in (select * from unnest("
+        ));
+        query.push_bind(self.categories.iter().map(|(scope, _)| *scope).collect::<Vec<_>>());
+        query.push("::bigint[], ");
+        query.push_bind(self.categories.iter().map(|(_, category)| category.clone()).collect::<Vec<_>>());
+        query.push(format!("::text[])) else {day} <= case c.scope_id"));
+        // Numbers and dates only. A bill that is not there yet has no day, and nothing of it counts.
+        for (scope, until) in &self.until {
+            query.push(format!(" when {scope} then date '{until}'"));
+        }
+        query.push(" when 0 then date '1970-01-01' end end)");
+    }
+}
+
+/// The last day that a bill states, where its month goes on after it and no invoice says that it is all.
+fn goes_on(bill: &Standing) -> Option<NaiveDate> {
+    let day = bill.last_day.filter(|_| bill.is_provisional)?;
+    let end = bill.month.days().end;
+    let first = bill.month.first_day();
+    // Usage of another month may be billed in this one.
+    let day = day.max(first.pred_opt().unwrap_or(first));
+    day.succ_opt().is_some_and(|next| next < end).then_some(day)
+}

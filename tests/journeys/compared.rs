@@ -1,0 +1,183 @@
+//! What a period is compared with: a month that goes on with the same days, a day with the same weekday, on every page.
+
+use gpuledger::accounts::Role;
+use gpuledger::allocation::Target;
+use gpuledger::money::Decimal;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::book::{rule, team, write};
+use crate::support::{Focus, TestApp, TestLedger, html};
+
+/// A charge of a whole month.
+fn of_month(account: &str, month: &str, next: &str, category: &str, cost: &str) -> String {
+    format!(
+        "NeoCloud,{account},s9,{month}-01T00:00:00Z,{next}-01T00:00:00Z,{month}-01T00:00:00Z,{next}-01T00:00:00Z,\
+         {category},,Support,Other,,,,,,,{cost},{cost},{cost},{cost},USD,\"{{\"\"team\"\":\"\"research\"\"}}\",NeoCloud,\
+         NeoCloud"
+    )
+}
+
+/// October: 10 a day, a fee of 30, and tax of 7. November: 10 a day until the 14th, and the fee; the tax is still to come.
+/// Another account had 5 a day in October, and comes to the 10th. A third has no bill of November yet.
+async fn app(db: PgPool) -> (TestLedger, TestApp) {
+    let ledger = TestLedger::new(db);
+    let mut october = Focus::new();
+    let (mut other, mut late) = (Focus::new(), Focus::new());
+    for day in 1..=31 {
+        let at = format!("2026-10-{day:02}T10");
+        october = october.hour("acme", "s1", &at, "10", "research").labelled("experiment", "exp-1");
+        other = other.hour("other", "s2", &at, "5", "research").labelled("experiment", "exp-1");
+        late = late.hour("late", "s3", &at, "100", "research");
+    }
+    october = october.line(&of_month("acme", "2026-10", "2026-11", "Purchase", "30"));
+    october = october.line(&of_month("acme", "2026-10", "2026-11", "Tax", "7"));
+    let (mut november, mut others) = (Focus::new(), Focus::new());
+    for day in 1..=14 {
+        let at = format!("2026-11-{day:02}T10");
+        november = november.hour("acme", "s1", &at, "10", "research").labelled("experiment", "exp-1");
+        if day <= 10 {
+            others = others.hour("other", "s2", &at, "5", "research").labelled("experiment", "exp-1");
+        }
+    }
+    november = november.line(&of_month("acme", "2026-11", "2026-12", "Purchase", "30"));
+    for (name, file) in [
+        ("october", october),
+        ("other-10", other),
+        ("late-10", late),
+        ("november", november),
+        ("other-11", others),
+    ] {
+        ledger.deliver(&format!("{name}.csv"), &file).await;
+    }
+    let entries = vec![team("research"), rule(1, "", "", Target::Labels)];
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+    let finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    (ledger, finance)
+}
+
+/// Names and values of a page's headline.
+fn figures(page: &str) -> String {
+    html::texts(page, "dl.figures dt, dl.figures dd").join(" ")
+}
+
+async fn json(browser: &mut TestApp, address: &str) -> Value {
+    let answer = browser.get(address).await;
+    assert_eq!(answer.status, 200, "{address}");
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn amount(money: &Value) -> Decimal {
+    money["amount"].as_str().unwrap_or_else(|| panic!("{money}")).parse().unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_month_that_goes_on_is_compared_with_the_same_days_on_every_page(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    // 14 days and the fee of the one, 10 days of the other; nothing of tax, nor of who has not billed yet.
+    let (now, before) = (Decimal::from(140 + 30 + 50), Decimal::from(140 + 30 + 50));
+    for address in [
+        "/spend/2026-11.json",
+        "/spend/2026-11.json?by=account",
+        "/spend/2026-11.json?by=team",
+        "/spend/2026-11.json?by=experiment&then=team",
+        "/spend/2026-11.json?by=resource",
+        "/chargeback/2026-11.json",
+        "/teams/research/2026-11.json",
+        "/experiments/during/2026-11.json",
+        "/variance/2026-11.json",
+        "/variance/2026-11.json?team=research",
+    ] {
+        let answer = json(&mut finance, address).await;
+        assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (now, before), "{address}");
+        assert_eq!(answer["compared"]["with"], "same-days", "{address}");
+        assert_eq!(answer["compared"]["through"], "2026-11-14", "{address}");
+    }
+    let answer = json(&mut finance, "/spend/2026-11.json?by=account").await;
+    let found = |key: &str| {
+        let groups = answer["groups"].as_array().unwrap();
+        groups.iter().find(|group| group["key"] == key).map(|group| amount(&group["previous"]))
+    };
+    assert_eq!((found("s1"), found("s2"), found("s3")), (Some(140.into()), Some(50.into()), None));
+    let overview = json(&mut finance, "/overview.json").await;
+    assert_eq!(amount(&overview["up_to_same_day"]["current"]), now);
+    assert_eq!(amount(&overview["up_to_same_day"]["previous"]), before);
+    assert_eq!(overview["up_to_same_day"]["providers"][0]["through"], "2026-11-14");
+    // Of the team's page the parts sum to the change as well.
+    let team = json(&mut finance, "/teams/research/2026-11.json").await;
+    let parts = team["parts"].as_object().unwrap();
+    let sum: Decimal = parts.values().map(|part| part.as_str().unwrap().parse::<Decimal>().unwrap()).sum();
+    assert_eq!(sum, now - before);
+
+    let lead = &mut TestApp::of(&ledger).signed_in(Role::Lead).await;
+    for page in [
+        "/overview",
+        "/spend/2026-11",
+        "/chargeback/2026-11",
+        "/teams/research/2026-11",
+        "/experiments/during/2026-11",
+    ] {
+        for browser in [&mut finance, &mut *lead] {
+            let body = browser.get(page).await.body;
+            let figures = figures(&body);
+            assert!(figures.contains("vs same days of October 2026 unchanged"), "{page}: {figures}");
+            assert!(!body.contains("all of October"), "{page}");
+        }
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn days_are_counted_where_every_bill_has_come_equally_far(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    for (month, last) in [("2026-10", 31), ("2026-11", 14)] {
+        let mut file = Focus::new();
+        for day in 1..=last {
+            file = file.hour("acme", "s1", &format!("{month}-{day:02}T10"), "10", "");
+        }
+        ledger.deliver(&format!("{month}.csv"), &file).await;
+    }
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let page = finance.get("/spend/2026-11").await.body;
+    assert!(figures(&page).contains("vs same 14 days of October 2026 unchanged"), "{page}");
+    // October is stated to its last day, and compared with all of September.
+    let page = finance.get("/spend/2026-10").await.body;
+    assert!(figures(&page).contains("vs September 2026"), "{page}");
+    // The quarter so far: October and 14 days of November, with July and 14 days of August.
+    let mut august = Focus::new();
+    for day in [14, 15] {
+        august = august.hour("acme", "s1", &format!("2026-08-{day}T10"), "3", "");
+    }
+    ledger.deliver("july.csv", Focus::new().hour("acme", "s1", "2026-07-31T10", "2", "")).await;
+    ledger.deliver("august.csv", august).await;
+    ledger.deliver("september.csv", Focus::new().hour("acme", "s1", "2026-09-01T10", "50", "")).await;
+    let quarter = json(&mut finance, "/spend/2026-Q4.json").await;
+    assert_eq!(amount(&quarter["previous"]), Decimal::from(5));
+    assert_eq!(quarter["compared"]["through"], "2026-11-14");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_day_is_compared_with_the_same_weekday_and_names_the_page(db: PgPool) {
+    let (_ledger, mut finance) = app(db).await;
+    let page = finance.get("/spend/2026-10?day=2026-10-14").await.body;
+    assert_eq!(html::text(&page, "h1"), "Spend · October 14, 2026");
+    assert!(figures(&page).contains("vs October 7, 2026 unchanged"), "{page}");
+    assert_eq!(
+        html::attributes(&page, ".steps > a", "href"),
+        ["/spend/2026-10?day=2026-10-13", "/spend/2026-10?day=2026-10-15"]
+    );
+    let answer = json(&mut finance, "/spend/2026-10.json?day=2026-10-14&account=s1").await;
+    assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (10.into(), 10.into()));
+    // Over the end of a month, and of one that goes on.
+    let answer = json(&mut finance, "/spend/2026-11.json?day=2026-11-03").await;
+    assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (15.into(), 115.into()));
+    let answer = json(&mut finance, "/variance/2026-11.json?day=2026-11-03").await;
+    assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (15.into(), 115.into()));
+    let page = finance.get("/spend/2026-11?by=team&day=2026-11-01").await.body;
+    assert!(figures(&page).contains("vs October 25, 2026"), "{page}");
+    assert_eq!(html::attributes(&page, ".steps > a", "href")[0], "/spend/2026-10?by=team&day=2026-10-31");
+    // Three days, with the same weekdays.
+    let answer =
+        json(&mut finance, "/spend/2026-10.json?day=2026-10-12&day=2026-10-13&day=2026-10-14&account=s1")
+            .await;
+    assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (30.into(), 30.into()));
+}
