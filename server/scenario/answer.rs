@@ -30,11 +30,10 @@ impl Answer {
     /// What cannot be computed with, in words.
     pub fn of(scenario: &Scenario) -> Result<Self, Refused> {
         let comparison = scenario.compare()?;
-        let inputs = inputs(scenario);
-        let model = Model::new(scenario, &comparison, &inputs);
+        let model = Model::new(scenario, &comparison, &inputs(scenario));
         let mut lead = lead(&comparison, &model);
         if let Some(lead) = &mut lead {
-            lead.turns = turns(scenario, &comparison, lead, &inputs);
+            lead.turns = turns(scenario, &comparison, lead, &model);
         }
         let simulation = simulate(&comparison, &model, (scenario.seed.into(), DRAWS));
         Ok(Self { lead, swings: model.swings(), simulation, comparison })

@@ -309,6 +309,19 @@ impl Decimal {
     /// The same value without trailing zeros after the point.
     #[must_use]
     pub fn normalize(mut self) -> Self {
+        // Most numbers fit into half of the width, where dividing is many times faster.
+        if let Ok(mut narrow) = i128::try_from(self.mantissa) {
+            for (zeros, power) in [(16, 10_i128.pow(16)), (8, 100_000_000), (4, 10_000), (2, 100), (1, 10)] {
+                if narrow % 10 != 0 {
+                    break;
+                }
+                while self.scale >= zeros && narrow % power == 0 && narrow != 0 {
+                    narrow /= power;
+                    self.scale -= zeros;
+                }
+            }
+            return Self { mantissa: I256::new(narrow), scale: if narrow == 0 { 0 } else { self.scale } };
+        }
         let ten = I256::from(10u8);
         while self.scale > 0 && self.mantissa % ten == I256::ZERO {
             self.mantissa /= ten;
@@ -321,6 +334,9 @@ impl Decimal {
     #[must_use]
     pub fn significant(self, digits: u32) -> Self {
         let Some(limit) = checked_power_of_ten(digits) else { return self };
+        if self.mantissa.unsigned_abs() < limit.unsigned_abs() {
+            return self;
+        }
         let (mut rest, mut dropped) = (self.mantissa.unsigned_abs(), 0);
         while rest >= limit.unsigned_abs() && dropped < self.scale {
             rest /= U256::from(10u8);

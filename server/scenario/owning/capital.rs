@@ -201,16 +201,6 @@ pub enum Annuity {
     Monthly,
 }
 
-impl Annuity {
-    /// What one unit of money that is paid at the start costs each year, in one payment or in twelve.
-    pub fn factor(self, rate: Decimal, years: Decimal) -> Option<Decimal> {
-        match self {
-            Self::Yearly => capital_recovery_factor(rate, years),
-            Self::Monthly => monthly_recovery_factor(rate, years).map(|factor| factor.times(12)),
-        }
-    }
-}
-
 /// What one unit of money that is paid at the start costs at the end of each month of so many years.
 pub fn monthly_recovery_factor(rate: Decimal, years: Decimal) -> Option<Decimal> {
     let grown = growth(rate, years);
@@ -259,7 +249,6 @@ mod tests {
         assert_eq!(monthly.times(36).round(4), number("1.1543"));
         let yearly = capital_recovery_factor(number("0.10"), 3.into()).unwrap();
         assert_eq!(yearly.times(3).round(4), number("1.2063"));
-        assert_eq!(Annuity::Monthly.factor(number("0.10"), 3.into()), Some(monthly.times(12)));
         let free = monthly_recovery_factor(Decimal::ZERO, 3.into()).unwrap();
         assert_eq!(free.times(36).round(15), one());
         assert_eq!(monthly_recovery_factor(number("0.1"), Decimal::ZERO), None);

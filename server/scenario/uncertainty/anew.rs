@@ -4,8 +4,8 @@
 //! cheapest. A base that may be as large as costs least is another one at another price: the answer turns later where the
 //! cheapest option adapts, and earlier where another one does. There the comparison itself is asked, at ever closer values.
 
-use super::lead::{DIGITS, HALVINGS, Lead, REACH, Turn};
-use super::model::float;
+use super::lead::{DIGITS, Lead, REACH, Turn};
+use super::model::{Model, float};
 use super::{Input, changed};
 use crate::money::Decimal;
 use crate::scenario::comparison::{Comparison, Demands, Gpus, Scenario};
@@ -13,8 +13,11 @@ use crate::scenario::profile::Shape;
 
 /// Numbers that would turn the answer, of which so many are told.
 const TOLD: usize = 3;
-/// Halvings of what is decided anew each time: five digits.
-const CLOSE: u32 = 18;
+/// How close, in steps as of [`step_of`]: five digits.
+const CLOSE: f64 = 4e-6;
+/// Values that are tried for it at most, the first of them where a line between the ends says.
+const TRIED: u32 = 24;
+const ALONG_A_LINE: u32 = 12;
 
 /// A comparison that can be asked at other values.
 struct Anew<'a> {
@@ -23,26 +26,35 @@ struct Anew<'a> {
     light: Scenario,
     demands: Demands,
     comparison: &'a Comparison,
+    /// With the sizes that were decided.
+    model: &'a Model,
     cheapest: usize,
 }
 
+/// How far the cheapest option is ahead at another value, behind where that is negative, and of which of the others.
+struct Ahead {
+    by: f64,
+    of: usize,
+}
+
 /// Those that turn the answer with the smallest change, nearest first. The lead has what the model says of each.
-pub fn turns(scenario: &Scenario, comparison: &Comparison, lead: &Lead, inputs: &[Input]) -> Vec<Turn> {
+pub fn turns(scenario: &Scenario, comparison: &Comparison, lead: &Lead, model: &Model) -> Vec<Turn> {
     let mut light = scenario.clone();
     for work in &mut light.work {
         work.demand = Shape::Hours { gpus: Vec::new() };
     }
     let demands = scenario.demands();
-    let anew = Anew { scenario, light, demands, comparison, cheapest: lead.cheapest };
+    let anew = Anew { scenario, light, demands, comparison, model, cheapest: lead.cheapest };
     let modeled = |input: &Input| lead.turns.iter().find(|it| it.input.keys == input.keys);
     // The nearest by the model first, so that the others are looked at only as far as those are away.
-    let mut order: Vec<&Input> = lead.turns.iter().map(|it| &it.input).collect();
-    order.extend(inputs.iter().filter(|it| modeled(it).is_none()));
+    let distance = |input: &Input| modeled(input).map_or(f64::INFINITY, |it| step_of(input, it.value));
+    let mut order: Vec<(usize, &Input)> = model.inputs.iter().enumerate().collect();
+    order.sort_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
     let mut found: Vec<(f64, Turn)> = Vec::new();
-    for input in order {
+    for (at, input) in order {
         let within = found.get(TOLD - 1).map_or(1.0, |(step, _)| *step);
         let turn = if anew.decides(input) {
-            anew.turn(input, within, modeled(input))
+            anew.turn((at, input), within, modeled(input), float(lead.ahead))
         } else {
             modeled(input).map(|it| (step_of(input, it.value), it.clone()))
         };
@@ -81,23 +93,40 @@ impl Anew<'_> {
         named.unwrap_or_else(|| (0..self.scenario.options.len()).collect())
     }
 
-    /// The option that costs less than the cheapest with an input at another value; none where it stays the cheapest.
-    fn overtaken(&self, input: &Input, value: Decimal) -> Option<usize> {
+    /// How far ahead the cheapest option is with an input at another value, everything decided anew. None where nothing can
+    /// be computed with it.
+    fn ahead(&self, input: &Input, value: Decimal) -> Option<Ahead> {
         let mut scenario = changed(&self.light, input, value)?;
         for (work, entered) in scenario.work.iter_mut().zip(&self.scenario.work) {
             work.demand = entered.demand.clone();
         }
         let of = self.options_of(input);
         let worth = scenario.present_values_anew((&self.demands, self.comparison), &of).ok()?;
-        let able = worth.iter().enumerate().filter(|(_, (_, is_able))| *is_able);
-        let (best, least) = able.map(|(at, (worth, _))| (at, *worth)).min_by_key(|(_, worth)| *worth)?;
+        let able = worth.iter().enumerate().filter(|(at, (_, is_able))| *is_able && *at != self.cheapest);
+        let (of, least) = able.map(|(at, (worth, _))| (at, *worth)).min_by_key(|(_, worth)| *worth)?;
         let own = worth.get(self.cheapest).filter(|(_, is_able)| *is_able);
-        let is_lost = best != self.cheapest && own.is_none_or(|(worth, _)| least < *worth);
-        is_lost.then_some(best)
+        Some(Ahead { by: own.map_or(f64::NEG_INFINITY, |(worth, _)| float(least - *worth)), of })
+    }
+
+    /// Whether the lead can only grow in a direction: the cheapest option gets cheaper and those of the others that change
+    /// get dearer, as the model says of the sizes that were decided. What is cheaper at each size is so at the best one.
+    fn can_only_grow(&self, (at, input): (usize, &Input), value: Decimal) -> bool {
+        let (base, there) = (self.model.with(at, float(input.value)), self.model.with(at, float(value)));
+        let change = |option: usize| there[option] - base[option];
+        self.options_of(input).into_iter().all(|option| {
+            let change = change(option);
+            if option == self.cheapest { change < 0.0 } else { change > 0.0 }
+        })
     }
 
     /// The closest value at which the lead is lost, within so many steps, and how far away it is.
-    fn turn(&self, input: &Input, within: f64, modeled: Option<&Turn>) -> Option<(f64, Turn)> {
+    fn turn(
+        &self,
+        (at, input): (usize, &Input),
+        within: f64,
+        modeled: Option<&Turn>,
+        ahead: f64,
+    ) -> Option<(f64, Turn)> {
         let own = float(input.value);
         let value_at = |way: f64, step: f64| {
             let value = own * REACH.powf(way * step);
@@ -105,30 +134,50 @@ impl Anew<'_> {
             let value = Decimal::parse(format!("{value:.12}").as_bytes()).unwrap_or_default();
             value.significant(DIGITS + 3).normalize()
         };
-        let lost = |way: f64, step: f64| self.overtaken(input, value_at(way, step));
         let mut closest: Option<(f64, Turn)> = None;
         for way in [-1.0, 1.0] {
             let until = closest.as_ref().map_or(within, |(step, _)| *step);
+            if self.can_only_grow((at, input), value_at(way, until)) {
+                continue;
+            }
+            let lost = |step: f64| self.ahead(input, value_at(way, step)).filter(|it| it.by < 0.0);
             // Where the model says that it is lost, or as far as is looked: in between it may be lost and won again.
             let guess = modeled.filter(|it| (it.value > input.value) == (way > 0.0));
             let guess = guess.map(|it| step_of(input, it.value) * 1.01).filter(|step| *step < until);
             let mut tried = guess.into_iter().chain([until]);
-            let Some((mut high, mut to)) = tried.find_map(|step| Some((step, lost(way, step)?))) else {
+            let Some((mut high, mut there)) = tried.find_map(|step| Some((step, lost(step)?))) else {
                 continue;
             };
-            let mut low = 0.0;
-            for _ in 0..CLOSE.min(HALVINGS) {
-                let middle = f64::midpoint(low, high);
-                match lost(way, middle) {
-                    Some(other) => (high, to) = (middle, other),
+            let (mut low, mut here) = (0.0, ahead);
+            for tries in 0..TRIED {
+                if high - low <= CLOSE {
+                    break;
+                }
+                let middle = between((low, here), (high, there.by), tries);
+                match self.ahead(input, value_at(way, middle)) {
+                    Some(it) if it.by < 0.0 => (high, there) = (middle, it),
+                    Some(it) => (low, here) = (middle, it.by),
                     None => low = middle,
                 }
             }
             let value = value_at(way, high).significant(DIGITS).normalize();
-            closest = Some((high, Turn { input: input.clone(), value, to }));
+            closest = Some((high, Turn { input: input.clone(), value, to: there.of }));
         }
         closest
     }
+}
+
+/// Where to look next between a step at which the lead is kept and one at which it is lost: a little beyond where the line
+/// between them crosses nothing, towards the farther of both, so that they close in from two sides. After some tries, and
+/// where there is no line, in the middle.
+fn between((low, kept): (f64, f64), (high, lost): (f64, f64), tries: u32) -> f64 {
+    let middle = f64::midpoint(low, high);
+    let crossing = low + (high - low) * kept / (kept - lost);
+    if tries >= ALONG_A_LINE || !crossing.is_finite() {
+        return middle;
+    }
+    let beyond = if crossing < middle { crossing + CLOSE / 2.0 } else { crossing - CLOSE / 2.0 };
+    beyond.clamp(low + CLOSE / 4.0, high - CLOSE / 4.0)
 }
 
 #[cfg(test)]

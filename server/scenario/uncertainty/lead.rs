@@ -21,7 +21,7 @@ use crate::scenario::comparison::Comparison;
 pub(super) const REACH: f64 = 4.0;
 const STEPS: i32 = 48;
 /// Halvings, after which a value is known to more digits than are told.
-pub(super) const HALVINGS: u32 = 40;
+const HALVINGS: u32 = 40;
 /// Digits of a value at which the answer turns.
 pub(super) const DIGITS: u32 = 4;
 

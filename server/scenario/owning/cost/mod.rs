@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::capital::{Annuity, monthly_recovery_factor};
+use super::capital::{Annuity, capital_recovery_factor, monthly_recovery_factor};
 use super::{Hours, Link, Owning, Per, Purchase, Racks, Residual, Tenure};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, growth, one, product, quotient};
@@ -174,15 +174,16 @@ impl Owning {
     /// What one unit of money that is paid once costs in a year, and the term that a formula has of it.
     fn recovery(&self, annuity: Annuity) -> (Decimal, Term) {
         let (rate, life) = (self.cost_of_capital, self.life_years);
-        let factor = annuity.factor(rate, life).unwrap_or_default();
-        let term = match annuity {
-            Annuity::Yearly => term("capital recovery factor", factor, Unit::SharePerYear),
+        match annuity {
+            Annuity::Yearly => {
+                let factor = capital_recovery_factor(rate, life).unwrap_or_default();
+                (factor, term("capital recovery factor", factor, Unit::SharePerYear))
+            }
             Annuity::Monthly => {
                 let monthly = monthly_recovery_factor(rate, life).unwrap_or_default();
-                term("monthly recovery factor", monthly, Unit::Number)
+                (monthly.times(12), term("monthly recovery factor", monthly, Unit::Number))
             }
-        };
-        (factor, term)
+        }
     }
 
     fn lease(&self) -> Option<Component> {
