@@ -7,7 +7,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
 use super::basis::Allocation;
-use super::denomination::Unconverted;
+use super::denomination::{PLACES, Unconverted};
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::sums::rollup_of;
 use super::{CostBasis, Filter, Grouping, Question, Spend};
@@ -123,7 +123,8 @@ pub async fn charges(
     Ok(Some(Charges {
         count,
         total,
-        shared: if key.is_some() { Decimal::ZERO } else { (whole.amount - total).normalize() },
+        // What is left of converted amounts behind the places of an amount is of rounding.
+        shared: if key.is_some() { Decimal::ZERO } else { (whole.amount - total).round(40).normalize() },
         currency: currency.clone(),
         rates: spend.rates.iter().filter(|used| used.month >= question.period.first()).cloned().collect(),
         unconverted,
@@ -319,11 +320,14 @@ impl Selection<'_> {
 
     /// The cost that was asked for, as it is counted; null where no rate converts it.
     fn push_cost(&self, query: &mut QueryBuilder<Postgres>) {
-        query.push(self.question.cost.column());
-        if self.converted.is_some() {
-            query.push(" * ");
-            self.push_rate(query);
+        let cost = self.question.cost.column();
+        if self.converted.is_none() {
+            query.push(cost);
+            return;
         }
+        query.push(format!("round({cost} * "));
+        self.push_rate(query);
+        query.push(format!(", {PLACES})"));
     }
 
     /// What one of a row's currency is worth in its month; null without a rate.

@@ -196,3 +196,27 @@ async fn the_most_used_currency_is_that_of_most_charges_whatever_is_left_out(db:
         assert_eq!(total(&spend), ("10".into(), "USD".into()));
     }
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_product_of_more_digits_than_an_amount_holds_is_rounded_at_its_end(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    // 24 digits before the point and 40 behind it are the most that a file may have.
+    let longest = format!("{}.{}", "1".repeat(24), "1".repeat(40));
+    let euros = Focus::new()
+        .hour("beta", "b1", "2026-09-05T10", &longest, "vision")
+        .hour("beta", "b2", "2026-09-05T10", &longest, "nlp")
+        .billed_in("EUR");
+    ledger.deliver("eur.csv", &euros).await;
+    set(&ledger, "2026-09", "1.084312345678").await;
+
+    let spend = spend(&ledger, &in_usd("2026-09")).await;
+    let (amount, _) = total(&spend);
+    // 2 × 1.084312345678 ÷ 9 of 10^24.
+    assert!(amount.starts_with("240958299039555555555555."), "{amount}");
+    assert_eq!(amount.split_once('.').unwrap().1.len(), 52);
+
+    let mut db = ledger.db.acquire().await.unwrap();
+    let page = report::Page { first: 0, size: 10 };
+    let charges = report::charges(&mut db, &in_usd("2026-09"), &spend, None, page).await.unwrap().unwrap();
+    assert_eq!((charges.total, charges.shared), (spend.total.unwrap().amount, Decimal::ZERO));
+}

@@ -13,6 +13,7 @@ use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::report::Grouping;
 use crate::report::basis::Names;
+use crate::report::denomination::PLACES;
 
 /// Keys that are shown.
 const KEYS: i64 = 20;
@@ -213,11 +214,11 @@ pub(super) async fn keys(
         query.push_bind(used.rate);
         query.push(")");
     }
-    query.push(
+    query.push(format!(
         "),
          told as (
              select charge_key_id, from_team, from_pool, to_team, to_pool, told_in,
-                 coalesce(told_in, owned.currency) as told_currency, sum(cost * coalesce(rate, 1)) as cost
+                 coalesce(told_in, owned.currency) as told_currency, sum(round(cost * coalesce(rate, 1), {PLACES})) as cost
              from owned
              left join rates using (billing_month, currency)
              where has_moved
@@ -229,7 +230,7 @@ pub(super) async fn keys(
          join charge_keys k using (charge_key_id)
          order by told_in is null, abs(cost) desc, charge_key_id
          limit ",
-    );
+    ));
     query.push_bind(KEYS);
     let rows = query.build().fetch_all(db).await?;
     rows.iter()
