@@ -130,6 +130,15 @@ impl Payments {
         worth
     }
 
+    /// The same of each month, with what one unit is worth ([`worth_of_one`]).
+    pub fn worth(&self, of_one: &[Decimal]) -> Vec<Decimal> {
+        let at = |month: usize| of_one.get(month).copied().unwrap_or_default();
+        let of = |(month, paid): (usize, &Month)| {
+            weighed(paid.first, at(month)) + weighed(paid.during + paid.last, at(month + 1))
+        };
+        self.0.iter().enumerate().map(of).collect()
+    }
+
     /// What is paid after 0, 1, 2, … months, one figure more than there are months: what is paid during a month counts at
     /// its end.
     pub fn by_the_month(&self) -> Vec<Decimal> {
@@ -173,6 +182,16 @@ impl Payments {
             None => Payback::Never,
         }
     }
+}
+
+/// What one unit of money is worth at the start that is paid after 0, 1, 2, … months, one figure more than there are months.
+pub fn worth_of_one(yearly_rate: Decimal, months: u32) -> Vec<Decimal> {
+    (0..=months).map(|month| today(one(), yearly_rate, month)).collect()
+}
+
+/// An amount at what one unit is worth; exact where that is one.
+pub fn weighed(amount: Decimal, of_one: Decimal) -> Decimal {
+    if of_one == one() { amount } else { product(&[amount, of_one]) }
 }
 
 /// What a payment after so many months is worth now.

@@ -206,7 +206,7 @@ pub struct Policy {
     pub name: &'static str,
     /// GPUs of the base.
     pub gpus: Decimal,
-    /// Base and overflow, with support.
+    /// Base and overflow, with support, as they are worth at the start.
     pub cost: Decimal,
     /// Than the base that was taken.
     pub more: Decimal,

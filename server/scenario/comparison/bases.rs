@@ -23,14 +23,20 @@ fn scenario(gpus: &[i64], growth: i64, places: &[String]) -> Scenario {
     read(&text).unwrap_or_else(|wrong| panic!("{wrong:?}\n{text}"))
 }
 
-/// What the best costs of which one size is left open, and the least that any number of nodes comes to that does the work.
-fn best_and_tried(gpus: &[i64], growth: i64, place: &str) -> (OptionAnswer, Option<Decimal>) {
+/// The best of which one size is left open, where money costs so many percent a year, and the least that any number of nodes
+/// is worth that does the work.
+fn best_and_tried(
+    gpus: &[i64],
+    (growth, interest): (i64, i64),
+    place: &str,
+) -> (OptionAnswer, Option<Decimal>) {
     let sized = |size: String| place.replace("OPEN", &size);
     let tried = (0..=8).map(|nodes| sized((nodes * 8).to_string()));
     let places: Vec<String> = std::iter::once(sized("\"best\"".to_owned())).chain(tried).collect();
-    let mut options = scenario(gpus, growth, &places).compare().unwrap().options;
+    let entered = Scenario { cost_of_capital: decimal(interest, 2), ..scenario(gpus, growth, &places) };
+    let mut options = entered.compare().unwrap().options;
     let tried = options.split_off(1);
-    let least = tried.iter().filter(|it| it.fails.is_empty()).map(|it| it.total).min();
+    let least = tried.iter().filter(|it| it.fails.is_empty()).map(|it| it.present_value).min();
     (options.remove(0), least)
 }
 
@@ -161,14 +167,15 @@ proptest! {
         price in 10i64..90,
         nodes in 0i64..4,
         growth in 0i64..3,
+        interest in 0i64..40,
         has_rest in any::<bool>(),
     ) {
         let size = if nodes == 0 { "\"best\"".to_owned() } else { (nodes * 8).to_string() };
         let rest = if has_rest { "on_demand = { price = 9 }, " } else { "" };
         let place = format!("{rest}owned = {{ gpus = OPEN }}, committed = [{}]", committed(6, price, &size));
-        let (best, least) = best_and_tried(&gpus, growth, &place);
+        let (best, least) = best_and_tried(&gpus, (growth, interest), &place);
         prop_assert!(best.fails.is_empty());
-        prop_assert!(close(best.total, least.unwrap()), "{} {least:?}", best.total);
+        prop_assert!(close(best.present_value, least.unwrap()), "{} {least:?}", best.present_value);
     }
 
     #[test]
@@ -177,6 +184,7 @@ proptest! {
         prices in (10i64..90, 10i64..90, 10i64..90),
         nodes in 0i64..4,
         growth in -3i64..3,
+        interest in 0i64..40,
         has_rest in any::<bool>(),
     ) {
         let size = if nodes == 0 { "\"best\"".to_owned() } else { (nodes * 8).to_string() };
@@ -187,13 +195,13 @@ proptest! {
             committed(3, prices.2, "\"best\""),
         ];
         let place = format!("{rest}, committed = [{}]", all.join(", "));
-        let (best, least) = best_and_tried(&gpus, growth, &place);
+        let (best, least) = best_and_tried(&gpus, (growth, interest), &place);
         prop_assert!(best.fails.is_empty());
-        prop_assert!(close(best.total, least.unwrap()), "{} {least:?}", best.total);
+        prop_assert!(close(best.present_value, least.unwrap()), "{} {least:?}", best.present_value);
         // Without the last of them something may be missing, whatever the first is.
         let place = format!("{rest}, committed = [{}]", all[..2].join(", "));
-        let (best, least) = best_and_tried(&gpus, growth, &place);
+        let (best, least) = best_and_tried(&gpus, (growth, interest), &place);
         prop_assert_eq!(best.fails.is_empty(), least.is_some());
-        prop_assert!(close(best.total, least.unwrap()), "{} {least:?}", best.total);
+        prop_assert!(close(best.present_value, least.unwrap()), "{} {least:?}", best.present_value);
     }
 }

@@ -348,16 +348,6 @@ impl<'a> Bill<'a> {
         }
     }
 
-    /// What the base and all that comes after it cost, with support: what another base would cost instead.
-    pub(super) fn with_this_base(&self) -> Decimal {
-        let of_layer = |it: &Layer| match it.kind {
-            LayerKind::Block => Decimal::ZERO,
-            LayerKind::Owned => it.cost,
-            _ => it.cost + it.cost.multiply(self.asked.place.support),
-        };
-        self.layers.iter().map(of_layer).sum::<Decimal>() + self.unserved_cost
-    }
-
     /// Support, and whatever else is entered.
     pub(super) fn besides(&mut self) {
         let months = self.asked.months();
@@ -441,6 +431,17 @@ impl<'a> Bill<'a> {
 }
 
 /// Upfront at the start of each term, the hours during their months. What is left of the last term is not lost.
+/// What is paid for one GPU that is committed to in all months, without support.
+pub(super) fn paid_for_one(entered: &Committed, months: u32) -> Payments {
+    let nothing = Payments::over(months);
+    let mut when = PaidWhen { hours: nothing.clone(), upfront: nothing, ..PaidWhen::default() };
+    for month in 0..months {
+        pay_commitment(entered, (month, entered.months.max(1), months - 1), one(), &mut when);
+    }
+    when.hours.add(&when.upfront);
+    when.hours
+}
+
 fn pay_commitment(
     entered: &Committed,
     (month, term_months, last): (u32, u32, u32),

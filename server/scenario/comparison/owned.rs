@@ -1,5 +1,7 @@
 //! Machines of one's own under a demand: how many cost least, and what is paid for them when.
 
+use std::ops::Range;
+
 use super::entered::{Gpus, Owned};
 use super::place::Asked;
 use super::refresh::{Lived, generations, is_once, life};
@@ -11,8 +13,8 @@ use crate::scenario::owning::Owning;
 use crate::scenario::path::Refresh;
 use crate::scenario::profile::{in_gpus, parts};
 
-/// Numbers of nodes of which every one is tried. Where there are more, some are, and then all around the best.
-const ALL: u32 = 256;
+/// Numbers of nodes that are tried at most. So many are only where hundreds of them cost the same.
+const TRIED: usize = 1024;
 
 /// So many machines, as they are used.
 pub(super) struct OwnedBase {
@@ -28,6 +30,52 @@ pub(super) struct OwnedBase {
     pub(super) generations: Vec<Lived>,
 }
 
+/// What comes after the machines: thousandths of GPU-hours that nothing serves, and what the others are worth at the start.
+type Rest = (u128, Decimal);
+
+/// A number of nodes that was tried.
+struct Tried {
+    nodes: u32,
+    base: OwnedBase,
+    /// What is paid for them, as it is worth at the start.
+    machines: Decimal,
+    rest: Rest,
+}
+
+impl Tried {
+    fn of(asked: &Asked<'_>, owned: &Owned, nodes: u32) -> Result<Self, Refused> {
+        let gpus = nodes.saturating_mul(owned.machines.gpus_per_node.max(1));
+        let base = OwnedBase::with(asked, (&owned.machines, owned.refresh), gpus)?;
+        let is_alone = asked.place.committed.is_empty();
+        let rest = if is_alone { (0, asked.rest(base.level)) } else { asked.above(&base) };
+        Ok(Self { nodes, machines: base.worth(asked), rest, base })
+    }
+
+    fn all(&self) -> Rest {
+        with(self.machines, self.rest)
+    }
+}
+
+/// Numbers of nodes after the first and before the last, of which nothing was tried yet.
+struct Between {
+    nodes: Range<u32>,
+    /// Of the first.
+    machines: Decimal,
+    /// Of the last.
+    rest: Rest,
+}
+
+impl Between {
+    /// Nothing between them is worth less.
+    fn bound(&self) -> Rest {
+        with(self.machines, self.rest)
+    }
+}
+
+fn with(machines: Decimal, (missing, rest): Rest) -> Rest {
+    (missing, machines + rest)
+}
+
 impl OwnedBase {
     /// As many as are entered, or as cost least together with what serves the rest.
     pub(super) fn of(asked: &Asked<'_>, owned: &Owned) -> Result<Self, Refused> {
@@ -39,32 +87,40 @@ impl OwnedBase {
         // What is committed to may serve the rest.
         let least = if asked.place.committed.is_empty() { nodes_for(asked.least_level()) } else { 0 };
         let most = nodes_for(asked.rest.peak());
-        // The cost of people has steps, and nodes come in whole numbers, so that no search finds the best but trying.
-        let step = ((most - least) / ALL).max(1);
-        let nodes = |it: &Self| it.gpus / per_node;
-        let best = Self::cheapest(asked, owned, (least..=most).step_by(step as usize))?;
-        let around = nodes(&best).saturating_sub(step).max(least)..=(nodes(&best) + step).min(most);
-        if step == 1 { Ok(best) } else { Self::cheapest(asked, owned, around) }
+        Self::best(asked, owned, (least, most))
     }
 
-    /// The first of those that leave least unserved and cost least, by their number of nodes.
-    fn cheapest(asked: &Asked<'_>, owned: &Owned, nodes: impl Iterator<Item = u32>) -> Result<Self, Refused> {
-        let machines = (&owned.machines, owned.refresh);
-        let per_node = owned.machines.gpus_per_node.max(1);
-        let mut best: Option<((u128, Decimal), Self)> = None;
-        for nodes in nodes {
-            let it = Self::with(asked, machines, nodes.saturating_mul(per_node))?;
-            let total = if asked.place.committed.is_empty() {
-                (0, it.total(asked))
-            } else {
-                let (missing, above) = asked.above(&it);
-                (missing, it.cost() + above)
-            };
-            if best.as_ref().is_none_or(|(least, _)| total < *least) {
-                best = Some((total, it));
+    /// The fewest of those that leave least unserved and are worth least at the start, by their number of nodes.
+    ///
+    /// The cost of people has steps, so that no slope leads to the best. But more nodes never cost less, and never leave more
+    /// for what comes after them: between two numbers that were tried nothing is worth less than the machines of the lower
+    /// and the rest of the higher one. Where that is no better than the best so far, nothing is tried between them.
+    fn best(asked: &Asked<'_>, owned: &Owned, (least, most): (u32, u32)) -> Result<Self, Refused> {
+        let mut best = Tried::of(asked, owned, least)?;
+        if most <= least {
+            return Ok(best.base);
+        }
+        let last = Tried::of(asked, owned, most)?;
+        let mut open = vec![Between { nodes: least..most, machines: best.machines, rest: last.rest }];
+        if last.all() < best.all() {
+            best = last;
+        }
+        for _ in 2..TRIED {
+            let Some(at) = (0..open.len()).min_by_key(|at| open[*at].bound()) else { break };
+            let next = open.swap_remove(at);
+            if next.bound() > best.all() {
+                break;
+            }
+            let Between { nodes, machines, rest } = next;
+            let middle = Tried::of(asked, owned, nodes.start.midpoint(nodes.end))?;
+            let below = Between { nodes: nodes.start..middle.nodes, machines, rest: middle.rest };
+            let above = Between { nodes: middle.nodes..nodes.end, machines: middle.machines, rest };
+            open.extend([below, above].into_iter().filter(|it| it.nodes.len() > 1));
+            if (middle.all(), middle.nodes) < (best.all(), best.nodes) {
+                best = middle;
             }
         }
-        best.map_or_else(|| Self::with(asked, machines, 0), |(_, best)| Ok(best))
+        Ok(best.base)
     }
 
     pub(super) fn with(
@@ -87,9 +143,14 @@ impl OwnedBase {
         Self::with(asked, (&self.machines, self.refresh), gpus)
     }
 
-    /// With what the rest costs, where nothing is committed to above it.
-    pub(super) fn total(&self, asked: &Asked<'_>) -> Decimal {
-        self.cost() + asked.rest(self.level)
+    /// What is paid for it, as it is worth at the start.
+    fn worth(&self, asked: &Asked<'_>) -> Decimal {
+        asked.worth_of(&self.payments(asked))
+    }
+
+    /// With the rest, where nothing is committed to above it.
+    pub(super) fn with_the_rest(&self, asked: &Asked<'_>) -> Decimal {
+        self.worth(asked) + asked.rest(self.level)
     }
 
     /// Of all generations, over all months.

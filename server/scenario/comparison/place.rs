@@ -2,14 +2,15 @@
 //!
 //! The demand of a place is that of its works, in its own GPUs: hours × F ÷ q. Blocks serve their hours of it
 //! ([`super::block`]). Of the rest the base is what is owned or committed
-//! to, as entered or as costs least; then comes spot, then on demand ([`crate::scenario::mix`]).
+//! to, as entered or as costs least; then comes spot, then on demand ([`crate::scenario::mix`]). What costs least is what
+//! options are ranked by: what all that is paid for the base and for what comes after it is worth at the start.
 //!
 //! Capacity on demand is there when asked for with a chance α; an hour that is not served costs π. So an hour of overflow
 //! is expected to cost α × p + (1 − α) × π, and the higher that is, the larger the base. Where nobody said what π is, it
 //! counts as one that is bought, so that nothing that is missing looks like a saving; and the option does not do the work.
 
 use super::answer::{Line, PlaceAnswer, Policy};
-use super::bill::Bill;
+use super::bill::{Bill, paid_for_one};
 use super::block;
 use super::cheaper::{moved, rebates};
 use super::entered::{Committed, Gpus, Place, Rate, Scenario, Spot};
@@ -17,7 +18,7 @@ use super::owned::OwnedBase;
 use super::spend::Covered;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
-use crate::scenario::cash::Payments;
+use crate::scenario::cash::{Payments, weighed, worth_of_one};
 use crate::scenario::check::Refused;
 use crate::scenario::commitment::upfront_by_hour;
 use crate::scenario::mix::{Commitment, Ladder, Overflow, Size, Stack};
@@ -54,6 +55,10 @@ pub(super) struct Asked<'a> {
     pub(super) in_blocks: Vec<Decimal>,
     /// What is expected of it: prices of an hour that is served, with support, and what one costs that is not.
     pub(super) overflow: Overflow,
+    /// What one unit of money is worth at the start that is paid after 0, 1, 2, … months, and the overflow at that: what
+    /// sizes are decided by.
+    worth_of_one: Vec<Decimal>,
+    worth: Overflow,
     /// What a useful hour of spot costs in each month; empty where none is sold.
     pub(super) spot: Vec<Decimal>,
     /// What an hour by use costs in each month; empty where none is sold.
@@ -92,6 +97,11 @@ impl<'a> Asked<'a> {
         let rest = block::served(&place.blocks, &demand, |at, _, served| parts[at] += u128::from(served));
         let in_blocks = parts.into_iter().map(in_gpus).collect();
         let ladder = Ladder::new(rest.hours(), &overflow);
+        let worth_of_one = worth_of_one(scenario.cost_of_capital, scenario.months);
+        let worth = Overflow {
+            spot: overflow.spot.as_ref().map(|(prices, cap)| (at_its_end(prices, &worth_of_one), *cap)),
+            burst: at_its_end(&overflow.burst, &worth_of_one),
+        };
         Self {
             scenario,
             place,
@@ -100,6 +110,8 @@ impl<'a> Asked<'a> {
             rest,
             in_blocks,
             overflow,
+            worth_of_one,
+            worth,
             spot,
             by_use,
             obtainable,
@@ -128,9 +140,14 @@ impl<'a> Asked<'a> {
         !self.overflow.burst.is_empty()
     }
 
-    /// What serving the rest of all months costs above a level, with support.
+    /// What serving the rest of all months is worth at the start above a level, with support.
     pub(super) fn rest(&self, level: u64) -> Decimal {
-        self.overflow.cost(&self.ladder, 0..self.months(), level)
+        self.worth.cost(&self.ladder, 0..self.months(), level)
+    }
+
+    /// What payments are worth at the start.
+    pub(super) fn worth_of(&self, payments: &Payments) -> Decimal {
+        payments.worth(&self.worth_of_one).into_iter().sum()
     }
 
     /// The level of base that serves all that nothing else does: the peak, unless on demand is there.
@@ -177,7 +194,7 @@ impl<'a> Asked<'a> {
         found.besides();
         found.porting();
         let moved = found.moved()?;
-        let policies = self.policies(owned.as_ref(), found.with_this_base())?;
+        let policies = self.policies(owned.as_ref(), &base)?;
         Ok(found.evaluated(policies, owned.as_ref(), moved))
     }
 
@@ -194,14 +211,14 @@ impl<'a> Asked<'a> {
         in_gpus(hours.map(|it| u128::from(it.all())).sum())
     }
 
-    /// What commitments above a base cost with what comes after them and support, and thousandths of GPU-hours that nothing
-    /// serves.
+    /// What commitments above a base are worth at the start with what comes after them and support, and thousandths of
+    /// GPU-hours that nothing serves.
     pub(super) fn above(&self, owned: &OwnedBase) -> (u128, Decimal) {
         let mut cost = Decimal::ZERO;
         let mut base = vec![owned.level; self.months() as usize];
         let (commitments, levels) = self.committed(Some(owned));
         for (entered, level) in commitments.iter().zip(levels) {
-            let prices = self.supported(entered).prices;
+            let prices = self.worth_of_commitment(entered).prices;
             for ((price, level), below) in prices.iter().zip(&level).zip(&base) {
                 cost += in_gpus((level - below).into()).times(HOURS_PER_MONTH).multiply(*price);
             }
@@ -209,7 +226,7 @@ impl<'a> Asked<'a> {
         }
         let mut missing = 0;
         for (month, level) in (0..).zip(base) {
-            cost += self.overflow.cost(&self.ladder, month..month + 1, level);
+            cost += self.worth.cost(&self.ladder, month..month + 1, level);
             if !self.has_overflow() {
                 missing += self.ladder.serve(month, level).burst;
             }
@@ -217,19 +234,25 @@ impl<'a> Asked<'a> {
         (missing, cost)
     }
 
-    /// A commitment with support, which is a share of its price.
-    fn supported(&self, entered: &Committed) -> Commitment {
+    /// A commitment at what an hour of each month is worth at the start, with support, which is a share of its price.
+    fn worth_of_commitment(&self, entered: &Committed) -> Commitment {
         let found = commitment(entered, self.months());
-        Commitment { prices: with_support(self.place, &found.prices), ..found }
+        let support = found.prices.iter().map(|price| price.multiply(self.place.support)).collect::<Vec<_>>();
+        let support = at_its_end(&support, &self.worth_of_one);
+        // What is paid in advance is worth what it is when it is paid.
+        let paid = paid_for_one(entered, self.months()).worth(&self.worth_of_one);
+        let of_hour = |worth| quotient(worth, HOURS_PER_MONTH.into()).unwrap_or_default();
+        let prices = paid.into_iter().zip(support).map(|(worth, support)| of_hour(worth) + support).collect();
+        Commitment { prices, ..found }
     }
 
     /// Commitments, the longest first, and how far up each reaches.
     pub(super) fn committed(&self, owned: Option<&OwnedBase>) -> (Vec<&'a Committed>, Vec<Vec<u64>>) {
         let mut entered: Vec<&Committed> = self.place.committed.iter().collect();
         entered.sort_by_key(|it| std::cmp::Reverse(it.months));
-        let commitments: Vec<Commitment> = entered.iter().map(|it| self.supported(it)).collect();
+        let commitments: Vec<Commitment> = entered.iter().map(|it| self.worth_of_commitment(it)).collect();
         let levels = if self.has_overflow() {
-            self.levels(owned, &commitments, &self.overflow)
+            self.levels(owned, &commitments, &self.worth)
         } else {
             self.levels(owned, &commitments, &self.without_rest(&commitments))
         };
@@ -243,7 +266,7 @@ impl<'a> Asked<'a> {
         let all: Decimal = commitments.iter().flat_map(|it| &it.prices).copied().sum();
         let parts = Decimal::from(i64::try_from(self.step()).unwrap_or(i64::MAX));
         let price = parts.multiply(all).times(HOURS_PER_MONTH).round(0) + one();
-        Overflow { burst: vec![price; self.months() as usize], ..self.overflow.clone() }
+        Overflow { burst: vec![price; self.months() as usize], ..self.worth.clone() }
     }
 
     fn levels(
@@ -268,8 +291,8 @@ impl<'a> Asked<'a> {
         levels
     }
 
-    /// What a place with one base and something for the rest costs with other bases.
-    fn policies(&self, owned: Option<&OwnedBase>, taken: Decimal) -> Result<Vec<Policy>, Refused> {
+    /// What a place with one base and something for the rest is worth with other bases.
+    fn policies(&self, owned: Option<&OwnedBase>, base: &[u64]) -> Result<Vec<Policy>, Refused> {
         // With nothing by use there is nothing to tell; what is missing for nothing is no saving; and a spend commitment
         // depends on the other places of its option.
         let is_known = self.obtainable == one() || self.per_unserved_hour.is_some();
@@ -281,23 +304,37 @@ impl<'a> Asked<'a> {
             ("What is always asked for", self.rest.lowest()),
             ("The highest hour", self.rest.peak()),
         ];
-        let policy =
-            |name, parts: u64, cost| Policy { name, gpus: in_gpus(parts.into()), cost, more: cost - taken };
+        let policy = |name, parts: u64, [cost, taken]: [Decimal; 2]| Policy {
+            name,
+            gpus: in_gpus(parts.into()),
+            cost,
+            more: cost - taken,
+        };
         match (owned, &self.place.committed[..]) {
-            (Some(owned), []) => levels
-                .into_iter()
-                .map(|(name, level)| {
-                    let other = owned.serving(self, level)?;
-                    Ok(policy(name, u64::from(other.gpus) * PARTS, other.total(self)))
-                })
-                .collect(),
+            (Some(owned), []) => {
+                let taken = owned.with_the_rest(self);
+                levels
+                    .into_iter()
+                    .map(|(name, level)| {
+                        let other = owned.serving(self, level)?;
+                        Ok(policy(name, u64::from(other.gpus) * PARTS, [other.with_the_rest(self), taken]))
+                    })
+                    .collect()
+            }
             (None, [only]) => {
-                let sum: Decimal = self.supported(only).prices.into_iter().sum();
-                let base = |level: u64| in_gpus(level.into()).multiply(sum).times(HOURS_PER_MONTH);
+                let prices = self.worth_of_commitment(only).prices;
+                let of = |levels: &[u64]| {
+                    let months = (0..).zip(levels).zip(&prices).map(|((month, level), price)| {
+                        let base = in_gpus((*level).into()).multiply(*price).times(HOURS_PER_MONTH);
+                        base + self.worth.cost(&self.ladder, month..month + 1, *level)
+                    });
+                    months.sum::<Decimal>()
+                };
+                let taken = of(base);
                 Ok(levels
                     .into_iter()
                     .map(|(name, level)| (name, up(level, self.step())))
-                    .map(|(name, level)| policy(name, level, base(level) + self.rest(level)))
+                    .map(|(name, level)| policy(name, level, [of(&vec![level; base.len()]), taken]))
                     .collect())
             }
             _ => Ok(Vec::new()),
@@ -335,6 +372,11 @@ fn spot(entered: &Spot, months: u32) -> Vec<Decimal> {
 /// Prices of the supplier with support, which is a share of them: what a base is chosen by.
 fn with_support(place: &Place, prices: &[Decimal]) -> Vec<Decimal> {
     prices.iter().map(|price| *price + price.multiply(place.support)).collect()
+}
+
+/// Prices of what is paid during each month, at what they are worth at the start.
+fn at_its_end(prices: &[Decimal], worth_of_one: &[Decimal]) -> Vec<Decimal> {
+    prices.iter().zip(&worth_of_one[1..]).map(|(price, worth)| weighed(*price, *worth)).collect()
 }
 
 /// What an hour beyond base and spot is expected to cost in each month.

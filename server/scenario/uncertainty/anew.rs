@@ -173,7 +173,7 @@ impl Anew<'_> {
 fn between((low, kept): (f64, f64), (high, lost): (f64, f64), tries: u32) -> f64 {
     let middle = f64::midpoint(low, high);
     let crossing = low + (high - low) * kept / (kept - lost);
-    if tries >= ALONG_A_LINE || !crossing.is_finite() {
+    if tries >= ALONG_A_LINE || !lost.is_finite() || !crossing.is_finite() {
         return middle;
     }
     let beyond = if crossing < middle { crossing + CLOSE / 2.0 } else { crossing - CLOSE / 2.0 };

@@ -32,6 +32,21 @@ fn whether_to_pay_upfront_is_told_by_what_all_is_worth_today() {
     assert!(dear[0] < dear[1] && dear[1] < dear[2], "where money is dear, what is paid late costs less");
 }
 
+#[test]
+fn how_much_is_paid_upfront_for_follows_what_that_is_worth() {
+    // A GPU is asked for in 60 % of all hours: 42,048 by use in three years, and 41,500 at once.
+    let demand = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0];
+    let upfront = Committed { rate: rate("0"), upfront: 41_500.into(), months: 36, gpus: Gpus::Best };
+    let place = Place { committed: vec![upfront], gpus_per_node: 1, ..on_demand("2.6666666667") };
+    let entered = Scenario { months: 36, ..scenario(work(levels(&demand)), [place]) };
+    let committed = |yearly: &str| {
+        let compared = Scenario { cost_of_capital: number(yearly), ..entered.clone() }.compare().unwrap();
+        compared.options[0].places[0].layers.iter().any(|it| it.kind == LayerKind::Committed)
+    };
+    assert!(committed("0"), "it totals less");
+    assert!(!committed("0.1"), "what is paid by use is worth less than what is paid at once");
+}
+
 /// Two works that are asked for as they say, each in a place of its own, under one commitment.
 fn under_spend(gpus: [&[i64]; 2], prices: [(&str, &str); 2], per_hour: &str) -> Scenario {
     let named = |name: &str, gpus: &[i64]| Work { name: name.to_owned(), ..work(levels(gpus)) };

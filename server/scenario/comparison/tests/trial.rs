@@ -28,11 +28,11 @@ proptest! {
             Place { committed: vec![priced(Gpus::Number(8))], ..mixed.clone() },
         ];
         let compared = Scenario { months: 12, ..scenario(asked, places) }.compare().unwrap();
-        let total: Vec<Decimal> = compared.options.iter().map(|it| it.total).collect();
-        prop_assert!(total[2] <= total[0] && total[2] <= total[1] && total[2] <= total[4]);
-        prop_assert!(total[3] <= total[2], "more to choose from never costs more");
+        let worth: Vec<Decimal> = compared.options.iter().map(|it| it.present_value.round(9)).collect();
+        prop_assert!(worth[2] <= worth[0] && worth[2] <= worth[1] && worth[2] <= worth[4]);
+        prop_assert!(worth[3] <= worth[2], "more to choose from never costs more");
         for policy in &compared.options[2].places[0].policies {
-            prop_assert!(total[2] <= policy.cost, "{policy:?}");
+            prop_assert!(worth[2] <= policy.cost.round(9), "{policy:?}");
         }
         for option in &compared.options {
             prop_assert_eq!(option.lines.iter().map(|it| it.cost).sum::<Decimal>(), option.total);
@@ -50,6 +50,7 @@ proptest! {
         unserved in 1i64..40,
         spot in 0i64..24,
         support in 0i64..50,
+        (interest, upfront) in (0i64..40, 0i64..9000),
     ) {
         let asked = |gpus: &[i64]| Work {
             interruptible: decimal(interruptible, 1),
@@ -61,7 +62,7 @@ proptest! {
             support: decimal(support, 2),
             committed: vec![Committed {
                 rate: Rate { price: decimal(base, 1), ..Rate::default() },
-                upfront: Decimal::ZERO,
+                upfront: upfront.into(),
                 months: 12,
                 gpus,
             }],
@@ -75,15 +76,17 @@ proptest! {
         };
         let chance = decimal(obtainable, 1);
         let of = |work: Work, places: Vec<Place>| {
-            let compared = Scenario { months: 12, ..scenario(work, places) }.compare().unwrap();
-            compared.options.into_iter().map(|it| it.total).collect::<Vec<_>>()
+            let cost_of_capital = decimal(interest, 2);
+            let compared = Scenario { months: 12, cost_of_capital, ..scenario(work, places) }.compare().unwrap();
+            compared.options.into_iter().map(|it| it.present_value).collect::<Vec<_>>()
         };
         let best = of(asked(&gpus), vec![place(Gpus::Best, chance)])[0];
         let tried = (0..=8u32).map(|nodes| place(Gpus::Number(nodes * 8), chance)).collect();
         let least = of(asked(&gpus), tried).into_iter().min().unwrap();
         prop_assert!((best - least).abs() < decimal(1, 6), "{best} {least}");
-        let compared =
-            Scenario { months: 12, ..scenario(asked(&gpus), [place(Gpus::Best, chance)]) }.compare().unwrap();
+        let cost_of_capital = decimal(interest, 2);
+        let entered = Scenario { months: 12, cost_of_capital, ..scenario(asked(&gpus), [place(Gpus::Best, chance)]) };
+        let compared = entered.compare().unwrap();
         for policy in &compared.options[0].places[0].policies {
             prop_assert!(best <= policy.cost + decimal(1, 6), "{policy:?} {best}");
             prop_assert!((policy.cost - best - policy.more).abs() < decimal(1, 6), "{policy:?} {best}");
@@ -129,8 +132,8 @@ proptest! {
         let all = (0..=8u32).map(|nodes| place(Gpus::Number(nodes * 8)));
         let places: Vec<Place> = std::iter::once(place(Gpus::Best)).chain(all).collect();
         let compared = Scenario { months: 12, ..scenario(asked, places) }.compare().unwrap();
-        let total: Vec<Decimal> = compared.options.iter().map(|it| it.total).collect();
-        prop_assert_eq!(Some(&total[0]), total[1..].iter().min());
+        let worth: Vec<Decimal> = compared.options.iter().map(|it| it.present_value.round(9)).collect();
+        prop_assert_eq!(Some(&worth[0]), worth[1..].iter().min());
         for option in &compared.options {
             prop_assert_eq!(option.lines.iter().map(|it| it.cost).sum::<Decimal>(), option.total);
             prop_assert!(option.fails.is_empty());
@@ -210,20 +213,20 @@ proptest! {
         gpus in prop::collection::vec(0i64..120, 3..20),
         price in 20i64..140,
         support in 0i64..50,
+        interest in 0i64..40,
     ) {
+        let cost_of_capital = decimal(interest, 2);
+        let compared = |places| {
+            let entered = Scenario { months: 12, cost_of_capital, ..scenario(work(levels(&gpus)), places) };
+            entered.compare().unwrap().options.remove(0).present_value
+        };
         let on_demand = Some(Rate { price: decimal(price, 1), ..Rate::default() });
         let support = decimal(support, 2);
         let place = |gpus| Place { on_demand: on_demand.clone(), support, ..own(complete_example(), gpus) };
         let all = (0..=16u32).map(|nodes| place(Gpus::Number(nodes * 8)));
-        let places: Vec<Place> = std::iter::once(place(Gpus::Best)).collect();
-        let best = Scenario { months: 12, ..scenario(work(levels(&gpus)), places) }.compare().unwrap();
-        let tried: Vec<Decimal> = all
-            .map(|place| {
-                let compared = Scenario { months: 12, ..scenario(work(levels(&gpus)), [place]) }.compare();
-                compared.unwrap().options[0].total
-            })
-            .collect();
-        prop_assert_eq!(Some(&best.options[0].total), tried.iter().min());
+        let best = compared(vec![place(Gpus::Best)]);
+        let least = all.map(|place| compared(vec![place])).min().unwrap();
+        prop_assert!((best - least).abs() < decimal(1, 6), "{best} {least}");
     }
 
     #[test]
