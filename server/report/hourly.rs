@@ -17,7 +17,6 @@ use super::denomination::{Denomination, denominate};
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::rollup_of;
 use super::{Answers, Filter, Grouping, Question, Spend, owned_hours};
-use crate::accounts::Viewer;
 use crate::allocation::IS_UNUSED_COMMITMENT;
 use crate::billing::PricingCategory;
 use crate::money::Decimal;
@@ -118,8 +117,7 @@ impl Answers {
         let spend = self.spend(&mut *db, &asked).await?;
         // Its parts, and what it is a part of, in the same currency.
         let asked = asked.beside(&spend);
-        let is_divided = basis.allocation.is_needed()
-            && (asked.viewer != Viewer::Everything || asked.dimensions().any(Grouping::divides));
+        let is_divided = basis.allocation.divides(&asked);
         let direct = if is_divided { asked.direct() } else { asked.clone() };
         let basis = self.basis(db, &direct, sequence).await?;
         let of_direct = self.spend(&mut *db, &direct).await?;
