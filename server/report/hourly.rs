@@ -271,10 +271,14 @@ async fn besides(
             *ways.besides.entry(kind).or_default() += cost;
         }
     }
+    if of_commitments.is_empty() {
+        return Ok(());
+    }
     let ids: Vec<String> = of_commitments.keys().cloned().collect();
     let covered: Vec<(String, String)> = sqlx::query_as(
         "select commitment_discount_id, min(accelerator) from charge_keys \
-         where commitment_discount_id = any($1) and accelerator is not null group by 1",
+         where commitment_discount_id = any($1) and commitment_discount_id <> '' and accelerator is not null \
+         group by 1",
     )
     .bind(&ids)
     .fetch_all(db)
