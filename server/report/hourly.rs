@@ -243,13 +243,7 @@ async fn besides(
         last: question.period.last(),
     };
     let columns = [
-        Column::Sql(
-            "kind",
-            "case when k.accelerator is not null and k.category in ('Usage', 'Purchase') then 'accelerators' \
-             when k.category = 'Tax' then 'Tax' when k.category = 'Credit' then 'Credits' \
-             when k.category = 'Adjustment' then 'Adjustments' when k.service ilike '%support%' then 'Support' \
-             when k.service_category = '' then 'Other' else k.service_category end",
-        ),
+        Column::Sql("kind", KIND_BESIDES),
         Column::Sql("is_unused", IS_UNUSED_COMMITMENT),
         Column::Sql("commitment", UNUSED_COMMITMENT_ID),
     ];
@@ -293,6 +287,16 @@ async fn besides(
     }
     Ok(())
 }
+
+/// Of a row of a key `k`, what kind of cost it is. FOCUS has no category for support, so it stands under "Other" or under none,
+/// and goes by its name: AWS writes it in one word in its own report (`AWSSupportEnterprise`, `AWSDeveloperSupport`), and
+/// everybody else with spaces (`AWS Support (Business)`, `Azure Support`, `Google Cloud Premium Support`).
+const KIND_BESIDES: &str = "case when k.accelerator is not null and k.category in ('Usage', 'Purchase') then 'accelerators' \
+     when k.category = 'Tax' then 'Tax' when k.category = 'Credit' then 'Credits' \
+     when k.category = 'Adjustment' then 'Adjustments' \
+     when k.service_category in ('', 'Other', 'Support') \
+         and (k.service ~* '\\msupport\\M' or k.service ~ '^AWS([A-Z][a-z]+)?Support') then 'Support' \
+     when k.service_category = '' then 'Other' else k.service_category end";
 
 /// Of a row of a key `k`, the commitment that nothing used.
 const UNUSED_COMMITMENT_ID: &str = "case when k.is_unused_commitment or k.category = 'Purchase' \
