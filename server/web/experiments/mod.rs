@@ -176,7 +176,7 @@ impl Page {
             heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
         if self.has_owned() {
-            heads.push(Head::plain("Hours owned"));
+            heads.push(Head::plain("On-prem GPU-hours"));
         }
         let against = self.it.whole.footing.compared.against(self.period);
         heads.push(head(SortBy::Change, format!("Change {against}")));

@@ -134,7 +134,7 @@ impl Page {
             heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
         if self.has_owned() {
-            heads.push(Head::plain("Hours owned"));
+            heads.push(Head::plain("On-prem GPU-hours"));
         }
         heads
     }
