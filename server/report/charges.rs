@@ -327,9 +327,9 @@ impl Selection<'_> {
             query.push(cost);
             return;
         }
-        query.push(format!("round({cost} * "));
+        query.push(format!("trim_scale(round({cost} * "));
         self.push_rate(query);
-        query.push(format!(", {PLACES})"));
+        query.push(format!(", {PLACES}))"));
     }
 
     /// What one of a row's currency is worth in its month; null without a rate.

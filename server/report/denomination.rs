@@ -57,7 +57,7 @@ impl Denomination {
     pub fn converted(&self, amount: &str) -> String {
         match self {
             Self::Only(_) => amount.to_owned(),
-            Self::Into { .. } => format!("round({amount} * r.rate, {PLACES})"),
+            Self::Into { .. } => format!("trim_scale(round({amount} * r.rate, {PLACES}))"),
         }
     }
 
@@ -89,7 +89,8 @@ impl Denomination {
 }
 
 /// Places of an amount at a rate, in SQL: those of an amount and of a share (40 and 12). What the rate would add behind them
-/// is rounded, so that the longest amounts have room in a [`Decimal`](crate::money::Decimal), and so have their sums.
+/// is rounded, so that the longest amounts have room in a [`Decimal`](crate::money::Decimal), and so have their sums. Rounding
+/// writes as many places for the shortest amount, too: they are trimmed, or nothing would have room beside it.
 pub(super) const PLACES: u8 = 52;
 
 /// Looks at the currencies of the months that are compared, and settles what the answer is counted in.

@@ -204,6 +204,7 @@ async fn a_product_of_more_digits_than_an_amount_holds_is_rounded_at_its_end(db:
     let longest = format!("{}.{}", "1".repeat(24), "1".repeat(40));
     let euros = Focus::new()
         .hour("beta", "b1", "2026-09-05T10", &longest, "vision")
+        .billed_in("EUR")
         .hour("beta", "b2", "2026-09-05T10", &longest, "nlp")
         .billed_in("EUR");
     ledger.deliver("eur.csv", &euros).await;
