@@ -64,6 +64,13 @@ impl Allocation {
         !self.teams.is_empty() && self.months.windows(2).any(|pair| of(pair[0].month) != of(pair[1].month))
     }
 
+    /// Whether shared costs are divided among teams before a question is answered: where it is about teams, or asked by who
+    /// sees some alone.
+    pub fn divides(&self, question: &Question) -> bool {
+        let is_about_teams = question.dimensions().any(Grouping::divides);
+        self.is_needed() && (is_about_teams || question.viewer != Viewer::Everything)
+    }
+
     /// Whether there is one.
     pub fn is_needed(&self) -> bool {
         !self.months.is_empty()

@@ -118,13 +118,15 @@ pub async fn charges(
     } else {
         selection.by_key(db, source, page).await?
     };
+    // Of a single key nothing is shared out, and elsewhere a list is all that there is.
+    let is_divided = key.is_none() && allocation.divides(question);
     let unconverted =
         if spend.unconverted.is_empty() { Vec::new() } else { selection.unconverted(db, source).await? };
     Ok(Some(Charges {
         count,
         total,
         // What is left of converted amounts behind the places of an amount is of rounding.
-        shared: if key.is_some() { Decimal::ZERO } else { (whole.amount - total).round(40).normalize() },
+        shared: if is_divided { (whole.amount - total).round(40).normalize() } else { Decimal::ZERO },
         currency: currency.clone(),
         rates: spend.rates.iter().filter(|used| used.month >= question.period.first()).cloned().collect(),
         unconverted,
@@ -325,9 +327,9 @@ impl Selection<'_> {
             query.push(cost);
             return;
         }
-        query.push(format!("round({cost} * "));
+        query.push(format!("trim_scale(round({cost} * "));
         self.push_rate(query);
-        query.push(format!(", {PLACES})"));
+        query.push(format!(", {PLACES}))"));
     }
 
     /// What one of a row's currency is worth in its month; null without a rate.

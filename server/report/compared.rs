@@ -3,7 +3,8 @@
 //! A period that is whole is compared with all of the one before it. Of one that goes on, the period before counts as far as
 //! it has come itself, bill by bill: up to the same day of the month; of what belongs to no day (tax, fees, subscriptions)
 //! what the bill has of that category already, whole with whole; and nothing of bills that are still to come. Single days
-//! are compared with the same weekdays before them: use of machines goes by the week.
+//! are compared with the same weekdays before them, since use of machines goes by the week; where these are too far back,
+//! with the same dates of the period before.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder};
 
 use super::sql::Source;
 use super::standing::{Standing, standing_of};
-use super::{Grouping, Question};
+use super::{Filter, Grouping, Question};
 use crate::ledger::Visible;
 use crate::period::{BillingMonth, Period};
 
@@ -29,6 +30,8 @@ pub enum Compared {
     SameDays { through: NaiveDate, days: Option<u32> },
     /// So many days before the days that are asked for.
     DaysBefore { days: u64, first: NaiveDate, last: NaiveDate },
+    /// The dates of the period before that those that are asked for have in theirs.
+    SameDates { first: NaiveDate, last: NaiveDate },
 }
 
 /// How far the bills of a period that goes on have come, as what counts of the period before.
@@ -54,14 +57,13 @@ const WEEK: u64 = 7;
 impl Compared {
     /// For a question whose period has come as far as this.
     pub(super) fn of(question: &Question, same_days: Option<&SameDays>) -> Self {
-        if let Some((days, first, last)) = days_of(question) {
-            let before = Days::new(days);
-            let back = |day: NaiveDate| day.checked_sub_days(before).unwrap_or(day);
-            return Self::DaysBefore { days, first: back(first), last: back(last) };
-        }
-        match same_days {
-            Some(it) => Self::SameDays { through: it.through, days: it.days },
-            None => Self::Whole,
+        match (question.days_before().map(|it| it.dates), same_days) {
+            (Some(Dates::Weekdays { days, first, last }), _) => Self::DaysBefore { days, first, last },
+            // Of the dates that are asked for, as many as there are.
+            (Some(_), Some(it)) => Self::SameDays { through: it.through, days: None },
+            (None, Some(it)) => Self::SameDays { through: it.through, days: it.days },
+            (Some(Dates::Same { kept: Some((first, last)) }), None) => Self::SameDates { first, last },
+            (Some(Dates::Same { kept: None }) | None, None) => Self::Whole,
         }
     }
 
@@ -81,6 +83,7 @@ impl Compared {
     pub fn before(&self, period: Period) -> String {
         let previous = period.previous().name();
         let named = |day: &NaiveDate| day.format("%B %-d, %Y").to_string();
+        let all = period.previous().days();
         match self {
             Self::Whole => previous,
             Self::SameDays { days: Some(1), .. } if period.is_one_month() => {
@@ -90,8 +93,15 @@ impl Compared {
                 format!("same {days} days of {previous}")
             }
             Self::SameDays { .. } => format!("same days of {previous}"),
-            Self::DaysBefore { first, last, .. } if first == last => named(first),
-            Self::DaysBefore { first, last, .. } => format!("{} to {}", named(first), named(last)),
+            Self::SameDates { first, last } if *first == all.start && last.succ_opt() == Some(all.end) => {
+                previous
+            }
+            Self::DaysBefore { first, last, .. } | Self::SameDates { first, last } if first == last => {
+                named(first)
+            }
+            Self::DaysBefore { first, last, .. } | Self::SameDates { first, last } => {
+                format!("{} to {}", named(first), named(last))
+            }
         }
     }
 
@@ -108,6 +118,9 @@ impl Compared {
                     text => format!("same days, {text}"),
                 }
             )),
+            Self::SameDates { .. } => {
+                Some(format!("Compared with the same dates of {}.", period.previous().name()))
+            }
             Self::DaysBefore { days, .. } => Some(format!(
                 "Compared with the same {} {} before.",
                 if *days == WEEK { "weekday" } else { "weekdays" },
@@ -117,9 +130,27 @@ impl Compared {
     }
 }
 
-/// The days that a question is about, where it keeps nothing but usage days: how far back what they are compared with
-/// lies, the first and the last.
-fn days_of(question: &Question) -> Option<(u64, NaiveDate, NaiveDate)> {
+/// What the days that a question filters by are compared with.
+#[derive(Clone, Debug)]
+pub(super) struct DaysBefore {
+    /// The same question about these.
+    pub asked: Question,
+    /// The last month that they may be in.
+    pub last: BillingMonth,
+    dates: Dates,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Dates {
+    /// The same weekdays, so many days before.
+    Weekdays { days: u64, first: NaiveDate, last: NaiveDate },
+    /// The same dates of the period before: of those that are kept the first and the last.
+    Same { kept: Option<(NaiveDate, NaiveDate)> },
+}
+
+/// The days that a question is about, where it keeps nothing but usage days and the same weekdays before them are in its period
+/// or the one before: how far back these lie, the first and the last of them.
+fn weekdays_before(question: &Question) -> Option<(u64, NaiveDate, NaiveDate)> {
     let mut of_days = question.filters.iter().filter(|it| it.dimension == Grouping::Day);
     let filter = of_days.next().filter(|it| !it.leaves_out)?;
     if of_days.next().is_some() {
@@ -130,23 +161,60 @@ fn days_of(question: &Question) -> Option<(u64, NaiveDate, NaiveDate)> {
     let (first, last) = (*days.iter().min()?, *days.iter().max()?);
     let span = u64::try_from((last - first).num_days()).ok()? + 1;
     let back = span.div_ceil(WEEK) * WEEK;
+    let before = |day: NaiveDate| day.checked_sub_days(Days::new(back));
+    let (first, last) = (before(first)?, before(last)?);
     // Further back than the period before nothing is read.
-    let is_near = first.checked_sub_days(Days::new(back))? >= question.period.previous().first().first_day();
-    is_near.then_some((back, first, last))
+    (first >= question.period.previous().first().first_day()).then_some((back, first, last))
+}
+
+/// The dates of the period before that a day stands for: its own, and for the last day of a month all that the month before
+/// has after it. None, where that has no such date.
+fn dates_before(day: NaiveDate, period: Period) -> Vec<NaiveDate> {
+    let month = BillingMonth::of(day);
+    let then = month.minus(period.length()).days();
+    let is_last = day.succ_opt() == Some(month.days().end);
+    let until = if is_last { u32::MAX } else { day.day() };
+    let days = then.start.iter_days().take_while(|date| *date < then.end);
+    days.filter(|date| (day.day()..=until).contains(&date.day())).collect()
 }
 
 impl Question {
-    /// The same about the days that its own are compared with; `None` where it is about no days alone.
-    pub(super) fn days_before(&self) -> Option<Self> {
-        let (back, ..) = days_of(self)?;
-        let mut question = self.clone();
-        for filter in question.filters.iter_mut().filter(|it| it.dimension == Grouping::Day) {
-            for value in &mut filter.values {
-                let day: NaiveDate = value.parse().ok()?;
-                *value = day.checked_sub_days(Days::new(back))?.to_string();
-            }
+    /// What the days are compared with that it filters by; `None` where it does by none.
+    pub(super) fn days_before(&self) -> Option<DaysBefore> {
+        let is_day = |value: &String| value.parse::<NaiveDate>().is_ok();
+        let of_days = |filter: &&mut Filter| filter.dimension == Grouping::Day;
+        let mut filters = self.filters.iter().filter(|it| it.dimension == Grouping::Day);
+        if !filters.any(|filter| filter.values.iter().any(is_day)) {
+            return None;
         }
-        Some(question)
+        let mut asked = self.clone();
+        if let Some((days, first, last)) = weekdays_before(self) {
+            for value in asked.filters.iter_mut().filter(of_days).flat_map(|filter| &mut filter.values) {
+                let day: NaiveDate = value.parse().ok()?;
+                *value = day.checked_sub_days(Days::new(days))?.to_string();
+            }
+            let dates = Dates::Weekdays { days, first, last };
+            return Some(DaysBefore { asked, last: self.period.last(), dates });
+        }
+        let mut kept: Vec<NaiveDate> = Vec::new();
+        for filter in asked.filters.iter_mut().filter(of_days) {
+            let mut values = Vec::new();
+            for value in std::mem::take(&mut filter.values) {
+                match value.parse() {
+                    Ok(day) => {
+                        let dates = dates_before(day, self.period);
+                        values.extend(dates.iter().map(NaiveDate::to_string));
+                        kept.extend(dates.iter().filter(|_| !filter.leaves_out));
+                    }
+                    // What belongs to no day of the month has the same name in each.
+                    Err(_) => values.push(value),
+                }
+            }
+            filter.values = values;
+        }
+        let kept = kept.iter().min().copied().zip(kept.iter().max().copied());
+        let last = self.period.previous().last();
+        Some(DaysBefore { asked, last, dates: Dates::Same { kept } })
     }
 }
 
@@ -258,15 +326,15 @@ impl SameDays {
         size_of_val(self) + 64 * (self.whole_bills.len() + self.until.len() + self.categories.len())
     }
 
-    /// `and …`: of rows of the period before those that count. Of rows that have days and keys.
+    /// `and …`: of rows of the period before those that count. Of rows that have days.
     pub fn push_where(&self, query: &mut QueryBuilder<Postgres>, source: Source) {
-        let (day, is_whole_period) = source.day();
+        let ((day, is_whole_period), category) = (source.day(), source.category());
         query.push(" and (c.billing_month = any(");
         query.push_bind(self.whole_months.iter().map(|month| month.first_day()).collect::<Vec<_>>());
         query.push(") or c.scope_id = any(");
         query.push_bind(self.whole_bills.clone());
         query.push(format!(
-            ") or case when {is_whole_period} then (c.scope_id, k.category) in (select * from unnest("
+            ") or case when {is_whole_period} then (c.scope_id, {category}) in (select * from unnest("
         ));
         query.push_bind(self.categories.iter().map(|(scope, _)| *scope).collect::<Vec<_>>());
         query.push("::bigint[], ");

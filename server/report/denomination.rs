@@ -1,11 +1,15 @@
 //! What the amounts of an answer are counted in: one currency alone, or several converted into one.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
+use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::basis::Basis;
+use super::compared::SameDays;
 use super::sql::{Measure, Rows, Source};
-use super::sums::source_of;
+use super::sums::{Apart, source_of};
 use super::{Grouping, Question};
 use crate::accounts::Viewer;
 use crate::exchange::Used;
@@ -34,6 +38,8 @@ pub(super) struct Denominated {
     pub denomination: Option<Denomination>,
     /// Currencies of the period that are not in the total.
     pub others: Vec<Currency>,
+    /// Whether something of it, or of what it is compared with, may have no rate.
+    pub lacks_rates: bool,
 }
 
 impl Denomination {
@@ -57,7 +63,7 @@ impl Denomination {
     pub fn converted(&self, amount: &str) -> String {
         match self {
             Self::Only(_) => amount.to_owned(),
-            Self::Into { .. } => format!("round({amount} * r.rate, {PLACES})"),
+            Self::Into { .. } => format!("trim_scale(round({amount} * r.rate, {PLACES}))"),
         }
     }
 
@@ -89,7 +95,8 @@ impl Denomination {
 }
 
 /// Places of an amount at a rate, in SQL: those of an amount and of a share (40 and 12). What the rate would add behind them
-/// is rounded, so that the longest amounts have room in a [`Decimal`](crate::money::Decimal), and so have their sums.
+/// is rounded, so that the longest amounts have room in a [`Decimal`](crate::money::Decimal), and so have their sums. Rounding
+/// writes as many places for the shortest amount, too: they are trimmed, or nothing would have room beside it.
 pub(super) const PLACES: u8 = 52;
 
 /// Looks at the currencies of the months that are compared, and settles what the answer is counted in.
@@ -104,49 +111,49 @@ pub(super) async fn denominate(
     } else {
         currencies(db, question, basis).await?
     };
+    // What days are compared with may be of other months, and billed in other currencies.
+    let of_days_before = match question.days_before() {
+        Some(before) => currencies(db, &before.asked, basis).await?,
+        None => Vec::new(),
+    };
     // Filters that leave nothing leave an amount of zero, in the currency that there would be without them.
     let in_period = |(month, ..): &(BillingMonth, Currency, i64)| *month >= question.period.first();
     if !question.filters.is_empty() && !billed.iter().any(in_period) {
         let unfiltered = Question { filters: Vec::new(), ..question.clone() };
         let found = Box::pin(denominate(db, &unfiltered, basis, sequence)).await?;
-        return Ok(Denominated { denomination: found.denomination, others: Vec::new() });
+        return Ok(Denominated { others: Vec::new(), ..found });
     }
     let most_used = most_used(billed.iter().filter(|row| in_period(row)));
     let Some(into) = basis.into.clone() else {
         let chosen = question.currency.clone().filter(|chosen| most_used.contains(chosen));
         let chosen = chosen.or_else(|| question.currency.is_none().then(|| most_used.first().cloned())?);
         let others = most_used.into_iter().filter(|other| Some(other) != chosen.as_ref()).collect();
-        return Ok(Denominated { denomination: chosen.map(Denomination::Only), others });
+        return Ok(Denominated { denomination: chosen.map(Denomination::Only), others, lacks_rates: false });
     };
     if most_used.is_empty() {
-        return Ok(Denominated { denomination: None, others: most_used });
+        return Ok(Denominated { denomination: None, others: most_used, lacks_rates: false });
     }
     let is_asked = |currency: &Currency| question.currency.as_ref().is_none_or(|asked| asked == currency);
     let others = most_used.into_iter().filter(|currency| !is_asked(currency)).collect();
     // Nothing is to be converted where everything is in it already, which most ledgers are.
-    if question.currency.is_none() && billed.iter().all(|(_, currency, _)| *currency == into) {
-        return Ok(Denominated { denomination: Some(Denomination::Only(into)), others });
+    let every = || billed.iter().chain(&of_days_before);
+    if question.currency.is_none() && every().all(|(_, currency, _)| *currency == into) {
+        let denomination = Some(Denomination::Only(into));
+        return Ok(Denominated { denomination, others, lacks_rates: false });
     }
-    let asked = billed.iter().filter(|(_, currency, _)| is_asked(currency));
-    let mut pairs: Vec<(BillingMonth, &Currency)> =
+    let asked = every().filter(|(_, currency, _)| is_asked(currency));
+    let pairs: BTreeSet<(BillingMonth, &Currency)> =
         asked.map(|(month, currency, _)| (*month, currency)).collect();
-    // What days are compared with may lie in the month before, of which a filter of days leaves nothing.
-    if question.days_before().is_some() {
-        let months = || question.period.previous().months().chain(question.period.months());
-        let known: Vec<&Currency> = pairs.iter().map(|(_, currency)| *currency).collect();
-        pairs = known.into_iter().flat_map(|currency| months().map(move |month| (month, currency))).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-    }
     let mut used: Vec<Used> =
-        pairs.into_iter().filter_map(|(month, currency)| basis.rates.find(month, currency, &into)).collect();
+        pairs.iter().filter_map(|(month, currency)| basis.rates.find(*month, currency, &into)).collect();
+    let lacks_rates = used.len() < pairs.len();
     // A converted answer has a total even where no rate converts any of it: nothing, and what is missing. SQL wants
     // one rate at least to join.
     if used.is_empty() {
         used.extend(basis.rates.find(question.period.first(), &into, &into));
     }
     let denomination = Denomination::Into { into, rates: used, only: question.currency.clone() };
-    Ok(Denominated { denomination: Some(denomination), others })
+    Ok(Denominated { denomination: Some(denomination), others, lacks_rates })
 }
 
 fn most_used<'a>(billed: impl Iterator<Item = &'a (BillingMonth, Currency, i64)>) -> Vec<Currency> {
@@ -226,41 +233,75 @@ pub(super) struct LeftOut {
     pub of_previous: Vec<Unconverted>,
 }
 
-/// Looks for what no rate converts, in a question's period and the one before.
+/// Looks for what no rate converts, in a question's period and in what that is compared with.
 pub(super) async fn left_out(
     db: &mut PgConnection,
     question: &Question,
     basis: &Basis,
-    denomination: &Denomination,
+    denominated: &Denominated,
     source: Source,
 ) -> sqlx::Result<LeftOut> {
-    let Denomination::Into { rates, only, .. } = denomination else { return Ok(LeftOut::default()) };
+    let Some(Denomination::Into { rates, only, .. }) = &denominated.denomination else {
+        return Ok(LeftOut::default());
+    };
+    if !denominated.lacks_rates {
+        return Ok(LeftOut::default());
+    }
+    let first = question.period.first();
+    let apart = Apart::of(question, basis);
+    let since = apart.as_ref().map_or(first, |apart| apart.since(question));
+    let is_alone = since == question.period.previous().first();
+    let compared = if is_alone { question.period } else { question.period.previous() };
     let rows = Rows {
         question,
         basis,
         source,
         denomination: None,
-        first: question.period.previous().first(),
+        first: compared.first(),
         last: question.period.last(),
     };
+    let lacks_rate = |it: &Unconverted| {
+        !rates.iter().any(|used| used.month == it.month && used.currency == it.cost.currency)
+    };
+    let mut found = LeftOut::default();
+    for it in by_currency(db, &rows, None, only.as_ref()).await?.into_iter().filter(lacks_rate) {
+        if it.month >= first {
+            found.of_period.push(it);
+        } else if it.month < since {
+            found.of_previous.push(it);
+        }
+    }
+    if let Some(apart) = apart {
+        let source = source_of(db, apart.dimensions(question), basis).await?;
+        let (rows, same_days) = apart.rows(question, basis, None, source);
+        let of_previous = by_currency(db, &rows, same_days, only.as_ref()).await?;
+        found.of_previous.extend(of_previous.into_iter().filter(lacks_rate));
+    }
+    Ok(found)
+}
+
+/// What rows cost in each month and currency, or in one.
+async fn by_currency(
+    db: &mut PgConnection,
+    rows: &Rows<'_>,
+    same_days: Option<&SameDays>,
+    only: Option<&Currency>,
+) -> sqlx::Result<Vec<Unconverted>> {
     let mut query = QueryBuilder::<Postgres>::new("select c.billing_month, c.currency, ");
     query.push(format!("sum({}) as cost", rows.amount("cost")));
-    rows.push(&mut query, &[Measure::Cost], &[]);
+    rows.push_up_to(&mut query, same_days, &[Measure::Cost], &[]);
     if let Some(only) = only {
         query.push(" and c.currency = ");
         query.push_bind(only.as_str().to_owned());
     }
     query.push(" group by 1, 2 order by 1, 2");
     let rows = query.build().fetch_all(db).await?;
-    let mut found = LeftOut::default();
-    for row in rows {
-        let month = BillingMonth::of(row.try_get("billing_month")?);
+    let read = |row: &PgRow| -> sqlx::Result<Unconverted> {
         let currency = Currency::exactly(row.try_get("currency")?);
-        if !rates.iter().any(|used| used.month == month && used.currency == currency) {
-            let is_previous = month < question.period.first();
-            let side = if is_previous { &mut found.of_previous } else { &mut found.of_period };
-            side.push(Unconverted { month, cost: Money { amount: row.try_get("cost")?, currency } });
-        }
-    }
-    Ok(found)
+        Ok(Unconverted {
+            month: BillingMonth::of(row.try_get("billing_month")?),
+            cost: Money { amount: row.try_get("cost")?, currency },
+        })
+    };
+    rows.iter().map(read).collect()
 }

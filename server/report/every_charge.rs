@@ -3,12 +3,11 @@
 use sqlx::{PgPool, Postgres, QueryBuilder, Transaction};
 use uuid::Uuid;
 
-use super::Question;
 use super::basis::Allocation;
 use super::charges::{ChargeLine, Selection};
 use super::sql::Source;
+use super::{Question, Spend};
 use crate::ledger::Visible;
-use crate::money::Currency;
 
 /// Charges in a part: enough to keep both sides busy, few enough to forget.
 const PART: i64 = 2_000;
@@ -19,20 +18,22 @@ pub struct EveryCharge {
 }
 
 impl EveryCharge {
-    /// In the order of the ledger, which needs no sorting, in every currency where none is asked for. Holds a connection until it is dropped.
+    /// In the order of the ledger, which needs no sorting, in every currency where none is asked for; each with its cost in
+    /// that of the spend, as of whose step they are. Holds a connection until it is dropped.
     pub async fn open(
         pool: &PgPool,
         question: &Question,
-        currency: Option<&Currency>,
+        spend: &Spend,
         key: Option<Uuid>,
-        sequence: i64,
     ) -> sqlx::Result<Self> {
+        let sequence = spend.sequence;
         let mut cursor = pool.begin().await?;
         let (first, last) = (question.period.first(), question.period.last());
         let visible = Visible::find(&mut cursor, first, last, sequence).await?;
         let allocation = Allocation::find(&mut cursor, question, sequence).await?;
         let (visible, allocation) = (&visible, &allocation);
-        let selection = Selection { question, currency, converted: None, key, visible, allocation };
+        let currency = question.currency.as_ref();
+        let selection = Selection { question, currency, converted: Some(spend), key, visible, allocation };
         let mut query = QueryBuilder::new("declare every_charge no scroll cursor for ");
         selection.select(&mut query);
         selection.push(&mut query, Source::Charges);

@@ -17,7 +17,6 @@ use super::denomination::{Denomination, denominate};
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::rollup_of;
 use super::{Answers, Filter, Grouping, Question, Spend, owned_hours};
-use crate::accounts::Viewer;
 use crate::allocation::IS_UNUSED_COMMITMENT;
 use crate::billing::PricingCategory;
 use crate::money::Decimal;
@@ -118,8 +117,7 @@ impl Answers {
         let spend = self.spend(&mut *db, &asked).await?;
         // Its parts, and what it is a part of, in the same currency.
         let asked = asked.beside(&spend);
-        let is_divided = basis.allocation.is_needed()
-            && (asked.viewer != Viewer::Everything || asked.dimensions().any(Grouping::divides));
+        let is_divided = basis.allocation.divides(&asked);
         let direct = if is_divided { asked.direct() } else { asked.clone() };
         let basis = self.basis(db, &direct, sequence).await?;
         let of_direct = self.spend(&mut *db, &direct).await?;
@@ -245,13 +243,7 @@ async fn besides(
         last: question.period.last(),
     };
     let columns = [
-        Column::Sql(
-            "kind",
-            "case when k.accelerator is not null and k.category in ('Usage', 'Purchase') then 'accelerators' \
-             when k.category = 'Tax' then 'Tax' when k.category = 'Credit' then 'Credits' \
-             when k.category = 'Adjustment' then 'Adjustments' when k.service ilike '%support%' then 'Support' \
-             when k.service_category = '' then 'Other' else k.service_category end",
-        ),
+        Column::Sql("kind", KIND_BESIDES),
         Column::Sql("is_unused", IS_UNUSED_COMMITMENT),
         Column::Sql("commitment", UNUSED_COMMITMENT_ID),
     ];
@@ -273,10 +265,14 @@ async fn besides(
             *ways.besides.entry(kind).or_default() += cost;
         }
     }
+    if of_commitments.is_empty() {
+        return Ok(());
+    }
     let ids: Vec<String> = of_commitments.keys().cloned().collect();
     let covered: Vec<(String, String)> = sqlx::query_as(
         "select commitment_discount_id, min(accelerator) from charge_keys \
-         where commitment_discount_id = any($1) and accelerator is not null group by 1",
+         where commitment_discount_id = any($1) and commitment_discount_id <> '' and accelerator is not null \
+         group by 1",
     )
     .bind(&ids)
     .fetch_all(db)
@@ -291,6 +287,16 @@ async fn besides(
     }
     Ok(())
 }
+
+/// Of a row of a key `k`, what kind of cost it is. FOCUS has no category for support, so it stands under "Other" or under none,
+/// and goes by its name: AWS writes it in one word in its own report (`AWSSupportEnterprise`, `AWSDeveloperSupport`), and
+/// everybody else with spaces (`AWS Support (Business)`, `Azure Support`, `Google Cloud Premium Support`).
+const KIND_BESIDES: &str = "case when k.accelerator is not null and k.category in ('Usage', 'Purchase') then 'accelerators' \
+     when k.category = 'Tax' then 'Tax' when k.category = 'Credit' then 'Credits' \
+     when k.category = 'Adjustment' then 'Adjustments' \
+     when k.service_category in ('', 'Other', 'Support') \
+         and (k.service ~* '\\msupport\\M' or k.service ~ '^AWS([A-Z][a-z]+)?Support') then 'Support' \
+     when k.service_category = '' then 'Other' else k.service_category end";
 
 /// Of a row of a key `k`, the commitment that nothing used.
 const UNUSED_COMMITMENT_ID: &str = "case when k.is_unused_commitment or k.category = 'Purchase' \

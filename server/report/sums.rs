@@ -3,7 +3,7 @@
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::basis::Basis;
-use super::compared::SameDays;
+use super::compared::{DaysBefore, SameDays};
 use super::denomination::{Denomination, LeftOut, denominate, left_out};
 use super::sql::{Column, Measure, Rows, Source};
 use super::{Grouping, Question};
@@ -78,7 +78,7 @@ pub(super) async fn sums_of(
     sequence: i64,
 ) -> sqlx::Result<Sums> {
     let found = denominate(db, question, basis, sequence).await?;
-    let Some(denomination) = found.denomination else {
+    let Some(denomination) = &found.denomination else {
         return Ok(Sums {
             denomination: None,
             other_currencies: found.others,
@@ -87,9 +87,9 @@ pub(super) async fn sums_of(
         });
     };
     let source = source_of(db, question.dimensions(), basis).await?;
-    let groups = groups(db, question, basis, &denomination, source).await?;
-    let left_out = left_out(db, question, basis, &denomination, source).await?;
-    Ok(Sums { denomination: Some(denomination), other_currencies: found.others, left_out, groups })
+    let groups = groups(db, question, basis, denomination, source).await?;
+    let left_out = left_out(db, question, basis, &found, source).await?;
+    Ok(Sums { denomination: found.denomination, other_currencies: found.others, left_out, groups })
 }
 
 async fn groups(
@@ -201,41 +201,54 @@ async fn groups(
 pub(super) enum Apart<'a> {
     /// The days that the period has come to itself.
     SameDays(&'a SameDays),
-    /// What is asked of the days before those that are asked for.
-    DaysBefore(Box<Question>),
+    /// What is asked of the days before those that are asked for; of the same dates, as far as the period has come itself.
+    DaysBefore(Box<DaysBefore>, Option<&'a SameDays>),
 }
 
 impl<'a> Apart<'a> {
     pub fn of(question: &Question, basis: &'a Basis) -> Option<Self> {
-        let same_days = || basis.same_days.as_deref().map(Self::SameDays);
-        question.days_before().map(|asked| Self::DaysBefore(Box::new(asked))).or_else(same_days)
+        let same_days = basis.same_days.as_deref();
+        match question.days_before() {
+            Some(before) => {
+                let is_of_period_before = before.last < question.period.first();
+                let same_days = same_days.filter(|_| is_of_period_before);
+                Some(Self::DaysBefore(Box::new(before), same_days))
+            }
+            None => same_days.map(Self::SameDays),
+        }
     }
 
     /// From which month on the period before is read by itself.
     pub fn since(&self, question: &Question) -> BillingMonth {
         match self {
             Self::SameDays(same_days) => same_days.since,
-            Self::DaysBefore(_) => question.period.previous().first(),
+            Self::DaysBefore(..) => question.period.previous().first(),
         }
     }
 
-    /// The rows of it, from the coarsest that have days.
-    pub async fn rows<'r>(
+    /// What its rows have to know, days among it.
+    pub fn dimensions<'q>(&'q self, question: &'q Question) -> impl Iterator<Item = &'q Grouping> + Clone {
+        let asked = match self {
+            Self::SameDays(_) => question,
+            Self::DaysBefore(before, _) => &before.asked,
+        };
+        asked.dimensions().chain([&Grouping::Day])
+    }
+
+    /// The rows of it, from those that know [`Self::dimensions`].
+    pub fn rows<'r>(
         &'r self,
-        db: &mut PgConnection,
         question: &'r Question,
         basis: &'r Basis,
-        denomination: &'r Denomination,
-    ) -> sqlx::Result<(Rows<'r>, Option<&'r SameDays>)> {
+        denomination: Option<&'r Denomination>,
+        source: Source,
+    ) -> (Rows<'r>, Option<&'r SameDays>) {
         let (asked, last, same_days) = match self {
             Self::SameDays(same_days) => (question, question.period.previous().last(), Some(*same_days)),
-            Self::DaysBefore(asked) => (&**asked, question.period.last(), None),
+            Self::DaysBefore(before, same_days) => (&before.asked, before.last, *same_days),
         };
-        let by_day = asked.dimensions().chain([&Grouping::Day]);
-        let source = rollup_of(db, by_day, &basis.visible).await?;
-        let denomination = Some(denomination);
         let first = self.since(question);
-        Ok((Rows { question: asked, basis, source, denomination, first, last }, same_days))
+        (Rows { question: asked, basis, source, denomination, first, last }, same_days)
     }
 
     /// What each group, and each within a group, cost.
@@ -246,7 +259,8 @@ impl<'a> Apart<'a> {
         basis: &Basis,
         denomination: &Denomination,
     ) -> sqlx::Result<Vec<(Option<String>, Option<String>, Decimal)>> {
-        let (rows, same_days) = self.rows(db, question, basis, denomination).await?;
+        let source = source_of(db, self.dimensions(question), basis).await?;
+        let (rows, same_days) = self.rows(question, basis, Some(denomination), source);
         let mut query = QueryBuilder::<Postgres>::new("select ");
         query.push(rows.value("key", &question.by));
         query.push(" as key, ");

@@ -21,7 +21,7 @@ use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{
     self, Answers, ChargeLine, Charges, EveryCharge, FileOfDelivery, Footing, Grouping, Order, Question,
-    RejectedRow, RowAddress, Trace,
+    RejectedRow, RowAddress, Spend, Trace,
 };
 
 #[derive(Template)]
@@ -55,7 +55,7 @@ pub async fn list(
     if format == Format::Csv {
         drop(db);
         let turn = files.turn(person.user_id)?;
-        return download(turn, &question, key, spend.sequence).await;
+        return download(turn, &question, &spend, key).await;
     }
     let page = report::Page { first: (asked.page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE };
     let charges = report::charges(&mut db, &question, &spend, key, page).await?;
@@ -72,10 +72,9 @@ pub async fn list(
 
 /// All of them, however many, on one of the connections for downloads. Whoever goes away, or stops reading, ends the
 /// query.
-async fn download(turn: Turn, question: &Question, key: Option<Uuid>, sequence: i64) -> Result {
+async fn download(turn: Turn, question: &Question, spend: &Spend, key: Option<Uuid>) -> Result {
     let name = format!("charges-{}", question.period);
-    let currency = question.currency.as_ref();
-    let opened = EveryCharge::open(turn.pool(), question, currency, key, sequence).await;
+    let opened = EveryCharge::open(turn.pool(), question, spend, key).await;
     let mut charges = opened.map_err(Turn::busy)?;
     // The first part before the answer begins: what is wrong by then is told as an error. It is written even where
     // it is empty, for the names of the columns.
@@ -84,7 +83,11 @@ async fn download(turn: Turn, question: &Question, key: Option<Uuid>, sequence: 
         let part = charges.next().await?;
         Ok((!part.is_empty()).then_some((part, charges)))
     });
-    let parts = stream::once(async { Ok(first) }).chain(rest);
+    let currency = spend.currency.clone();
+    let lines = move |part: Vec<ChargeLine>| -> Vec<Line> {
+        part.into_iter().map(|charge| Line { charge, currency: currency.clone() }).collect()
+    };
+    let parts = stream::once(async { Ok(first) }).chain(rest).map(move |part| part.map(&lines));
     Ok(respond::csv_parts(&name, turn.hand_out(parts, Turn::IDLE)))
 }
 
@@ -242,7 +245,13 @@ impl RowPage {
     }
 }
 
-impl Record for ChargeLine {
+/// A charge, and what the file counts its cost in.
+struct Line {
+    charge: ChargeLine,
+    currency: Option<Currency>,
+}
+
+impl Record for Line {
     const COLUMNS: &'static [&'static str] = &[
         "delivery",
         "file",
@@ -266,34 +275,41 @@ impl Record for ChargeLine {
         "list_cost",
         "currency",
         "tags",
+        "cost",
+        "cost_currency",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         let number = |number: i64| Cell::Number(Decimal::from(number));
         let text = |text: &Option<String>| text.clone().map_or(Cell::Empty, Cell::text);
+        let it = &self.charge;
+        // What no rate converts has no cost, as on the page.
+        let currency = self.currency.as_ref().filter(|_| it.cost.is_some());
         vec![
-            number(self.delivery),
-            number(self.file_no.into()),
-            number(self.row),
-            Cell::text(self.charge_period_start.to_rfc3339()),
-            Cell::text(self.charge_period_end.to_rfc3339()),
-            Cell::text(self.provider.as_str()),
-            Cell::text(self.account.as_str()),
-            Cell::text(self.service.as_str()),
-            Cell::text(self.region.as_str()),
-            Cell::text(self.category.as_str()),
-            Cell::text(self.pricing.as_str()),
-            Cell::text(self.meter.as_str()),
-            text(&self.accelerator),
-            text(&self.resource),
-            self.quantity.map_or(Cell::Empty, Cell::Number),
-            Cell::text(self.unit.as_str()),
-            Cell::Number(self.billed_cost),
-            Cell::Number(self.effective_cost),
-            Cell::Number(self.contracted_cost),
-            Cell::Number(self.list_cost),
-            Cell::text(self.currency.as_str()),
-            Cell::text(self.tags.to_string()),
+            number(it.delivery),
+            number(it.file_no.into()),
+            number(it.row),
+            Cell::text(it.charge_period_start.to_rfc3339()),
+            Cell::text(it.charge_period_end.to_rfc3339()),
+            Cell::text(it.provider.as_str()),
+            Cell::text(it.account.as_str()),
+            Cell::text(it.service.as_str()),
+            Cell::text(it.region.as_str()),
+            Cell::text(it.category.as_str()),
+            Cell::text(it.pricing.as_str()),
+            Cell::text(it.meter.as_str()),
+            text(&it.accelerator),
+            text(&it.resource),
+            it.quantity.map_or(Cell::Empty, Cell::Number),
+            Cell::text(it.unit.as_str()),
+            Cell::Number(it.billed_cost),
+            Cell::Number(it.effective_cost),
+            Cell::Number(it.contracted_cost),
+            Cell::Number(it.list_cost),
+            Cell::text(it.currency.as_str()),
+            Cell::text(it.tags.to_string()),
+            it.cost.map_or(Cell::Empty, Cell::Number),
+            currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())),
         ]
     }
 }

@@ -12,7 +12,7 @@ use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
 use super::{filters, paths, respond, table};
 use crate::chart;
-use crate::money::{Decimal, Money};
+use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
 use crate::report::{Answers, CostBasis, Grouping, Movement, Variance};
 
@@ -43,7 +43,12 @@ pub async fn show(
     let variance = answers.variance(&mut db, &question).await?;
     match format {
         Format::Json => respond::json(&variance),
-        Format::Csv => respond::csv(&format!("variance-{period}"), variance.movements.iter()),
+        Format::Csv => {
+            let currency = variance.currency.as_ref();
+            let lines: Vec<_> =
+                variance.movements.iter().map(|movement| Line { movement, currency }).collect();
+            respond::csv(&format!("variance-{period}"), &lines)
+        }
         Format::Html => {
             let chart = bridge(&variance);
             respond::html(Page { layout, period, asked, variance, chart })
@@ -174,7 +179,13 @@ fn bridge(variance: &Variance) -> chart::Stack {
     }
 }
 
-impl Record for Movement {
+/// A movement, and what its amounts are counted in.
+struct Line<'a> {
+    movement: &'a Movement,
+    currency: Option<&'a Currency>,
+}
+
+impl Record for Line<'_> {
     const COLUMNS: &'static [&'static str] = &[
         "provider",
         "service",
@@ -197,21 +208,23 @@ impl Record for Movement {
         "price_currency",
         "previous_price_per_unit",
         "price_per_unit",
+        "currency",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
+        let it = self.movement;
         let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
-        let mut cells: Vec<Cell<'_>> =
-            [&self.provider, &self.service, &self.item, &self.region, &self.category]
-                .map(|text| Cell::text(text.as_str()))
-                .into();
-        cells.push(self.accelerator.as_deref().map_or(Cell::Empty, Cell::text));
-        cells.extend([self.previous, self.cost, self.change].map(Cell::Number));
-        cells.extend(self.parts.named().map(|(_, part)| Cell::Number(part)));
-        cells.push(Cell::text(self.unit.as_str()));
-        cells.extend([self.previous_quantity, self.quantity].map(Cell::Number));
-        cells.push(Cell::text(self.price_currency.as_str()));
-        cells.extend([self.previous_price, self.price].map(number));
+        let mut cells: Vec<Cell<'_>> = [&it.provider, &it.service, &it.item, &it.region, &it.category]
+            .map(|text| Cell::text(text.as_str()))
+            .into();
+        cells.push(it.accelerator.as_deref().map_or(Cell::Empty, Cell::text));
+        cells.extend([it.previous, it.cost, it.change].map(Cell::Number));
+        cells.extend(it.parts.named().map(|(_, part)| Cell::Number(part)));
+        cells.push(Cell::text(it.unit.as_str()));
+        cells.extend([it.previous_quantity, it.quantity].map(Cell::Number));
+        cells.push(Cell::text(it.price_currency.as_str()));
+        cells.extend([it.previous_price, it.price].map(number));
+        cells.push(self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())));
         cells
     }
 }

@@ -181,3 +181,89 @@ async fn a_day_is_compared_with_the_same_weekday_and_names_the_page(db: PgPool) 
             .await;
     assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (30.into(), 30.into()));
 }
+
+/// October and November: 10 a day, and a fee of 30 a month.
+async fn two_months(db: PgPool) -> TestApp {
+    let ledger = TestLedger::new(db);
+    for (month, next, last) in [("2026-10", "2026-11", 31), ("2026-11", "2026-12", 30)] {
+        let mut file = Focus::new();
+        for day in 1..=last {
+            file = file.hour("acme", "s1", &format!("{month}-{day:02}T10"), "10", "research");
+        }
+        file = file.line(&of_month("acme", month, next, "Purchase", "30"));
+        ledger.deliver(&format!("{month}.csv"), &file).await;
+    }
+    let entries = vec![team("research"), rule(1, "", "", Target::Labels)];
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
+    TestApp::of(&ledger).signed_in(Role::Finance).await
+}
+
+/// `day=…&day=…` of November.
+fn days(numbers: impl IntoIterator<Item = u32>) -> String {
+    numbers.into_iter().map(|day| format!("day=2026-11-{day:02}")).collect::<Vec<_>>().join("&")
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn days_that_reach_back_too_far_for_weekdays_are_compared_with_the_same_dates(db: PgPool) {
+    let mut finance = two_months(db).await;
+    for (asked, now, before, label) in [
+        (days(1..=28), 280, 280, "vs October 4, 2026 to October 31, 2026"),
+        (days(1..=29), 290, 290, "vs October 1, 2026 to October 29, 2026"),
+        // To the end of the month with to the end of the month.
+        (days(2..=30), 290, 300, "vs October 2, 2026 to October 31, 2026"),
+        (days(1..=30), 300, 310, "vs October 2026"),
+        // What belongs to no day, too.
+        (format!("{}&day=whole-period", days([14])), 40, 40, "vs October 14, 2026"),
+        ("day=whole-period".to_owned(), 30, 30, "vs October 2026"),
+        (format!("not:{}", days([14])), 320, 330, "vs October 2026"),
+    ] {
+        for page in ["spend/2026-11.json?", "spend/2026-11.json?by=team&", "variance/2026-11.json?"] {
+            let answer = json(&mut finance, &format!("/{page}{asked}")).await;
+            let figures = (amount(&answer["total"]), amount(&answer["previous"]));
+            assert_eq!(figures, (now.into(), before.into()), "{page} {label}");
+        }
+        let page = finance.get(&format!("/spend/2026-11?{asked}")).await.body;
+        let found = figures(&page);
+        assert!(found.contains(&format!("{label} ")), "{label}: {found}");
+    }
+    let answer = json(&mut finance, &format!("/spend/2026-11.json?{}", days(1..=29))).await;
+    assert_eq!(answer["compared"]["with"], "same-dates");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn days_of_an_unfinished_month_are_compared_with_the_same_dates_as_far_as_it_has_come(db: PgPool) {
+    let (_ledger, mut finance) = app(db).await;
+    for page in ["spend/2026-11.json?", "spend/2026-11.json?by=team&", "variance/2026-11.json?"] {
+        let answer = json(&mut finance, &format!("/{page}{}", days(1..=29))).await;
+        // 14 days of the one, 10 of the other.
+        assert_eq!(
+            (amount(&answer["total"]), amount(&answer["previous"])),
+            (190.into(), 190.into()),
+            "{page}"
+        );
+        assert_eq!(answer["compared"]["with"], "same-days", "{page}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn comparison_by_owner_of_an_unfinished_month_reads_sums_by_owner(db: PgPool) {
+    let (ledger, mut finance) = app(db).await;
+    let addresses = [
+        "/spend/2026-11.json?by=team",
+        "/spend/2026-11.json?by=experiment&then=team",
+        "/spend/2026-11.json?by=cost-centre",
+    ];
+    let mut before = Vec::new();
+    for address in addresses {
+        before.push(json(&mut finance, address).await["previous"].clone());
+    }
+    assert_eq!(amount(&before[0]), Decimal::from(140 + 30 + 50));
+    let equations = gpuledger::allocation::check(&mut ledger.db.acquire().await.unwrap()).await.unwrap();
+    assert!(equations.iter().all(|equation| equation.holds), "{equations:#?}");
+    // Without the rows that they were made from.
+    sqlx::query("delete from daily_costs where not is_whole_period").execute(&ledger.db).await.unwrap();
+    let mut later = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    for (address, before) in addresses.iter().zip(&before) {
+        assert_eq!(json(&mut later, address).await["previous"], *before, "{address}");
+    }
+}

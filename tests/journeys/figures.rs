@@ -297,9 +297,66 @@ async fn what_has_no_rate_is_named_beside_the_total(db: PgPool) {
     let of = |currency: &str| lines.iter().find(|line| line["currency"] == currency).unwrap();
     assert_eq!(of("GBP")["cost"], Value::Null);
     // 200 euros at 1.25 are the largest.
-    assert_eq!((&lines[0]["currency"], &lines[0]["cost"]), (&"EUR".into(), &"250.00".into()));
+    assert_eq!((&lines[0]["currency"], &lines[0]["cost"]), (&"EUR".into(), &"250".into()));
     assert_eq!(lines.len(), 10);
     let spend: Value = serde_json::from_str(&finance.get("/spend/2026-09.json").await.body).unwrap();
     let number = |value: &Value| value.as_str().unwrap().parse::<Decimal>().unwrap();
     assert_eq!(number(&charges["total"]), number(&spend["total"]["amount"]));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn file_of_charges_sums_to_the_total_of_its_page(db: PgPool) {
+    let ledger = ledger(db).await;
+    let pounds = Focus::new().hour("gamma", "g1", "2026-09-05T10", "11", "vision").billed_in("GBP");
+    ledger.deliver("gbp.csv", &pounds).await;
+    let app = TestApp::of(&ledger);
+    for role in [Role::Finance, Role::Lead] {
+        let mut browser = app.signed_in(role).await;
+        for asked in
+            ["", "?currency=EUR", "?in=EUR", "?day=2026-09-05", "?team=vision", "?in=USD&currency=EUR"]
+        {
+            let page = browser.get(&format!("/charges/2026-09.json{asked}")).await.body;
+            let page: Value = serde_json::from_str(&page).unwrap();
+            let file = browser.get(&format!("/charges/2026-09.csv{asked}")).await.body;
+            let mut reader = csv::Reader::from_reader(file.as_bytes());
+            let names = reader.headers().unwrap().clone();
+            let place =
+                |name: &str| names.iter().position(|it| it == name).unwrap_or_else(|| panic!("no {name}"));
+            let (cost, into, currency) = (place("cost"), place("cost_currency"), place("currency"));
+            let (mut rows, mut sum) = (0, Decimal::ZERO);
+            for row in reader.records() {
+                let row = row.unwrap();
+                rows += 1;
+                if row[cost].is_empty() {
+                    assert_eq!((&row[currency], &row[into]), ("GBP", ""), "{role} {asked}");
+                } else {
+                    sum += row[cost].parse::<Decimal>().unwrap();
+                    assert_eq!(&row[into], page["currency"].as_str().unwrap(), "{role} {asked}");
+                }
+            }
+            let total: Decimal = page["total"].as_str().unwrap().parse().unwrap();
+            assert_eq!(
+                (Some(rows), sum.round(40)),
+                (page["count"].as_i64(), total.round(40)),
+                "{role} {asked}"
+            );
+        }
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn files_of_teams_experiments_and_variance_say_their_currency(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    for page in ["chargeback/2026-09", "experiments/during/2026-09", "variance/2026-09"] {
+        for (asked, expected) in [("", "USD"), ("?currency=EUR", "EUR")] {
+            let file = finance.get(&format!("/{page}.csv{asked}")).await.body;
+            let mut reader = csv::Reader::from_reader(file.as_bytes());
+            let place = reader.headers().unwrap().iter().position(|name| name == "currency");
+            let place = place.unwrap_or_else(|| panic!("{page} says no currency"));
+            let currencies: Vec<String> =
+                reader.records().map(|row| row.unwrap()[place].to_owned()).collect();
+            assert!(!currencies.is_empty() && currencies.iter().all(|it| it == expected), "{page}{asked}");
+        }
+    }
 }

@@ -155,12 +155,12 @@ async fn hours_owned_are_a_column_of_their_own(db: PgPool) {
 
     let page = finance.get("/spend/2026-09?by=pricing").await.body;
     let told = html::texts(&page, "dl.figures > div");
-    for text in ["Accelerator-hours208.0", "Hours owned192.0", "Per hour ownedUSD5.21"] {
+    for text in ["Accelerator-hours208.0", "On-prem GPU-hours192.0", "Per on-prem GPU-hourUSD5.21"] {
         assert!(told.contains(&text.to_owned()), "{text}: {told:?}");
     }
     assert_eq!(
         html::texts(&page, "#groups thead th.num")[2..5],
-        ["Accelerator-hours", "Per hour", "Hours owned"]
+        ["Accelerator-hours", "Per hour", "On-prem GPU-hours"]
     );
     insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=pricing").await.body, @r"
     key,label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour,cost_per_owned_hour
@@ -174,9 +174,11 @@ async fn hours_owned_are_a_column_of_their_own(db: PgPool) {
     }
     let overview = finance.get("/overview").await;
     assert_eq!(overview.status, StatusCode::OK, "{}", overview.location());
-    assert!(html::texts(&overview.body, "dl.figures > div").contains(&"Per hour ownedUSD5.21".to_owned()));
+    assert!(
+        html::texts(&overview.body, "dl.figures > div").contains(&"Per on-prem GPU-hourUSD5.21".to_owned())
+    );
     let heads = html::texts(&overview.body, "#accelerators thead th");
-    assert_eq!(heads.iter().filter(|head| *head == "Hours owned").count(), 2, "{heads:?}");
+    assert_eq!(heads.iter().filter(|head| *head == "On-prem GPU-hours").count(), 2, "{heads:?}");
     let url = ledger.db.connect_options().to_url_lossy();
     let asked = ["report", "spend", "--period", "2026-09", "--by", "pricing"];
     let output = gpuledger(tempfile::tempdir().unwrap().path(), Some(url.as_str()), &asked).output().unwrap();
@@ -212,7 +214,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     let csv = finance.get("/chargeback/2026-09.csv").await.body;
     assert!(csv.contains(",accelerator_hours,owned_hours,cost_per_accelerator_hour,"), "{csv}");
     assert!(csv.contains(",8,192,3.750000,"), "{csv}");
-    assert!(finance.get("/chargeback/2026-09").await.body.contains("Hours owned"));
+    assert!(finance.get("/chargeback/2026-09").await.body.contains("On-prem GPU-hours"));
 
     let vision = ask(&mut finance, "/teams/vision/2026-09.json").await;
     assert_eq!((&vision["accelerator_hours"], &vision["owned_hours"]), (&json!("8"), &json!("192")));
@@ -222,7 +224,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     assert_eq!(vision["direct"]["owned_hours"], "192");
     let page = finance.get("/teams/vision/2026-09").await.body;
     let told = html::texts(&page, "dl.figures > div");
-    assert!(told.contains(&"Per hour ownedUSD2.60 everyone 5.21".to_owned()), "{told:?}");
+    assert!(told.contains(&"Per on-prem GPU-hourUSD2.60 everyone 5.21".to_owned()), "{told:?}");
     let csv = finance.get("/teams/vision/2026-09.csv").await.body;
     assert!(csv.contains("direct,pricing,Owned,Owned,0,USD,0.000000,0,0,192,"), "{csv}");
 
@@ -233,7 +235,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     assert_eq!((&racks["weight"], &racks["sum_of_weights"]), (&json!("200.000000"), &json!("400.000000")));
     assert_eq!(racks["weighs"], "accelerator-hours, paid for and owned alike");
     let page = finance.get("/teams/vision/2026-09/statement").await.body;
-    assert!(page.contains("Hours owned") && page.contains("paid for and owned alike"));
+    assert!(page.contains("On-prem GPU-hours") && page.contains("paid for and owned alike"));
     let csv = finance.get("/teams/vision/2026-09/statement.csv").await.body;
     assert!(
         csv.lines().last().unwrap().starts_with("vision,total,Total,,,8,192,")
@@ -275,7 +277,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
         let csv = finance.get(address).await.body;
         assert!(csv.contains(cells), "{address}: {csv}");
         assert!(
-            finance.get(&address.replacen(".csv", "", 1)).await.body.contains("Hours owned"),
+            finance.get(&address.replacen(".csv", "", 1)).await.body.contains("On-prem GPU-hours"),
             "{address}"
         );
     }
@@ -355,7 +357,7 @@ async fn by_hours_owned(app: &mut TestApp) {
     assert_eq!(html::text(&page, "#owned summary"), "Why an hour owned costs Vision 5.21 and everyone 5.21");
     assert_eq!(
         html::texts(&page, "#owned tfoot tr > *"),
-        ["By 192.0 hours owned", "1,000.00", "5.208333", "5.208333", "–"]
+        ["By 192.0 on-prem GPU-hours", "1,000.00", "5.208333", "5.208333", "–"]
     );
     let nlp = ask(app, "/teams/nlp/2026-09.json").await;
     assert_eq!((&nlp["owned_price"], &nlp["shared_costs"]), (&Value::Null, &json!([])));
@@ -454,12 +456,12 @@ async fn what_nobody_owns_is_told_with_both_hours_and_labels_too(db: PgPool) {
     assert!(keys.contains(&json!(["Standard", "8", "0"])), "{keys:?}");
     let csv = admin.get("/unallocated/2026-09.csv").await.body;
     assert!(csv.contains(",accelerator_hours,owned_hours,") && csv.contains(",0,USD,0,192,"), "{csv}");
-    assert!(admin.get("/unallocated/2026-09").await.body.contains("Hours owned"));
+    assert!(admin.get("/unallocated/2026-09").await.body.contains("On-prem GPU-hours"));
 
     let labels = ask(&mut admin, "/labels/experiment.json?month=2026-09").await;
     assert_eq!(
         (&labels["lines"][0]["accelerator_hours"], &labels["lines"][0]["owned_hours"]),
         (&json!("8"), &json!("192"))
     );
-    assert!(admin.get("/labels/experiment?month=2026-09").await.body.contains("Hours owned"));
+    assert!(admin.get("/labels/experiment?month=2026-09").await.body.contains("On-prem GPU-hours"));
 }

@@ -87,3 +87,17 @@ async fn only_what_counts_is_listed(db: PgPool) {
     let listed = walk(&ledger, &question(Vec::new())).await;
     assert_eq!((listed.count, listed.total.to_string()), (2, "18".to_owned()));
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn list_of_charges_has_no_part_of_shared_costs_where_none_are_divided(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("acme.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "x")).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let question = Question { by: Grouping::Provider, ..question(Vec::new()) };
+    let mut spend = report::spend(&mut db, &question).await.unwrap();
+    // A spend that disagrees with its charges is no part of shared costs.
+    spend.total.as_mut().unwrap().amount += 3.into();
+    let page = Page { first: 0, size: report::PAGE_SIZE };
+    let found = report::charges(&mut db, &question, &spend, None, page).await.unwrap().unwrap();
+    assert_eq!((found.shared, found.whole()), (Decimal::ZERO, 10.into()));
+}

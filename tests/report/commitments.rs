@@ -160,3 +160,18 @@ async fn fees_of_a_report_that_spreads_none_are_not_unused(db: PgPool) {
     assert_eq!(spend.unused_commitment.unwrap().amount, Decimal::ZERO);
     assert!(spend.groups.iter().all(|group| group.key.as_deref() != Some("Unused")));
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn accelerators_of_a_commitment_are_found_by_an_index(db: PgPool) {
+    let mut db = db.acquire().await.unwrap();
+    sqlx::query("set enable_seqscan = off").execute(&mut *db).await.unwrap();
+    let plan: Vec<String> = sqlx::query_scalar(
+        "explain select commitment_discount_id, min(accelerator) from charge_keys \
+         where commitment_discount_id = any('{ri-1}'::text[]) and commitment_discount_id <> '' \
+         and accelerator is not null group by 1",
+    )
+    .fetch_all(&mut *db)
+    .await
+    .unwrap();
+    assert!(plan.iter().any(|line| line.contains("charge_keys_by_commitment")), "{plan:#?}");
+}

@@ -204,6 +204,7 @@ async fn a_product_of_more_digits_than_an_amount_holds_is_rounded_at_its_end(db:
     let longest = format!("{}.{}", "1".repeat(24), "1".repeat(40));
     let euros = Focus::new()
         .hour("beta", "b1", "2026-09-05T10", &longest, "vision")
+        .billed_in("EUR")
         .hour("beta", "b2", "2026-09-05T10", &longest, "nlp")
         .billed_in("EUR");
     ledger.deliver("eur.csv", &euros).await;
@@ -219,4 +220,57 @@ async fn a_product_of_more_digits_than_an_amount_holds_is_rounded_at_its_end(db:
     let page = report::Page { first: 0, size: 10 };
     let charges = report::charges(&mut db, &in_usd("2026-09"), &spend, None, page).await.unwrap().unwrap();
     assert_eq!((charges.total, charges.shared), (spend.total.unwrap().amount, Decimal::ZERO));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn unconverted_amount_beside_a_comparison_with_some_days_is_of_these_days(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    for (month, days) in [("2026-08", &["05", "20", "29"][..]), ("2026-09", &["05", "12"])] {
+        let mut dollars = Focus::new();
+        let mut euros = Focus::new();
+        for (day, cost) in days.iter().zip(["100", "200", "7"]) {
+            let at = format!("{month}-{day}T10");
+            dollars = dollars.hour("acme", "a1", &at, "10", "vision");
+            euros = euros.hour("beta", "b1", &at, cost, "vision").billed_in("EUR");
+        }
+        ledger.deliver(&format!("usd-{month}.csv"), &dollars).await;
+        ledger.deliver(&format!("eur-{month}.csv"), &euros).await;
+    }
+    set(&ledger, "2026-09", "1.1").await;
+    // September has come to the 12th; a day is compared with that of a week before.
+    for (days, previous, left_out) in
+        [(vec![], 10, Some("100")), (vec!["2026-09-05"], 10, Some("7")), (vec!["2026-09-12"], 120, None)]
+    {
+        let filters = if days.is_empty() {
+            Vec::new()
+        } else {
+            vec![report::Filter::keep(Grouping::Day, days.iter().map(|day| (*day).to_owned()).collect())]
+        };
+        let question = Question { filters, ..in_usd("2026-09") };
+        let mut db = ledger.db.acquire().await.unwrap();
+        let spend = report::spend(&mut db, &question).await.unwrap();
+        let amounts = |left_out: &[report::Unconverted]| {
+            left_out.iter().map(|it| it.cost.amount.normalize().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(spend.previous.unwrap().amount, previous.into(), "{days:?}");
+        let expected: Vec<String> = left_out.into_iter().map(str::to_owned).collect();
+        assert_eq!(amounts(&spend.previous_unconverted), expected, "{days:?}");
+        assert!(spend.unconverted.is_empty());
+        let variance = report::variance(&mut db, &question).await.unwrap();
+        assert_eq!(amounts(&variance.previous_unconverted), expected, "{days:?}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn currency_that_only_the_days_before_were_billed_in_is_converted(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let dollars = Focus::new().hour("acme", "a1", "2026-09-12T10", "10", "vision");
+    ledger.deliver("usd.csv", &dollars).await;
+    let euros = Focus::new().hour("beta", "b1", "2026-09-05T10", "100", "vision").billed_in("EUR");
+    ledger.deliver("eur.csv", &euros).await;
+    set(&ledger, "2026-09", "1.1").await;
+    let day = report::Filter::keep(Grouping::Day, vec!["2026-09-12".into()]);
+    let spend = spend(&ledger, &Question { filters: vec![day], ..in_usd("2026-09") }).await;
+    assert_eq!(total(&spend), ("10".into(), "USD".into()));
+    assert_eq!(spend.previous.unwrap().amount, 110.into());
 }

@@ -134,7 +134,7 @@ async fn a_cluster_is_entered_and_its_months_count_beside_bills(db: PgPool) {
         START.iter().map(|(name, value)| format!("{name}={}", value.replace(' ', "+"))).collect();
     let figure = admin.get(&format!("/clusters/new/figure?{}", query.join("&"))).await;
     let told = html::texts(&figure.body, "#figure dl.figures > div");
-    assert_eq!(told[0], "Per hour ownedUSD1.84", "October: (10,191.78 + 781.20) / 5952");
+    assert_eq!(told[0], "Per on-prem GPU-hourUSD1.84", "October: (10,191.78 + 781.20) / 5952");
 
     entered(&mut admin).await;
     let due = "10619.01";

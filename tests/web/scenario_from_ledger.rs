@@ -601,3 +601,42 @@ async fn it_is_one_click_from_where_the_hours_are_shown(db: PgPool) {
         assert_eq!(sent.location(), "/scenarios/new?from=2026-09");
     }
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn only_what_providers_call_support_is_named_support(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let fee = |service: &str, category: &str, cost: &str| {
+        format!(
+            "NeoCloud,acme,s1,2026-09-01T00:00:00Z,2026-10-01T00:00:00Z,2026-09-01T00:00:00Z,2026-10-01T00:00:00Z,\
+             Purchase,,{service},{category},,,,,,,{cost},{cost},{cost},{cost},USD,,NeoCloud,NeoCloud"
+        )
+    };
+    let mut month = Focus::new().hour("acme", "s1", "2026-09-05T10", "120.25", "nlp");
+    for (service, category) in [
+        ("Support", "Other"),
+        ("AWS Support (Enterprise)", ""),
+        ("AWSSupportBusiness", ""),
+        ("AWSDeveloperSupport", "Other"),
+        ("Azure Support", "Other"),
+        ("Google Cloud Premium Support", "Other"),
+    ] {
+        month = month.line(&fee(service, category, "1"));
+    }
+    month = month
+        .line(&fee("Supported models", "AI and Machine Learning", "20"))
+        .line(&fee("Unsupported images", "", "5"))
+        .line(&fee("Support agent", "Business Applications", "30"));
+    ledger.deliver("month.csv", month).await;
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let json = ask(&mut finance, "/scenarios/new.json?from=2026-09").await;
+    let mut kinds: Vec<(String, Decimal)> = json["made_of"]["besides_by_kind"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it[0].as_str().unwrap().to_owned(), number(&it[1])))
+        .collect();
+    kinds.sort();
+    let expected =
+        [("AI and Machine Learning", 20), ("Business Applications", 30), ("Other", 5), ("Support", 6)];
+    assert_eq!(kinds, expected.map(|(kind, cost)| (kind.to_owned(), Decimal::from(cost))));
+}

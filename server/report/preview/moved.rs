@@ -218,7 +218,7 @@ pub(super) async fn keys(
         "),
          told as (
              select charge_key_id, from_team, from_pool, to_team, to_pool, told_in,
-                 coalesce(told_in, owned.currency) as told_currency, sum(round(cost * coalesce(rate, 1), {PLACES})) as cost
+                 coalesce(told_in, owned.currency) as told_currency, sum(trim_scale(round(cost * coalesce(rate, 1), {PLACES}))) as cost
              from owned
              left join rates using (billing_month, currency)
              where has_moved

@@ -104,6 +104,14 @@ impl Source {
         }
     }
 
+    /// The charge category of a row that belongs to no day.
+    pub fn category(self) -> &'static str {
+        match self {
+            Self::ChargedDays | Self::AttributedDays => "c.category",
+            _ => "k.category",
+        }
+    }
+
     /// Whether a row is of a key that comes to less than nothing.
     pub fn is_credit(self) -> &'static str {
         match self {

@@ -74,8 +74,7 @@ impl Rows<'_> {
 
     /// Whether shared costs are divided among teams in these rows.
     fn divides(&self) -> bool {
-        let asks = self.question.dimensions().any(Grouping::divides);
-        self.allocation().is_needed() && (asks || self.question.viewer != Viewer::Everything)
+        self.allocation().divides(self.question)
     }
 
     /// Whether rows of pools are kept from the viewer: then their values are not shown, only what they sum to.

@@ -195,8 +195,8 @@ pub(super) async fn variance_of(
         previous_unconverted: Vec::new(),
     };
     let denominated = denominate(db, question, basis, sequence).await?;
-    answer.other_currencies = denominated.others;
-    let Some(denomination) = denominated.denomination else {
+    answer.other_currencies.clone_from(&denominated.others);
+    let Some(denomination) = &denominated.denomination else {
         return Ok(answer);
     };
     if !answer.other_currencies.is_empty() {
@@ -213,13 +213,14 @@ pub(super) async fn variance_of(
         question: &filtered,
         basis,
         source,
-        denomination: Some(&denomination),
+        denomination: Some(denomination),
         first: compared.first(),
         last: question.period.last(),
     };
     let mut items = items_of(db, &rows, None, (before.first_day(), first_day)).await?;
     if let Some(apart) = &apart {
-        let (rows, same_days) = apart.rows(db, &filtered, basis, &denomination).await?;
+        let source = items_source_of(db, apart.dimensions(&filtered), basis).await?;
+        let (rows, same_days) = apart.rows(&filtered, basis, Some(denomination), source);
         // All of these are of before, whichever month they are in.
         let after = question.period.last().next().first_day();
         for (item, Sides { before, .. }) in items_of(db, &rows, same_days, (after, after)).await? {
@@ -274,7 +275,7 @@ pub(super) async fn variance_of(
     answer.currency = Some(denomination.currency().clone());
     (answer.previous, answer.total) = (Some(money(previous)), Some(money(total)));
     answer.rates = denomination.used();
-    let left_out = left_out(db, question, basis, &denomination, source).await?;
+    let left_out = left_out(db, question, basis, &denominated, source).await?;
     (answer.unconverted, answer.previous_unconverted) = (left_out.of_period, left_out.of_previous);
     Ok(answer)
 }

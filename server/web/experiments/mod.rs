@@ -69,7 +69,12 @@ pub async fn show(
     let it = report::experiments(&mut db, &answers, &asked.question(period, person.viewer())).await?;
     match format {
         Format::Json => respond::json(&it),
-        Format::Csv => respond::csv(&format!("experiments-{period}"), &it.experiments),
+        Format::Csv => {
+            let currency = it.whole.footing.currency.as_ref();
+            let lines: Vec<_> =
+                it.experiments.iter().map(|experiment| Line { experiment, currency }).collect();
+            respond::csv(&format!("experiments-{period}"), &lines)
+        }
         Format::Html => {
             choices::keep_currency(&mut asked, &it.whole.footing);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
@@ -176,7 +181,7 @@ impl Page {
             heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
         if self.has_owned() {
-            heads.push(Head::plain("Hours owned"));
+            heads.push(Head::plain("On-prem GPU-hours"));
         }
         let against = self.it.whole.footing.compared.against(self.period);
         heads.push(head(SortBy::Change, format!("Change {against}")));
@@ -196,7 +201,13 @@ impl Page {
     }
 }
 
-impl Record for ExperimentLine {
+/// An experiment, and what its amounts are counted in.
+struct Line<'a> {
+    experiment: &'a ExperimentLine,
+    currency: Option<&'a Currency>,
+}
+
+impl Record for Line<'_> {
     const COLUMNS: &'static [&'static str] = &[
         "experiment",
         "name",
@@ -211,27 +222,30 @@ impl Record for ExperimentLine {
         "first_day",
         "last_day",
         "days",
+        "currency",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
+        let it = self.experiment;
         let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
         let days = |of: fn(&report::Days) -> String| {
-            self.days.as_ref().map_or(Cell::Empty, |days| Cell::text(of(days)))
+            it.days.as_ref().map_or(Cell::Empty, |days| Cell::text(of(days)))
         };
         vec![
-            self.experiment.as_deref().map_or(Cell::Empty, Cell::text),
-            Cell::text(self.name.as_str()),
-            Cell::text(self.teams.join(", ")),
-            Cell::Number(self.figures.cost),
-            number(self.figures.share),
-            Cell::Number(self.figures.previous),
-            Cell::Number(self.figures.change),
-            Cell::Number(self.figures.accelerator_hours),
-            Cell::Number(self.figures.owned_hours),
-            number(self.figures.cost_per_accelerator_hour),
+            it.experiment.as_deref().map_or(Cell::Empty, Cell::text),
+            Cell::text(it.name.as_str()),
+            Cell::text(it.teams.join(", ")),
+            Cell::Number(it.figures.cost),
+            number(it.figures.share),
+            Cell::Number(it.figures.previous),
+            Cell::Number(it.figures.change),
+            Cell::Number(it.figures.accelerator_hours),
+            Cell::Number(it.figures.owned_hours),
+            number(it.figures.cost_per_accelerator_hour),
             days(|days| days.first.to_string()),
             days(|days| days.last.to_string()),
             days(|days| days.count.to_string()),
+            self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())),
         ]
     }
 }

@@ -24,9 +24,9 @@ impl Page {
             heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
         if self.has_owned() {
-            heads.push(Head::plain("Hours owned"));
+            heads.push(Head::plain("On-prem GPU-hours"));
             if self.has_owned_prices() {
-                heads.push(Head::plain("Per hour owned"));
+                heads.push(Head::plain("Per on-prem GPU-hour"));
             }
         }
         if !self.asked.by.is_time() {

@@ -46,7 +46,11 @@ pub async fn show(
     let it = report::chargeback(&mut db, &answers, &question).await?;
     match format {
         Format::Json => respond::json(&it),
-        Format::Csv => respond::csv(&format!("chargeback-{period}"), &it.teams),
+        Format::Csv => {
+            let currency = it.whole.footing.currency.as_ref();
+            let lines: Vec<_> = it.teams.iter().map(|team| Line { team, currency }).collect();
+            respond::csv(&format!("chargeback-{period}"), &lines)
+        }
         Format::Html => {
             choices::keep_currency(&mut asked, &it.whole.footing);
             let sequence = it.whole.footing.sequence;
@@ -134,7 +138,7 @@ impl Page {
             heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
         if self.has_owned() {
-            heads.push(Head::plain("Hours owned"));
+            heads.push(Head::plain("On-prem GPU-hours"));
         }
         heads
     }
@@ -152,7 +156,13 @@ impl Page {
     }
 }
 
-impl Record for TeamLine {
+/// A team, and what its amounts are counted in.
+struct Line<'a> {
+    team: &'a TeamLine,
+    currency: Option<&'a Currency>,
+}
+
+impl Record for Line<'_> {
     const COLUMNS: &'static [&'static str] = &[
         "team",
         "name",
@@ -171,29 +181,32 @@ impl Record for TeamLine {
         "stated_shared",
         "stated",
         "stated_with_teams_inside",
+        "currency",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
+        let it = self.team;
         let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
         let text = |text: &Option<String>| text.clone().map_or(Cell::Empty, Cell::text);
         vec![
-            text(&self.team),
-            Cell::text(self.name.as_str()),
-            text(&self.part_of),
-            Cell::Number(self.direct),
-            Cell::Number(self.shared),
-            Cell::Number(self.figures.cost),
-            number(self.figures.share),
-            Cell::Number(self.figures.previous),
-            Cell::Number(self.figures.change),
-            Cell::Number(self.figures.accelerator_hours),
-            Cell::Number(self.figures.owned_hours),
-            number(self.figures.cost_per_accelerator_hour),
-            number(self.with_teams_inside),
-            Cell::Number(self.stated.direct),
-            Cell::Number(self.stated.shared),
-            Cell::Number(self.stated.total),
-            number(self.stated_with_teams_inside),
+            text(&it.team),
+            Cell::text(it.name.as_str()),
+            text(&it.part_of),
+            Cell::Number(it.direct),
+            Cell::Number(it.shared),
+            Cell::Number(it.figures.cost),
+            number(it.figures.share),
+            Cell::Number(it.figures.previous),
+            Cell::Number(it.figures.change),
+            Cell::Number(it.figures.accelerator_hours),
+            Cell::Number(it.figures.owned_hours),
+            number(it.figures.cost_per_accelerator_hour),
+            number(it.with_teams_inside),
+            Cell::Number(it.stated.direct),
+            Cell::Number(it.stated.shared),
+            Cell::Number(it.stated.total),
+            number(it.stated_with_teams_inside),
+            self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())),
         ]
     }
 }
