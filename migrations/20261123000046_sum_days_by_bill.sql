@@ -1,5 +1,5 @@
 -- A month that goes on is compared with the same days of the month before, bill by bill, and what belongs to no day by its
--- category: sums by owner and day tell both. Rows from before are of a version that nobody asks for any more
+-- category and service: sums by owner and day tell them. Rows from before are of a version that nobody asks for any more
 -- (`keyed::VERSION`), as with what is owned.
 do $$ begin
     execute 'alter table attributed_days add column scope_id bigint not null default 0';
@@ -8,10 +8,16 @@ do $$ begin
     execute $sql$alter table attributed_days add column category text not null default ''$sql$;
 end $$;
 do $$ begin
+    execute $sql$alter table attributed_days add column service text not null default ''$sql$;
+end $$;
+do $$ begin
     execute 'alter table charged_days add column scope_id bigint not null default 0';
 end $$;
 do $$ begin
     execute $sql$alter table charged_days add column category text not null default ''$sql$;
+end $$;
+do $$ begin
+    execute $sql$alter table charged_days add column service text not null default ''$sql$;
 end $$;
 
 -- What belongs to no day: a few rows among those of every day.

@@ -41,8 +41,9 @@ const COSTS: Grain = Grain {
 const DAYS: Grain = Grain {
     table: "attributed_days",
     owner: "attribution_id",
-    // A month that goes on is compared with the same days bill by bill, and what belongs to no day by its category.
-    group: "currency, scope_id, category, day, is_whole_period, is_accelerated, is_owned, is_unused",
+    // A month that goes on is compared with the same days bill by bill, and what belongs to no day by its category and
+    // service.
+    group: "currency, scope_id, category, service, day, is_whole_period, is_accelerated, is_owned, is_unused",
     quantity: None,
 };
 const ITEMS: Grain = Grain {
@@ -281,7 +282,8 @@ impl Part<'_> {
             return;
         }
         query.push(format!(
-            "select c.*, k.currency, case when c.is_whole_period then k.category else '' end as category, {of_key}, \
+            "select c.*, k.currency, case when c.is_whole_period then k.category else '' end as category, \
+             case when c.is_whole_period then k.service else '' end as service, {of_key}, \
              coalesce(c.metered_quantity * (k.unit_seconds * k.accelerator_parts), 0) as part_seconds \
              from daily_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
              where c.billing_month = '{}'",

@@ -16,7 +16,7 @@ owners as (
         row (
             k.category, k.pricing, k.provider, k.billing_account, k.sub_account, k.service, k.region, k.accelerator,
             k.instance_type, k.meter, k.sku, k.unit, k.commitment_discount_id, k.is_unused_commitment
-        ) as item, k.category
+        ) as item, k.category, k.service
     from key_attributions ka
     join attributions a using (attribution_id)
     join charge_keys k using (charge_key_id)
@@ -38,7 +38,8 @@ keys as (
     join owners using (charge_key_id)
 ),
 days as (
-    select currency, scope_id, case when is_whole_period then category else '' end as category, attribution_id, charged,
+    select currency, scope_id, case when is_whole_period then category else '' end as category,
+        case when is_whole_period then service else '' end as service, attribution_id, charged,
         is_accelerated, is_owned, is_unused, day, is_whole_period, charges,
         billed_cost as billed, effective_cost as effective, list_cost as list, contracted_cost as contracted,
         coalesce(metered_quantity * parts, 0) as part_seconds
@@ -67,21 +68,21 @@ sides (kind, what, sign, charges, billed, effective, list, contracted, part_seco
     from attributed_costs
     where part_id = any($4)
     union all
-    select 'owner, by day', row (currency, scope_id, category, attribution_id, is_accelerated, is_owned, is_unused, day, is_whole_period)::text, 1, charges,
+    select 'owner, by day', row (currency, scope_id, category, service, attribution_id, is_accelerated, is_owned, is_unused, day, is_whole_period)::text, 1, charges,
         billed, effective, list, contracted, part_seconds, null
     from days
     union all
-    select 'owner, by day', row (currency, scope_id, category, attribution_id, is_accelerated, is_owned, is_unused, day, is_whole_period)::text, -1,
+    select 'owner, by day', row (currency, scope_id, category, service, attribution_id, is_accelerated, is_owned, is_unused, day, is_whole_period)::text, -1,
         charges, billed_cost, effective_cost, list_cost, contracted_cost, part_seconds, null
     from attributed_days
     where part_id = any($4)
     union all
-    select 'who is charged, by day', row (currency, scope_id, category, charged, is_accelerated, is_owned, is_unused, day, is_whole_period)::text, 1,
+    select 'who is charged, by day', row (currency, scope_id, category, service, charged, is_accelerated, is_owned, is_unused, day, is_whole_period)::text, 1,
         charges, billed, effective, list, contracted, part_seconds, null
     from days
     union all
     select 'who is charged, by day',
-        row (currency, scope_id, category, row (team, cost_centre, pool, pool_part), is_accelerated, is_owned, is_unused, day, is_whole_period)::text, -1,
+        row (currency, scope_id, category, service, row (team, cost_centre, pool, pool_part), is_accelerated, is_owned, is_unused, day, is_whole_period)::text, -1,
         charges, billed_cost, effective_cost, list_cost, contracted_cost, part_seconds, null
     from charged_days
     where part_id = any($4)

@@ -2,8 +2,8 @@
 //!
 //! A period that is whole is compared with all of the one before it. Of one that goes on, the period before counts as far as
 //! it has come itself, bill by bill: up to the same day of the month; of what belongs to no day (tax, fees, subscriptions)
-//! what the bill has of that category already, whole with whole; and nothing of bills that are still to come. Single days
-//! are compared with the same weekdays before them, since use of machines goes by the week; where these are too far back,
+//! what the bill has of that category and service already, whole with whole; and nothing of bills that are still to come. Single
+//! days are compared with the same weekdays before them, since use of machines goes by the week; where these are too far back,
 //! with the same dates of the period before.
 
 use std::collections::BTreeMap;
@@ -47,8 +47,8 @@ pub(super) struct SameDays {
     whole_bills: Vec<i64>,
     /// Up to which day others count.
     until: BTreeMap<i64, NaiveDate>,
-    /// What else of them counts: charges of no day, of these categories.
-    categories: Vec<(i64, String)>,
+    /// What else of them counts: charges of no day, of these categories and services.
+    of_no_day: Vec<(i64, String, String)>,
 }
 
 /// A day of a question's filter, and how far before it what it is compared with lies.
@@ -257,7 +257,7 @@ impl SameDays {
             whole_months: Vec::new(),
             whole_bills: Vec::new(),
             until: BTreeMap::new(),
-            categories: Vec::new(),
+            of_no_day: Vec::new(),
         };
         let before = period.previous();
         let scopes = sqlx::query!(
@@ -302,13 +302,14 @@ impl SameDays {
         let is_whole = |month: &BillingMonth| found.whole_months.contains(month);
         found.since = before.months().find(|month| !is_whole(month)).unwrap_or(period.first());
         let now: Vec<i64> = open.keys().copied().collect();
-        let categories = sqlx::query!(
-            r#"select distinct c.scope_id, k.category
+        let of_no_day = sqlx::query_as!(
+            Billed,
+            r#"select distinct c.scope_id, k.category, k.service
                from daily_costs c
                join charge_keys k using (charge_key_id)
                where c.billing_month >= $1 and c.billing_month <= $2 and c.is_whole_period
                  and c.scope_id = any($3) and c.delivery_id = any($4)
-               order by 1, 2"#,
+               order by 1, 2, 3"#,
             period.first().first_day(),
             latest.first_day(),
             &now,
@@ -316,29 +317,31 @@ impl SameDays {
         )
         .fetch_all(db)
         .await?;
-        let of_before = categories.into_iter().filter_map(|it| Some((*open.get(&it.scope_id)?, it.category)));
-        found.categories = of_before.collect();
+        let before = |it: Billed| Some((*open.get(&it.scope_id)?, it.category, it.service));
+        found.of_no_day = of_no_day.into_iter().filter_map(before).collect();
         Ok(found)
     }
 
     /// About how much memory it takes.
     pub fn bytes(&self) -> usize {
-        size_of_val(self) + 64 * (self.whole_bills.len() + self.until.len() + self.categories.len())
+        size_of_val(self) + 64 * (self.whole_bills.len() + self.until.len() + self.of_no_day.len())
     }
 
     /// `and …`: of rows of the period before those that count. Of rows that have days.
     pub fn push_where(&self, query: &mut QueryBuilder<Postgres>, source: Source) {
-        let ((day, is_whole_period), category) = (source.day(), source.category());
+        let ((day, is_whole_period), kind) = (source.day(), source.category_and_service());
         query.push(" and (c.billing_month = any(");
         query.push_bind(self.whole_months.iter().map(|month| month.first_day()).collect::<Vec<_>>());
         query.push(") or c.scope_id = any(");
         query.push_bind(self.whole_bills.clone());
         query.push(format!(
-            ") or case when {is_whole_period} then (c.scope_id, {category}) in (select * from unnest("
+            ") or case when {is_whole_period} then (c.scope_id, {kind}) in (select * from unnest("
         ));
-        query.push_bind(self.categories.iter().map(|(scope, _)| *scope).collect::<Vec<_>>());
+        query.push_bind(self.of_no_day.iter().map(|(scope, ..)| *scope).collect::<Vec<_>>());
         query.push("::bigint[], ");
-        query.push_bind(self.categories.iter().map(|(_, category)| category.clone()).collect::<Vec<_>>());
+        query.push_bind(self.of_no_day.iter().map(|(_, category, _)| category.clone()).collect::<Vec<_>>());
+        query.push("::text[], ");
+        query.push_bind(self.of_no_day.iter().map(|(.., service)| service.clone()).collect::<Vec<_>>());
         query.push(format!("::text[])) else {day} <= case c.scope_id"));
         // Numbers and dates only. A bill that is not there yet has no day, and nothing of it counts.
         for (scope, until) in &self.until {
@@ -346,6 +349,13 @@ impl SameDays {
         }
         query.push(" when 0 then date '1970-01-01' end end)");
     }
+}
+
+/// What a bill has already that belongs to no day.
+struct Billed {
+    scope_id: i64,
+    category: String,
+    service: String,
 }
 
 /// The last day that a bill states, where its month goes on after it and no invoice says that it is all.

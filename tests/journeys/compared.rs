@@ -9,16 +9,20 @@ use sqlx::PgPool;
 use crate::support::book::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
-/// A charge of a whole month.
-fn of_month(account: &str, month: &str, next: &str, category: &str, cost: &str) -> String {
+const OCTOBER: [&str; 2] = ["2026-10", "2026-11"];
+const NOVEMBER: [&str; 2] = ["2026-11", "2026-12"];
+
+/// A charge of a whole month, and where the next one begins.
+fn of_month(account: &str, [month, next]: [&str; 2], [category, service]: [&str; 2], cost: &str) -> String {
     format!(
         "NeoCloud,{account},s9,{month}-01T00:00:00Z,{next}-01T00:00:00Z,{month}-01T00:00:00Z,{next}-01T00:00:00Z,\
-         {category},,Support,Other,,,,,,,{cost},{cost},{cost},{cost},USD,\"{{\"\"team\"\":\"\"research\"\"}}\",NeoCloud,\
+         {category},,{service},Other,,,,,,,{cost},{cost},{cost},{cost},USD,\"{{\"\"team\"\":\"\"research\"\"}}\",NeoCloud,\
          NeoCloud"
     )
 }
 
-/// October: 10 a day, a fee of 30, and tax of 7. November: 10 a day until the 14th, and the fee; the tax is still to come.
+/// October: 10 a day, a fee of 30, tax of 7 and support of 12. November: 10 a day until the 14th, and the fee; tax and support
+/// are still to come.
 /// Another account had 5 a day in October, and comes to the 10th. A third has no bill of November yet.
 async fn app(db: PgPool) -> (TestLedger, TestApp) {
     let ledger = TestLedger::new(db);
@@ -30,8 +34,9 @@ async fn app(db: PgPool) -> (TestLedger, TestApp) {
         other = other.hour("other", "s2", &at, "5", "research").labelled("experiment", "exp-1");
         late = late.hour("late", "s3", &at, "100", "research");
     }
-    october = october.line(&of_month("acme", "2026-10", "2026-11", "Purchase", "30"));
-    october = october.line(&of_month("acme", "2026-10", "2026-11", "Tax", "7"));
+    october = october.line(&of_month("acme", OCTOBER, ["Purchase", "Capacity"], "30"));
+    october = october.line(&of_month("acme", OCTOBER, ["Tax", "Capacity"], "7"));
+    october = october.line(&of_month("acme", OCTOBER, ["Purchase", "Support"], "12"));
     let (mut november, mut others) = (Focus::new(), Focus::new());
     for day in 1..=14 {
         let at = format!("2026-11-{day:02}T10");
@@ -40,7 +45,7 @@ async fn app(db: PgPool) -> (TestLedger, TestApp) {
             others = others.hour("other", "s2", &at, "5", "research").labelled("experiment", "exp-1");
         }
     }
-    november = november.line(&of_month("acme", "2026-11", "2026-12", "Purchase", "30"));
+    november = november.line(&of_month("acme", NOVEMBER, ["Purchase", "Capacity"], "30"));
     for (name, file) in [
         ("october", october),
         ("other-10", other),
@@ -74,7 +79,7 @@ fn amount(money: &Value) -> Decimal {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_month_that_goes_on_is_compared_with_the_same_days_on_every_page(db: PgPool) {
     let (ledger, mut finance) = app(db).await;
-    // 14 days and the fee of the one, 10 days of the other; nothing of tax, nor of who has not billed yet.
+    // 14 days and the fee of the one, 10 days of the other; nothing of tax and support, nor of who has not billed yet.
     let (now, before) = (Decimal::from(140 + 30 + 50), Decimal::from(140 + 30 + 50));
     for address in [
         "/spend/2026-11.json",
@@ -190,7 +195,7 @@ async fn two_months(db: PgPool) -> TestApp {
         for day in 1..=last {
             file = file.hour("acme", "s1", &format!("{month}-{day:02}T10"), "10", "research");
         }
-        file = file.line(&of_month("acme", month, next, "Purchase", "30"));
+        file = file.line(&of_month("acme", [month, next], ["Purchase", "Capacity"], "30"));
         ledger.deliver(&format!("{month}.csv"), &file).await;
     }
     let entries = vec![team("research"), rule(1, "", "", Target::Labels)];

@@ -104,11 +104,11 @@ impl Source {
         }
     }
 
-    /// The charge category of a row that belongs to no day.
-    pub fn category(self) -> &'static str {
+    /// The charge category and the service of a row that belongs to no day.
+    pub fn category_and_service(self) -> &'static str {
         match self {
-            Self::ChargedDays | Self::AttributedDays => "c.category",
-            _ => "k.category",
+            Self::ChargedDays | Self::AttributedDays => "c.category, c.service",
+            _ => "k.category, k.service",
         }
     }
 
