@@ -43,8 +43,8 @@ async fn a_file_that_is_chosen_is_loaded_seen_as_a_month_and_undone(db: PgPool) 
     page.see("node-s1").await;
 
     page.go("/imports/1").await;
-    page.click("button", "Undo this delivery").await;
-    page.click("button", "Undo this delivery").await;
+    page.click("button", "Undo this import").await;
+    page.click("button", "Undo this import").await;
     page.see("undone").await;
     page.go("/spend/2026-09").await;
     assert!(!page.is_shown("150.75").await);
