@@ -1,11 +1,13 @@
 -- What was lost and nobody explained, where the delivery that says so ceased to count at sequence $2 in a scope of delivery $1:
--- with the deliveries that counted before the loss.
+-- with the deliveries that it replaced. A renamed scope is one that the delivery states as empty.
 select distinct
     shrunk.scope_id,
     shrunk.lost_by,
     s.provider,
     s.billing_account,
     s.billing_month,
+    mine.slice,
+    mine.charges = 0 as "is_renamed!",
     array(
         select before.delivery_id
         from visibility before

@@ -188,8 +188,7 @@ pub async fn measure(
         if after.scopes.is_empty() {
             after.push(scope.scope_id, delivery_id);
         }
-        let mut before = Side::default();
-        scope.deliveries.iter().for_each(|delivery| before.push(scope.scope_id, *delivery));
+        let before = Side::of(scope.scope_id, &scope.deliveries);
         let loss = between(&mut *db, scope.scope.month, &before, &after, &limits).await?;
         scope.part = if is_again { None } else { context.part(&own_files, loss.as_ref()) };
         scope.loss = loss.filter(Loss::asks);
@@ -206,6 +205,10 @@ struct Side {
 }
 
 impl Side {
+    fn of(scope_id: i64, deliveries: &[i64]) -> Self {
+        Self { scopes: vec![scope_id; deliveries.len()], deliveries: deliveries.to_vec() }
+    }
+
     fn push(&mut self, scope_id: i64, delivery_id: i64) {
         self.scopes.push(scope_id);
         self.deliveries.push(delivery_id);
@@ -522,9 +525,15 @@ pub async fn carry_over(db: &mut PgConnection, delivery_id: i64, sequence: i64) 
     for row in open {
         let month = BillingMonth::of(row.billing_month);
         let scope = Scope { provider: row.provider, billing_account: row.billing_account, month };
-        let mut before = Side::default();
-        row.before.iter().for_each(|delivery| before.push(row.scope_id, *delivery));
-        let after = counting(&mut *db, &scope).await?;
+        let before = Side::of(row.scope_id, &row.before);
+        let mut after = Side::default();
+        for (scope_id, delivery, name) in
+            counting(&mut *db, month, row.scope_id, row.slice.as_deref()).await?
+        {
+            if scope_id == row.scope_id || (row.is_renamed && formerly::is_former_name(&scope, &name)) {
+                after.push(scope_id, delivery);
+            }
+        }
         let Some(loss) = between(&mut *db, month, &before, &after, &limits).await?.filter(Loss::asks) else {
             continue;
         };
@@ -543,27 +552,33 @@ pub async fn carry_over(db: &mut PgConnection, delivery_id: i64, sequence: i64) 
     Ok(())
 }
 
-/// What counts now of a scope, whatever it is called today.
-async fn counting(db: &mut PgConnection, scope: &Scope) -> sqlx::Result<Side> {
+/// What counts now in the scopes of a month; in `scope_id` the same slice alone, where there is one.
+async fn counting(
+    db: &mut PgConnection,
+    month: BillingMonth,
+    scope_id: i64,
+    slice: Option<&str>,
+) -> sqlx::Result<Vec<(i64, i64, Scope)>> {
     let rows = sqlx::query!(
         "select v.scope_id, v.delivery_id, s.provider, s.billing_account
          from visibility v
          join scopes s using (scope_id)
-         where v.until_sequence is null and s.billing_month = $1
+         join delivery_scopes theirs using (scope_id, delivery_id)
+         where v.until_sequence is null
+           and s.billing_month = $1
+           and (v.scope_id <> $2 or $3::text is null or theirs.slice = $3)
          order by 1, 2",
-        scope.month.first_day(),
+        month.first_day(),
+        scope_id,
+        slice,
     )
     .fetch_all(db)
     .await?;
-    let mut side = Side::default();
-    for row in rows {
-        let other =
-            Scope { provider: row.provider, billing_account: row.billing_account, month: scope.month };
-        if other == *scope || formerly::is_former_name(scope, &other) {
-            side.push(row.scope_id, row.delivery_id);
-        }
-    }
-    Ok(side)
+    let scope = |provider, billing_account| Scope { provider, billing_account, month };
+    Ok(rows
+        .into_iter()
+        .map(|row| (row.scope_id, row.delivery_id, scope(row.provider, row.billing_account)))
+        .collect())
 }
 
 /// Says why a delivery made its months smaller, or one of which it carries the loss on. False where it did not, or where

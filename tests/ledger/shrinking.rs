@@ -298,6 +298,21 @@ async fn slice_that_replaces_a_whole_month_leaves_slices_of_other_months(db: PgP
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn loss_of_a_slice_is_not_made_up_for_by_other_slices(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("0001.csv", fleet(0..4, 1..=5).slice()).await;
+    ledger.deliver("0002.csv", fleet(4..8, 1..=5).slice()).await;
+    let less = ledger.deliver("0001.csv", fleet(0..1, 1..=5).slice()).await.delivery.unwrap();
+    decide(&ledger, less, Decision::Replace, None).await;
+    let lost = open_losses(&ledger).await;
+    assert!(lost.len() == 1 && lost[0].1.contains("75 % of the rows (20 to 5)"), "{lost:?}");
+    assert_eq!(ledger.deliver("0001.csv", fleet(0..1, 1..=6).slice()).await.status, Status::Loaded);
+    let lost = open_losses(&ledger).await;
+    assert!(lost.len() == 1 && lost[0].1.contains("70 % of the rows (20 to 6)"), "{lost:?}");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn limit_with_more_than_two_decimals_is_refused(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut db = ledger.db.acquire().await.unwrap();
