@@ -217,7 +217,7 @@ pub fn canonical_provider(name: &str) -> Cow<'static, str> {
         }
     }
     let written = words.iter().map(|word| written(word)).collect::<Vec<_>>().join(" ");
-    Cow::Owned(written.trim_end_matches(',').to_owned())
+    Cow::Owned(written.trim_end_matches([',', ' ']).to_owned())
 }
 
 /// Leaves out the last words of a list, but never the first.
@@ -230,7 +230,8 @@ fn strip(words: &mut Vec<&str>, list: &[&str]) {
 fn is_one_of(word: &str, list: &[&str]) -> bool {
     let word: String =
         word.chars().filter(|c| !matches!(c, '.' | ',' | '(' | ')')).flat_map(char::to_lowercase).collect();
-    list.contains(&word.as_str())
+    // A comma that stands alone is no word.
+    word.is_empty() || list.contains(&word.as_str())
 }
 
 fn find(words: &[&str]) -> Option<&'static str> {
@@ -328,6 +329,7 @@ mod tests {
             ("Nordlicht Cloud", &["Nordlicht Cloud", "NORDLICHT CLOUD", "Nordlicht Cloud GmbH & Co. KG"]),
             ("Ärzte Rechenzentrum", &["Ärzte Rechenzentrum", "ÄRZTE RECHENZENTRUM AG"]),
             ("Gpuhouse.io", &["GPUhouse.io", "gpuhouse.io Ltd."]),
+            ("Foo", &["Foo", "Foo , Inc", "Foo, Inc.", "foo ,", "Foo , , Ltd"]),
         ] {
             for name in names {
                 assert_eq!(canonical_provider(name), canonical, "{name}");

@@ -16,6 +16,7 @@ use super::Scope;
 pub(super) struct Formerly {
     pub name: Scope,
     pub now: Scope,
+    pub now_id: i64,
 }
 
 /// States the scopes that were loaded under a former name of one of the delivery's as empty, and answers all that it states so.
@@ -29,7 +30,7 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
                where ds.delivery_id = $1 and d.status in ('loading', 'waiting')
            )
            select s.scope_id, s.provider, s.billing_account, s.billing_month,
-               own.provider as own_provider, own.billing_account as own_account
+               own.scope_id as own_id, own.provider as own_provider, own.billing_account as own_account
            from own
            join scopes s on s.billing_month = own.billing_month and s.scope_id <> own.scope_id
            where own.charges > 0
@@ -61,14 +62,14 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
         )
         .execute(&mut *db)
         .await?;
-        found.push(Formerly { name, now });
+        found.push(Formerly { name, now, now_id: row.own_id });
     }
     Ok(found)
 }
 
 /// Whether what is stored as one scope would be called another today, as a whole or in part: Azure's billing account
 /// holds its profiles.
-fn is_former_name(stored: &Scope, now: &Scope) -> bool {
+pub(super) fn is_former_name(stored: &Scope, now: &Scope) -> bool {
     let provider = canonical_provider(&stored.provider);
     let mut account = String::new();
     if provider != now.provider

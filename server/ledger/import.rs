@@ -347,21 +347,20 @@ async fn settle(
         Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
     };
     let is_mended = loaded.columns.names.iter().any(|name| name == MENDED);
-    let question = match import.decision {
+    let together = match import.decision {
         // Corrected rows add to what they were missing from.
         None if is_mended => None,
         // The last of them would be all that counts.
         None | Some(Decision::Replace) => together(&loaded, shared),
         Some(Decision::Add) => None,
     };
-    let question = match question {
-        // Files of one month that were sent together are its parts, or nobody would have sent more than one.
-        Some(question) => Some((question, Some(Decision::Add))),
+    let question = match together {
+        Some(said) => Some(of_several(db, delivery_id, said, import.decision).await?),
         None => match publish_and_record(db, import, delivery_id, is_mended).await? {
             Published::Asks(question) => Some((question.to_string(), question.part.map(|_| Decision::Add))),
             Published::Doubts(doubt) => Some((
                 format!(
-                    "these are rows that were rejected in an earlier delivery, and {doubt}: adding counts them beside \
+                    "these are rows that were rejected in an earlier import, and {doubt}: adding counts them beside \
                      what is there, replacing leaves only these rows"
                 ),
                 None,
@@ -386,9 +385,7 @@ async fn settle(
         Some((question, suggested)) => {
             let message = match import.decision {
                 None => format!("{question}. {}", choices(suggested)),
-                Some(_) => {
-                    format!("{question}, so only the last would count. Add them, or import one at a time.")
-                }
+                Some(_) => question,
             };
             let kept = match import.when_unsure {
                 WhenUnsure::Wait => {
@@ -410,6 +407,33 @@ async fn settle(
     };
     delivery::release(db, delivery_id).await?;
     Ok(report)
+}
+
+/// The question that one of several files of a month raises, and what to offer first. Files that were sent together are
+/// parts of the month, or nobody would have sent more than one; where something of it is active already, they may be those
+/// very parts again, and are measured as any other file.
+async fn of_several(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    said: String,
+    decision: Option<Decision>,
+) -> sqlx::Result<(String, Option<Decision>)> {
+    let asks = publish::ask(db, delivery_id).await?;
+    if decision.is_some() {
+        let undo = if asks.meets_active { "Undo what is active and add them" } else { "Add them" };
+        let message = format!("{said}, so only the last would count. {undo}, or import one at a time.");
+        return Ok((message, None));
+    }
+    let adds = !asks.meets_active || asks.part.is_some();
+    let question = if asks.shortfalls.is_empty() { said } else { format!("{said}; {asks}") };
+    let question = if adds {
+        question
+    } else {
+        format!(
+            "{question}. Where these are all parts of the month, undo what is active first, then add them"
+        )
+    };
+    Ok((question, adds.then_some(Decision::Add)))
 }
 
 /// What to decide, the likelier first.

@@ -40,27 +40,43 @@ impl Keyer {
     /// The key of a charge, whose tags it sorts.
     pub fn key(&mut self, charge: &mut Charge) -> Keyed {
         charge.tags.sort();
-        self.canonical.clear();
-        write_key(&charge.key, &mut self.canonical);
-        write_tags(self.noisy.quiet(&charge.tags), &mut self.canonical);
-        let base = hash(&self.canonical);
+        let base = self.base(charge);
         if self.bearing.len() >= MAX_REMEMBERED {
             self.bearing.clear();
         }
         let accelerator = *self.bearing.entry(base).or_insert_with(|| accelerator::recognize(&charge.key));
         let id = match accelerator {
-            Some(_) if !charge.resource_id.is_empty() => {
-                self.canonical.clear();
-                self.canonical.extend_from_slice(&base.to_be_bytes());
-                write_text(&charge.resource_id, &mut self.canonical);
-                hash(&self.canonical)
-            }
+            Some(_) if !charge.resource_id.is_empty() => self.on_machine(base, charge),
             _ => base,
         };
         self.canonical.clear();
         write_tags(self.noisy.noisy(&charge.tags), &mut self.canonical);
         let tag_set_id = (!self.canonical.is_empty()).then(|| Uuid::from_u128(hash(&self.canonical)));
         Keyed { charge_key_id: Uuid::from_u128(id), accelerator, tag_set_id }
+    }
+
+    /// The id of a charge's key under a catalog that recognizes it otherwise: with its machine where it now has none, or
+    /// without it. Of a charge that has [been keyed](Self::key), whose tags are sorted.
+    pub fn other_id(&mut self, charge: &Charge, keyed: &Keyed) -> Uuid {
+        let base = self.base(charge);
+        let is_base = keyed.charge_key_id.as_u128() == base;
+        let has_machine = !charge.resource_id.is_empty();
+        Uuid::from_u128(if is_base && has_machine { self.on_machine(base, charge) } else { base })
+    }
+
+    /// The key without its machine.
+    fn base(&mut self, charge: &Charge) -> u128 {
+        self.canonical.clear();
+        write_key(&charge.key, &mut self.canonical);
+        write_tags(self.noisy.quiet(&charge.tags), &mut self.canonical);
+        hash(&self.canonical)
+    }
+
+    fn on_machine(&mut self, base: u128, charge: &Charge) -> u128 {
+        self.canonical.clear();
+        self.canonical.extend_from_slice(&base.to_be_bytes());
+        write_text(&charge.resource_id, &mut self.canonical);
+        hash(&self.canonical)
     }
 
     pub fn noisy_tags(&self) -> &NoisyTags {
@@ -130,4 +146,23 @@ fn hash(bytes: &[u8]) -> u128 {
     let mut half = [0; 16];
     half.copy_from_slice(&digest.as_bytes()[..16]);
     u128::from_be_bytes(half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_under_another_catalog_has_its_machine_or_has_not() {
+        let mut keyer = Keyer::new(NoisyTags::exactly(Vec::new()));
+        let mut charge = Charge { resource_id: "node-1".to_owned(), ..Charge::default() };
+        let without = keyer.key(&mut charge);
+        assert_eq!(without.accelerator, None);
+        let with = keyer.other_id(&charge, &without);
+        assert_ne!(with, without.charge_key_id);
+        let recognized = Keyed { charge_key_id: with, ..without };
+        assert_eq!(keyer.other_id(&charge, &recognized), without.charge_key_id);
+        charge.resource_id.clear();
+        assert_eq!(keyer.other_id(&charge, &without), without.charge_key_id);
+    }
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::Scope;
+use super::formerly::{self, Formerly};
 use super::part::{self, PartBy};
 use crate::money::{Decimal, written};
 use crate::period::BillingMonth;
@@ -73,7 +74,15 @@ pub async fn limits(db: &mut PgConnection) -> sqlx::Result<Limits> {
     ))
 }
 
-/// Sets the limit of a measure, in percent from 0 to 100. True where it was another one.
+/// Decimals of a limit. More would mean nothing, and amounts are multiplied by it.
+const LIMIT_DECIMALS: u8 = 2;
+
+/// Whether this can be a limit: a percentage from 0 to 100 with at most two decimals.
+pub fn is_limit(percent: Decimal) -> bool {
+    percent.normalize().scale() <= LIMIT_DECIMALS && !percent.is_negative() && percent <= Decimal::from(100)
+}
+
+/// Sets the limit of a measure. True where it was another one; the database refuses what [is none](is_limit).
 pub async fn set_limit(db: &mut PgConnection, measure: Measure, percent: Decimal) -> sqlx::Result<bool> {
     let set = sqlx::query!(
         "update replacement_limits set percent = $2 where measure = $1 and percent <> $2",
@@ -130,52 +139,107 @@ pub struct Replaced {
     pub scope_id: i64,
     pub scope: Scope,
     pub deliveries: Vec<i64>,
+    /// The delivery is a slice, and what is there states the whole month.
+    pub takes_whole: bool,
     pub loss: Option<Loss>,
     pub part: Option<PartBy>,
 }
 
 /// What a delivery would replace, as it was when this was measured.
 #[derive(Default)]
-pub struct Measured(pub Vec<Replaced>);
+pub struct Measured {
+    pub replaced: Vec<Replaced>,
+    /// A file of its name is among what it would replace: it was delivered before.
+    pub is_again: bool,
+}
 
 impl Measured {
     /// Whether what counts in its scopes is still what was measured.
     pub async fn still_holds(&self, db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
         let now = replaced(db, delivery_id).await?;
-        let pair = |scope: &Replaced| (scope.scope_id, scope.deliveries.clone());
-        Ok(now.iter().map(|(scope, _)| pair(scope)).eq(self.0.iter().map(pair)))
+        let pair = |scope: &Replaced| (scope.scope_id, scope.deliveries.clone(), scope.takes_whole);
+        Ok(now.iter().map(|(scope, _)| pair(scope)).eq(self.replaced.iter().map(pair)))
+    }
+
+    /// The scopes in which a slice that is told to replace stands for the whole month.
+    pub fn whole_scopes(&self) -> Vec<i64> {
+        self.replaced.iter().filter(|scope| scope.takes_whole).map(|scope| scope.scope_id).collect()
     }
 }
 
-/// Measures what each scope of a delivery would lose if it replaced what counts there.
-pub async fn measure(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Measured> {
+/// Measures what each scope of a delivery would lose if it replaced what counts there. A scope that has a new name, of
+/// `formerly`, loses what is in none of those that the delivery calls it.
+pub async fn measure(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    formerly: &[Formerly],
+) -> sqlx::Result<Measured> {
     let limits = limits(&mut *db).await?;
     let own_files = files(&mut *db, delivery_id).await?;
+    let found = replaced(&mut *db, delivery_id).await?;
+    // What is delivered again is no other part, whichever file it looks like the next one of.
+    let is_again = found.iter().any(|(_, context)| context.has_one_of(&own_files));
     let mut measured = Vec::new();
-    for (mut scope, context) in replaced(&mut *db, delivery_id).await? {
-        let costs = costs(&mut *db, delivery_id, &scope, &limits).await?;
-        let by_key = sqlx::query_file!(
-            "server/ledger/loss_by_key.sql",
-            scope.scope.month.first_day(),
-            scope.scope_id,
-            &scope.deliveries,
-            delivery_id,
-        )
-        .fetch_one(&mut *db)
-        .await?;
-        let rows_are_lost = limits.are_exceeded(Measure::Rows, by_key.lost_rows.into(), by_key.rows.into());
-        // Most imports of a month hold all that the one before held, and end here.
-        let is_suspect = by_key.lost_keys > 0 || rows_are_lost || !costs.is_empty();
-        let loss = if is_suspect {
-            Some(look_closer(&mut *db, delivery_id, &scope, costs, &limits).await?)
-        } else {
-            None
-        };
-        scope.part = context.part(&own_files, loss.as_ref());
+    for (mut scope, context) in found {
+        let mut after = Side::default();
+        for renamed in formerly.iter().filter(|it| it.name == scope.scope) {
+            after.push(renamed.now_id, delivery_id);
+        }
+        if after.scopes.is_empty() {
+            after.push(scope.scope_id, delivery_id);
+        }
+        let before = Side::of(scope.scope_id, &scope.deliveries);
+        let loss = between(&mut *db, scope.scope.month, &before, &after, &limits).await?;
+        scope.part = if is_again { None } else { context.part(&own_files, loss.as_ref()) };
         scope.loss = loss.filter(Loss::asks);
         measured.push(scope);
     }
-    Ok(Measured(measured))
+    Ok(Measured { replaced: measured, is_again })
+}
+
+/// Deliveries, each in a scope.
+#[derive(Default)]
+struct Side {
+    scopes: Vec<i64>,
+    deliveries: Vec<i64>,
+}
+
+impl Side {
+    fn of(scope_id: i64, deliveries: &[i64]) -> Self {
+        Self { scopes: vec![scope_id; deliveries.len()], deliveries: deliveries.to_vec() }
+    }
+
+    fn push(&mut self, scope_id: i64, delivery_id: i64) {
+        self.scopes.push(scope_id);
+        self.deliveries.push(delivery_id);
+    }
+}
+
+/// What of a month is on one side and not on the other; `None` where there is nothing of the kind.
+async fn between(
+    db: &mut PgConnection,
+    month: BillingMonth,
+    before: &Side,
+    after: &Side,
+    limits: &Limits,
+) -> sqlx::Result<Option<Loss>> {
+    let costs = costs(&mut *db, before, after, limits).await?;
+    let by_key = sqlx::query_file!(
+        "server/ledger/loss_by_key.sql",
+        month.first_day(),
+        &before.scopes,
+        &before.deliveries,
+        &after.scopes,
+        &after.deliveries,
+    )
+    .fetch_one(&mut *db)
+    .await?;
+    let rows_are_lost = limits.are_exceeded(Measure::Rows, by_key.lost_rows.into(), by_key.rows.into());
+    // Most imports of a month hold all that the one before held, and end here.
+    if by_key.lost_keys == 0 && !rows_are_lost && costs.is_empty() {
+        return Ok(None);
+    }
+    look_closer(db, month, (before, after), costs, limits).await.map(Some)
 }
 
 /// What is needed to recognize parts of one export.
@@ -186,6 +250,10 @@ struct Context {
 }
 
 impl Context {
+    fn has_one_of(&self, own_files: &[String]) -> bool {
+        own_files.iter().any(|own| self.files.iter().any(|file| part::is_same_by_name(own, file)))
+    }
+
     fn part(&self, own_files: &[String], loss: Option<&Loss>) -> Option<PartBy> {
         let is_next = |own: &String| self.files.iter().any(|file| part::is_next_by_name(own, file));
         if !own_files.is_empty() && own_files.iter().all(is_next) {
@@ -218,8 +286,14 @@ async fn replaced(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<(
                 billing_account: row.billing_account,
                 month: BillingMonth::of(row.billing_month),
             };
-            let (scope_id, deliveries) = (row.scope_id, Vec::new());
-            let replaced = Replaced { scope_id, scope, deliveries, loss: None, part: None };
+            let replaced = Replaced {
+                scope_id: row.scope_id,
+                scope,
+                deliveries: Vec::new(),
+                takes_whole: row.takes_whole,
+                loss: None,
+                part: None,
+            };
             let own_days = row.own_days.into_iter().collect();
             found.push((replaced, Context { files: BTreeSet::new(), days: BTreeSet::new(), own_days }));
         }
@@ -235,23 +309,16 @@ async fn replaced(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<(
 /// Costs that would fall by more than the limit, from the totals of the deliveries.
 async fn costs(
     db: &mut PgConnection,
-    delivery_id: i64,
-    scope: &Replaced,
+    before: &Side,
+    after: &Side,
     limits: &Limits,
 ) -> sqlx::Result<Vec<CostLoss>> {
-    let rows = sqlx::query!(
-        r#"select currency,
-               coalesce(sum(billed_cost) filter (where delivery_id <> $1), 0) as "billed_before!: Decimal",
-               coalesce(sum(billed_cost) filter (where delivery_id = $1), 0) as "billed_after!: Decimal",
-               coalesce(sum(effective_cost) filter (where delivery_id <> $1), 0) as "effective_before!: Decimal",
-               coalesce(sum(effective_cost) filter (where delivery_id = $1), 0) as "effective_after!: Decimal"
-           from delivery_totals
-           where scope_id = $2 and (delivery_id = $1 or delivery_id = any($3))
-           group by currency
-           order by currency"#,
-        delivery_id,
-        scope.scope_id,
-        &scope.deliveries,
+    let rows = sqlx::query_file!(
+        "server/ledger/loss_costs.sql",
+        &before.scopes,
+        &before.deliveries,
+        &after.scopes,
+        &after.deliveries,
     )
     .fetch_all(db)
     .await?;
@@ -275,17 +342,18 @@ async fn costs(
 
 async fn look_closer(
     db: &mut PgConnection,
-    delivery_id: i64,
-    scope: &Replaced,
+    month: BillingMonth,
+    (before, after): (&Side, &Side),
     costs: Vec<CostLoss>,
     limits: &Limits,
 ) -> sqlx::Result<Loss> {
     let lines = sqlx::query_file!(
         "server/ledger/loss_by_service.sql",
-        scope.scope.month.first_day(),
-        scope.scope_id,
-        &scope.deliveries,
-        delivery_id,
+        month.first_day(),
+        &before.scopes,
+        &before.deliveries,
+        &after.scopes,
+        &after.deliveries,
     )
     .fetch_all(db)
     .await?;
@@ -355,12 +423,9 @@ impl Loss {
         let is_other = |lost: Lost| lost.of > 0 && (lost.of - lost.lost) * 10 <= lost.of;
         is_other(self.keys) || (is_other(self.resources) && self.new_resources > 0)
     }
-}
 
-/// `99.9 % of the billed cost (313,772.07 to 447.48 CAD), 75 % of the rows (4,000 to 1,000)`, and the services that lose
-/// the most.
-impl fmt::Display for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// `99.9 % of the billed cost (313,772.07 to 447.48 CAD), 75 % of the rows (4,000 to 1,000)`.
+    fn share(&self) -> String {
         let count = |n: i64| written(n.into(), 0);
         let mut parts: Vec<String> = self
             .costs
@@ -390,11 +455,23 @@ impl fmt::Display for Loss {
             Measure::Resources if lost.of == 1 => "its only machine".to_owned(),
             Measure::Resources => format!("{} of {} machines", count(lost.lost), count(lost.of)),
         }));
-        write!(f, "{}", parts.join(", "))?;
+        parts.join(", ")
+    }
+
+    /// The services that lose the most: `GPU Cloud 110.00 to 10.00 USD`; empty where none does.
+    fn largest(&self) -> String {
         let named: Vec<String> = self.by_service.iter().take(NAMED).map(ToString::to_string).collect();
-        match named.as_slice() {
-            [] => Ok(()),
-            named => write!(f, ". Largest differences: {}", named.join(", ")),
+        named.join(", ")
+    }
+}
+
+/// The share, and the services that lose the most.
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.share())?;
+        match self.largest() {
+            largest if largest.is_empty() => Ok(()),
+            largest => write!(f, ". Largest differences: {largest}"),
         }
     }
 }
@@ -414,14 +491,17 @@ pub async fn record(
     measured: &Measured,
     (reason, by, now): (Option<&str>, &str, DateTime<Utc>),
 ) -> sqlx::Result<()> {
-    for scope in &measured.0 {
+    for scope in &measured.replaced {
         let Some(loss) = &scope.loss else { continue };
         sqlx::query!(
-            "insert into shrunk_scopes (delivery_id, scope_id, loss, explanation, explained_by, explained_at)
-             values ($1, $2, $3, $4, case when $4::text is not null then $5 end, case when $4::text is not null then $6::timestamptz end)",
+            "insert into shrunk_scopes
+                 (delivery_id, scope_id, lost_by, loss, by_service, explanation, explained_by, explained_at)
+             values ($1, $2, $1, $3, $4, $5, case when $5::text is not null then $6 end,
+                 case when $5::text is not null then $7::timestamptz end)",
             delivery_id,
             scope.scope_id,
-            loss.to_string(),
+            loss.share(),
+            loss.largest(),
             reason,
             by,
             now,
@@ -432,7 +512,77 @@ pub async fn record(
     Ok(())
 }
 
-/// Says why a delivery made its months smaller. False where it did not, or where it has been said.
+/// Carries what was lost, and nobody explained, over to the delivery that replaced the one that lost it at this sequence;
+/// unless the month is back, within the limits, at what it was before. Under the ledger's lock, since it compares what
+/// counts from now on; there is rarely anything to carry.
+pub async fn carry_over(db: &mut PgConnection, delivery_id: i64, sequence: i64) -> sqlx::Result<()> {
+    let open =
+        sqlx::query_file!("server/ledger/carried.sql", delivery_id, sequence).fetch_all(&mut *db).await?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let limits = limits(&mut *db).await?;
+    for row in open {
+        let month = BillingMonth::of(row.billing_month);
+        let scope = Scope { provider: row.provider, billing_account: row.billing_account, month };
+        let before = Side::of(row.scope_id, &row.before);
+        let mut after = Side::default();
+        for (scope_id, delivery, name) in
+            counting(&mut *db, month, row.scope_id, row.slice.as_deref()).await?
+        {
+            if scope_id == row.scope_id || (row.is_renamed && formerly::is_former_name(&scope, &name)) {
+                after.push(scope_id, delivery);
+            }
+        }
+        let Some(loss) = between(&mut *db, month, &before, &after, &limits).await?.filter(Loss::asks) else {
+            continue;
+        };
+        sqlx::query!(
+            "insert into shrunk_scopes (delivery_id, scope_id, lost_by, loss, by_service)
+             values ($1, $2, $3, $4, $5)",
+            delivery_id,
+            row.scope_id,
+            row.lost_by,
+            loss.share(),
+            loss.largest(),
+        )
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// What counts now in the scopes of a month; in `scope_id` the same slice alone, where there is one.
+async fn counting(
+    db: &mut PgConnection,
+    month: BillingMonth,
+    scope_id: i64,
+    slice: Option<&str>,
+) -> sqlx::Result<Vec<(i64, i64, Scope)>> {
+    let rows = sqlx::query!(
+        "select v.scope_id, v.delivery_id, s.provider, s.billing_account
+         from visibility v
+         join scopes s using (scope_id)
+         join delivery_scopes theirs using (scope_id, delivery_id)
+         where v.until_sequence is null
+           and s.billing_month = $1
+           and (v.scope_id <> $2 or $3::text is null or theirs.slice = $3)
+         order by 1, 2",
+        month.first_day(),
+        scope_id,
+        slice,
+    )
+    .fetch_all(db)
+    .await?;
+    let scope = |provider, billing_account| Scope { provider, billing_account, month };
+    Ok(rows
+        .into_iter()
+        .map(|row| (row.scope_id, row.delivery_id, scope(row.provider, row.billing_account)))
+        .collect())
+}
+
+/// Says why a delivery made its months smaller, or one of which it carries the loss on. False where it did not, or where
+/// it has been said. A loss is explained once, whichever delivery counts now or after an undo.
 pub async fn explain(
     db: &mut PgConnection,
     delivery_id: i64,
@@ -442,7 +592,10 @@ pub async fn explain(
 ) -> sqlx::Result<bool> {
     let explained = sqlx::query!(
         "update shrunk_scopes set explanation = $2, explained_by = $3, explained_at = $4
-         where delivery_id = $1 and explanation is null",
+         where explanation is null
+           and (scope_id, lost_by) in (
+               select own.scope_id, own.lost_by from shrunk_scopes own where own.delivery_id = $1
+           )",
         delivery_id,
         explanation,
         by,

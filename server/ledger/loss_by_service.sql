@@ -1,14 +1,26 @@
--- What each service of month $1 of scope $2 would lose if delivery $4 replaced deliveries $3. A key here is what was bought,
--- whatever its tags and on whichever machine: those may be described anew without a charge being lost.
+-- What each service of month $1 has in deliveries $3 of scopes $2, and of that in deliveries $5 of scopes $4. A key here is what
+-- was bought, whatever its tags, on whichever machine and under whichever name of the account: those may be described anew
+-- without a charge being lost.
 with sides as (
     select
         charge_key_id,
-        coalesce(sum(charges) filter (where delivery_id <> $4), 0) as before,
-        coalesce(sum(charges) filter (where delivery_id = $4), 0) as after,
-        coalesce(sum(billed_cost) filter (where delivery_id <> $4), 0) as billed_before,
-        coalesce(sum(billed_cost) filter (where delivery_id = $4), 0) as billed_after
-    from monthly_costs
-    where billing_month = $1 and scope_id = $2 and (delivery_id = any($3) or delivery_id = $4)
+        sum(before) as before,
+        sum(after) as after,
+        sum(billed_before) as billed_before,
+        sum(billed_after) as billed_after
+    from (
+        select charge_key_id, charges as before, 0 as after, billed_cost as billed_before, 0 as billed_after
+        from monthly_costs
+        where billing_month = $1
+          and delivery_id = any($3)
+          and (scope_id, delivery_id) in (select * from unnest($2::bigint[], $3::bigint[]))
+        union all
+        select charge_key_id, 0, charges, 0, billed_cost
+        from monthly_costs
+        where billing_month = $1
+          and delivery_id = any($5)
+          and (scope_id, delivery_id) in (select * from unnest($4::bigint[], $5::bigint[]))
+    ) both_sides
     group by charge_key_id
 ),
 named as (

@@ -42,7 +42,7 @@ pub use gather::{Bundle, LookIn, gather};
 pub use import::{Import, Interrupted, Report, Status, WhenUnsure, import};
 pub use invoice::{NewInvoice, enter_invoice, remove_invoice};
 pub use load::{Source, hash};
-pub use loss::{Limits, Measure, explain, limits, set_limit};
+pub use loss::{Limits, Measure, explain, is_limit, limits, set_limit};
 pub use mend::{MENDED, Mark};
 pub use original::{Originals, Sha256};
 pub use orphans::{remove_orphans, remove_unfinished};

@@ -48,6 +48,12 @@ pub fn is_next_by_name(one: &str, other: &str) -> bool {
     one.len() == other.len() && is_number(&one[at]) && is_number(&other[at]) && !is_version
 }
 
+/// Whether both names are one: the same file again, perhaps downloaded twice.
+pub fn is_same_by_name(one: &str, other: &str) -> bool {
+    let plain = |name: &str| AGAIN.replace_all(name, "").to_lowercase();
+    plain(one) == plain(other)
+}
+
 /// What stands before the number of a version.
 const VERSIONS: [&str; 4] = ["v", "ver", "version", "rev"];
 
@@ -105,6 +111,18 @@ mod tests {
             ("bill-v1.csv", "bill-v2.csv"),
         ] {
             assert!(!is_next_by_name(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn file_is_recognized_again_by_its_name() {
+        for (one, other, expected) in [
+            ("cur-00001.csv", "cur-00001.csv", true),
+            ("cur-00001.csv", "CUR-00001 (2).csv", true),
+            ("cur-00001.csv", "cur-00002.csv", false),
+            ("export-2026-09-01.csv", "export-2026-09-02.csv", false),
+        ] {
+            assert_eq!(is_same_by_name(one, other), expected, "{one} {other}");
         }
     }
 

@@ -57,6 +57,10 @@ pub struct Question {
     pub shortfalls: Vec<Shortfall>,
     /// By what it was recognized as another part of what it would replace: then *add* is what one most likely wants.
     pub part: Option<PartBy>,
+    /// A file of its name is active already: then adding most likely counts it twice.
+    pub is_again: bool,
+    /// Whether something is active that it would replace.
+    pub meets_active: bool,
 }
 
 /// Why a delivery should not simply replace what a scope holds.
@@ -87,6 +91,9 @@ impl std::fmt::Display for Question {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let shortfalls: Vec<String> = self.shortfalls.iter().map(ToString::to_string).collect();
         write!(f, "{}", shortfalls.join("; "))?;
+        if self.is_again {
+            write!(f, ". A file of the same name is active already: adding this one may count it twice")?;
+        }
         match self.part {
             Some(part) => write!(f, ". It looks like another part of the same export: {}", part.reason()),
             None => Ok(()),
@@ -108,21 +115,21 @@ impl std::fmt::Display for Shortfall {
                         .filter(|(_, values)| !values.is_empty())
                         .map(|(what, values)| format!("{what} {}", shorten(values)))
                         .collect();
-                write!(f, "delivery {other} has what this import does not: {}", missing.join("; "))
+                write!(f, "import {other} has what this one does not: {}", missing.join("; "))
             }
-            Reason::Shrinks(loss) => write!(f, "replacing delivery {other} would remove {loss}"),
+            Reason::Shrinks(loss) => write!(f, "replacing import {other} would remove {loss}"),
             Reason::IsSlice => {
-                write!(f, "delivery {other} states the whole month, and this file is one part of it")
+                write!(f, "import {other} states the whole month, and this file is one part of it")
             }
             Reason::CameLater => {
-                write!(f, "delivery {other} was uploaded later than this one and is active already")
+                write!(f, "import {other} was uploaded later than this one and is active already")
             }
             Reason::Rejected { here, there } => {
-                write!(f, "more rows were rejected than in delivery {other}: {here} here, {there} there")
+                write!(f, "more rows were rejected than in import {other}: {here} here, {there} there")
             }
             Reason::Renamed { now: Scope { provider, billing_account, .. } } => write!(
                 f,
-                "delivery {other} has this month under a former name. This file calls it {provider} {billing_account}: \
+                "import {other} has this month under a former name. This file calls it {provider} {billing_account}: \
                  replacing takes its place, adding counts both"
             ),
         }
@@ -148,10 +155,13 @@ pub async fn publish(
 ) -> sqlx::Result<Published> {
     let is_addition = decision == Some(Decision::Add);
     // First, since what is measured and what the preview of the decision shows has the scopes that are stated as empty.
-    state_as_empty(&mut *db, delivery_id).await?;
+    let formerly = state_as_empty(&mut *db, delivery_id).await?;
     // Measured before the ledger is locked, since a large month takes a second. What is added to loses nothing.
-    let mut measured =
-        if is_addition { Measured::default() } else { loss::measure(&mut *db, delivery_id).await? };
+    let mut measured = if is_addition {
+        Measured::default()
+    } else {
+        loss::measure(&mut *db, delivery_id, &formerly).await?
+    };
     let mut tx = db.begin().await?;
     let sequence = begin_step(&mut tx).await?;
     if !is_undecided(&mut tx, delivery_id).await? {
@@ -159,21 +169,26 @@ pub async fn publish(
     }
     let formerly = state_as_empty(&mut tx, delivery_id).await?;
     if !is_addition && !measured.still_holds(&mut tx, delivery_id).await? {
-        measured = loss::measure(&mut tx, delivery_id).await?;
+        measured = loss::measure(&mut tx, delivery_id, &formerly).await?;
     }
-    // What goes on under another name is no loss.
-    measured.0.retain(|replaced| !formerly.iter().any(|it| it.name == replaced.scope));
     let asks = question(&mut tx, delivery_id, &measured, &formerly).await?;
-    let meets_whole_month = asks.shortfalls.iter().any(|ask| ask.reason == Reason::IsSlice);
     if decision.is_none() && !asks.shortfalls.is_empty() {
         return Ok(Published::Asks(asks));
     }
-    let is_whole = decision == Some(Decision::Replace) && meets_whole_month;
-    count(&mut tx, sequence, delivery_id, is_addition, is_whole).await?;
+    // None where it adds, since nothing is measured then; and a slice that meets a whole month undecided asks above.
+    count(&mut tx, sequence, delivery_id, is_addition, &measured.whole_scopes()).await?;
     loss::record(&mut tx, delivery_id, &measured, (reason, by, now)).await?;
     advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
+    loss::carry_over(&mut tx, delivery_id, sequence).await?;
     tx.commit().await?;
     Ok(Published::At(sequence))
+}
+
+/// What there is to decide before a delivery replaces anything, without publishing it.
+pub(super) async fn ask(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Question> {
+    let formerly = state_as_empty(&mut *db, delivery_id).await?;
+    let measured = loss::measure(&mut *db, delivery_id, &formerly).await?;
+    question(db, delivery_id, &measured, &formerly).await
 }
 
 /// Makes a loaded delivery of mended rows count beside those that it completes and as long as they do, unless there is
@@ -192,7 +207,7 @@ pub async fn publish_mended(
     if let Some(doubt) = mend::doubt(&mut tx, delivery_id).await? {
         return Ok(Published::Doubts(doubt));
     }
-    count(&mut tx, sequence, delivery_id, true, false).await?;
+    count(&mut tx, sequence, delivery_id, true, &[]).await?;
     sqlx::query!("update deliveries set completes = true where delivery_id = $1", delivery_id)
         .execute(&mut *tx)
         .await?;
@@ -210,14 +225,14 @@ async fn is_undecided(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<b
     Ok(matches!(status.as_str(), "loading" | "waiting"))
 }
 
-/// Writes down that the delivery counts from this sequence on, and how. A slice that `is_whole` stands for the whole
-/// month from then on: it was told to replace one.
+/// Writes down that the delivery counts from this sequence on, and how. In its `whole_scopes` a slice stands for the
+/// whole month from then on: it was told to replace one.
 async fn count(
     db: &mut PgConnection,
     sequence: i64,
     delivery_id: i64,
     is_addition: bool,
-    is_whole: bool,
+    whole_scopes: &[i64],
 ) -> sqlx::Result<()> {
     sqlx::query!(
         "update deliveries set status = 'loaded', published_sequence = $2, message = null where delivery_id = $1",
@@ -227,10 +242,12 @@ async fn count(
     .execute(&mut *db)
     .await?;
     sqlx::query!(
-        "update delivery_scopes set is_addition = $2, slice = case when not $3 then slice end where delivery_id = $1",
+        "update delivery_scopes
+         set is_addition = $2, slice = case when scope_id <> all($3) then slice end
+         where delivery_id = $1",
         delivery_id,
         is_addition,
-        is_whole,
+        whole_scopes,
     )
     .execute(db)
     .await?;
@@ -358,12 +375,17 @@ async fn question(
         .collect();
     // A renamed scope lacks its days as it lacks its currency.
     shortfalls.dedup();
-    shortfalls.extend(measured.0.iter().filter_map(|replaced| {
+    shortfalls.extend(measured.replaced.iter().filter_map(|replaced| {
         Some(Shortfall {
             scope: replaced.scope.clone(),
             replaces_delivery: replaced.deliveries.last().copied()?,
             reason: Reason::Shrinks(Box::new(replaced.loss.clone()?)),
         })
     }));
-    Ok(Question { shortfalls, part: measured.0.iter().find_map(|replaced| replaced.part) })
+    Ok(Question {
+        shortfalls,
+        part: measured.replaced.iter().find_map(|replaced| replaced.part),
+        is_again: measured.is_again,
+        meets_active: !measured.replaced.is_empty(),
+    })
 }

@@ -34,7 +34,15 @@ pub enum Attention {
     /// Rows of a delivery that counts that could not be read, and that nobody mended.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
     /// A month of an account that lost more than the limits when an import replaced what it held, and nobody said why.
-    Shrank { delivery: i64, provider: String, billing_account: String, month: BillingMonth, loss: String },
+    /// `lost_by` is that import; `delivery` counts there now, and may be a later one that brought nothing back.
+    Shrank {
+        delivery: i64,
+        lost_by: i64,
+        provider: String,
+        billing_account: String,
+        month: BillingMonth,
+        loss: String,
+    },
     /// An account that was billed last month, and of which this month has nothing.
     Absent { provider: String, billing_account: String, month: BillingMonth },
     /// Months of a cluster of our own that are over and do not count as the register says, all for one reason, in their
@@ -231,12 +239,12 @@ async fn waiting(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
 /// Of what counts now, whichever month it is of: a loss stays one.
 async fn shrank(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
     let rows = sqlx::query!(
-        "select shrunk.delivery_id, s.provider, s.billing_account, s.billing_month, shrunk.loss
+        "select shrunk.delivery_id, shrunk.lost_by, s.provider, s.billing_account, s.billing_month, shrunk.loss
          from shrunk_scopes shrunk
          join visibility v using (delivery_id, scope_id)
          join scopes s using (scope_id)
          where shrunk.explanation is null and v.until_sequence is null
-         order by s.billing_month desc, s.provider, s.billing_account"
+         order by s.billing_month desc, s.provider, s.billing_account, shrunk.lost_by"
     )
     .fetch_all(db)
     .await?;
@@ -244,6 +252,7 @@ async fn shrank(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
         .into_iter()
         .map(|row| Attention::Shrank {
             delivery: row.delivery_id,
+            lost_by: row.lost_by,
             provider: row.provider,
             billing_account: row.billing_account,
             month: BillingMonth::of(row.billing_month),

@@ -100,8 +100,12 @@ pub struct Shrank {
     pub provider: String,
     pub billing_account: String,
     pub billing_month: NaiveDate,
-    /// In words, with the services that lost the most.
+    /// The delivery with which it was lost; later ones brought nothing back.
+    pub lost_by: i64,
+    /// In words.
     pub loss: String,
+    /// The services that lost the most, in words; empty where none did.
+    pub by_service: String,
     pub explanation: Option<String>,
     pub explained_by: Option<String>,
     pub explained_at: Option<DateTime<Utc>>,
@@ -163,12 +167,12 @@ pub async fn delivery(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<O
 async fn shrank(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Shrank>> {
     sqlx::query_as!(
         Shrank,
-        "select s.provider, s.billing_account, s.billing_month, shrunk.loss, shrunk.explanation, shrunk.explained_by,
-             shrunk.explained_at
+        "select s.provider, s.billing_account, s.billing_month, shrunk.lost_by, shrunk.loss, shrunk.by_service,
+             shrunk.explanation, shrunk.explained_by, shrunk.explained_at
          from shrunk_scopes shrunk
          join scopes s using (scope_id)
          where shrunk.delivery_id = $1
-         order by s.billing_month, s.provider, s.billing_account",
+         order by s.billing_month, s.provider, s.billing_account, shrunk.lost_by",
         delivery_id,
     )
     .fetch_all(db)

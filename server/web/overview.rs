@@ -144,7 +144,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             state: "Waiting",
             kind: "wait",
             sentence: format!(
-                "Delivery {id} ({}) of {} counts when someone says whether it replaces or adds.",
+                "Import {id} ({}) of {} is active once someone says whether it replaces or adds.",
                 named(files),
                 day(since)
             ),
@@ -168,7 +168,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             state: "Incomplete",
             kind: "bad",
             sentence: format!(
-                "{} of delivery {id} could not be read and {} missing from {}.",
+                "{} of import {id} could not be read and {} missing from {}.",
                 counted(*rows, "row"),
                 if *rows == 1 { "is" } else { "are" },
                 listed(months)
@@ -176,14 +176,12 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: delivery(*id),
             act: "See which and why",
         },
-        Attention::Shrank { delivery: id, provider, billing_account, month, loss } => Item {
+        Attention::Shrank { delivery: id, lost_by, provider, billing_account, month, loss } => Item {
             state: "Shrank",
             kind: "bad",
             sentence: format!(
-                "{} of {provider} {billing_account} lost {} when delivery {id} replaced what it held.",
+                "{} of {provider} {billing_account} has lost {loss} since import {lost_by} replaced what it held.",
                 month.name(),
-                // The services stand on the page of the delivery.
-                loss.split_once(". ").map_or(loss.as_str(), |(share, _)| share),
             ),
             href: delivery(*id),
             act: "See what is missing and say why",

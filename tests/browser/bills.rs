@@ -43,8 +43,8 @@ async fn a_file_that_is_chosen_is_loaded_seen_as_a_month_and_undone(db: PgPool) 
     page.see("node-s1").await;
 
     page.go("/imports/1").await;
-    page.click("button", "Undo this delivery").await;
-    page.click("button", "Undo this delivery").await;
+    page.click("button", "Undo this import").await;
+    page.click("button", "Undo this import").await;
     page.see("undone").await;
     page.go("/spend/2026-09").await;
     assert!(!page.is_shown("150.75").await);
@@ -81,6 +81,10 @@ async fn a_month_that_was_made_smaller_is_on_the_overview_until_it_is_explained(
         page.click("button", "Load").await;
         page.arrive("/imports/batches/").await;
         page.see(name).await;
+        // Loads run side by side: the second would find nothing to replace while the first is under way.
+        if name == "whole.csv" {
+            page.see("2 rows = 2 charges").await;
+        }
     }
     page.see("50 % of the rows (2 to 1)").await;
     page.go("/imports/2").await;

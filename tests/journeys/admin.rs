@@ -41,12 +41,12 @@ async fn she_loads_a_file_and_sees_what_it_holds(db: PgPool) {
     let batch = app.import("september.csv", &file).await;
     assert_eq!(html::text(&batch.body, "h1"), "september.csv");
     let said = html::text(&batch.body, "#live");
-    assert!(said.contains("counts Delivery 1: 3 rows = 2 charges + 1 rejected + 0 skipped"), "{said}");
+    assert!(said.contains("counts Import 1: 3 rows = 2 charges + 1 rejected + 0 skipped"), "{said}");
     assert!(said.contains("row 3, column BilledCost: found “ten”; expected"), "{said}");
     assert!(said.contains("September 2026"), "{said}");
 
     let page = app.get("/imports/1").await;
-    assert_eq!(html::text(&page.body, "h1"), "Delivery 1 counts");
+    assert_eq!(html::text(&page.body, "h1"), "Import 1 counts");
     assert_eq!(html::texts(&page.body, ".equation dd"), ["3", "= 2", "+ 1", "+ 0"]);
     let links = html::attributes(&page.body, "tbody th a", "href");
     assert_eq!(links, ["/spend/2026-09", "/charges/1/0/3"]);
@@ -69,7 +69,7 @@ async fn the_same_file_again_is_a_duplicate(db: PgPool) {
     app.import("a.csv", whole()).await;
     let again = app.import("b.csv", whole()).await;
     let said = html::text(&again.body, "#live section");
-    assert_eq!(said, "b.csv duplicate Its bytes are those of delivery 1, so nothing was loaded again.");
+    assert_eq!(said, "b.csv duplicate Its bytes are those of import 1, so nothing was loaded again.");
     assert_eq!(html::texts(&app.get("/imports").await.body, "#history tbody tr").len(), 1);
 }
 
@@ -82,7 +82,7 @@ async fn a_part_waits_until_she_adds_it_and_undo_takes_it_out_again(db: PgPool) 
     assert!(batch.body.contains("See what it would change, and decide"));
 
     let page = app.get("/imports").await;
-    assert_eq!(html::text(&page.body, ".notice h2"), "Delivery 2 waits for a decision");
+    assert_eq!(html::text(&page.body, ".notice h2"), "Import 2 waits for a decision");
     assert_eq!(html::texts(&page.body, "#history tbody tr").len(), 1);
     let page = app.get("/imports/2").await;
     assert_eq!(html::texts(&page.body, ".choices button"), ["Replace", "Add", "Discard"]);
@@ -92,15 +92,15 @@ async fn a_part_waits_until_she_adds_it_and_undo_takes_it_out_again(db: PgPool) 
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/imports/2"));
     let page = app.get("/imports/2").await;
     let flash = html::text(&page.body, ".flash");
-    assert_eq!(flash, "Delivery 2 counts now, beside what its months held.");
+    assert_eq!(flash, "Import 2 counts now, beside what its months held.");
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
     assert_eq!(billed(&mut app, 2).await, [("21".to_owned(), true)]);
 
     // What the question promises is what happens.
     let page = app.get("/imports/1").await;
-    assert!(html::text(&page.body, ".confirm p").contains("Delivery 2 counts on."), "{}", page.body);
+    assert!(html::text(&page.body, ".confirm p").contains("Import 2 counts on."), "{}", page.body);
     let page = app.get("/imports/2").await;
-    assert!(html::text(&page.body, ".confirm p").contains("Delivery 1 counts on."));
+    assert!(html::text(&page.body, ".confirm p").contains("Import 1 counts on."));
     for (said, _) in [("is undone", 1), ("Nothing changed", 2)] {
         app.submit("/imports", "/imports/2/undo", &[]).await;
         let page = app.get("/imports/2").await;
@@ -136,7 +136,7 @@ async fn she_replaces_a_month_or_discards_what_should_not_count(db: PgPool) {
     assert_eq!(billed(&mut app, 3).await, [("21".to_owned(), true)]);
     assert_eq!(html::text(&app.get("/imports/1").await.body, "h1 .badge"), "superseded");
     let page = app.get("/imports/3").await;
-    assert!(html::text(&page.body, ".confirm p").contains("Delivery 1 will count instead"));
+    assert!(html::text(&page.body, ".confirm p").contains("Import 1 will count instead"));
     let page = app.get("/imports/1").await;
     assert!(html::text(&page.body, ".confirm p").contains("does not count now"));
 }
@@ -166,7 +166,7 @@ async fn the_same_bytes_twice_in_one_upload_are_one_delivery(db: PgPool) {
     app.run_jobs().await;
     let said = html::texts(&app.get(answer.location()).await.body, "#live section");
     assert!(said[0].starts_with("a.csv counts"), "{said:?}");
-    assert!(said[1].starts_with("copy of a.csv duplicate Its bytes are those of delivery 1"), "{said:?}");
+    assert!(said[1].starts_with("copy of a.csv duplicate Its bytes are those of import 1"), "{said:?}");
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
 
     // What waits for a decision waits once, however often it is sent.
@@ -260,9 +260,9 @@ async fn broken_files_are_refused_by_name_and_the_rest_is_loaded(db: PgPool) {
     app.run_jobs().await;
     let page = app.get(answer.location()).await;
     let said = html::texts(&page.body, "#live section");
-    assert!(said[0].starts_with("empty.csv refused Delivery 1 Found an empty file"), "{said:?}");
-    assert!(said[1].starts_with("picture.png refused Delivery 2 Found a picture"), "{said:?}");
-    assert!(said[2].starts_with("good.csv counts Delivery 3"), "{said:?}");
+    assert!(said[0].starts_with("empty.csv refused Import 1 Found an empty file"), "{said:?}");
+    assert!(said[1].starts_with("picture.png refused Import 2 Found a picture"), "{said:?}");
+    assert!(said[2].starts_with("good.csv counts Import 3"), "{said:?}");
     assert_eq!(html::texts(&page.body, ".problem").len(), 2);
     let page = app.get("/imports/1").await;
     assert!(html::text(&page.body, "main").contains("not kept"));

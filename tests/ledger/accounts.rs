@@ -47,7 +47,7 @@ async fn month_of_a_whole_azure_account_does_not_count_beside_its_profiles_unask
     let report = ledger.deliver("a.csv", azure("AB12", "10")).await;
     assert_eq!(report.status, Status::Waiting);
     let message = report.message.unwrap();
-    assert!(message.contains(&format!("Microsoft {STORED} 2026-09: delivery {before}")), "{message}");
+    assert!(message.contains(&format!("Microsoft {STORED} 2026-09: import {before}")), "{message}");
     assert!(message.contains(&format!("This file calls it Microsoft {profile}")), "{message}");
     assert_eq!(ledger.billed(STORED, "2026-09").await, dec("30"));
     assert_eq!(ledger.billed(&profile, "2026-09").await, dec("0"));
@@ -69,6 +69,51 @@ async fn month_of_a_whole_azure_account_does_not_count_beside_its_profiles_unask
     ledger.undo(other.delivery.unwrap()).await;
     assert_eq!(ledger.billed(STORED, "2026-09").await, dec("30"), "exactly what was there");
     ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn profile_that_takes_over_a_larger_month_asks_with_the_amount_and_is_remembered(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let open = async || -> Vec<String> {
+        sqlx::query_scalar(
+            "select shrunk.loss from shrunk_scopes shrunk join visibility v using (delivery_id, scope_id)
+             where shrunk.explanation is null and v.until_sequence is null",
+        )
+        .fetch_all(&ledger.db)
+        .await
+        .unwrap()
+    };
+    // As versions stored it that left the profile out: nearly all of it is of another profile.
+    ledger.deliver("before.csv", azure("", "100000")).await;
+    let a = ledger.deliver("a.csv", azure("AB12", "1000")).await;
+    assert_eq!(a.status, Status::Waiting);
+    let (message, a) = (a.message.unwrap(), a.delivery.unwrap());
+    assert!(message.contains("99 % of the billed cost (100,000.00 to 1,000.00 USD)"), "{message}");
+    let mut db = ledger.db.acquire().await.unwrap();
+    publish(&mut db, a, Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
+    let lost = open().await;
+    assert!(lost.len() == 1 && lost[0].contains("99 % of the billed cost"), "{lost:?}");
+    // The same profile again brings nothing back, the other one does.
+    ledger.deliver("a2.csv", azure("AB12", "1001")).await;
+    let lost = open().await;
+    assert!(lost.len() == 1 && lost[0].contains("(100,000.00 to 1,001.00 USD)"), "{lost:?}");
+    let b = ledger.deliver("b.csv", azure("ZZ99", "99000")).await;
+    assert_eq!(b.status, Status::Loaded);
+    assert_eq!(open().await, [""; 0]);
+    ledger.undo(b.delivery.unwrap()).await;
+    assert_eq!(open().await, lost);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn month_that_goes_on_under_another_name_is_no_loss(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("before.csv", azure("", "30")).await;
+    let both = azure("AB12", "10") + azure("ZZ99", "20").lines().nth(1).unwrap() + "\n";
+    let report = ledger.deliver("both.csv", both).await;
+    assert_eq!(report.status, Status::Waiting);
+    let message = report.message.unwrap();
+    assert!(message.contains("under a former name") && !message.contains("would remove"), "{message}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

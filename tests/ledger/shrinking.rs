@@ -114,6 +114,218 @@ async fn parts_of_one_export_imported_one_after_another_are_offered_to_add(db: P
     ledger.assert_balanced().await;
 }
 
+/// What is offered first for a delivery that waits.
+async fn suggested(ledger: &TestLedger, delivery: i64) -> Option<String> {
+    sqlx::query_scalar("select suggested_decision from deliveries where delivery_id = $1")
+        .bind(delivery)
+        .fetch_one(&ledger.db)
+        .await
+        .unwrap()
+}
+
+async fn decide(ledger: &TestLedger, delivery: i64, decision: Decision, reason: Option<&str>) {
+    let mut db = ledger.db.acquire().await.unwrap();
+    let published = publish(&mut db, delivery, Some(decision), reason, "test", clock::now()).await.unwrap();
+    assert!(matches!(published, Published::At(_)), "{published:?}");
+}
+
+/// What the overview says of months that shrank: the import that counts there, and what was lost.
+async fn open_losses(ledger: &TestLedger) -> Vec<(i64, String)> {
+    sqlx::query_as(
+        "select shrunk.delivery_id, shrunk.loss
+         from shrunk_scopes shrunk
+         join visibility v using (delivery_id, scope_id)
+         where shrunk.explanation is null and v.until_sequence is null
+         order by 1, 2",
+    )
+    .fetch_all(&ledger.db)
+    .await
+    .unwrap()
+}
+
+/// Four parts of one month, all active, each of other machines.
+async fn four_parts(ledger: &TestLedger) {
+    for part in 0..4 {
+        let file = fleet(part * 3..part * 3 + 3, 1..=5);
+        let path = ledger.file(&format!("cur-0000{}.csv", part + 1), file);
+        let report = ledger.import(&[path], Some(Decision::Add), WhenUnsure::Discard).await.pop().unwrap();
+        assert_eq!(report.status, Status::Loaded, "{:?}", report.message);
+    }
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn part_that_arrives_again_is_measured_and_not_offered_to_add(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    four_parts(&ledger).await;
+    // Corrected: a machine fewer. Its name differs from that of the second part by its number only.
+    for name in ["cur-00001.csv", "CUR-00001 (1).csv"] {
+        let report = ledger.deliver(name, fleet(0..2, 1..=5)).await;
+        assert_eq!(report.status, Status::Waiting);
+        let (message, delivery) = (report.message.unwrap(), report.delivery.unwrap());
+        assert!(!message.contains("another part"), "{message}");
+        assert!(message.contains("83.3 % of the billed cost (600.00 to 100.00 USD)"), "{message}");
+        assert!(message.contains("A file of the same name is active already"), "{message}");
+        assert_eq!(suggested(&ledger, delivery).await, None);
+        let mut db = ledger.db.acquire().await.unwrap();
+        ledger::discard(&mut db, delivery, ledger::Ended::Discarded, "").await.unwrap();
+    }
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn parts_that_arrive_again_together_are_measured_and_not_offered_to_add(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    four_parts(&ledger).await;
+    // Corrected: a day fewer of each machine.
+    let paths: Vec<_> = (0..4)
+        .map(|part| ledger.file(&format!("cur-0000{}.csv", part + 1), fleet(part * 3..part * 3 + 3, 1..=4)))
+        .collect();
+    let reports = ledger.import(&paths, None, WhenUnsure::Wait).await;
+    for report in reports {
+        assert_eq!(report.status, Status::Waiting);
+        let message = report.message.unwrap();
+        assert!(message.contains("several of these files state"), "{message}");
+        assert!(message.contains("80 % of the billed cost (600.00 to 120.00 USD)"), "{message}");
+        assert!(message.contains("A file of the same name is active already"), "{message}");
+        assert_eq!(suggested(&ledger, report.delivery.unwrap()).await, None);
+    }
+    let refused = ledger.import(&paths[..2], Some(Decision::Replace), WhenUnsure::Discard).await;
+    let message = refused[0].message.as_ref().unwrap();
+    assert!(message.contains("Undo what is active and add them"), "{message}");
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn parts_that_arrive_together_first_are_offered_to_add(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let paths: Vec<_> = (0..2)
+        .map(|part| ledger.file(&format!("cur-0000{}.csv", part + 1), fleet(part * 3..part * 3 + 3, 1..=5)))
+        .collect();
+    for report in ledger.import(&paths, None, WhenUnsure::Wait).await {
+        assert_eq!(suggested(&ledger, report.delivery.unwrap()).await.as_deref(), Some("add"));
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn loss_stays_on_the_overview_when_a_later_import_replaces_it(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("whole.csv", fleet(0..4, 1..=5)).await;
+    let half = ledger.deliver("half.csv", fleet(0..2, 1..=5)).await.delivery.unwrap();
+    decide(&ledger, half, Decision::Replace, None).await;
+    let lost = open_losses(&ledger).await;
+    assert!(lost.len() == 1 && lost[0].1.contains("50 % of the rows (20 to 10)"), "{lost:?}");
+    assert!(!lost[0].1.contains("Largest differences"), "{lost:?}");
+
+    // The export of the next day covers it, and asks nothing.
+    let next = ledger.deliver("next.csv", fleet(0..2, 1..=6)).await;
+    assert_eq!(next.status, Status::Loaded);
+    let next = next.delivery.unwrap();
+    let lost = open_losses(&ledger).await;
+    assert!(lost.len() == 1 && lost[0].0 == next, "{lost:?}");
+    assert!(lost[0].1.contains("40 % of the rows (20 to 12)"), "{lost:?}");
+
+    // All that was lost is back.
+    let back = ledger.deliver("back.csv", fleet(0..4, 1..=6)).await.delivery.unwrap();
+    assert_eq!(open_losses(&ledger).await, []);
+    ledger.undo(back).await;
+    assert_eq!(open_losses(&ledger).await, lost);
+    ledger.undo(next).await;
+    let lost = open_losses(&ledger).await;
+    assert!(lost.len() == 1 && lost[0].0 == half, "{lost:?}");
+
+    // Explained once it is explained, whatever replaces it and whatever is undone.
+    let mut db = ledger.db.acquire().await.unwrap();
+    assert!(ledger::explain(&mut db, half, "Two nodes were refunded.", "test", clock::now()).await.unwrap());
+    let later = ledger.deliver("later.csv", fleet(0..2, 1..=7)).await;
+    assert_eq!(later.status, Status::Loaded);
+    assert_eq!(open_losses(&ledger).await, []);
+    ledger.undo(later.delivery.unwrap()).await;
+    assert_eq!(open_losses(&ledger).await, []);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn second_loss_that_is_explained_leaves_the_first_open(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("whole.csv", fleet(0..8, 1..=5)).await;
+    let half = ledger.deliver("half.csv", fleet(0..4, 1..=5)).await.delivery.unwrap();
+    decide(&ledger, half, Decision::Replace, None).await;
+    let quarter = ledger.deliver("quarter.csv", fleet(0..2, 1..=5)).await.delivery.unwrap();
+    decide(&ledger, quarter, Decision::Replace, Some("Two nodes were refunded.")).await;
+    let lost = open_losses(&ledger).await;
+    assert!(lost.len() == 1 && lost[0].0 == quarter, "{lost:?}");
+    assert!(lost[0].1.contains("75 % of the rows (40 to 10)"), "{lost:?}");
+    let mut db = ledger.db.acquire().await.unwrap();
+    assert!(ledger::explain(&mut db, quarter, "Four were sold.", "test", clock::now()).await.unwrap());
+    assert_eq!(open_losses(&ledger).await, []);
+    ledger.undo(quarter).await;
+    assert_eq!(open_losses(&ledger).await, [], "the same loss");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn slice_that_replaces_a_whole_month_asks_with_the_amounts_and_is_remembered(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("whole.csv", fleet(0..4, 1..=5)).await;
+    let report = ledger.deliver("0001.csv", fleet(0..1, 1..=5).slice()).await;
+    assert_eq!(report.status, Status::Waiting);
+    let message = report.message.unwrap();
+    assert!(message.contains("states the whole month"), "{message}");
+    assert!(message.contains("75 % of the billed cost (200.00 to 50.00 USD)"), "{message}");
+    decide(&ledger, report.delivery.unwrap(), Decision::Replace, None).await;
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("50"));
+    let lost = open_losses(&ledger).await;
+    assert!(lost.len() == 1 && lost[0].1.contains("75 % of the rows (20 to 5)"), "{lost:?}");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn slice_that_replaces_a_whole_month_leaves_slices_of_other_months(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let september = || Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    ledger.deliver("whole.csv", september()).await;
+    let october = |cost: &str| Focus::new().hour("acme", "s1", "2026-10-05T10", cost, "vision").slice();
+    ledger.deliver("0001.csv", october("20")).await;
+    let both = september().hour("acme", "s1", "2026-10-06T10", "30", "vision").slice();
+    let report = ledger.deliver("0002.csv", both).await;
+    assert_eq!(report.status, Status::Waiting);
+    decide(&ledger, report.delivery.unwrap(), Decision::Replace, None).await;
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    assert_eq!(ledger.billed("acme", "2026-10").await, dec("50"), "only a slice met the other");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn loss_of_a_slice_is_not_made_up_for_by_other_slices(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("0001.csv", fleet(0..4, 1..=5).slice()).await;
+    ledger.deliver("0002.csv", fleet(4..8, 1..=5).slice()).await;
+    let less = ledger.deliver("0001.csv", fleet(0..1, 1..=5).slice()).await.delivery.unwrap();
+    decide(&ledger, less, Decision::Replace, None).await;
+    let lost = open_losses(&ledger).await;
+    assert!(lost.len() == 1 && lost[0].1.contains("75 % of the rows (20 to 5)"), "{lost:?}");
+    assert_eq!(ledger.deliver("0001.csv", fleet(0..1, 1..=6).slice()).await.status, Status::Loaded);
+    let lost = open_losses(&ledger).await;
+    assert!(lost.len() == 1 && lost[0].1.contains("70 % of the rows (20 to 6)"), "{lost:?}");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn limit_with_more_than_two_decimals_is_refused(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut db = ledger.db.acquire().await.unwrap();
+    for text in ["0.0000000000000000000000000000000000000001", "2.505", "-1", "100.01"] {
+        assert!(!ledger::is_limit(dec(text)), "{text}");
+        assert!(ledger::set_limit(&mut db, Measure::Rows, dec(text)).await.is_err(), "{text}");
+    }
+    for text in ["0", "2.5", "2.500", "99.99", "100"] {
+        assert!(ledger::is_limit(dec(text)), "{text}");
+        assert!(ledger::set_limit(&mut db, Measure::Rows, dec(text)).await.is_ok(), "{text}");
+    }
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn larger_part_with_other_keys_does_not_replace_a_smaller_one(db: PgPool) {
     let ledger = TestLedger::new(db);

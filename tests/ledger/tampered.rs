@@ -101,6 +101,22 @@ async fn charges_under_each_other_s_keys_are_found_in_the_file(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn keys_of_imports_under_an_earlier_catalog_are_compared(db: PgPool) {
+    let ledger = ledger(db).await;
+    run(&ledger, "update deliveries set catalog_version = 1").await;
+    ledger.assert_balanced().await;
+    run(
+        &ledger,
+        "update charges c set charge_key_id = other.charge_key_id
+         from charges other
+         where (c.row_no, other.row_no) in ((1, 2), (2, 1))",
+    )
+    .await;
+    let (_, deep) = broken(&ledger).await;
+    assert!(names(&deep, &["row 1, its key is"]) && names(&deep, &["row 2, its key is"]), "{deep:#?}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_charge_too_many_or_too_few_is_found_in_the_file(db: PgPool) {
     let ledger = ledger(db).await;
     run(&ledger, "update charges set row_no = 7 where row_no = 2").await;

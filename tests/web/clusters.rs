@@ -506,7 +506,7 @@ async fn what_people_write_is_text_everywhere(db: PgPool) {
     assert!(spend(&mut admin, "region").await.to_string().contains("alert(1)"));
     let again = admin.import("h100-east-2026-09.csv", &csv.bytes).await;
     assert!(
-        html::text(&again.body, "main").contains("Its bytes are those of delivery"),
+        html::text(&again.body, "main").contains("Its bytes are those of import"),
         "the same bytes: {}",
         html::text(&again.body, "main")
     );

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Budget, BudgetOf, BudgetPeriod, Edit, Entry, Months, Target};
+use gpuledger::ledger::{Decision, WhenUnsure};
 use gpuledger::money::{Currency, Decimal};
 use serde_json::Value;
 use sqlx::PgPool;
@@ -176,7 +177,7 @@ async fn what_needs_attention_goes_away_when_it_is_done(db: PgPool) {
     let page = finance.get("/overview").await.body;
     assert!(
         html::text(&page, "#attention")
-            .contains("1 row of delivery 3 could not be read and is missing from September 2026.")
+            .contains("1 row of import 3 could not be read and is missing from September 2026.")
     );
     assert_eq!(html::attributes(&page, "#attention a", "href"), ["/imports/3"]);
     ledger.undo(report.delivery.unwrap()).await;
@@ -227,6 +228,32 @@ async fn what_needs_attention_goes_away_when_it_is_done(db: PgPool) {
     assert_eq!((&found[1]["month"], &found[1]["accounts"]), (&"2026-08".into(), &1.into()));
     ledger.deliver("acme.csv", Focus::new().hour("acme", "s1", "2026-10-01T10", "1", "vision")).await;
     assert_eq!(kinds(&attention(&mut finance).await), ["provisional"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn month_that_shrank_is_named_with_its_loss_until_it_is_explained(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let file = |rows: usize, cost: &str| {
+        (0..rows).fold(Focus::new(), |file, _| file.hour("acme", "s1", "2026-09-01T10", cost, "vision"))
+    };
+    ledger.deliver("whole.csv", file(10, "10")).await;
+    let path = ledger.file("less.csv", file(1, "10"));
+    ledger.import(&[path], Some(Decision::Replace), WhenUnsure::Discard).await;
+    ledger.deliver("next.csv", file(1, "11")).await;
+    let found = attention(&mut finance).await;
+    assert_eq!(kinds(&found), ["shrank"]);
+    assert_eq!((&found[0]["delivery"], &found[0]["lost_by"]), (&3.into(), &2.into()));
+    let said = html::text(&finance.get("/overview").await.body, "#attention");
+    let expected = "September 2026 of NeoCloud acme has lost 89 % of the billed cost (100.00 to 11.00 USD), 90 % of the \
+                    rows (10 to 1) since import 2 replaced what it held.";
+    assert!(said.contains(expected), "{said}");
+    let page = finance.get("/imports/3").await.body;
+    let said = html::text(&page, "#shrank");
+    assert!(said.contains("rows (10 to 1) since import 2."), "{said}");
+    assert!(said.contains("Largest differences: GPU Cloud 100.00 to 11.00 USD."), "{said}");
+    finance.submit("/imports/3", "/imports/3/explain", &[("reason", "Refunded.")]).await;
+    assert!(attention(&mut finance).await.is_empty());
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -58,7 +58,8 @@ pub(super) struct Compared {
 pub(super) struct Again {
     export: Export,
     keyer: Keyer,
-    /// Whether machines were recognized by the catalog of this version when it was loaded: keys follow from that.
+    /// Whether machines were recognized by the catalog of this version when it was loaded. Under another one a key may
+    /// have its machine where it would have none today, and the other way round; all else of it is the same.
     has_this_catalog: bool,
     charge: Charge,
 }
@@ -103,11 +104,10 @@ impl Again {
             }
         }
         let key = stored.charge_key_id.unwrap_or_default();
+        let is_same_key = keyed.charge_key_id == key
+            || (!self.has_this_catalog && self.keyer.other_id(charge, &keyed) == key);
         let others = [
-            (
-                self.has_this_catalog && keyed.charge_key_id != key,
-                format!("its key is {} and not {key}", keyed.charge_key_id),
-            ),
+            (!is_same_key, format!("its key is {} and not {key}", keyed.charge_key_id)),
             (keyed.tag_set_id != stored.tag_set_id, "its noisy tags are others".to_owned()),
             (
                 Some(charge.billing_month().first_day()) != stored.billing_month,

@@ -62,7 +62,7 @@ impl Page {
         let delivery = self.changes.delivery;
         [
             ("Imports".to_owned(), paths::Imports.to_string()),
-            (format!("Delivery {delivery}"), at(delivery).to_string()),
+            (format!("Import {delivery}"), at(delivery).to_string()),
         ]
     }
 

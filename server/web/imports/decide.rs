@@ -89,7 +89,7 @@ pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<
     }
     tx.commit().await?;
     let sentence = if is_discarded {
-        format!("Delivery {delivery} is discarded. Nothing of it ever counted.")
+        format!("Import {delivery} is discarded. Nothing of it ever counted.")
     } else {
         already(delivery)
     };
@@ -105,7 +105,7 @@ pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>, 
             let (verb, object) = (Verb::DeliveryUndone, Object::Delivery(delivery));
             let details = json!({ "sequence": sequence });
             audit::record(&mut tx, &by, verb, &object, details, clock::now()).await?;
-            format!("Delivery {delivery} is undone and counts no longer. Its file is kept, and loads again.")
+            format!("Import {delivery} is undone and counts no longer. Its file is kept, and loads again.")
         }
         None => already(delivery),
     };
@@ -141,17 +141,17 @@ async fn publish(
     tx.commit().await?;
     Ok(match (published, decision) {
         (Published::At(_), Decision::Replace) => {
-            format!("Delivery {delivery} counts now, in place of what its months held.")
+            format!("Import {delivery} counts now, in place of what its months held.")
         }
         (Published::At(_), Decision::Add) => {
-            format!("Delivery {delivery} counts now, beside what its months held.")
+            format!("Import {delivery} counts now, beside what its months held.")
         }
         (Published::Asks(_) | Published::Doubts(_) | Published::Already, _) => already(delivery),
     })
 }
 
 fn already(delivery: i64) -> String {
-    format!("Nothing changed: delivery {delivery} had been decided about before.")
+    format!("Nothing changed: import {delivery} had been decided about before.")
 }
 
 async fn status(db: &mut PgConnection, delivery: i64) -> Result<String> {

@@ -48,7 +48,7 @@ pub async fn show(path: paths::Delivery, layout: Layout, mut db: Db) -> Result {
 
 impl Page {
     fn title(&self) -> String {
-        format!("Delivery {}", self.delivery.delivery)
+        format!("Import {}", self.delivery.delivery)
     }
 
     fn is_waiting(&self) -> bool {
@@ -103,7 +103,7 @@ impl Page {
     fn undo_question(&self) -> String {
         let delivery = self.delivery.delivery;
         if !self.delivery.is_counted {
-            return format!("Nothing that a page shows changes: delivery {delivery} does not count now.");
+            return format!("Nothing that a page shows changes: import {delivery} does not count now.");
         }
         let sorted = |of: fn(&Effect) -> &Vec<i64>| self.effects.iter().flat_map(of).copied().collect();
         let now: BTreeSet<i64> = sorted(|effect| &effect.counts_now);
@@ -115,10 +115,10 @@ impl Page {
             .as_slice()
         {
             [] => {}
-            [alone] => sentences.push(format!("Delivery {alone} {one}.")),
+            [alone] => sentences.push(format!("Import {alone} {one}.")),
             many => {
                 let names: Vec<String> = many.iter().map(ToString::to_string).collect();
-                sentences.push(format!("Deliveries {} {several}.", names.join(", ")));
+                sentences.push(format!("Imports {} {several}.", names.join(", ")));
             }
         };
         say(&without - &now, "will count instead", "will count instead");

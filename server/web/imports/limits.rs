@@ -90,8 +90,8 @@ pub async fn save(
 
 fn percent(text: &str) -> std::result::Result<Decimal, &'static str> {
     amount(text.trim().trim_end_matches('%').trim_end())
-        .filter(|percent| !percent.is_negative() && *percent <= Decimal::from(100))
-        .ok_or("Enter a percentage from 0 to 100, such as 5 or 2.5.")
+        .filter(|percent| ledger::is_limit(*percent))
+        .ok_or("Enter a percentage from 0 to 100 with at most two decimals, such as 5 or 2.5.")
 }
 
 fn fields_of(limits: &Limits) -> Fields {
@@ -103,5 +103,29 @@ fn fields_of(limits: &Limits) -> Fields {
 impl Page {
     fn may_save(&self) -> bool {
         self.layout.may(Access::Admin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_have_at_most_two_decimals() {
+        for (text, expected) in [
+            ("5", Some("5")),
+            (" 2.5 % ", Some("2.5")),
+            ("2.50", Some("2.5")),
+            ("0.25", Some("0.25")),
+            ("100", Some("100")),
+            ("100.01", None),
+            ("-1", None),
+            ("2.505", None),
+            ("0.0000000000000000000000000000000000000001", None),
+            ("", None),
+        ] {
+            let read = percent(text).ok();
+            assert_eq!(read, expected.map(|text| text.parse().unwrap()), "{text}");
+        }
     }
 }
