@@ -145,6 +145,7 @@ proptest! {
         gpus in prop::collection::vec(0i64..20, 1..40),
         committed in 1u32..24,
     ) {
+        prop_assume!(gpus.iter().any(|it| *it > 0));
         let plan = Place { spend_rate: Some(rate("1.2")), ..on_demand("2") };
         let same = Place { on_demand: Some(rate("2")), ..reserved("1.2", 3, Gpus::Number(committed)) };
         let mut entered = Scenario { months: 3, ..scenario(work(levels(&gpus)), [plan, same]) };
