@@ -95,13 +95,13 @@ impl OwnedBase {
     /// The cost of people has steps, so that no slope leads to the best. But more nodes never cost less, and never leave more
     /// for what comes after them: between two numbers that were tried nothing is worth less than the machines of the lower
     /// and the rest of the higher one. Where that is no better than the best so far, nothing is tried between them.
-    fn best(asked: &Asked<'_>, owned: &Owned, (least, most): (u32, u32)) -> Result<Self, Refused> {
-        let mut best = Tried::of(asked, owned, least)?;
-        if most <= least {
+    fn best(asked: &Asked<'_>, owned: &Owned, (fewest, most): (u32, u32)) -> Result<Self, Refused> {
+        let mut best = Tried::of(asked, owned, fewest)?;
+        if most <= fewest {
             return Ok(best.base);
         }
         let last = Tried::of(asked, owned, most)?;
-        let mut open = vec![Between { nodes: least..most, machines: best.machines, rest: last.rest }];
+        let mut open = vec![Between { nodes: fewest..most, machines: best.machines, rest: last.rest }];
         if last.all() < best.all() {
             best = last;
         }
