@@ -204,6 +204,16 @@ async fn lines(
 
 const ACCOUNT: &str = "coalesce(nullif(k.sub_account, ''), k.billing_account)";
 
+impl Changes {
+    /// What stays as it is in the currency of a total; none where nothing does, and where other pages have more lines.
+    pub fn unchanged(&self, total: &ChangeTotal) -> Option<Decimal> {
+        let has_all = usize::try_from(self.count).is_ok_and(|count| count == self.lines.len());
+        let of_currency = self.lines.iter().filter(|line| line.currency == total.currency);
+        let same = total.before - of_currency.map(|line| line.before).sum::<Decimal>();
+        Some(same).filter(|same| has_all && !same.is_zero())
+    }
+}
+
 impl ChangesBy {
     pub const ALL: [Self; 3] = [Self::Account, Self::Service, Self::Key];
 

@@ -360,6 +360,16 @@ impl Shown {
         before.find(|it| it.key == group.key).map(|it| it.cost.amount).unwrap_or_default()
     }
 
+    /// Providers of all of the month before that this month has nothing of yet.
+    fn only_before(&self) -> Vec<&Group> {
+        let groups = &self.overview.by_provider.groups;
+        let is_missing = |group: &&Group| groups.iter().all(|it| it.key != group.key);
+        let mut before: Vec<&Group> = self.overview.previous_by_provider.groups.iter().collect();
+        before.retain(is_missing);
+        before.retain(|_| self.overview.up_to_same_day.is_some());
+        before
+    }
+
     fn file(&self, suffix: &str) -> String {
         format!("{}.{suffix}{}", paths::Overview, Asked { cost: self.cost, ..Asked::default() }.suffix())
     }

@@ -5,12 +5,14 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use gpuledger::accounts::Viewer;
+use gpuledger::allocation::{Entry, Split, Target};
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::WhenUnsure;
 use gpuledger::money::Decimal;
 use gpuledger::report::{self, Charges, CostBasis, Filter, Grouping, Order, Page, Question};
 use sqlx::PgPool;
 
+use crate::support::book::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestLedger};
 
 fn question(filters: Vec<Filter>) -> Question {
@@ -100,4 +102,26 @@ async fn list_of_charges_has_no_part_of_shared_costs_where_none_are_divided(db: 
     let page = Page { first: 0, size: report::PAGE_SIZE };
     let found = report::charges(&mut db, &question, &spend, None, page).await.unwrap().unwrap();
     assert_eq!((found.shared, found.whole()), (Decimal::ZERO, 10.into()));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn charges_that_nobody_claims_are_without_shared_costs(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = Focus::new()
+        .hour("acme", "s1", "2026-09-05T10", "10", "research")
+        .hour("acme", "s2", "2026-09-05T10", "200", "")
+        .hour("acme", "s3", "2026-09-05T10", "7", "");
+    ledger.deliver("acme.csv", &file).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let entries = vec![
+        team("research"),
+        Entry::Pool(pool("shared", Split::Evenly)),
+        rule(1, "sub-account", "s2", to_pool("shared")),
+        rule(2, "", "", Target::Labels),
+    ];
+    write(&mut db, entries).await;
+    drop(db);
+    let nobody = Filter { dimension: Grouping::Team, values: vec![String::new()], leaves_out: false };
+    let found = page(&ledger, &question(vec![nobody]), 0, report::PAGE_SIZE).await;
+    assert_eq!((found.count, found.total, found.shared), (1, 7.into(), Decimal::ZERO));
 }

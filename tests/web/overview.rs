@@ -165,7 +165,7 @@ async fn the_page_the_json_and_the_csv_say_the_same(db: PgPool) {
 async fn what_needs_attention_goes_away_when_it_is_done(db: PgPool) {
     let (ledger, mut finance) = two_months(db).await;
     let nothing = finance.get("/overview").await.body;
-    assert!(html::text(&nothing, "#attention").contains("Nothing does"), "{nothing}");
+    assert!(html::text(&nothing, "#attention").contains("All clear."), "{nothing}");
 
     // A row that could not be read, of an account that was not billed before.
     let own = Focus::new().hour("beta", "b1", "2026-09-02T10", "5", "vision");

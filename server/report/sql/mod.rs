@@ -309,6 +309,11 @@ pub fn push_filters(
     for filter in filters {
         query.push(" and ");
         push_filter(query, filter, |query| push_value(query, &filter.dimension, source, cost));
+        // Shared costs belong to no team either, and are not what nobody claims.
+        let asks_of_nobody = filter.values.iter().any(String::is_empty) && !filter.leaves_out;
+        if asks_of_nobody && filter.dimension.divides() && allocation.is_needed() {
+            query.push(" and a.pool = ''");
+        }
     }
     match viewer {
         Viewer::Everything => {}

@@ -19,7 +19,7 @@ pub fn serving(it: &Serving) -> Findings {
         let message = "expected tokens a second of all GPUs together, from 0.001 to 10^12";
         found.between(field, rate, decimal(1, 3), 1_000_000_000_000.into(), message);
     }
-    let message = "expected the share of hours in which they are busy, from 0.0001 to 1";
+    let message = "expected the share of hours in which they are busy, from 0.01 % to 100 %";
     found.between("duty", it.duty, decimal(1, 4), one(), message);
     found.sorted()
 }
