@@ -2,7 +2,7 @@
 //!
 //! A period that is whole is compared with all of the one before it. Of one that goes on, the period before counts as far as
 //! it has come itself, bill by bill: up to the same day of the month; of what belongs to no day (tax, fees, subscriptions)
-//! what the bill has of that category and service already, whole with whole; and nothing of bills that are still to come. Single
+//! what the bill has of that category and service already, whole with whole, and unused commitments by the days; and nothing of bills that are still to come. Single
 //! days are compared with the same weekdays before them, since use of machines goes by the week; where these are too far back,
 //! with the same dates of the period before.
 
@@ -16,6 +16,7 @@ use super::sql::Source;
 use super::standing::{Standing, standing_of};
 use super::{Filter, Grouping, Question};
 use crate::ledger::Visible;
+use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
 /// What figures of the period before are.
@@ -45,11 +46,14 @@ pub(super) struct SameDays {
     whole_months: Vec<BillingMonth>,
     /// Bills that are compared whole, of months that are not.
     whole_bills: Vec<i64>,
-    /// Up to which day others count.
-    until: BTreeMap<i64, NaiveDate>,
+    /// Up to which day others count, and what part of the days of its month that is.
+    until: BTreeMap<i64, (NaiveDate, Decimal)>,
     /// What else of them counts: charges of no day, of these categories and services.
     of_no_day: Vec<(i64, String, String)>,
 }
+
+/// Decimals of a part of a month, as of shares: so that what is multiplied by it sums exactly.
+const PLACES: u8 = 12;
 
 /// A day of a question's filter, and how far before it what it is compared with lies.
 const WEEK: u64 = 7;
@@ -291,7 +295,9 @@ impl SameDays {
                             day.filter(|day| month.contains(*day)).map_or(0, |day| u64::from(day.day()));
                         let before_first = then.first_day().pred_opt().unwrap_or(then.first_day());
                         let until = before_first.checked_add_days(Days::new(number)).unwrap_or(before_first);
-                        found.until.insert(scope, until);
+                        let of_month = Decimal::from((then.days().end - then.first_day()).num_days());
+                        let part = Decimal::from(number.cast_signed()).divide(of_month, PLACES);
+                        found.until.insert(scope, (until, part.unwrap_or_default().min(1.into())));
                         if let Some(now) = scope_of(&bill.provider, &bill.billing_account, month) {
                             open.insert(now, scope);
                         }
@@ -327,6 +333,19 @@ impl SameDays {
         size_of_val(self) + 64 * (self.whole_bills.len() + self.until.len() + self.of_no_day.len())
     }
 
+    /// How much of a row of the period before counts, in SQL: all, or of what nobody used of a commitment, and is stated for no
+    /// day, as much as of its days, since it grows with the month. `None` where no bill goes on.
+    pub fn part_of_unused(&self, source: Source) -> Option<String> {
+        if self.until.is_empty() {
+            return None;
+        }
+        let ((_, is_whole_period), is_unused) = (source.day(), source.is_unused());
+        let parts: Vec<String> =
+            self.until.iter().map(|(scope, (_, part))| format!("when {scope} then {part}")).collect();
+        let of_scope = format!("case c.scope_id {} else 1 end", parts.join(" "));
+        Some(format!("case when {is_whole_period} and ({is_unused}) then {of_scope} else 1 end"))
+    }
+
     /// `and …`: of rows of the period before those that count. Of rows that have days.
     pub fn push_where(&self, query: &mut QueryBuilder<Postgres>, source: Source) {
         let ((day, is_whole_period), kind) = (source.day(), source.category_and_service());
@@ -344,7 +363,7 @@ impl SameDays {
         query.push_bind(self.of_no_day.iter().map(|(.., service)| service.clone()).collect::<Vec<_>>());
         query.push(format!("::text[])) else {day} <= case c.scope_id"));
         // Numbers and dates only. A bill that is not there yet has no day, and nothing of it counts.
-        for (scope, until) in &self.until {
+        for (scope, (until, _)) in &self.until {
             query.push(format!(" when {scope} then date '{until}'"));
         }
         query.push(" when 0 then date '1970-01-01' end end)");

@@ -132,6 +132,48 @@ async fn a_month_that_goes_on_is_compared_with_the_same_days_on_every_page(db: P
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_nobody_used_of_a_commitment_so_far_is_compared_with_as_many_days(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    // 10 a day, and a reservation of which 310 went unused in October, and 150 until 14 November: one row for the month.
+    for ([month, next], last, unused) in [(OCTOBER, 31, "310"), (NOVEMBER, 14, "150")] {
+        let row = |from: &str,
+                   until: &str,
+                   pricing: &str,
+                   [billed, effective]: [&str; 2],
+                   commitment: &str| {
+            format!(
+                "NeoCloud,acme,s1,{month}-01T00:00:00Z,{next}-01T00:00:00Z,{from},{until},Usage,{pricing},GPU Cloud,Compute,\
+                 gpu-8x,eu-1,,,,Hours,{billed},{effective},{effective},{effective},USD,\
+                 \"{{\"\"team\"\":\"\"research\"\"}}\",NeoCloud,NeoCloud,{commitment}"
+            )
+        };
+        let (first, end) = (format!("{month}-01T00:00:00Z"), format!("{next}-01T00:00:00Z"));
+        let mut file = Focus::new().line(&row(&first, &end, "Committed", ["0", unused], "r1,Unused"));
+        for day in 1..=last {
+            let at = |hour| format!("{month}-{day:02}T{hour}:00:00Z");
+            file = file.line(&row(&at("10"), &at("11"), "Standard", ["10", "10"], ","));
+        }
+        let file = file.with_column("CommitmentDiscountId").with_column("CommitmentDiscountStatus");
+        ledger.deliver(&format!("{month}.csv"), &file).await;
+    }
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    for address in [
+        "/spend/2026-11.json",
+        "/spend/2026-11.json?by=commitment-status",
+        "/spend/2026-11.json?by=tag:team",
+        "/variance/2026-11.json",
+    ] {
+        let answer = json(&mut finance, address).await;
+        // 14 days of 10, and 14 of the 31 days of 310; of twelve digits, as shares are.
+        let (now, before) = (amount(&answer["total"]), amount(&answer["previous"]));
+        assert_eq!((now, before.round(6)), (290.into(), 280.into()), "{address}");
+    }
+    // Of a month that is over all of it counts.
+    let october = json(&mut finance, "/spend/2026-10.json").await;
+    assert_eq!(amount(&october["total"]), 620.into());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn days_are_counted_where_every_bill_has_come_equally_far(db: PgPool) {
     let ledger = TestLedger::new(db);
     for (month, last) in [("2026-10", 31), ("2026-11", 14)] {

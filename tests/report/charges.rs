@@ -116,7 +116,7 @@ async fn charges_that_nobody_claims_are_without_shared_costs(db: PgPool) {
     let entries = vec![
         team("research"),
         Entry::Pool(pool("shared", Split::Evenly)),
-        rule(1, "sub-account", "s2", to_pool("shared")),
+        rule(1, "account", "s2", to_pool("shared")),
         rule(2, "", "", Target::Labels),
     ];
     write(&mut db, entries).await;

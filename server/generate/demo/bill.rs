@@ -240,6 +240,8 @@ impl<W: Writer> Books<W> {
             let rate = list(reservation.machine, self.month.index);
             let (amortized, recurring) =
                 (rate.per_mille(reservation.amortized), rate.per_mille(reservation.recurring));
+            // The fee is for the whole month from its start; what goes unused of it is known so far.
+            let of_month = units * self.month.hours as u64;
             let hours = units * self.month.known as u64;
             let unused_hours = hours - self.reserved[at].min(hours);
             let (unused_amortized, unused_recurring) =
@@ -254,9 +256,9 @@ impl<W: Writer> Books<W> {
             };
             self.take(&Line {
                 kind: Kind::ReservationFee { unused_hours, unused_amortized, unused_recurring, units },
-                quantity: Amount::whole(hours),
-                list: recurring.times(hours),
-                billed: recurring.times(hours),
+                quantity: Amount::whole(of_month),
+                list: recurring.times(of_month),
+                billed: recurring.times(of_month),
                 effective: unused,
                 ..whole_month
             })?;

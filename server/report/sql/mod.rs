@@ -137,7 +137,7 @@ impl Source {
     }
 
     /// Whether a row's effective cost is of a commitment that nothing used.
-    fn is_unused(self) -> &'static str {
+    pub fn is_unused(self) -> &'static str {
         match self {
             Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.is_unused",
             _ => IS_UNUSED_COMMITMENT,

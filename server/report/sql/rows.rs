@@ -133,14 +133,19 @@ impl Rows<'_> {
     }
 
     /// A sum over the rows, under its name.
-    fn summed(&self, measure: Measure, cost: CostBasis) -> String {
-        let (cost, name) = (cost.column(), measure.name());
+    /// A measure of rows; of those of a period that others are compared with, as far as they count.
+    fn summed(&self, measure: Measure, same_days: Option<&SameDays>) -> String {
+        let (cost, name) = (self.question.cost.column(), measure.name());
+        // Billed, a commitment is a fee of the whole month: only its effective cost is what nobody used of it.
+        let part = same_days.filter(|_| self.question.cost == CostBasis::Effective);
+        let part = part.and_then(|same_days| same_days.part_of_unused(self.source));
+        let times_part = part.map_or_else(String::new, |part| format!(" * {part}"));
         let is_of_charges = self.source == Source::Charges;
         let (is_owned, is_accelerated) = (self.source.is_owned(), self.source.is_accelerated());
         let sum_of =
             |amount: &str, condition: &str| format!("coalesce(sum({amount}) filter (where {condition}), 0)");
         let sql = match measure {
-            Measure::Cost => format!("sum({cost})"),
+            Measure::Cost => format!("sum({cost}{times_part})"),
             // A row's time is paid for or owned: each is added up once.
             Measure::PartSeconds => sum_of(self.source.part_seconds(), &format!("not ({is_owned})")),
             Measure::OwnedSeconds => sum_of(self.source.part_seconds(), is_owned),
@@ -148,9 +153,9 @@ impl Rows<'_> {
             Measure::OwnedCost => sum_of(cost, is_owned),
             Measure::UnusedCost => sum_of(cost, self.source.is_unused()),
             Measure::Quantity if is_of_charges => {
-                "coalesce(sum(case when c.is_metered then c.consumed_quantity end), 0)".to_owned()
+                format!("coalesce(sum(case when c.is_metered then c.consumed_quantity{times_part} end), 0)")
             }
-            Measure::Quantity => "coalesce(sum(c.metered_quantity), 0)".to_owned(),
+            Measure::Quantity => format!("coalesce(sum(c.metered_quantity{times_part}), 0)"),
             Measure::Hours => {
                 let hour = |hour| format!("coalesce(sum(c.hourly_quantity[{hour}]), 0)");
                 format!("array[{}]", (1..=24).map(hour).collect::<Vec<_>>().join(", "))
@@ -211,7 +216,7 @@ impl Rows<'_> {
         }
         grouped += owners.len();
         for measure in measures {
-            query.push(format!(", {}", self.summed(*measure, self.question.cost)));
+            query.push(format!(", {}", self.summed(*measure, same_days)));
         }
         push_from(query, self.source, self.allocation());
         let months = (self.first, self.last);
