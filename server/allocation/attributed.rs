@@ -41,7 +41,7 @@ const COSTS: Grain = Grain {
 const DAYS: Grain = Grain {
     table: "attributed_days",
     owner: "attribution_id",
-    // A month that goes on is compared with the same days bill by bill, and what belongs to no day by its category and
+    // A running month is compared with the same days bill by bill, and what belongs to no day by its category and
     // service.
     group: "currency, scope_id, category, service, day, is_whole_period, is_accelerated, is_owned, is_unused",
     quantity: None,

@@ -1,10 +1,10 @@
 //! What a period is compared with: the one function that every page asks.
 //!
-//! A period that is whole is compared with all of the one before it. Of one that goes on, the period before counts as far as
-//! it has come itself, bill by bill: up to the same day of the month; of what belongs to no day (tax, fees, subscriptions)
-//! what the bill has of that category and service already, whole with whole, and unused commitments by the days; and nothing of bills that are still to come. Single
-//! days are compared with the same weekdays before them, since use of machines goes by the week; where these are too far back,
-//! with the same dates of the period before.
+//! A period that is over is compared with all of the one before it. Of a running one, the period before counts as far as it
+//! has come itself, bill by bill: up to the same day of the month; of what belongs to no day (tax, fees, subscriptions) what
+//! the bill has of that category and service already, whole with whole, and unused commitments by the part of the days; and
+//! nothing of bills that are still to come. Single days are compared with the same weekdays before them, since use of machines
+//! goes by the week; where these are too far back, with the same dates of the period before.
 
 use std::collections::BTreeMap;
 
@@ -334,7 +334,7 @@ impl SameDays {
     }
 
     /// How much of a row of the period before counts, in SQL: all, or of what nobody used of a commitment, and is stated for no
-    /// day, as much as of its days, since it grows with the month. `None` where no bill goes on.
+    /// day, as much as of its days, since it grows with the month. `None` where no bill is still running.
     pub fn part_of_unused(&self, source: Source) -> Option<String> {
         if self.until.is_empty() {
             return None;

@@ -132,8 +132,7 @@ impl Rows<'_> {
         }
     }
 
-    /// A sum over the rows, under its name.
-    /// A measure of rows; of those of a period that others are compared with, as far as they count.
+    /// A sum over the rows, under its name; of rows that a running period is compared with, as far as they count.
     fn summed(&self, measure: Measure, same_days: Option<&SameDays>) -> String {
         let (cost, name) = (self.question.cost.column(), measure.name());
         // Billed, a commitment is a fee of the whole month: only its effective cost is what nobody used of it.

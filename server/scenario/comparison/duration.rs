@@ -51,7 +51,7 @@ pub fn duration(
         }
         _ => None,
     };
-    let (commitments, levels) = asked.committed(owned.as_ref());
+    let levels = asked.levels_above(owned.as_ref());
     let level = owned.as_ref().map_or(0, |it| it.level);
     let mut in_blocks = vec![vec![0_u64; asked.demand.hours().len()]; entered.blocks.len()];
     let rest =
@@ -59,7 +59,7 @@ pub fn duration(
     let block = |hours: u32| (format!("Blocks of {hours} hours"), Some(LayerKind::Block));
     let mut names: Vec<_> = entered.blocks.iter().map(|it| block(it.hours)).collect();
     names.push(("Owned".to_owned(), Some(LayerKind::Owned)));
-    names.extend(commitments.iter().map(|it| (it.name(), Some(LayerKind::Committed))));
+    names.extend(asked.committed.iter().map(|it| (it.name(), Some(LayerKind::Committed))));
     names.push(("Spot".to_owned(), Some(LayerKind::Spot)));
     // What is left is there with a chance.
     let left = names.len();

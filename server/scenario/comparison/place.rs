@@ -59,6 +59,9 @@ pub(super) struct Asked<'a> {
     /// sizes are decided by.
     worth_of_one: Vec<Decimal>,
     worth: Overflow,
+    /// What can be committed to, the longest first, and at what an hour of each month is worth at the start.
+    pub(super) committed: Vec<&'a Committed>,
+    commitments: Vec<Commitment>,
     /// What a useful hour of spot costs in each month; empty where none is sold.
     pub(super) spot: Vec<Decimal>,
     /// What an hour by use costs in each month; empty where none is sold.
@@ -102,6 +105,12 @@ impl<'a> Asked<'a> {
             spot: overflow.spot.as_ref().map(|(prices, cap)| (at_its_end(prices, &worth_of_one), *cap)),
             burst: at_its_end(&overflow.burst, &worth_of_one),
         };
+        let mut committed: Vec<&Committed> = place.committed.iter().collect();
+        committed.sort_by_key(|it| std::cmp::Reverse(it.months));
+        let commitments = committed
+            .iter()
+            .map(|it| worth_of_commitment(it, place, scenario.months, &worth_of_one))
+            .collect();
         Self {
             scenario,
             place,
@@ -112,6 +121,8 @@ impl<'a> Asked<'a> {
             overflow,
             worth_of_one,
             worth,
+            committed,
+            commitments,
             spot,
             by_use,
             obtainable,
@@ -163,7 +174,7 @@ impl<'a> Asked<'a> {
     /// How large its base is.
     pub(super) fn decide(&self) -> Result<Decided<'a>, Refused> {
         let owned = self.place.owned.as_ref().map(|it| OwnedBase::of(self, it)).transpose()?;
-        let (commitments, levels) = self.committed(owned.as_ref());
+        let (commitments, levels) = (self.committed.clone(), self.levels_above(owned.as_ref()));
         let base: Vec<u64> = levels
             .last()
             .cloned()
@@ -216,10 +227,8 @@ impl<'a> Asked<'a> {
     pub(super) fn above(&self, owned: &OwnedBase) -> (u128, Decimal) {
         let mut cost = Decimal::ZERO;
         let mut base = vec![owned.level; self.months() as usize];
-        let (commitments, levels) = self.committed(Some(owned));
-        for (entered, level) in commitments.iter().zip(levels) {
-            let prices = self.worth_of_commitment(entered).prices;
-            for ((price, level), below) in prices.iter().zip(&level).zip(&base) {
+        for (commitment, level) in self.commitments.iter().zip(self.levels_above(Some(owned))) {
+            for ((price, level), below) in commitment.prices.iter().zip(&level).zip(&base) {
                 cost += in_gpus((level - below).into()).times(HOURS_PER_MONTH).multiply(*price);
             }
             base = level;
@@ -234,50 +243,26 @@ impl<'a> Asked<'a> {
         (missing, cost)
     }
 
-    /// A commitment at what an hour of each month is worth at the start, with support, which is a share of its price.
-    fn worth_of_commitment(&self, entered: &Committed) -> Commitment {
-        let found = commitment(entered, self.months());
-        let support = found.prices.iter().map(|price| price.multiply(self.place.support)).collect::<Vec<_>>();
-        let support = at_its_end(&support, &self.worth_of_one);
-        // What is paid in advance is worth what it is when it is paid.
-        let paid = paid_for_one(entered, self.months()).worth(&self.worth_of_one);
-        let of_hour = |worth| quotient(worth, HOURS_PER_MONTH.into()).unwrap_or_default();
-        let prices = paid.into_iter().zip(support).map(|(worth, support)| of_hour(worth) + support).collect();
-        Commitment { prices, ..found }
-    }
-
-    /// Commitments, the longest first, and how far up each reaches.
-    pub(super) fn committed(&self, owned: Option<&OwnedBase>) -> (Vec<&'a Committed>, Vec<Vec<u64>>) {
-        let mut entered: Vec<&Committed> = self.place.committed.iter().collect();
-        entered.sort_by_key(|it| std::cmp::Reverse(it.months));
-        let commitments: Vec<Commitment> = entered.iter().map(|it| self.worth_of_commitment(it)).collect();
-        let levels = if self.has_overflow() {
-            self.levels(owned, &commitments, &self.worth)
-        } else {
-            self.levels(owned, &commitments, &self.without_rest(&commitments))
-        };
-        (entered, levels)
+    /// How far up each commitment reaches, the longest first.
+    pub(super) fn levels_above(&self, owned: Option<&OwnedBase>) -> Vec<Vec<u64>> {
+        let overflow = if self.has_overflow() { &self.worth } else { &self.without_rest() };
+        self.levels(owned, overflow)
     }
 
     /// What comes after commitments where nothing serves the rest: the thousandth part of a GPU-hour that is missing costs
     /// more than a machine under all of them for all months, so that they are as large as they have to be, and what serves
     /// it is what costs least.
-    fn without_rest(&self, commitments: &[Commitment]) -> Overflow {
-        let all: Decimal = commitments.iter().flat_map(|it| &it.prices).copied().sum();
+    fn without_rest(&self) -> Overflow {
+        let all: Decimal = self.commitments.iter().flat_map(|it| &it.prices).copied().sum();
         let parts = Decimal::from(i64::try_from(self.step()).unwrap_or(i64::MAX));
         let price = parts.multiply(all).times(HOURS_PER_MONTH).round(0) + one();
         Overflow { burst: vec![price; self.months() as usize], ..self.worth.clone() }
     }
 
-    fn levels(
-        &self,
-        owned: Option<&OwnedBase>,
-        commitments: &[Commitment],
-        overflow: &Overflow,
-    ) -> Vec<Vec<u64>> {
+    fn levels(&self, owned: Option<&OwnedBase>, overflow: &Overflow) -> Vec<Vec<u64>> {
         let stack = |commitments| Stack { ladder: &self.ladder, commitments, overflow, step: self.step() };
         let Some(owned) = owned else {
-            return stack(commitments).levels();
+            return stack(&self.commitments).levels();
         };
         // What is owned lies below all of them, for nothing more than it costs already.
         let whole = Commitment {
@@ -285,7 +270,7 @@ impl<'a> Asked<'a> {
             term: self.months(),
             size: Size::Fixed(owned.level),
         };
-        let all: Vec<Commitment> = std::iter::once(whole).chain(commitments.iter().cloned()).collect();
+        let all: Vec<Commitment> = std::iter::once(whole).chain(self.commitments.iter().cloned()).collect();
         let mut levels = stack(&all).levels();
         levels.remove(0);
         levels
@@ -310,7 +295,7 @@ impl<'a> Asked<'a> {
             cost,
             more: cost - taken,
         };
-        match (owned, &self.place.committed[..]) {
+        match (owned, &self.commitments[..]) {
             (Some(owned), []) => {
                 let taken = owned.with_the_rest(self);
                 levels
@@ -322,9 +307,8 @@ impl<'a> Asked<'a> {
                     .collect()
             }
             (None, [only]) => {
-                let prices = self.worth_of_commitment(only).prices;
                 let of = |levels: &[u64]| {
-                    let months = (0..).zip(levels).zip(&prices).map(|((month, level), price)| {
+                    let months = (0..).zip(levels).zip(&only.prices).map(|((month, level), price)| {
                         let base = in_gpus((*level).into()).multiply(*price).times(HOURS_PER_MONTH);
                         base + self.worth.cost(&self.ladder, month..month + 1, *level)
                     });
@@ -372,6 +356,23 @@ fn spot(entered: &Spot, months: u32) -> Vec<Decimal> {
 /// Prices of the supplier with support, which is a share of them: what a base is chosen by.
 fn with_support(place: &Place, prices: &[Decimal]) -> Vec<Decimal> {
     prices.iter().map(|price| *price + price.multiply(place.support)).collect()
+}
+
+/// A commitment at what an hour of each month is worth at the start, with support, which is a share of its price.
+fn worth_of_commitment(
+    entered: &Committed,
+    place: &Place,
+    months: u32,
+    worth_of_one: &[Decimal],
+) -> Commitment {
+    let found = commitment(entered, months);
+    let support: Vec<Decimal> = found.prices.iter().map(|price| price.multiply(place.support)).collect();
+    let support = at_its_end(&support, worth_of_one);
+    // What is paid in advance is worth what it is when it is paid.
+    let paid = paid_for_one(entered, months).worth(worth_of_one);
+    let of_hour = |worth| quotient(worth, HOURS_PER_MONTH.into()).unwrap_or_default();
+    let prices = paid.into_iter().zip(support).map(|(worth, support)| of_hour(worth) + support).collect();
+    Commitment { prices, ..found }
 }
 
 /// Prices of what is paid during each month, at what they are worth at the start.
