@@ -11,6 +11,7 @@ mod import;
 mod pages;
 mod process;
 mod rules;
+mod running;
 mod scenario;
 mod start;
 mod table;

@@ -10,11 +10,13 @@ use super::Sizes;
 use super::browser::Browser;
 use super::process::{Server, folder, generate, gpuledger, import};
 use super::rules::{self, Rules};
+use super::running::{self, Running};
 use super::table::{Figure, Measured};
 
 const MONTH: &str = "2026-09";
 /// What is imported meanwhile: publishing it leaves the pages of [`MONTH`] warm.
 const OTHER_MONTH: &str = "2026-03";
+const RUNNING_MONTH: &str = "2026-10";
 const READERS: usize = 4;
 const GROUPINGS: [&str; 12] = [
     "provider",
@@ -42,6 +44,7 @@ struct Read {
     pages: usize,
     peak_mib: f64,
     rules: Rules,
+    running: Running,
 }
 
 pub fn measure(sizes: &Sizes) -> Vec<Figure> {
@@ -90,6 +93,12 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
             String::new(),
             Some((50.0, "ms")),
         ),
+        page(
+            format!("slowest cold page of a running month after {many} charges"),
+            large.running.slowest / 1000.0,
+            format!("the first, which allocates it: {:.2} s", large.running.first / 1000.0),
+            None,
+        ),
         page(format!("slowest cold month page, {many} charges"), large.cold / 1000.0, String::new(), None),
         page(format!("slowest cold month page, {few} charges"), small.cold / 1000.0, String::new(), None),
     ]
@@ -118,7 +127,13 @@ fn read(sizes: &Sizes, rows: u64) -> Read {
     times.sort_unstable_by(f64::total_cmp);
     let warm = times[(times.len() * 99).div_ceil(100) - 1];
     let rules = rules::measure(&mut browser, MONTH);
-    Read { cold, warm, pages: times.len(), peak_mib, rules }
+
+    let (whole, cut) = (folder.path().join("whole.csv"), folder.path().join("running.csv"));
+    generate(&whole, sizes.import, RUNNING_MONTH, &["--experiments", "400"]);
+    running::cut(&whole, RUNNING_MONTH, &cut);
+    import(&server.data_dir, &cut, &[]);
+    let running = running::measure(&mut browser, RUNNING_MONTH);
+    Read { cold, warm, pages: times.len(), peak_mib, rules, running }
 }
 
 fn sign_in(server: &Server) -> Browser {

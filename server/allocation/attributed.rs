@@ -23,9 +23,14 @@ const AMOUNTS: &str = "charges, billed_cost, effective_cost, list_cost, contract
 /// Who is charged with what is attributed.
 const CHARGED: &str = "team, cost_centre, pool, pool_part";
 
+/// What was bought, beside who is charged with it: an item.
+const BOUGHT: &str = "currency, category, pricing, provider, billing_account, sub_account, service, region, accelerator, \
+                      instance_type, meter, sku, unit, commitment_discount_id, is_unused_commitment";
+
 /// A table of sums: by whom, and by what of a charge.
 struct Grain {
     table: &'static str,
+    /// What a key leads to under a mapping: its attribution, or its item.
     owner: &'static str,
     group: &'static str,
     /// What is summed beside [`AMOUNTS`].
@@ -46,15 +51,20 @@ const DAYS: Grain = Grain {
     group: "currency, scope_id, category, service, day, is_whole_period, is_accelerated, is_owned, is_unused",
     quantity: None,
 };
-const ITEMS: Grain = Grain {
-    table: "charged_items",
-    owner: CHARGED,
-    group: "currency, is_credit, category, pricing, provider, billing_account, sub_account, service, region, accelerator, \
-            instance_type, meter, sku, unit, commitment_discount_id, is_unused_commitment",
+const ITEMS: Grain =
+    Grain { table: "item_costs", owner: "item_id", group: "is_credit", quantity: Some("metered_quantity") };
+/// What a running month is compared with is read from these, whatever it is asked by.
+const ITEM_DAYS: Grain = Grain {
+    table: "item_days",
+    owner: "item_id",
+    group: "scope_id, is_credit, day, is_whole_period",
     quantity: Some("metered_quantity"),
 };
 /// Made from [`DAYS`]: most charts ask no more than who is charged with a day.
 const CHARGED_DAYS: Grain = Grain { table: "charged_days", owner: CHARGED, ..DAYS };
+
+/// Those that are made from rollups; each month of a part has all.
+const GRAINS: [Grain; 4] = [COSTS, DAYS, ITEMS, ITEM_DAYS];
 
 /// Sums that exist, of what counts as well, under another mapping.
 struct Others {
@@ -123,7 +133,7 @@ pub(super) async fn attribute_costs(
     .await?;
     tx.commit().await?;
     if rows >= MANY {
-        sqlx::query("analyze attributed_costs, attributed_days, charged_days, charged_items")
+        sqlx::query("analyze attributed_costs, attributed_days, charged_days, items, item_costs, item_days")
             .execute(db)
             .await?;
     }
@@ -156,18 +166,16 @@ struct Part<'a> {
 impl Part<'_> {
     /// Everything of every key. Answers how many rows that made.
     async fn add_whole(&self, db: &mut PgConnection) -> sqlx::Result<u64> {
-        let (set_id, mut rows) = (self.set_id, 0);
-        for grain in [COSTS, DAYS, ITEMS] {
-            let mut query = self.insert(&grain);
-            self.push_rows(&mut query, &grain);
-            query.push(format!(
-                ") c join key_attributions ka on ka.charge_key_id = c.charge_key_id and ka.set_id = '{set_id}'"
-            ));
-            grain.push_group(&mut query);
-            rows += query.build().execute(&mut *db).await?.rows_affected();
-        }
-        self.add_charged_days(db).await?;
-        Ok(rows)
+        self.lead_keys(
+            &mut *db,
+            &format!(
+                "select charge_key_id, attribution_id from key_attributions \
+                 where set_id = '{}' and charge_key_id in (select charge_key_id from keyed_costs where basis_id = '{}')",
+                self.set_id, self.basis_id
+            ),
+        )
+        .await?;
+        self.add_led(db, "").await
     }
 
     /// Looks for the keys that another mapping attributes otherwise, and answers whether they are few.
@@ -198,44 +206,71 @@ impl Part<'_> {
         db: &mut PgConnection,
         mut others: Others,
     ) -> sqlx::Result<(Vec<Uuid>, u64)> {
-        let mut rows = 0;
-        for grain in [COSTS, DAYS, ITEMS] {
-            let mut query = QueryBuilder::new(format!(
-                "with moved as (select before_id, after_id, {}, {} from (",
-                grain.group,
-                grain.sums()
-            ));
-            self.push_rows(&mut query, &grain);
-            let (group, amounts) = (grain.group, grain.amounts());
-            let minus = amounts.replace(", ", ", -");
-            query.push(format!(
-                ") c join moved_keys using (charge_key_id) group by before_id, after_id, {group}) {} \
-                 select after_id as attribution_id, {group}, {amounts} from moved \
-                 union all select before_id, {group}, -{minus} from moved) ka",
-                self.insert(&grain).sql().as_str(),
-            ));
-            grain.push_group(&mut query);
-            rows += query.build().execute(&mut *db).await?.rows_affected();
-        }
+        self.lead_keys(
+            &mut *db,
+            "select charge_key_id, after_id as attribution_id, 1 as sign from moved_keys \
+             union all select charge_key_id, before_id, -1 from moved_keys",
+        )
+        .await?;
+        let rows = self.add_led(&mut *db, " * ka.sign").await?;
         others.parts.push(self.id);
         if others.parts.len() < PARTS {
-            self.add_charged_days(db).await?;
             return Ok((others.parts, rows));
         }
         let merged = Self { id: new_part(&mut *db).await?, ..*self };
         let rows = merged.add_sum(&mut *db, &others.parts).await?;
-        for Grain { table, .. } in [COSTS, DAYS, ITEMS] {
+        for Grain { table, .. } in GRAINS.into_iter().chain([CHARGED_DAYS]) {
             let unneeded = format!("delete from {table} where part_id = '{}'", self.id);
             sqlx::query(AssertSqlSafe(unneeded)).execute(&mut *db).await?;
         }
         Ok((vec![merged.id], rows))
     }
 
+    /// What keys lead to, in a table for this transaction: their attributions as they are selected, and the items that
+    /// follow from these. Items that nobody has had before are kept; they are few, and stay.
+    async fn lead_keys(&self, db: &mut PgConnection, keys: &str) -> sqlx::Result<()> {
+        let item = format!("convert_to(row({CHARGED}, {BOUGHT})::text, 'UTF8')");
+        for statement in [
+            format!(
+                "create temporary table led_keys on commit drop as \
+                 select ka.*, encode(substring(sha256({item}) for 16), 'hex')::uuid as item_id \
+                 from ({keys}) ka join charge_keys k using (charge_key_id) join attributions a using (attribution_id)"
+            ),
+            "analyze led_keys".to_owned(),
+            format!(
+                "insert into items (item_id, {CHARGED}, {BOUGHT}) \
+                 select item_id, {CHARGED}, {BOUGHT} \
+                 from (select distinct on (item_id) * from led_keys order by item_id) ka \
+                 join charge_keys k using (charge_key_id) join attributions a using (attribution_id) \
+                 order by item_id \
+                 on conflict do nothing"
+            ),
+        ] {
+            sqlx::query(AssertSqlSafe(statement)).execute(&mut *db).await?;
+        }
+        Ok(())
+    }
+
+    /// What the keys of [`Self::lead_keys`] cost, each amount `times` what is said of its key. Answers how many rows that made.
+    async fn add_led(&self, db: &mut PgConnection, times: &str) -> sqlx::Result<u64> {
+        let mut rows = 0;
+        for grain in GRAINS {
+            let mut query = self.insert(&grain, times);
+            self.push_rows(&mut query, &grain);
+            query.push(") c join led_keys ka using (charge_key_id)");
+            grain.push_group(&mut query);
+            rows += query.build().execute(&mut *db).await?.rows_affected();
+        }
+        self.add_charged_days(&mut *db).await?;
+        sqlx::query("drop table led_keys").execute(db).await?;
+        Ok(rows)
+    }
+
     /// What parts come to together.
     async fn add_sum(&self, db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<u64> {
         let mut rows = 0;
-        for grain in [COSTS, DAYS, ITEMS] {
-            let mut query = self.insert(&grain);
+        for grain in GRAINS {
+            let mut query = self.insert(&grain, "");
             query.push(format!("select * from {} where part_id = any(", grain.table));
             query.push_bind(parts.to_vec());
             // Without charges there is no amount left either.
@@ -248,7 +283,7 @@ impl Part<'_> {
 
     /// What the days of this part come to by who is charged with them.
     async fn add_charged_days(&self, db: &mut PgConnection) -> sqlx::Result<()> {
-        let mut query = self.insert(&CHARGED_DAYS);
+        let mut query = self.insert(&CHARGED_DAYS, "");
         query.push(format!("select * from {} where part_id = '{}') ka", DAYS.table, self.id));
         CHARGED_DAYS.push_group(&mut query);
         query.build().execute(db).await?;
@@ -256,7 +291,7 @@ impl Part<'_> {
     }
 
     /// `insert … select … from (`.
-    fn insert(&self, grain: &Grain) -> QueryBuilder<Postgres> {
+    fn insert(&self, grain: &Grain, times: &str) -> QueryBuilder<Postgres> {
         let Grain { table, owner, group, .. } = grain;
         QueryBuilder::new(format!(
             "insert into {table} (part_id, billing_month, {owner}, {group}, {}) \
@@ -264,7 +299,7 @@ impl Part<'_> {
             grain.amounts(),
             self.id,
             self.month.first_day(),
-            grain.sums(),
+            grain.sums(times),
         ))
     }
 
@@ -273,7 +308,7 @@ impl Part<'_> {
         let of_key = format!(
             "{IS_ACCELERATED} as is_accelerated, k.pricing = 'Owned' as is_owned, {IS_UNUSED_COMMITMENT} as is_unused"
         );
-        if grain.table != DAYS.table {
+        if !grain.is_by_day() {
             query.push(format!(
                 "select k.*, {of_key}, least(k.billed_cost, k.effective_cost) < 0 as is_credit \
                  from keyed_costs k where k.basis_id = '{}'",
@@ -281,10 +316,17 @@ impl Part<'_> {
             ));
             return;
         }
+        query.push("select c.*, ");
+        if grain.table == DAYS.table {
+            query.push(format!(
+                "k.currency, case when c.is_whole_period then k.category else '' end as category, \
+                 case when c.is_whole_period then k.service else '' end as service, {of_key}"
+            ));
+        } else {
+            query.push("least(c.billed_cost, c.effective_cost) < 0 as is_credit");
+        }
         query.push(format!(
-            "select c.*, k.currency, case when c.is_whole_period then k.category else '' end as category, \
-             case when c.is_whole_period then k.service else '' end as service, {of_key}, \
-             coalesce(c.metered_quantity * (k.unit_seconds * k.accelerator_parts), 0) as part_seconds \
+            ", coalesce(c.metered_quantity * (k.unit_seconds * k.accelerator_parts), 0) as part_seconds \
              from daily_costs c join charge_keys k on k.charge_key_id = c.charge_key_id \
              where c.billing_month = '{}'",
             self.month.first_day()
@@ -294,13 +336,18 @@ impl Part<'_> {
 }
 
 impl Grain {
+    fn is_by_day(&self) -> bool {
+        self.group.split(", ").any(|column| column == "day")
+    }
+
     fn amounts(&self) -> String {
         self.quantity.map_or_else(|| AMOUNTS.to_owned(), |quantity| format!("{AMOUNTS}, {quantity}"))
     }
 
-    fn sums(&self) -> String {
+    fn sums(&self, times: &str) -> String {
+        let amounts = self.amounts();
         let sums: Vec<_> =
-            self.amounts().split(", ").map(|amount| format!("sum({amount}) as {amount}")).collect();
+            amounts.split(", ").map(|amount| format!("sum({amount}{times}) as {amount}")).collect();
         sums.join(", ")
     }
 

@@ -119,6 +119,8 @@ pub async fn forget(db: &mut PgConnection) -> sqlx::Result<()> {
         "delete from attributed_days d where not exists (select from attributed_parts p where p.part_id = d.part_id)",
         "delete from charged_days d where not exists (select from attributed_parts p where p.part_id = d.part_id)",
         "delete from charged_items i where not exists (select from attributed_parts p where p.part_id = i.part_id)",
+        "delete from item_costs i where not exists (select from attributed_parts p where p.part_id = i.part_id)",
+        "delete from item_days i where not exists (select from attributed_parts p where p.part_id = i.part_id)",
         "delete from pool_divisions where used_at < now() - interval '30 days'",
     ] {
         sqlx::query(removal).execute(&mut *db).await?;

@@ -12,7 +12,7 @@ use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
 /// Counted up when the sums, or those by owner, are made differently.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// What a row says of its key.
 const OF_KEY: &str = "currency, category, pricing, provider, billing_account, sub_account, service, region, accelerator, \

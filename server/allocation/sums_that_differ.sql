@@ -39,8 +39,9 @@ keys as (
 ),
 days as (
     select currency, scope_id, case when is_whole_period then category else '' end as category,
-        case when is_whole_period then service else '' end as service, attribution_id, charged,
-        is_accelerated, is_owned, is_unused, day, is_whole_period, charges,
+        case when is_whole_period then service else '' end as service, attribution_id, charged, item,
+        is_accelerated, is_owned, is_unused, least(billed_cost, effective_cost) < 0 as is_credit, day, is_whole_period,
+        charges, metered_quantity as quantity,
         billed_cost as billed, effective_cost as effective, list_cost as list, contracted_cost as contracted,
         coalesce(metered_quantity * parts, 0) as part_seconds
     from daily_costs
@@ -100,7 +101,25 @@ sides (kind, what, sign, charges, billed, effective, list, contracted, part_seco
             )
         )::text,
         -1, charges, billed_cost, effective_cost, list_cost, contracted_cost, part_seconds, metered_quantity
-    from charged_items
+    from item_costs
+    join items using (item_id)
+    where part_id = any($4)
+    union all
+    select 'who is charged, by item and day', row (currency, scope_id, charged, is_credit, item, day, is_whole_period)::text,
+        1, charges, billed, effective, list, contracted, part_seconds, quantity
+    from days
+    union all
+    select 'who is charged, by item and day',
+        row (
+            currency, scope_id, row (team, cost_centre, pool, pool_part), is_credit,
+            row (
+                category, pricing, provider, billing_account, sub_account, service, region, accelerator, instance_type,
+                meter, sku, unit, commitment_discount_id, is_unused_commitment
+            ), day, is_whole_period
+        )::text,
+        -1, charges, billed_cost, effective_cost, list_cost, contracted_cost, part_seconds, metered_quantity
+    from item_days
+    join items using (item_id)
     where part_id = any($4)
 ),
 sums as (

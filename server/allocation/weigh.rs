@@ -81,7 +81,8 @@ async fn spent(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<Vec<Spent>
     let rows = sqlx::query!(
         r#"select team, pool, pool_part, currency, sum(effective_cost) as "cost!: Decimal",
                sum(charges)::bigint as "charges!"
-           from charged_items
+           from item_costs
+           join items using (item_id)
            where part_id = any($1)
            group by 1, 2, 3, 4
            having sum(charges) <> 0"#,
@@ -114,7 +115,8 @@ async fn time(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<BTreeMap<Re
     let rows = sqlx::query!(
         r#"select team, pool, billing_account, sub_account, pricing = 'Owned' as "is_owned!",
                sum(part_seconds) as "part_seconds!: Decimal"
-           from charged_items
+           from item_costs
+           join items using (item_id)
            where part_id = any($1) and (team <> '' or pool <> '')
            group by 1, 2, 3, 4, 5
            having sum(part_seconds) <> 0"#,
@@ -147,10 +149,11 @@ struct Used {
 /// Asked only where a pool is divided by it.
 async fn used(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<Vec<Used>> {
     let rows = sqlx::query!(
-        r#"select c.team, c.commitment_discount_id, c.billing_account, c.currency,
+        r#"select i.team, i.commitment_discount_id, i.billing_account, i.currency,
                sum(c.effective_cost) as "cost!: Decimal"
-           from charged_items c
-           where c.part_id = any($1) and c.category = 'Usage' and c.team <> ''
+           from item_costs c
+           join items i using (item_id)
+           where c.part_id = any($1) and i.category = 'Usage' and i.team <> ''
            group by 1, 2, 3, 4
            having sum(c.charges) <> 0"#,
         parts,

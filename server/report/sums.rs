@@ -317,7 +317,6 @@ pub(super) async fn items_source_of<'a>(
     basis: &Basis,
 ) -> sqlx::Result<Source> {
     let is_of_items = |dimension: &Grouping| match dimension {
-        Grouping::Day => false,
         Grouping::Provider
         | Grouping::Account
         | Grouping::Service
@@ -331,7 +330,8 @@ pub(super) async fn items_source_of<'a>(
         other => is_of_charged(other),
     };
     if basis.allocation.is_needed() && dimensions.clone().all(is_of_items) {
-        return Ok(Source::ChargedItems);
+        let by_day = dimensions.clone().any(|dimension| *dimension == Grouping::Day);
+        return Ok(if by_day { Source::ItemDays } else { Source::Items });
     }
     keys_source_of(db, dimensions, basis).await
 }

@@ -232,13 +232,16 @@ async fn sums_that_pages_read_and_that_are_wrong_are_found(db: PgPool) {
         ("attributed_days", ["is_owned = not is_owned"; 2], "owner, by day"),
         ("charged_days", ["is_accelerated = not is_accelerated"; 2], "who is charged, by day"),
         ("charged_days", ["is_owned = not is_owned"; 2], "who is charged, by day"),
-        ("charged_items", ["charges = charges + 1", "charges = charges - 1"], "who is charged, by item"),
-        ("charged_items", ["is_credit = not is_credit"; 2], "who is charged, by item"),
+        ("item_costs", ["charges = charges + 1", "charges = charges - 1"], "who is charged, by item"),
+        ("item_costs", ["is_credit = not is_credit"; 2], "who is charged, by item"),
         (
-            "charged_items",
+            "item_costs",
             ["metered_quantity = metered_quantity + 1", "metered_quantity = metered_quantity - 1"],
             "who is charged, by item",
         ),
+        ("item_days", ["day = day + 1", "day = day - 1"], "who is charged, by item and day"),
+        ("item_days", ["is_credit = not is_credit"; 2], "who is charged, by item and day"),
+        ("item_days", ["scope_id = -scope_id"; 2], "who is charged, by item and day"),
     ] {
         let set = |what: &str| AssertSqlSafe(format!("update {sums} set {what} where effective_cost > 20"));
         sqlx::query(set(changes[0])).execute(&mut *db).await.unwrap();
@@ -276,7 +279,7 @@ async fn what_nobody_used_for_a_month_is_forgotten_and_made_again(db: PgPool) {
     let sets: i64 =
         sqlx::query_scalar("select count(*) from attribution_sets").fetch_one(&mut *db).await.unwrap();
     assert_eq!(sets, 1);
-    for table in ["attributed_costs", "attributed_days", "charged_days", "charged_items"] {
+    for table in ["attributed_costs", "attributed_days", "charged_days", "item_costs", "item_days"] {
         let of_nobody = format!(
             "select count(*) from {table} where part_id not in (select part_id from attributed_parts)"
         );

@@ -86,6 +86,11 @@ async fn a_month_that_goes_on_is_compared_with_the_same_days_on_every_page(db: P
         "/spend/2026-11.json?by=account",
         "/spend/2026-11.json?by=team",
         "/spend/2026-11.json?by=experiment&then=team",
+        "/spend/2026-11.json?by=provider&then=service",
+        "/spend/2026-11.json?by=sku&then=region",
+        "/spend/2026-11.json?by=category",
+        "/spend/2026-11.json?by=service&then=experiment",
+        "/spend/2026-11.json?provider=NeoCloud",
         "/spend/2026-11.json?by=resource",
         "/chargeback/2026-11.json",
         "/teams/research/2026-11.json",
@@ -298,6 +303,9 @@ async fn comparison_by_owner_of_an_unfinished_month_reads_sums_by_owner(db: PgPo
     let addresses = [
         "/spend/2026-11.json?by=team",
         "/spend/2026-11.json?by=experiment&then=team",
+        "/spend/2026-11.json?by=team&then=service",
+        "/spend/2026-11.json?by=sku&team=research",
+        "/variance/2026-11.json?team=research",
         "/spend/2026-11.json?by=cost-centre",
     ];
     let mut before = Vec::new();

@@ -26,7 +26,9 @@ pub enum Source {
     /// By day and owner.
     AttributedDays,
     /// By month, who is charged and what was bought, however many machines that are.
-    ChargedItems,
+    Items,
+    /// The same by day.
+    ItemDays,
     /// By month and key, for months that were allocated: each key once, with what it says.
     Keyed,
     Months,
@@ -60,7 +62,8 @@ impl Source {
             Self::Attributed => "attributed_costs",
             Self::ChargedDays => "charged_days",
             Self::AttributedDays => "attributed_days",
-            Self::ChargedItems => "charged_items",
+            Self::Items => "item_costs",
+            Self::ItemDays => "item_days",
             Self::Keyed => "keyed_costs",
             Self::Months => "monthly_costs",
             Self::Days => "daily_costs",
@@ -70,12 +73,18 @@ impl Source {
 
     /// Whether its rows are of owners and know no keys.
     fn is_of_owners(self) -> bool {
-        matches!(self, Self::Attributed | Self::ChargedDays | Self::AttributedDays | Self::ChargedItems)
+        matches!(
+            self,
+            Self::Attributed | Self::ChargedDays | Self::AttributedDays | Self::Items | Self::ItemDays
+        )
     }
 
     /// Where the currency of a row stands.
     fn currency(self) -> &'static str {
-        if self.is_of_owners() { "c.currency" } else { "k.currency" }
+        match self {
+            Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.currency",
+            _ => "k.currency",
+        }
     }
 
     /// Accelerator time of a row in part-seconds: an exact whole, divided once at display.
@@ -84,7 +93,8 @@ impl Source {
             Self::Attributed
             | Self::ChargedDays
             | Self::AttributedDays
-            | Self::ChargedItems
+            | Self::Items
+            | Self::ItemDays
             | Self::Keyed => "c.part_seconds",
             Self::Months | Self::Days => "c.metered_quantity * (k.unit_seconds * k.accelerator_parts)",
             Self::Charges => {
@@ -115,7 +125,7 @@ impl Source {
     /// Whether a row is of a key that comes to less than nothing.
     pub fn is_credit(self) -> &'static str {
         match self {
-            Self::Attributed | Self::ChargedItems => "c.is_credit",
+            Self::Attributed | Self::Items | Self::ItemDays => "c.is_credit",
             _ => "least(c.billed_cost, c.effective_cost) < 0",
         }
     }
@@ -176,8 +186,10 @@ pub fn push_from(query: &mut QueryBuilder<Postgres>, source: Source, allocation:
         query.push(match source {
             // Here each row says itself who is charged.
             Source::ChargedDays => " cross join lateral (select c.*) a",
-            // And what a key would say.
-            Source::ChargedItems => " cross join lateral (select c.*) a cross join lateral (select c.*) k",
+            // Or its item does, and what a key would say.
+            Source::Items | Source::ItemDays => {
+                " join items k on k.item_id = c.item_id cross join lateral (select k.*) a"
+            }
             _ => " join attributions a on a.attribution_id = c.attribution_id",
         });
         return;
@@ -235,7 +247,11 @@ pub fn push_where(
     let asked = allocation.months.iter().filter(|month| first <= month.month && month.month <= last);
     // What a month was summed to is of what counts in it.
     match source {
-        Source::Attributed | Source::ChargedDays | Source::AttributedDays | Source::ChargedItems => {
+        Source::Attributed
+        | Source::ChargedDays
+        | Source::AttributedDays
+        | Source::Items
+        | Source::ItemDays => {
             let parts = any_of(asked.flat_map(|month| month.parts.iter()));
             query.push(format!(" where c.part_id = {parts}"));
         }
