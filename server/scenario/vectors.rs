@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::arithmetic::{HOURS_PER_MONTH, count, decimal, product};
-use super::check::{self, Finding, Refused};
+use super::check::{self, Refused};
 use super::figure::{Figure, Unit, figure, term};
 use crate::money::Decimal;
 
@@ -76,7 +76,6 @@ pub struct VectorsCost {
     pub per_month: Figure,
     /// Money a month that the service costs more, or less where negative. None without one.
     pub saved: Option<Figure>,
-    pub warnings: Vec<Finding>,
 }
 
 impl Numbers {
@@ -97,7 +96,8 @@ impl Vectors {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn cost(&self) -> Result<VectorsCost, Refused> {
-        let warnings = check::vectors(self).warnings_or_refused()?;
+        // Prices that are odd are told where it is known what a dollar is worth.
+        check::vectors(self).warnings_or_refused()?;
         let number = |name, value| term(name, value, Unit::Number);
         let vectors = Decimal::from(self.vectors as i64);
         let size = product(&[count(self.dimensions), self.numbers.bytes()]);
@@ -146,7 +146,6 @@ impl Vectors {
                     ],
                 )
             }),
-            warnings,
         })
     }
 }
@@ -187,8 +186,6 @@ mod tests {
         ] {
             assert_eq!(it.cost().unwrap_err().0[0].field, field);
         }
-        let dear = Vectors { price: decimal(5, 0), ..Vectors::default() };
-        assert_eq!(dear.cost().unwrap().warnings[0].field, "price");
     }
 
     proptest! {

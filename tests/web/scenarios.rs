@@ -710,14 +710,14 @@ on_demand = { price = 3 }
     let heads = html::texts(&page.body, "#mix table tbody th");
     assert!(heads.iter().any(|it| it == "Reserved training, AWS"), "{heads:?}");
     assert!(heads.iter().any(|it| it == "Reserved serving, AWS"), "{heads:?}");
-    let told = html::text(&page.body, "#mix");
-    assert!(told.contains("Reserved, training, AWS. No base pays for itself here"), "{told}");
-    assert!(!told.contains("Reserved, serving, AWS. No base pays"), "{told}");
+    let told = html::text(&page.body, "#options");
+    assert!(told.contains("Reserved, training, AWS: buying or reserving none costs least"), "{told}");
+    assert!(!told.contains("Reserved, serving, AWS: buying or reserving none"), "{told}");
     // Where somebody entered that there is none, it may well pay.
     let none = format!("{}?set=/option/0/place/1/committed/0/gpus=0", loaded.location());
-    let told = html::text(&finance.get(&none).await.body, "#mix");
-    assert!(told.contains("Reserved, training, AWS. No base pays"), "{told}");
-    assert!(!told.contains("Reserved, serving, AWS. No base pays"), "{told}");
+    let told = html::text(&finance.get(&none).await.body, "#options");
+    assert!(told.contains("Reserved, training, AWS: buying or reserving none"), "{told}");
+    assert!(!told.contains("Reserved, serving, AWS: buying or reserving none"), "{told}");
     let table = finance.get(&format!("{}.csv", loaded.location())).await;
     assert!(table.body.contains("\nReserved,AWS,serving,Committed for 12 months,"), "{}", table.body);
     assert!(table.body.contains("\nReserved,AWS,training,On demand,"), "{}", table.body);
@@ -737,6 +737,13 @@ async fn a_template_in_another_currency_is_converted_at_a_dated_rate_or_asks_for
 
     let typed = finance.get(&format!("{asked}&set=/dollar/worth=150&set=/dollar/date=2026-10-31")).await;
     assert!(html::text(&typed.body, ".answer").contains(" JPY over 36 months"), "{}", typed.body);
+    // 15 yen for a kWh are what 0.10 dollars are.
+    assert!(!typed.body.contains("are common"), "{}", html::text(&typed.body, "#verdict"));
+    // And 1,600 rupiah.
+    let rupiah = "?set=/currency=IDR&set=/dollar/worth=16500&set=/dollar/date=2026-10-31";
+    let page = finance.get(&format!("/scenarios/templates/ten-nodes{rupiah}")).await;
+    assert!(html::text(&page.body, ".answer").contains(" IDR over 36 months"), "{}", page.body);
+    assert!(!page.body.contains("are common"), "{}", html::text(&page.body, "#verdict"));
     assert_eq!(html::attributes(&typed.body, NODE, "value"), ["56250000"]);
 
     // An exchange rate of the organization is taken, with its month and source.

@@ -29,6 +29,7 @@ use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::scenario::arithmetic::{product, quotient};
 use crate::scenario::check::{self, Refused};
+use crate::scenario::comparison::SHIPPED;
 use crate::scenario::owning::{Component, Hours, Link, Term, Unit};
 use crate::scenario::{Finding, Severity, YearlyCost};
 
@@ -72,6 +73,14 @@ pub fn economics(
         Ok(warnings) => warnings,
         Err(refused) => return Some(Err(refused)),
     };
+    let dollar = if currency.as_str() == SHIPPED {
+        Some(1.into())
+    } else {
+        rates.get(&Currency::exactly(SHIPPED)).copied()
+    };
+    if let Some(dollar) = dollar {
+        warnings.extend(check::owning_prices(&likeness, dollar).iter().cloned());
+    }
     if here.tariff().is_none() && !here.has_energy_included() {
         warnings.push(Finding {
             severity: Severity::Warning,

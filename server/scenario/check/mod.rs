@@ -18,6 +18,7 @@ mod slices;
 mod spot;
 mod transfer;
 mod twice;
+mod usual;
 mod vectors;
 mod work_unit;
 
@@ -43,6 +44,7 @@ pub use slices::{layout, turns};
 pub use spot::spot;
 pub(in crate::scenario) use transfer::MOST_GIGABYTES;
 pub use transfer::transfer;
+pub use usual::{owning_prices, transfer_prices, vectors_prices};
 pub use vectors::vectors;
 pub use work_unit::{offers, performances};
 

@@ -179,11 +179,8 @@ fn power(owning: &Owning, found: &mut Findings) {
             "a room that draws more than twice what its machines do; 1.1 to 1.6 is common",
         );
     }
-    let message = "expected money for a kWh, from 0 to 1,000";
-    if found.between("tariff", owning.tariff, Decimal::ZERO, 1000.into(), message) && owning.tariff > 1.into()
-    {
-        found.warn("tariff", owning.tariff, "0.04 to 0.35 dollars are common; is this in cents?");
-    }
+    let message = "expected money for a kWh, from 0 to a million";
+    found.between("tariff", owning.tariff, Decimal::ZERO, 1_000_000.into(), message);
     found.money("demand_charge", owning.demand_charge);
     let message = "expected 1 to 100 degrees Fahrenheit, mostly 20";
     found.between("air_rise", owning.air_rise, one(), 100.into(), message);
@@ -221,13 +218,8 @@ fn odd_power(owning: &Owning, found: &mut Findings) {
 
 fn housing(owning: &Owning, found: &mut Findings) {
     let Housing::Colocation { price, contracted_kw, .. } = owning.housing else { return };
-    if found.money("housing.price", price) {
-        if price.is_zero() {
-            found.warn("housing.price", price, "colocation costs something; in a room of your own, say so");
-        } else if price > 400.into() {
-            let message = "100 to 400 dollars for a kW and month are common; is this the price of a year?";
-            found.warn("housing.price", price, message);
-        }
+    if found.money("housing.price", price) && price.is_zero() {
+        found.warn("housing.price", price, "colocation costs something; in a room of your own, say so");
     }
     if let Some(contracted) = contracted_kw {
         let most = Decimal::from(10_000_000);

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::prices::hours_for_gpus;
 use super::spot::interruptions;
-use super::{Findings, owning, path, porting, refresh, service, shape, transfer};
+use super::{
+    Findings, owning, owning_prices, path, porting, refresh, service, shape, transfer, transfer_prices,
+};
 use crate::accelerator;
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, decimal, floor, growth, one, product, quotient};
@@ -239,7 +241,11 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
         found.money(&format!("{field}.others.{at}.amount"), other.amount);
     }
     for (at, moved) in place.moved.iter().enumerate() {
-        found.add_all(&format!("{field}.moved.{at}"), &transfer(&moved.transfer()));
+        let transferred = moved.transfer();
+        found.add_all(&format!("{field}.moved.{at}"), &transfer(&transferred));
+        if let Some(dollar) = scenario.of_a_dollar() {
+            found.add_all(&format!("{field}.moved.{at}"), &transfer_prices(&transferred, dollar));
+        }
         if moved.is_in_dollars() && scenario.of_a_dollar().is_none() {
             let message = format!(
                 "its list is in {SHIPPED}: enter what a dollar is worth in {} (dollar.worth), or a price of your own (flat)",
@@ -268,6 +274,9 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     if let Some(owned) = &place.owned {
         found.add_all(&format!("{field}.owned.machines"), &owning(&owned.machines));
+        if let Some(dollar) = scenario.of_a_dollar() {
+            found.add_all(&format!("{field}.owned.machines"), &owning_prices(&owned.machines, dollar));
+        }
         let (price, shipped) = (owned.machines.node_price, Owning::default().node_price);
         if scenario.of_a_dollar().is_none() && price == shipped {
             let message = format!("is the shipped price in {SHIPPED}; is it one in {}?", scenario.currency);

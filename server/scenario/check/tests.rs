@@ -128,12 +128,10 @@ fn what_is_probably_a_mistake_is_a_warning_beside_the_answer() {
         ),
         ("life_years", Owning { life_years: number("36"), ..base() }),
         ("pue", Owning { pue: number("2.1"), ..base() }),
-        ("tariff", Owning { tariff: number("12"), ..base() }),
         ("draw.load_kw", Owning { draw: draw("0.5", "2.3"), ..base() }),
         ("draw.load_kw", Owning { draw: gpu, ..base() }),
         ("rated_kw", Owning { draw: draw("2", "10.3"), ..base() }),
         ("rack_kw", Owning { rack_kw: number("10"), ..base() }),
-        ("housing.price", Owning { housing: colocation("900", None, Energy::Included), ..base() }),
         ("housing.price", Owning { housing: colocation("0", None, Energy::Included), ..base() }),
         (
             "housing.contracted_kw",

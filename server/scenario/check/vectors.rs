@@ -20,9 +20,7 @@ pub fn vectors(it: &Vectors) -> Findings {
     {
         found.refuse("rule.neighbors", neighbors, "expected 1 to 1,000, mostly 16");
     }
-    if found.money("price", it.price) && it.price > 1.into() {
-        found.warn("price", it.price, "0.002 to 0.02 dollars are common; is this for a month?");
-    }
+    found.money("price", it.price);
     if let Some(managed) = it.managed {
         found.money("managed", managed);
     }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use rates::{Rates, Tariff, Tier};
 
 use super::arithmetic::{count, decimal, one, product, quotient};
-use super::check::{self, Finding, Refused};
+use super::check::{self, Refused};
 use super::figure::{Figure, Unit, figure, term};
 use crate::money::Decimal;
 
@@ -96,7 +96,6 @@ pub struct TransferCost {
     pub per_gigabyte: Figure,
     /// What it takes at the line's rate.
     pub time: Figure,
-    pub warnings: Vec<Finding>,
 }
 
 impl Transfer {
@@ -105,7 +104,8 @@ impl Transfer {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn cost(&self) -> Result<TransferCost, Refused> {
-        let warnings = check::transfer(self).warnings_or_refused()?;
+        // Prices that are odd are told where it is known what a dollar is worth.
+        check::transfer(self).warnings_or_refused()?;
         let mut parts = self.tiers();
         parts.extend(self.hops.iter().map(|hop| {
             figure(
@@ -144,7 +144,6 @@ impl Transfer {
                 ],
             ),
             parts,
-            warnings,
         })
     }
 

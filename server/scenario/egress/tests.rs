@@ -91,8 +91,6 @@ fn what_cannot_be_is_refused() {
     ] {
         assert_eq!(it.cost().unwrap_err().0[0].field, field);
     }
-    let terabyte = moved(Rates::Flat { price: 90.into() }, "1").cost().unwrap();
-    assert_eq!(terabyte.warnings[0].field, "rates.price");
 }
 
 #[test]

@@ -96,7 +96,11 @@ struct Sum {
 
 impl Sum {
     fn of(used: &Used, paid: HowPaid) -> Self {
-        let ways = || used.ways.iter().filter(move |it| it.paid == paid);
+        Self::of_ways(used, |it| it.paid == paid)
+    }
+
+    fn of_ways(used: &Used, is_meant: impl Fn(&Way) -> bool) -> Self {
+        let ways = || used.ways.iter().filter(|it| is_meant(it));
         Self { part_seconds: ways().map(Way::part_seconds).sum(), cost: ways().map(|it| it.cost).sum() }
     }
 
@@ -109,6 +113,11 @@ impl Sum {
 /// What an hour of a model came to in one way.
 pub(super) fn own_price(used: &Used, paid: HowPaid) -> Option<Decimal> {
     Sum::of(used, paid).price()
+}
+
+/// The same of one supplier.
+pub(super) fn own_price_of(used: &Used, paid: HowPaid, supplier: &str) -> Option<Decimal> {
+    Sum::of_ways(used, |it| it.paid == paid && it.supplier == supplier).price()
 }
 
 impl Layers {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::layers::{self, own_price, own_rate};
+use super::layers::{self, own_price, own_price_of, own_rate};
 use super::{HowPaid, Measured, Used, option, staying};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, product, quotient};
@@ -88,10 +88,8 @@ pub(super) fn options(
     };
     let reserved = |tier: Tier, months: u32| move |used: &Used| reserved(measured, used, tier, months);
     let elsewhere = |used: &Used| {
-        let is_meant = |it: &Price| !HYPERSCALERS.contains(&it.supplier.as_str());
-        let found = cheapest(measured, used, Tier::OnDemand, is_meant);
-        let (price, rate) = found.ok_or(Refusal::NoPrice)?;
-        Ok(Place { supplier: price.supplier.clone(), on_demand: Some(rate), ..at(used) })
+        let (supplier, rate) = elsewhere(measured, used).ok_or(Refusal::NoPrice)?;
+        Ok(Place { supplier: supplier.to_owned(), on_demand: Some(rate), ..at(used) })
     };
     let own = |used: &Used| {
         let machines = used.machines.as_ref().ok_or(Refusal::NoPrice)?;
@@ -216,6 +214,21 @@ fn on_demand(measured: &Measured, used: &Used) -> Option<OnDemand> {
         .or_else(|| cheapest(measured, used, Tier::OnDemand, of_large))
         .or_else(|| cheapest(measured, used, Tier::OnDemand, |_| true))?;
     Some(OnDemand { supplier: price.supplier.clone(), rate, is_own: false })
+}
+
+/// The specialty cloud that costs least on demand: of those that we paid, by what that came to, and of the others, by the
+/// list.
+fn elsewhere<'a>(measured: &Measured, used: &'a Used) -> Option<(&'a str, Rate)> {
+    let is_meant = |supplier: &str| !HYPERSCALERS.contains(&supplier);
+    let paid = used.ways.iter().filter(|it| is_meant(&it.supplier)).filter_map(|it| {
+        let price = own_price_of(used, HowPaid::OnDemand, &it.supplier)?;
+        Some((it.supplier.as_str(), own_rate(measured, "on demand", price)))
+    });
+    let is_ours =
+        |it: &Price| used.ways.iter().any(|way| way.paid == HowPaid::OnDemand && way.supplier == it.supplier);
+    let others = cheapest(measured, used, Tier::OnDemand, |it| is_meant(&it.supplier) && !is_ours(it));
+    let others = others.map(|(price, rate)| (price.supplier.as_str(), rate));
+    paid.chain(others).min_by_key(|(_, rate)| rate.price)
 }
 
 /// The cheapest of those that are meant, and its rate in the scenario's currency.

@@ -182,6 +182,25 @@ fn the_engine_serves_the_same_hours_at_the_same_cost() {
 }
 
 #[test]
+fn cheapest_specialty_cloud_is_one_of_our_own_where_it_charged_us_less_than_the_list() {
+    let option = |supplier: &str, per_hour: i64| {
+        let cost = (per_hour * 8 * 720).to_string();
+        let ours = Way { supplier: supplier.to_owned(), ..way(HowPaid::OnDemand, &cost, hours(|_| 8000)) };
+        let aws = way(HowPaid::OnDemand, "100", hours(|_| 8000));
+        let made = measured(vec![used(vec![ours, aws])]).scenario().unwrap();
+        let mut options = made.scenario.options.into_iter();
+        let place = options.find(|it| it.name == "The cheapest specialty cloud").unwrap().places.remove(0);
+        (place.supplier, place.on_demand.unwrap().price)
+    };
+    let (listed, price) = option("Somebody", 1000);
+    assert_ne!(listed, "Somebody");
+    assert_eq!(option("Somebody", 1), ("Somebody".to_owned(), 1.into()));
+    // What a supplier charges us is what counts of it, not what it lists; and AWS is no specialty cloud.
+    let (other, more) = option(&listed, 1000);
+    assert!(other != listed && other != "AWS" && more >= price, "{other} at {more}");
+}
+
+#[test]
 fn a_reservation_of_which_nothing_would_be_bought_is_told_and_not_offered() {
     let listed = |tier: Tier, amount: &str| {
         let price = Catalogue::shipped().of(H100).find(|it| it.tier == tier).unwrap().clone();

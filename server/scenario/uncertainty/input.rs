@@ -102,7 +102,34 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
             all.push(Found { input, name: range.name, offer, is_beside_machines, decides_anew });
         }
     });
-    all.into_iter().filter(|it| !it.decides_anew).map(|it| it.input).collect()
+    let mut inputs: Vec<Input> = all.into_iter().filter(|it| !it.decides_anew).map(|it| it.input).collect();
+    say_whose(scenario, &mut inputs);
+    inputs
+}
+
+/// Two inputs of one label (prices of one supplier that differ) are called by the option or the work that they stand in, too,
+/// and within one by their values.
+fn say_whose(scenario: &Scenario, inputs: &mut [Input]) {
+    let whose = |it: &Input| {
+        let mut parts = it.keys.first()?.split('/').skip(1);
+        let (list, at) = (parts.next()?, parts.next()?.parse::<usize>().ok()?);
+        let name = match list {
+            "option" => &scenario.options.get(at)?.name,
+            _ => &scenario.work.get(at)?.name,
+        };
+        Some(name.clone()).filter(|name| !name.is_empty())
+    };
+    let mut add = |more: &dyn Fn(&Input) -> Option<String>| {
+        let labels: Vec<String> = inputs.iter().map(|it| it.label.clone()).collect();
+        for it in inputs.iter_mut() {
+            let is_alone = labels.iter().filter(|label| **label == it.label).count() == 1;
+            if let Some(more) = more(it).filter(|_| !is_alone) {
+                it.label = format!("{} ({more})", it.label);
+            }
+        }
+    };
+    add(&whose);
+    add(&|it| Some(it.value.normalize().to_string()));
 }
 
 impl Input {

@@ -113,6 +113,43 @@ fn what_is_read_in_one_place_is_one_whoever_uses_it() {
 }
 
 #[test]
+fn inputs_of_one_supplier_that_differ_have_names_that_differ() {
+    let text = r#"
+[[work]]
+name = "Training"
+demand = { shape = "flat", gpus = 16, hours_per_day = 24 }
+unserved_cost = 3
+[[work]]
+name = "Serving"
+demand = { shape = "flat", gpus = 8, hours_per_day = 24 }
+unserved_cost = 5
+[[option]]
+name = "East"
+place = [{ supplier = "X", on_demand = { price = 4 } }]
+[[option]]
+name = "West"
+place = [
+    { supplier = "X", serves = ["Training"], on_demand = { price = 3 } },
+    { supplier = "X", serves = ["Serving"], on_demand = { price = 2 } },
+]
+"#;
+    let inputs = inputs(&crate::scenario::file::read(text).unwrap());
+    let of = |name: &str| {
+        inputs.iter().map(|it| it.label.as_str()).filter(|it| it.starts_with(name)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("On demand"),
+        ["On demand, X (East)", "On demand, X (West) (3)", "On demand, X (West) (2)"]
+    );
+    for template in crate::scenario::template::templates() {
+        let inputs =
+            crate::scenario::uncertainty::inputs(&crate::scenario::file::read(template.text).unwrap());
+        let labels: std::collections::BTreeSet<&str> = inputs.iter().map(|it| it.label.as_str()).collect();
+        assert_eq!(labels.len(), inputs.len(), "{}", template.handle);
+    }
+}
+
+#[test]
 fn what_is_decided_anew_in_one_place_is_drawn_in_none() {
     let text = r#"
 [[work]]

@@ -10,6 +10,7 @@ use super::super::prices::Exchange;
 use crate::accelerator;
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal};
+use crate::scenario::check::{Finding, Findings};
 use crate::scenario::comparison::SHIPPED;
 use crate::scenario::figure::{Figure, Unit};
 
@@ -163,6 +164,8 @@ pub(super) struct Values<'a> {
     converted: Vec<Used>,
     /// What is asked for: it was in a currency without a rate.
     unconverted: Vec<&'static str>,
+    /// What a US dollar is worth in the currency of the amounts. None: no rate is known.
+    dollar: Option<Decimal>,
 }
 
 impl<'a> Values<'a> {
@@ -212,7 +215,12 @@ impl<'a> Values<'a> {
                 converted.push(used);
             }
         }
-        Ok(Self { inputs, texts, amounts_in, converted, unconverted })
+        let dollar = if amounts_in == shipped {
+            Some(1.into())
+        } else {
+            exchange.newest(&shipped, &amounts_in).map(|used| used.rate)
+        };
+        Ok(Self { inputs, texts, amounts_in, converted, unconverted, dollar })
     }
 
     /// What amounts were converted at.
@@ -281,6 +289,11 @@ impl<'a> Values<'a> {
 
     pub(super) fn currency(&self) -> Currency {
         self.amounts_in.clone()
+    }
+
+    /// What is odd about prices, by what a dollar is worth.
+    pub(super) fn usual_prices(&self, check: impl FnOnce(Decimal) -> Findings) -> Vec<Finding> {
+        self.dollar.map(|dollar| check(dollar).iter().cloned().collect()).unwrap_or_default()
     }
 
     /// A value in words, in the currency of what was entered.

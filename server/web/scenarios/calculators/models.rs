@@ -4,7 +4,7 @@ use super::input::{Input, Takes, Values, currency, input};
 use super::{Answered, Calculator, Row};
 use crate::accelerator;
 use crate::money::Decimal;
-use crate::scenario::check::Refused;
+use crate::scenario::check::{self, Refused};
 use crate::scenario::figure::Unit;
 use crate::scenario::memory::{Fit, Precision};
 use crate::scenario::serving::{Interface, Lifetime, Serving};
@@ -309,15 +309,16 @@ fn vectors(values: &Values<'_>) -> Result<Answered, Refused> {
         "binary" => Numbers::Binary,
         _ => Numbers::Fp32,
     };
-    let found = Vectors {
+    let asked = Vectors {
         vectors: values.long("vectors"),
         dimensions: values.whole("dimensions"),
         numbers,
         rule,
         price: values.number("price"),
         managed: values.optional("managed"),
-    }
-    .cost()?;
+    };
+    let found = asked.cost()?;
+    let warnings = values.usual_prices(|dollar| check::vectors_prices(&asked, dollar));
     let saved = match found.saved.as_ref().and_then(|it| it.value) {
         Some(saved) if saved > Decimal::ZERO => {
             format!(" The service costs {} more.", values.stated(saved, Unit::MoneyPerMonth))
@@ -334,9 +335,5 @@ fn vectors(values: &Values<'_>) -> Result<Answered, Refused> {
         values.said(&found.per_month)
     );
     let figures = [Some(found.memory), Some(found.per_month), found.saved];
-    Ok(Answered {
-        sentence,
-        figures: figures.into_iter().flatten().map(Row::from).collect(),
-        warnings: found.warnings,
-    })
+    Ok(Answered { sentence, figures: figures.into_iter().flatten().map(Row::from).collect(), warnings })
 }

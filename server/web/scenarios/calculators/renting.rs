@@ -3,7 +3,7 @@
 use super::input::{Input, Takes, Values, currency, input};
 use super::{Answered, Calculator, Row};
 use crate::money::Decimal;
-use crate::scenario::check::Refused;
+use crate::scenario::check::{self, Refused};
 use crate::scenario::commitment::Commitment;
 use crate::scenario::egress::{Hop, Rates, Transfer};
 use crate::scenario::figure::{Figure, Unit};
@@ -302,7 +302,7 @@ fn egress(values: &Values<'_>) -> Result<Answered, Refused> {
         values.is("zones", "yes").then_some(Hop::Zones),
         values.optional("region").map(|price| Hop::Region { price }),
     ];
-    let found = Transfer {
+    let asked = Transfer {
         rates,
         gigabytes: values.number("gigabytes"),
         months: values.whole("months"),
@@ -310,8 +310,9 @@ fn egress(values: &Values<'_>) -> Result<Answered, Refused> {
         hops: hops.into_iter().flatten().collect(),
         line: values.number("line"),
         line_share: values.number("line_share"),
-    }
-    .cost()?;
+    };
+    let found = asked.cost()?;
+    let warnings = values.usual_prices(|dollar| check::transfer_prices(&asked, dollar));
     let sentence = format!("It costs {} and takes {}.", values.said(&found.total), values.said(&found.time));
     // Tiers differ by what a GB in them costs.
     let part = |figure: Figure| match figure.terms.iter().find(|it| it.name == "price") {
@@ -323,7 +324,7 @@ fn egress(values: &Values<'_>) -> Result<Answered, Refused> {
     };
     let mut figures = Vec::from([found.total, found.per_gigabyte, found.time].map(Row::from));
     figures.extend(found.parts.into_iter().map(part));
-    Ok(Answered { sentence, figures, warnings: found.warnings })
+    Ok(Answered { sentence, figures, warnings })
 }
 
 fn slices_inputs() -> Vec<Input> {

@@ -161,9 +161,12 @@ impl Page {
         Some((names.join(" and "), paths::with_query(paths::ScenarioNew, &pairs)))
     }
 
-    /// Whether it was made of a period that is not over.
-    fn goes_on(&self) -> bool {
-        self.made().is_some_and(|it| clock::now().date_naive() < it.told.period.days().end)
+    /// Where it was made of a period that is not over, the same of one that is.
+    fn of_months_that_are_over(&self) -> Option<String> {
+        let it = self.made().filter(|it| clock::now().date_naive() < it.told.period.days().end)?;
+        let pairs: Vec<(String, String)> =
+            it.pairs.iter().filter(|(name, _)| name != "from").cloned().collect();
+        Some(paths::with_query(paths::ScenarioNew, &pairs))
     }
 
     /// Which scenario is copied when it is kept under a name.
