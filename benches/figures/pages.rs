@@ -96,7 +96,7 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
         page(
             format!("slowest cold page of a running month after {many} charges"),
             large.running.slowest / 1000.0,
-            format!("the first, which allocates it: {:.2} s", large.running.first / 1000.0),
+            format!("by team, which allocates it: {:.2} s", large.running.first / 1000.0),
             None,
         ),
         page(format!("slowest cold month page, {many} charges"), large.cold / 1000.0, String::new(), None),
