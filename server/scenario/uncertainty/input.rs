@@ -5,6 +5,8 @@
 //!
 //! What the exact answer would decide anew is none, as no [`Model`](super::Model) of it knows it: [`NOT_DRAWN`].
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -107,29 +109,31 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
     inputs
 }
 
-/// Two inputs of one label (prices of one supplier that differ) are called by the option or the work that they stand in, too,
-/// and within one by their values.
+/// Two inputs of one label (prices of one supplier that differ) are called by what tells them apart, too: the works that are
+/// served there, else the option or the work that they stand in, and their values where nothing else does.
 fn say_whose(scenario: &Scenario, inputs: &mut [Input]) {
+    let served = |it: &Input| place_of(scenario, it.keys.first()?).map(|place| place.serves.join(", "));
     let whose = |it: &Input| {
         let mut parts = it.keys.first()?.split('/').skip(1);
         let (list, at) = (parts.next()?, parts.next()?.parse::<usize>().ok()?);
-        let name = match list {
-            "option" => &scenario.options.get(at)?.name,
-            _ => &scenario.work.get(at)?.name,
-        };
-        Some(name.clone()).filter(|name| !name.is_empty())
+        Some(match list {
+            "option" => scenario.options.get(at)?.name.clone(),
+            _ => scenario.work.get(at)?.name.clone(),
+        })
     };
-    let mut add = |more: &dyn Fn(&Input) -> Option<String>| {
-        let labels: Vec<String> = inputs.iter().map(|it| it.label.clone()).collect();
-        for it in inputs.iter_mut() {
-            let is_alone = labels.iter().filter(|label| **label == it.label).count() == 1;
-            if let Some(more) = more(it).filter(|_| !is_alone) {
-                it.label = format!("{} ({more})", it.label);
+    let value = |it: &Input| Some(it.value.normalize().to_string());
+    let ways: [&dyn Fn(&Input) -> Option<String>; 3] = [&served, &whose, &value];
+    for way in ways {
+        let mut of_label: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+        for (at, it) in inputs.iter().enumerate() {
+            of_label.entry(it.label.clone()).or_default().push((at, way(it).unwrap_or_default()));
+        }
+        for same in of_label.values().filter(|same| same.iter().any(|(_, more)| *more != same[0].1)) {
+            for (at, more) in same.iter().filter(|(_, more)| !more.is_empty()) {
+                inputs[*at].label = format!("{} ({more})", inputs[*at].label);
             }
         }
-    };
-    add(&whose);
-    add(&|it| Some(it.value.normalize().to_string()));
+    }
 }
 
 impl Input {

@@ -137,10 +137,7 @@ place = [
     let of = |name: &str| {
         inputs.iter().map(|it| it.label.as_str()).filter(|it| it.starts_with(name)).collect::<Vec<_>>()
     };
-    assert_eq!(
-        of("On demand"),
-        ["On demand, X (East)", "On demand, X (West) (3)", "On demand, X (West) (2)"]
-    );
+    assert_eq!(of("On demand"), ["On demand, X", "On demand, X (Training)", "On demand, X (Serving)"]);
     for template in crate::scenario::template::templates() {
         let inputs =
             crate::scenario::uncertainty::inputs(&crate::scenario::file::read(template.text).unwrap());
