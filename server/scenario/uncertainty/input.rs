@@ -109,6 +109,9 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
     inputs
 }
 
+/// What an input may be called by, besides.
+type Way<'a> = &'a dyn Fn(&Input) -> Option<String>;
+
 /// Two inputs of one label (prices of one supplier that differ) are called by what tells them apart, too: the works that are
 /// served there, else the option or the work that they stand in, and their values where nothing else does.
 fn say_whose(scenario: &Scenario, inputs: &mut [Input]) {
@@ -122,8 +125,7 @@ fn say_whose(scenario: &Scenario, inputs: &mut [Input]) {
         })
     };
     let value = |it: &Input| Some(it.value.normalize().to_string());
-    let ways: [&dyn Fn(&Input) -> Option<String>; 3] = [&served, &whose, &value];
-    for way in ways {
+    for way in [&served as Way<'_>, &whose, &value] {
         let mut of_label: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
         for (at, it) in inputs.iter().enumerate() {
             of_label.entry(it.label.clone()).or_default().push((at, way(it).unwrap_or_default()));
