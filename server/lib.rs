@@ -21,6 +21,8 @@ pub mod chart;
 pub mod cli;
 /// The one place that asks what time it is.
 pub mod clock;
+/// Computing beside the threads that answer.
+mod compute;
 /// Settings: flags, environment, defaults.
 pub mod config;
 /// What marks a data folder as a demonstration.
@@ -49,6 +51,8 @@ pub mod scenario;
 pub mod scenarios;
 /// Answers that are remembered by what decides them, in bounded memory.
 mod shelf;
+/// Work that ends when nobody waits for it any more. Pure.
+pub mod stop;
 /// PostgreSQL: the private server, the pool, the migrations, typed COPY.
 pub mod store;
 /// What commands print, to whoever still reads.

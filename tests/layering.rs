@@ -43,6 +43,7 @@ const PURE: &[&str] = &[
     "period.rs",
     "report/variance/parts.rs",
     "scenario",
+    "stop.rs",
 ];
 /// What lets money into PostgreSQL implements traits of sqlx, and does nothing else with it.
 const EXCEPTIONS: &[&str] = &["money/postgres.rs"];

@@ -1,10 +1,15 @@
 //! The month that a row is billed in.
 
-use chrono::{DateTime, Utc};
+use std::ops::RangeInclusive;
+
+use chrono::{DateTime, Datelike as _, Utc};
 
 use super::row::{Column, Problem, Row};
 use super::value::TimeColumn;
 use crate::period::BillingMonth;
+
+/// A typing error in a single row is not to become the latest month of everybody's pages.
+const YEARS: RangeInclusive<i32> = 2000..=2100;
 
 /// The columns of a billing period, and the last month they came to: most rows repeat it.
 pub(super) struct BillingPeriod {
@@ -39,6 +44,9 @@ impl BillingPeriod {
             && (known_start, known_end) == (start, end)
         {
             return Ok(month);
+        }
+        if !YEARS.contains(&start.year()) {
+            return Err(row.problem(self.start, "a billing period of the years 2000 to 2100"));
         }
         let month = BillingMonth::of_period(start, end);
         self.last = Some((start, end, month));

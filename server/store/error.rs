@@ -51,6 +51,11 @@ pub fn is_restarting(error: &sqlx::Error) -> bool {
     has_code(error, &["57P01", "57P02", "57P03"])
 }
 
+/// Whether PostgreSQL has no room to write to.
+pub fn is_disk_full(error: &sqlx::Error) -> bool {
+    has_code(error, &["53100"])
+}
+
 pub(super) fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| codes.contains(&code.as_ref()))

@@ -10,7 +10,7 @@ mod remembered;
 
 pub use client::Client;
 pub use copy::{CopyRows, send as copy_rows};
-pub use error::{Error, is_restarting};
+pub use error::{Error, is_disk_full, is_restarting};
 
 use private::Private;
 use sqlx::migrate::Migrator;

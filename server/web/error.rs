@@ -12,6 +12,7 @@ use super::filters;
 use super::layout::Layout;
 use super::paths;
 use crate::accounts::password::HashError;
+use crate::compute::NotComputed;
 use crate::{report, store};
 
 /// Seconds after which a busy server is asked again.
@@ -50,7 +51,7 @@ pub enum Error {
     MethodNotAllowed,
     #[error("That is more than this form takes.")]
     TooLarge,
-    #[error("The server's disk is full. Nothing was loaded; make room and send the files again.")]
+    #[error("The server’s disk is full. Nothing was changed: make room on it, and do it again.")]
     DiskFull,
     #[error(
         "Too many attempts. Try again {}, after {}. The password was not looked at.",
@@ -62,6 +63,8 @@ pub enum Error {
     TooManyDownloads,
     #[error("Downloads of others take all connections that there are for them. Try again in a moment.")]
     DownloadsBusy,
+    #[error("The server computes for many others just now. Try again in a moment.")]
+    ComputingBusy,
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
     Unavailable(#[source] sqlx::Error),
     #[error(
@@ -91,7 +94,9 @@ impl Error {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             Self::TooMany { .. } | Self::TooManyDownloads => StatusCode::TOO_MANY_REQUESTS,
-            Self::TooSlow | Self::DownloadsBusy | Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooSlow | Self::DownloadsBusy | Self::ComputingBusy | Self::Unavailable(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -105,9 +110,11 @@ impl Error {
             Self::Forged => "Not accepted",
             Self::MethodNotAllowed => "Not possible here",
             Self::TooLarge => "Too large",
-            Self::TooMany { .. } | Self::TooManyDownloads | Self::DownloadsBusy | Self::Unavailable(_) => {
-                "Wait a moment"
-            }
+            Self::TooMany { .. }
+            | Self::TooManyDownloads
+            | Self::DownloadsBusy
+            | Self::ComputingBusy
+            | Self::Unavailable(_) => "Wait a moment",
             Self::TooSlow => "Too much at once",
             Self::DiskFull => "No room left",
             Self::Internal(_) => "That did not work",
@@ -126,11 +133,22 @@ macro_rules! internal {
 }
 internal!(anyhow::Error, askama::Error, serde_json::Error, HashError);
 
+impl From<NotComputed> for Error {
+    fn from(cause: NotComputed) -> Self {
+        match cause {
+            NotComputed::Busy => Self::ComputingBusy,
+            NotComputed::TooSlow => Self::TooSlow,
+            NotComputed::BrokeOff => Self::Internal(cause.into()),
+        }
+    }
+}
+
 impl From<sqlx::Error> for Error {
     fn from(cause: sqlx::Error) -> Self {
         use sqlx::Error::{Io, PoolClosed, PoolTimedOut, Tls};
         match cause {
             cause if is_cancelled(&cause) => Self::TooSlow,
+            cause if store::is_disk_full(&cause) => Self::DiskFull,
             Io(_) | PoolClosed | PoolTimedOut | Tls(_) => Self::Unavailable(cause),
             cause if store::is_restarting(&cause) => Self::Unavailable(cause),
             cause => Self::Internal(cause.into()),
@@ -205,7 +223,9 @@ impl IntoResponse for Error {
         let mut response = self.status().into_response();
         let wait = match &self {
             Self::TooMany { until, now } => Some((*until - *now).num_seconds().max(1)),
-            Self::TooManyDownloads | Self::DownloadsBusy | Self::Unavailable(_) => Some(RETRY_AFTER),
+            Self::TooManyDownloads | Self::DownloadsBusy | Self::ComputingBusy | Self::Unavailable(_) => {
+                Some(RETRY_AFTER)
+            }
             _ => None,
         };
         if let Some(seconds) = wait {

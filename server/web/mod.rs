@@ -5,6 +5,7 @@
 //! `paths.rs`, a file with its handler, a template, and one line below.
 
 pub mod assets;
+pub mod connections;
 pub mod error;
 pub mod extract;
 pub mod filters;

@@ -12,6 +12,10 @@ use crate::report::{CostBasis, Filter, Grouping, ParseQuestionError, Question, S
 /// No list is longer; what is asked beyond shows nothing.
 const LAST_PAGE: u64 = 1_000_000_000;
 
+/// Dimensions that are filtered by at once, and values of them in all: more than a page has boxes to tick.
+const MOST_DIMENSIONS: usize = 20;
+const MOST_VALUES: usize = 1000;
+
 /// What an address asks, beside its period. What stands at its default is not printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
@@ -54,6 +58,10 @@ impl Default for Asked {
     }
 }
 
+fn too_many(what: &str, found: usize, most: usize) -> Error {
+    Error::BadRequest(format!("The address filters by {found} {what}, and takes at most {most}."))
+}
+
 impl Asked {
     /// Reads the pairs of a query string; a word that names nothing is refused.
     pub fn read(pairs: Vec<(String, String)>) -> Result<Self, Error> {
@@ -61,6 +69,9 @@ impl Asked {
         let mut filters = Vec::new();
         // A form's boxes and which of its two buttons was pressed.
         let (mut picked, mut leaves_out) = (Vec::new(), false);
+        if pairs.len() > MOST_VALUES {
+            return Err(too_many("values", pairs.len(), MOST_VALUES));
+        }
         for (name, value) in pairs {
             match name.as_str() {
                 "by" => asked.by = value.parse().map_err(|error| refused("by", &error))?,
@@ -103,6 +114,9 @@ impl Asked {
             asked.then = None;
         }
         asked.filters = Filter::merge(filters.into_iter());
+        if asked.filters.len() > MOST_DIMENSIONS {
+            return Err(too_many("dimensions", asked.filters.len(), MOST_DIMENSIONS));
+        }
         asked.page = asked.page.clamp(1, LAST_PAGE);
         Ok(asked)
     }

@@ -1,6 +1,5 @@
 //! Running the site: from a socket that listens to a graceful stop.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
+use super::connections::{self, Limits};
 use super::{App, paths, router};
 use crate::accounts::setup;
 use crate::allocation;
@@ -40,18 +40,18 @@ pub async fn serve(
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
     let (jobs, files) = (app.jobs.clone(), app.files.clone());
-    let site = router(app).into_make_service_with_connect_info::<SocketAddr>();
+    let site = router(app);
     let stopping = Arc::new(Notify::new());
     let told = Arc::clone(&stopping);
     let mut signals = Signals::listen()?;
-    let serving = axum::serve(listener, site).with_graceful_shutdown(async move {
+    let serving = connections::serve(listener, site, Limits::of_this_process(), async move {
         signals.next().await;
         tracing::info!("stopping: requests under way may finish");
         told.notify_one();
         tokio::spawn(end_at_the_second(signals));
     });
     tokio::select! {
-        ended = serving => ended?,
+        () = serving => {}
         () = patience(&stopping) => tracing::warn!("stopped with requests under way"),
     }
     remover.abort();

@@ -208,6 +208,16 @@ fn a_period_belongs_to_the_month_that_most_of_it_lies_in() {
 }
 
 #[test]
+fn billing_period_of_another_century_is_rejected() {
+    for year in ["1999", "2199"] {
+        let (start, end) = (format!("{year}-10-01T00:00:00Z"), format!("{year}-11-01T00:00:00Z"));
+        let told = rejection(Row { period: [&start, &end], ..USUAL });
+        assert!(told.starts_with("row 1, column BillingPeriodStart"), "{told}");
+        assert!(told.contains("a billing period of the years 2000 to 2100"), "{told}");
+    }
+}
+
+#[test]
 fn what_is_no_currency_code_is_rejected_with_what_to_write() {
     for (currency, expected) in
         [("US$", "the code USD"), ("usd.", "the code USD"), ("EURO", "the code EUR"), ("€", "the code EUR")]

@@ -109,3 +109,28 @@ fn the_last_one_out_stops_postgres() {
     assert!(server.end().success());
     assert!(sandbox.postmaster().is_none());
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn it_may_open_as_many_files_as_the_system_allows(db: PgPool) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = db.connect_options().to_url_lossy();
+    let program = gpuledger(folder.path(), Some(url.as_str()), &[]);
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .args(["-c", "ulimit -Sn 300; exec \"$0\" \"$@\""])
+        .arg(program.get_program())
+        .args(program.get_args());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let server = Server::start(shell);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.id())).unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let files: Vec<&str> = files.split_whitespace().collect();
+    let soft: u64 = files[0].parse().unwrap();
+    let hard: u64 = files[1].parse().unwrap_or(u64::MAX);
+    assert_eq!(soft, hard.min(65_536), "{files:?}");
+}

@@ -17,10 +17,12 @@ use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::config::Settings;
 use gpuledger::jobs;
+use gpuledger::web::connections::{self, Limits};
 use gpuledger::web::{self, App};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use tempfile::TempDir;
+use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
 use super::{TestLedger, html};
@@ -79,6 +81,14 @@ impl TestApp {
         app.app = App::new(settings, ledger.db.clone(), ledger.db.clone());
         app.router = web::router(app.app.clone());
         app
+    }
+
+    /// The site behind a socket, as long as the test runs.
+    pub async fn serve(&self, limits: Limits) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(connections::serve(listener, self.router.clone(), limits, std::future::pending()));
+        address
     }
 
     /// The same site in another browser.

@@ -58,6 +58,10 @@ impl Server {
         server
     }
 
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     pub fn log(&self) -> String {
         fs::read_to_string(self.log.path()).unwrap()
     }

@@ -14,7 +14,7 @@ const FINANCE: &[Option<Role>] = &[Some(Role::Finance), Some(Role::Admin)];
 const ADMINS: &[Option<Role>] = &[Some(Role::Admin)];
 
 /// Method, path, an address of it, whom it answers.
-const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
+pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/", "/", PEOPLE),
     ("GET", "/overview", "/overview", PEOPLE),
     ("GET", "/overview.json", "/overview.json", PEOPLE),

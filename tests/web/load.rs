@@ -87,6 +87,24 @@ async fn a_page_that_takes_too_long_says_what_to_do(db: PgPool) {
     assert_eq!(finance.get("/spend/2026-09").await.status, 200);
 }
 
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn full_disk_of_the_database_is_said_to_be_one(db: PgPool) {
+    sqlx::raw_sql(
+        "create function full_disk() returns trigger language plpgsql as $$ begin
+             raise exception using errcode = '53100', message = 'could not extend file';
+         end $$;
+         create trigger full_disk before insert on exchange_rates execute function full_disk();",
+    )
+    .execute(&db)
+    .await
+    .unwrap();
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let rate = [("month", "2026-09"), ("currency", "EUR"), ("rate", "1.1"), ("quoted_in", "USD")];
+    let answer = finance.submit("/rates", "/rates", &rate).await;
+    assert_eq!(answer.status, 507, "{}", answer.body);
+    assert!(answer.body.contains("The server’s disk is full"), "{}", answer.body);
+}
+
 /// Of a server that has two connections for pages.
 fn few_connections(db: &PgPool) -> PgPool {
     let options = PgConnectOptions::clone(&db.connect_options());

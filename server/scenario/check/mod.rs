@@ -36,7 +36,7 @@ pub use fit::fit;
 pub use owning::owning;
 pub use path::{lock_in, path, progress, refresh};
 pub use prices::prices;
-pub use scenario::scenario;
+pub use scenario::{scenario, too_many};
 pub use serving::{interface, lifetime, serving};
 pub use silicon::porting;
 pub use sizing::service;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::prices::hours_for_gpus;
 use super::spot::interruptions;
 use super::{
-    Findings, owning, owning_prices, path, porting, refresh, service, shape, transfer, transfer_prices,
+    Finding, Findings, Severity, owning, owning_prices, path, porting, refresh, service, shape, transfer,
+    transfer_prices,
 };
 use crate::accelerator;
 use crate::money::Decimal;
@@ -29,6 +30,8 @@ const MOST_GPUS: i64 = 1_000_000;
 const MOST_WORKS: usize = 8;
 const MOST_OPTIONS: usize = 12;
 const MOST_PLACES: usize = 6;
+/// Everything that a scenario consists of, by [`Scenario::parts`]: ten times what the largest template has.
+const MOST_PARTS: usize = 250;
 /// How many times the first the last generation of machines may be, or how small a part of it.
 const MOST_OF_ALL: i64 = 1000;
 
@@ -51,6 +54,11 @@ pub fn scenario(scenario: &Scenario) -> Findings {
     }
     many("work", scenario.work.len(), MOST_WORKS, &mut found);
     many("option", scenario.options.len(), MOST_OPTIONS, &mut found);
+    if let Some(refusal) = too_many(scenario) {
+        // What is too much is not looked at one by one.
+        found.0.push(refusal);
+        return found.sorted();
+    }
     let mut names = BTreeSet::new();
     for (at, work) in scenario.work.iter().enumerate() {
         of_work(work, &format!("work.{at}"), scenario.months, &mut found);
@@ -125,6 +133,24 @@ fn ranges(scenario: &Scenario, found: &mut Findings) {
             found.warn(&field, value.normalize(), &message);
         }
     }
+}
+
+/// Why something is too much.
+const MUCH: &str = "more than anybody compares: expected at most 12 options, 6 places in each, 8 works, and 250 works, \
+     options, places, prices, costs, levels and steps in all";
+
+/// What there is more of than a scenario may have. Edits do not add to it.
+pub fn too_many(scenario: &Scenario) -> Option<Finding> {
+    let places = scenario.options.iter().map(|it| it.places.len()).enumerate();
+    let of_places = places.map(|(at, len)| (format!("option.{at}.place"), len, MOST_PLACES));
+    let lists = [
+        ("work".to_owned(), scenario.work.len(), MOST_WORKS),
+        ("option".to_owned(), scenario.options.len(), MOST_OPTIONS),
+        ("option".to_owned(), scenario.parts(), MOST_PARTS),
+    ];
+    let (field, len, _) = lists.into_iter().chain(of_places).find(|(_, len, most)| len > most)?;
+    let (severity, found) = (Severity::Refusal, format!("{len} of them"));
+    Some(Finding { severity, field, found, message: MUCH.to_owned() })
 }
 
 fn many(field: &str, len: usize, most: usize, found: &mut Findings) {

@@ -190,6 +190,35 @@ impl Default for Place {
     }
 }
 
+impl Scenario {
+    /// Works, options, places, and every price, cost, level and step in them: what a scenario takes to compute and to show
+    /// grows with them.
+    pub fn parts(&self) -> usize {
+        let of_work = |work: &Work| match &work.demand {
+            Shape::Levels { levels, .. } => 1 + levels.len(),
+            _ => 1,
+        };
+        let of_option = |option: &Alternative| 1 + option.places.iter().map(Place::parts).sum::<usize>();
+        self.work.iter().map(of_work).sum::<usize>() + self.options.iter().map(of_option).sum::<usize>()
+    }
+}
+
+impl Place {
+    fn parts(&self) -> usize {
+        let of_machines = self.owned.as_ref().map_or(0, |it| {
+            let machines = &it.machines;
+            machines.others.len() + machines.one_offs.len() + machines.staff.steps.len()
+        });
+        let hops: usize = self.moved.iter().map(|it| 1 + it.hops.len()).sum();
+        1 + self.serves.len()
+            + self.committed.len()
+            + self.blocks.len()
+            + self.others.len()
+            + hops
+            + of_machines
+    }
+}
+
 /// How the source of a price of 0 begins where hours cost nothing. Any other 0 is what lists say of what is not sold.
 pub const COVERED: &str = "covered by credits";
 

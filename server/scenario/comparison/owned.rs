@@ -12,6 +12,7 @@ use crate::scenario::check::Refused;
 use crate::scenario::owning::Owning;
 use crate::scenario::path::Refresh;
 use crate::scenario::profile::{in_gpus, parts};
+use crate::stop;
 
 /// Numbers of nodes that are tried at most. So many are only where hundreds of them cost the same.
 const TRIED: usize = 1024;
@@ -44,6 +45,7 @@ struct Tried {
 
 impl Tried {
     fn of(asked: &Asked<'_>, owned: &Owned, nodes: u32) -> Result<Self, Refused> {
+        stop::check();
         let gpus = nodes.saturating_mul(owned.machines.gpus_per_node.max(1));
         let base = OwnedBase::with(asked, (&owned.machines, owned.refresh), gpus)?;
         let is_alone = asked.place.committed.is_empty();

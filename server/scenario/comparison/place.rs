@@ -23,6 +23,7 @@ use crate::scenario::check::Refused;
 use crate::scenario::commitment::upfront_by_hour;
 use crate::scenario::mix::{Commitment, Ladder, Overflow, Size, Stack};
 use crate::scenario::profile::{MONTH, PARTS, Profile, in_gpus, parts};
+use crate::stop;
 
 /// A place's part of an option's answer.
 pub(super) struct Evaluated {
@@ -80,6 +81,7 @@ pub(super) struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// `demands` are those of the scenario's works over all months.
     pub(super) fn new(scenario: &'a Scenario, demands: &[Profile], (at, place): (usize, &'a Place)) -> Self {
+        stop::check();
         let mut demand = Profile::default();
         for work in scenario.served_at(place) {
             demand = demand.with(&demands[work]);

@@ -16,6 +16,7 @@ use super::{Input, Swing, tornado};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, product};
 use crate::scenario::comparison::Comparison;
+use crate::stop;
 
 /// How much larger or smaller an input is looked at, and in how many steps until there.
 pub(super) const REACH: f64 = 4.0;
@@ -72,6 +73,7 @@ pub fn lead(compared: &Comparison, model: &Model) -> Option<Lead> {
     let swings = tornado(&model.inputs, |at, value| Some(cents(with(at, float(value)).0)));
     let mut turns: Vec<(f64, Turn)> = Vec::new();
     for (at, input) in model.inputs.iter().enumerate() {
+        stop::check();
         let own = model.values[at];
         let within = (float(input.least), float(input.most));
         let ends = [-1.0, 1.0].into_iter().filter_map(|way| turn(own, within, way, |value| with(at, value)));

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Input;
 use crate::money::Decimal;
+use crate::stop;
 
 /// What an input does to an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -26,6 +27,7 @@ impl Swing {
 /// A page asks a [`Model`](super::Model), of each option's total and of the lead; whoever has a formula asks that.
 pub fn tornado(inputs: &[Input], answer: impl Fn(usize, Decimal) -> Option<Decimal>) -> Vec<Swing> {
     let swing = |(at, input): (usize, &Input)| {
+        stop::check();
         let (low, high) = (answer(at, input.low)?, answer(at, input.high)?);
         Some(Swing { input: input.clone(), low, high })
     };

@@ -7,10 +7,8 @@ use crate::money::{Currency, Decimal};
 pub(super) use crate::scenario::Answer;
 use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
-use crate::scenario::check::Refused;
-use crate::scenario::comparison::{LayerKind, Line, OUR_OWN, OptionAnswer, Scenario};
+use crate::scenario::comparison::{LayerKind, Line, OUR_OWN, OptionAnswer};
 use crate::scenario::uncertainty::{Outcome, Swing, Turn};
-use crate::web::error::{Error, Result};
 
 /// Inputs of the tornado.
 const SWINGS: usize = 10;
@@ -44,14 +42,6 @@ const KINDS: [(Kind, &str, &str); 7] = [
     (Kind::Tokens, "s7", "By the token"),
     (Kind::Besides, "other", "Support and other costs"),
 ];
-
-/// Computes a scenario, beside the threads that answer requests.
-pub(super) async fn answer(scenario: Scenario) -> Result<Result<Answer, Refused>> {
-    let reckoned = tokio::task::spawn_blocking(move || Answer::of(&scenario));
-    reckoned
-        .await
-        .map_err(|error| Error::Internal(anyhow::Error::new(error).context("a scenario was not reckoned")))
-}
 
 impl Answer {
     pub(super) fn currency(&self) -> &Currency {

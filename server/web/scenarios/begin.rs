@@ -12,7 +12,7 @@ use super::super::{Access, paths, respond};
 use super::keep::{Base, Said};
 use super::ledger::{self, Nothing};
 use super::prices::Prices;
-use super::show::{self, Page};
+use super::show;
 use crate::report::Answers;
 use crate::web::paths::ScenarioFile;
 
@@ -68,10 +68,7 @@ async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
         Err(it) if file.is_none() => return respond::html(Empty { layout, it }),
         Err(it) => return Err(Error::BadRequest(it.sentence())),
     };
-    show::show(Base::Ledger(Box::new(it)), &said, file, htmx, |base, edited| async move {
-        Page::of(layout, base, edited, Vec::new(), &person).await
-    })
-    .await
+    show::show((layout, htmx), Base::Ledger(Box::new(it)), said, file, (Vec::new(), person)).await
 }
 
 impl Nothing {

@@ -20,6 +20,7 @@ use super::{Page, to};
 use crate::accounts::{Person, Role, people};
 use crate::audit::Actor;
 use crate::clock;
+use crate::compute::compute;
 use crate::config::Settings;
 use crate::scenario::comparison::{Comparison, Scenario};
 use crate::scenario::file::{self, Wrong};
@@ -30,12 +31,10 @@ const LARGEST_FILE: usize = 2 << 20;
 const LONGEST_NAME: usize = 200;
 const LONGEST_REASON: usize = 1000;
 
-/// Compares, beside the threads that answer requests. None: it cannot be computed with.
+/// Compares. None: it cannot be computed with.
 async fn compared(scenario: &Scenario) -> Result<Option<Comparison>> {
     let scenario = scenario.clone();
-    let compared = tokio::task::spawn_blocking(move || scenario.compare().ok()).await;
-    compared
-        .map_err(|error| Error::Internal(anyhow::Error::new(error).context("a scenario was not reckoned")))
+    Ok(compute(move || scenario.compare().ok()).await?)
 }
 
 /// What a form sent, with the base that it edits.
@@ -58,9 +57,7 @@ impl Wish {
             let found = Box::pin(ledger::ask(&mut db, answers, &asked, person, &prices)).await?;
             drop(db);
             let it = found.map_err(refused)?.made().await?.map_err(refused)?;
-            let base = Base::Ledger(Box::new(it));
-            let edited = said.edit(&base)?;
-            return Ok(Self { base, said, edited });
+            return Self::edited(Base::Ledger(Box::new(it)), said).await;
         }
         let base = match (of, said.value("from").split_once(':')) {
             (Some(id), _) => Base::kept(&mut db, id, said.version, person).await?,
@@ -75,8 +72,16 @@ impl Wish {
                 ));
             }
         };
-        let edited = said.edit(&base)?;
-        Ok(Self { base, said, edited })
+        drop(db);
+        Self::edited(base, said).await
+    }
+
+    async fn edited(base: Base, said: Said) -> Result<Self> {
+        compute(move || {
+            let edited = said.edit(&base)?;
+            Ok(Self { base, said, edited })
+        })
+        .await?
     }
 
     /// Nothing was kept, and the page says why.
@@ -85,9 +90,13 @@ impl Wish {
             Base::Kept(kept) => scenarios::shared_with(&mut *app.db.acquire().await?, kept.id).await?,
             Base::Template(..) | Base::Ledger(_) => Vec::new(),
         };
-        let mut page = show::Page::of(layout, self.base, self.edited, shares, person).await?;
-        page.problem = Some(format!("Nothing was saved: {why}."));
-        respond::refused(page)
+        let (person, problem) = (person.clone(), Some(format!("Nothing was saved: {why}.")));
+        compute(move || {
+            let mut page = show::Page::of(layout, self.base, self.edited, shares, &person);
+            page.problem = problem;
+            respond::refused(page)
+        })
+        .await?
     }
 
     /// What it comes to, where it can be computed with.
@@ -202,7 +211,7 @@ pub async fn load(
         _ if name.is_empty() => Err(wrong("no file came along")),
         Err(_) => Err(wrong("is no text in UTF-8")),
         Ok(text) if text.contains('\0') => Err(wrong("holds a NUL character, which is no part of any text")),
-        Ok(text) => file::read(&text),
+        Ok(text) => compute(move || file::read(&text)).await?,
     };
     let mut scenario = match read {
         Ok(scenario) => scenario,

@@ -10,7 +10,6 @@ use crate::scenario::arithmetic::{count, quotient};
 use crate::scenario::comparison::{
     Crossing, Curve, Curves, LayerKind, OUR_OWN, Repaid, Scenario, curves, duration, repaid,
 };
-use crate::web::error::{Error, Result};
 
 /// Parts that the hours of a demand are cut into.
 const STEPS: usize = 24;
@@ -31,21 +30,15 @@ pub(super) struct Charts {
     pub turns: Option<Tornado>,
 }
 
-/// Draws an answer, beside the threads that answer requests.
-pub(super) async fn draw(scenario: Scenario, answer: Answer) -> Result<(Answer, Charts)> {
-    let drawn = tokio::task::spawn_blocking(move || {
-        let charts = Charts {
-            by_utilization: by_utilization(&scenario, &answer),
-            paid: paid(&answer),
-            mix: mix(&scenario, &answer),
-            range: range(&answer),
-            turns: turns(&answer),
-        };
-        (answer, charts)
-    });
-    drawn
-        .await
-        .map_err(|error| Error::Internal(anyhow::Error::new(error).context("a scenario was not drawn")))
+/// Draws an answer.
+pub(super) fn draw(scenario: &Scenario, answer: &Answer) -> Charts {
+    Charts {
+        by_utilization: by_utilization(scenario, answer),
+        paid: paid(answer),
+        mix: mix(scenario, answer),
+        range: range(answer),
+        turns: turns(answer),
+    }
 }
 
 impl Charts {

@@ -15,6 +15,7 @@ use crate::accelerator::{self, Model, find_instance, find_model};
 use crate::accounts::{Person, Viewer};
 use crate::allocation;
 use crate::clock;
+use crate::compute::compute;
 use crate::exchange;
 use crate::ledger;
 use crate::money::{Currency, Decimal};
@@ -269,8 +270,7 @@ impl Found {
 
     /// A scenario of it, beside the threads that answer requests; or why there is none.
     pub(super) async fn made(self) -> Result<Result<FromLedger, Nothing>> {
-        let made = tokio::task::spawn_blocking(move || self.make()).await;
-        made.map_err(|error| Error::Internal(anyhow::Error::new(error).context("a scenario was not made")))
+        Ok(compute(move || self.make()).await?)
     }
 
     fn make(self) -> Result<FromLedger, Nothing> {

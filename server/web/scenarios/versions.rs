@@ -12,6 +12,7 @@ use super::field::sections;
 use super::scope::seen_by;
 use super::{below, to, words};
 use crate::accounts::Person;
+use crate::compute::compute;
 use crate::money::{Currency, Decimal};
 use crate::scenario::comparison::{Comparison, Scenario};
 use crate::scenarios::{self, Kept, Version, may_change};
@@ -111,10 +112,7 @@ async fn compared(db: &mut Db, id: i64, asked: &Asked, person: &Person) -> Resul
     }
     let before = find(db, id, Some(of), person).await?.scenario;
     let after = find(db, id, Some(with), person).await?.scenario;
-    let both = tokio::task::spawn_blocking(move || beside((of, &before), (with, &after))).await;
-    let both = both
-        .map_err(|error| Error::Internal(anyhow::Error::new(error).context("versions were not compared")))?;
-    Ok((last, Some(both)))
+    Ok((last, Some(compute(move || beside((of, &before), (with, &after))).await?)))
 }
 
 fn beside((of, before): (i64, &Scenario), (with, after): (i64, &Scenario)) -> Compared {

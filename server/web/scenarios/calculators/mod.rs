@@ -21,6 +21,7 @@ use super::super::respond::{Cell, Record};
 use super::super::words::{number, term};
 use super::super::{filters, paths, respond};
 use super::prices::Exchange;
+use crate::compute::compute;
 use crate::money::Currency;
 use crate::scenario::check::{Finding, Refused};
 use crate::scenario::figure::{Figure, Term};
@@ -104,7 +105,7 @@ pub async fn show(
 ) -> Result {
     let handle = &path.calculator.value;
     let calculator = CALCULATORS.iter().find(|it| it.handle == handle).ok_or(Error::NotFound)?;
-    let values = Values::read(&calculator.inputs, pairs, &Exchange::load(&mut db).await?)?;
+    let mut values = Values::read(&calculator.inputs, pairs, &Exchange::load(&mut db).await?)?;
     drop(db);
     let mut notes: Vec<Note> = values
         .misread()
@@ -116,7 +117,13 @@ pub async fn show(
         .collect();
     let mut answered = None;
     if notes.is_empty() {
-        match (calculator.answer)(&values) {
+        let found;
+        (values, found) = compute(move || {
+            let found = (calculator.answer)(&values);
+            (values, found)
+        })
+        .await?;
+        match found {
             Ok(found) => {
                 notes.extend(found.warnings.iter().map(|it| note(it, &values, false)));
                 answered = Some(found);

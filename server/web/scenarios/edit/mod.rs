@@ -15,7 +15,9 @@ use serde_json::Value;
 use super::field::{Field, fields};
 use super::prices::Prices;
 use crate::scenario::arithmetic::one;
+use crate::scenario::check;
 use crate::scenario::comparison::Scenario;
+use crate::stop;
 use crate::web::error::{Error, Result};
 
 /// Values of an address beyond which nobody edits.
@@ -130,6 +132,7 @@ impl Edited {
         let mut found = Vec::new();
         let mut rest = edits.as_slice();
         while let Some(first) = rest.first() {
+            stop::check();
             let plain = rest.iter().take_while(|it| !it.is_of_structure()).count();
             let (now, later) = rest.split_at(plain.max(1));
             if plain == 0 {
@@ -281,6 +284,10 @@ impl Edited {
         // Texts stand where their fields were.
         self.misread.retain(|it| currency::is_of_dollar(&it.pointer));
         self.take(tree)?;
+        let adds = matches!(edit, Edit::Add(_) | Edit::Copy(_));
+        if let Some(too_many) = check::too_many(&self.scenario).filter(|_| adds) {
+            return Err(Error::BadRequest(format!("{too_many}. Nothing was added: remove something first.")));
+        }
         Ok(found)
     }
 

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 
 use super::super::super::respond::{self, Cell, Record};
-use super::super::answer::{Answer, answer};
+use super::super::answer::Answer;
 use super::super::edit::Edited;
 use super::super::keep::Base;
 use super::super::ledger::FromLedger;
@@ -28,7 +28,7 @@ struct Whole<'a> {
 }
 
 /// The same figures as a file.
-pub(super) async fn hand_out(base: &Base, edited: Edited, file: ScenarioFile) -> Result {
+pub(super) fn hand_out(base: &Base, edited: Edited, file: ScenarioFile) -> Result {
     if let Some(wrong) = edited.misread.first() {
         let sentence = format!("{}: found “{}”, {}.", wrong.pointer, wrong.text, wrong.expected);
         return Err(Error::BadRequest(sentence));
@@ -40,8 +40,7 @@ pub(super) async fn hand_out(base: &Base, edited: Edited, file: ScenarioFile) ->
             .map_err(|error| anyhow::Error::new(error).context("a scenario was not written"))?;
         return Ok(toml(&name, text));
     }
-    let answer =
-        answer(scenario.clone()).await?.map_err(|refused| Error::BadRequest(format!("{refused}.")))?;
+    let answer = Answer::of(&scenario).map_err(|refused| Error::BadRequest(format!("{refused}.")))?;
     if file == ScenarioFile::Json {
         let version = if let Base::Kept(kept) = base { Some(kept.version) } else { None };
         let made_of = if let Base::Ledger(it) = base { Some(it.as_ref()) } else { None };

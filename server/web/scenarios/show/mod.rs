@@ -18,11 +18,12 @@ use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Htmx, Query};
 use super::super::layout::Layout;
 use super::super::{paths, respond};
-use super::edit::Edited;
 use super::keep::{Base, Said};
 use super::prices::Prices;
+use crate::accounts::Person;
+use crate::compute::compute;
 use crate::report::Answers;
-use crate::scenarios;
+use crate::scenarios::{self, Share};
 use crate::web::paths::ScenarioFile;
 
 pub(super) use page::Page;
@@ -44,10 +45,7 @@ pub async fn of_template(
     let prices = Prices::of_list(&mut db, &answers, said.list).await?;
     said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
     drop(db);
-    show(base, &said, path.template.file, htmx, |base, edited| async move {
-        Page::of(layout, base, edited, Vec::new(), &person).await
-    })
-    .await
+    show((layout, htmx), base, said, path.template.file, (Vec::new(), person)).await
 }
 
 pub async fn of_kept(
@@ -66,10 +64,7 @@ pub async fn of_kept(
     said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
     // Nobody waits for a connection while this is reckoned.
     drop(db);
-    show(base, &said, path.scenario.file, htmx, |base, edited| async move {
-        Page::of(layout, base, edited, shares, &person).await
-    })
-    .await
+    show((layout, htmx), base, said, path.scenario.file, (shares, person)).await
 }
 
 fn read(pairs: Vec<(String, String)>) -> Result<Said> {
@@ -82,26 +77,30 @@ fn read(pairs: Vec<(String, String)>) -> Result<Said> {
     }
 }
 
-pub(super) async fn show<F: Future<Output = Result<Page>>>(
+/// The page of an address, or its file: all that takes the processor is done beside the threads that answer.
+pub(super) async fn show(
+    (layout, Htmx(is_fragment)): (Layout, Htmx),
     base: Base,
-    said: &Said,
+    said: Said,
     file: Option<ScenarioFile>,
-    Htmx(is_fragment): Htmx,
-    page: impl FnOnce(Base, Edited) -> F,
+    (shares, person): (Vec<Share>, Person),
 ) -> Result {
-    let edited = said.edit(&base)?;
-    let address = base.at("", &edited.edits, edited.prices.revision());
-    let is_form = said.is_form();
-    if let Some(file) = file {
-        return files::hand_out(&base, edited, file).await;
-    }
-    if is_form && !is_fragment {
-        let part = notes::place(said, &edited);
-        return Ok(respond::see_other(format!("{address}{part}")));
-    }
-    let mut response = respond::html(page(base, edited).await?)?;
-    if is_form && let Ok(address) = HeaderValue::from_str(&address) {
-        response.headers_mut().insert("hx-push-url", address);
-    }
-    Ok(response)
+    compute(move || {
+        let edited = said.edit(&base)?;
+        let address = base.at("", &edited.edits, edited.prices.revision());
+        let is_form = said.is_form();
+        if let Some(file) = file {
+            return files::hand_out(&base, edited, file);
+        }
+        if is_form && !is_fragment {
+            let part = notes::place(&said, &edited);
+            return Ok(respond::see_other(format!("{address}{part}")));
+        }
+        let mut response = respond::html(Page::of(layout, base, edited, shares, &person))?;
+        if is_form && let Ok(address) = HeaderValue::from_str(&address) {
+            response.headers_mut().insert("hx-push-url", address);
+        }
+        Ok(response)
+    })
+    .await?
 }

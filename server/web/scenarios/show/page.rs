@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::super::layout::Layout;
 use super::super::super::words::term;
 use super::super::super::{filters, paths};
-use super::super::answer::{Answer, answer};
+use super::super::answer::Answer;
 use super::super::charts::{Charts, draw};
 use super::super::edit::{Edit, Edited, tree};
 use super::super::field::{Field, Section, Takes, sections};
@@ -25,7 +25,6 @@ use crate::scenario::owning::Term;
 use crate::scenario::template::claims_about;
 use crate::scenario::uncertainty::{Input, inputs};
 use crate::scenarios::{self, Share, may_change};
-use crate::web::error::Result;
 
 /// Numbers that paper has room for.
 const ON_PAPER: usize = 24;
@@ -49,14 +48,14 @@ pub(in crate::web::scenarios) struct Page {
 }
 
 impl Page {
-    /// A page with its answer, or why there is none.
-    pub(in crate::web::scenarios) async fn of(
+    /// A page with its answer, or why there is none. Takes long: never on a thread that answers.
+    pub(in crate::web::scenarios) fn of(
         layout: Layout,
         base: Base,
         edited: Edited,
         shares: Vec<Share>,
         person: &Person,
-    ) -> Result<Self> {
+    ) -> Self {
         let sections = sections(&edited.scenario);
         let mut notes: Vec<Note> = edited
             .misread
@@ -71,12 +70,13 @@ impl Page {
             notes.push(Note { pointer: "/name".to_owned(), sentence, is_refusal: true });
         }
         if is_understood {
-            match answer(edited.scenario.clone()).await? {
+            match Answer::of(&edited.scenario) {
                 Ok(found) => {
                     notes.extend(found.comparison.warnings.iter().map(|it| note(it, &sections, false)));
                     let odd = edited.prices.findings(&edited.scenario, clock::now().date_naive());
                     notes.extend(odd.iter().map(|it| note(it, &sections, false)));
-                    answered = Some(draw(edited.scenario.clone(), found).await?);
+                    let charts = draw(&edited.scenario, &found);
+                    answered = Some((found, charts));
                 }
                 Err(refused) => notes.extend(refused.0.iter().map(|it| note(it, &sections, true))),
             }
@@ -86,7 +86,7 @@ impl Page {
             Base::Template(..) | Base::Ledger(_) => false,
         };
         let (now, before) = (tree(&edited.scenario), tree(base.scenario()));
-        Ok(Self {
+        Self {
             layout,
             base,
             edited,
@@ -98,7 +98,7 @@ impl Page {
             may_change,
             shares,
             problem: None,
-        })
+        }
     }
 
     pub(super) fn scenario(&self) -> &Scenario {

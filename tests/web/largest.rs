@@ -1,0 +1,103 @@
+//! The largest questions that anybody can ask: whatever they take, everybody else is answered meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use gpuledger::accounts::Role;
+use sqlx::PgPool;
+
+use super::access::ROUTES;
+use crate::support::book::{rule, team, write};
+use crate::support::{Focus, TestApp, TestLedger};
+
+/// What an address can hold at most.
+const LONGEST: usize = 60_000;
+/// Nobody waits longer for an answer that takes no time.
+const AT_MOST: Duration = Duration::from_millis(100);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(2);
+/// After that whoever asked goes away.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+fn repeated(first: &str, parts: impl Iterator<Item = String>) -> String {
+    let mut address = first.to_owned();
+    for part in parts {
+        if address.len() + part.len() > LONGEST {
+            break;
+        }
+        address.push_str(&part);
+    }
+    address
+}
+
+/// Asks whether the server is well, again and again; the longest that took since the last look, in microseconds.
+fn watch(app: &TestApp) -> Arc<AtomicU64> {
+    let (mut other, longest) = (app.stranger(), Arc::new(AtomicU64::new(0)));
+    let told = Arc::clone(&longest);
+    tokio::spawn(async move {
+        loop {
+            let began = Instant::now();
+            assert_eq!(other.get("/healthz").await.status, 200);
+            tokio::time::sleep(PAUSE).await;
+            let took = began.elapsed().saturating_sub(PAUSE);
+            longest.fetch_max(u64::try_from(took.as_micros()).unwrap(), Ordering::SeqCst);
+        }
+    });
+    told
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_server_is_well_whatever_is_asked(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut month = Focus::new();
+    for hour in 0..200 {
+        let at = format!("2026-09-{:02}T{:02}", hour % 28 + 1, hour % 24);
+        month = month.hour("acme", "s1", &at, "0.01", "vision");
+    }
+    ledger.deliver("september.csv", month).await;
+    write(
+        &mut ledger.db.acquire().await.unwrap(),
+        vec![team("vision"), rule(1, "", "", gpuledger::allocation::Target::Labels)],
+    )
+    .await;
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let mut addresses = Vec::new();
+    for (_, _, address, _) in ROUTES.iter().filter(|(method, ..)| *method == "GET") {
+        let joint = if address.contains('?') { '&' } else { '?' };
+        let first = format!("{address}{joint}by=service");
+        addresses.push(repeated(&first, (0..).map(|n| format!("&service=s{n}"))));
+        addresses.push(repeated(&first, (0..).map(|n| format!("&tag:k{n}=v"))));
+    }
+    let template = "/scenarios/templates/ten-nodes";
+    for suffix in ["", ".json", ".csv"] {
+        for edits in [
+            "&add=/option".repeat(300),
+            "&copy=/option/0".repeat(300),
+            "&add=/option/0/place".repeat(300),
+            "&copy=/option/0".repeat(7) + &"&add=/option/0/place/0/committed".repeat(200),
+            "&copy=/option/1".repeat(7) + &"&add=/option/1/place/0/others".repeat(120),
+            "&add=/work".repeat(7),
+            repeated("", (0..400).map(|n| format!("&set=/months={}", n % 100 + 1))),
+        ] {
+            addresses.push(format!("{template}{suffix}?{}", &edits[1..]));
+        }
+    }
+    let mut slow = Vec::new();
+    let longest = watch(&admin);
+    for address in &addresses {
+        longest.store(0, Ordering::SeqCst);
+        let began = Instant::now();
+        let answer = tokio::time::timeout(PATIENCE, admin.get(address)).await;
+        let took = began.elapsed();
+        // Who watches may have waited until now.
+        tokio::time::sleep(4 * PAUSE).await;
+        let longest = Duration::from_micros(longest.load(Ordering::SeqCst));
+        let status = answer.ok().map(|it| it.status.as_u16());
+        if longest > AT_MOST {
+            eprintln!("{longest:?} of {took:?}, {status:?}: {}", &address[..address.len().min(120)]);
+            slow.push((longest, status, &address[..address.len().min(120)]));
+        }
+    }
+    assert!(slow.is_empty(), "{slow:#?}");
+}
