@@ -15,6 +15,7 @@ use crate::support::{Focus, TestApp, TestLedger};
 const LONGEST: usize = 60_000;
 /// Nobody waits longer for an answer that takes no time.
 const AT_MOST: Duration = Duration::from_millis(100);
+const TRIES: usize = 3;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
 /// After that whoever asked goes away.
@@ -86,17 +87,20 @@ async fn the_server_is_well_whatever_is_asked(db: PgPool) {
     let mut slow = Vec::new();
     let longest = watch(&admin);
     for address in &addresses {
-        longest.store(0, Ordering::SeqCst);
-        let began = Instant::now();
-        let answer = tokio::time::timeout(PATIENCE, admin.get(address)).await;
-        let took = began.elapsed();
-        // Who watches may have waited until now.
-        tokio::time::sleep(4 * PAUSE).await;
-        let longest = Duration::from_micros(longest.load(Ordering::SeqCst));
-        let status = answer.ok().map(|it| it.status.as_u16());
-        if longest > AT_MOST {
-            eprintln!("{longest:?} of {took:?}, {status:?}: {}", &address[..address.len().min(120)]);
-            slow.push((longest, status, &address[..address.len().min(120)]));
+        // A busy machine is slow once; what holds a thread does so each time.
+        let mut held = Vec::new();
+        for _ in 0..TRIES {
+            longest.store(0, Ordering::SeqCst);
+            let _ = tokio::time::timeout(PATIENCE, admin.get(address)).await;
+            // Who watches may have waited until now.
+            tokio::time::sleep(4 * PAUSE).await;
+            held.push(Duration::from_micros(longest.load(Ordering::SeqCst)));
+            if held.last().is_some_and(|it| *it <= AT_MOST) {
+                break;
+            }
+        }
+        if held.iter().all(|it| *it > AT_MOST) {
+            slow.push((held, &address[..address.len().min(120)]));
         }
     }
     assert!(slow.is_empty(), "{slow:#?}");
