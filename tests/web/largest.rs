@@ -105,3 +105,23 @@ async fn the_server_is_well_whatever_is_asked(db: PgPool) {
     }
     assert!(slow.is_empty(), "{slow:#?}");
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_more_than_anybody_asks_is_refused_in_words(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let template = "/scenarios/templates/ten-nodes?";
+    for (edits, told) in [
+        ("&add=/option".repeat(300), "option is 13 of them: more than anybody compares"),
+        ("&add=/option/0/place".repeat(10), "option.0.place is 7 of them: more than anybody compares"),
+        ("&add=/option/0/place/0/others".repeat(300), "expected at most 12 options, 6 places in each"),
+        ("&set=/months=12".repeat(401), "expected at most 400"),
+    ] {
+        let answer = finance.get(&format!("{template}{}", &edits[1..])).await;
+        assert_eq!(answer.status, 400, "{told}");
+        assert!(answer.body.contains(told), "{told}: {}", answer.body);
+    }
+    let tags = repeated("/spend/2026-09?by=service", (0..30).map(|n| format!("&tag:k{n}=v")));
+    let answer = finance.get(&tags).await;
+    assert_eq!(answer.status, 400);
+    assert!(answer.body.contains("filters by 30 dimensions, and takes at most 20"), "{}", answer.body);
+}
