@@ -79,12 +79,14 @@ impl Source {
         )
     }
 
+    /// Whether a row says what was bought, as a key does.
+    fn says_what(self) -> bool {
+        !matches!(self, Self::Attributed | Self::ChargedDays | Self::AttributedDays)
+    }
+
     /// Where the currency of a row stands.
     fn currency(self) -> &'static str {
-        match self {
-            Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.currency",
-            _ => "k.currency",
-        }
+        if self.says_what() { "k.currency" } else { "c.currency" }
     }
 
     /// Accelerator time of a row in part-seconds: an exact whole, divided once at display.
@@ -132,26 +134,17 @@ impl Source {
 
     /// Whether a row is of what the organization has of its own.
     fn is_owned(self) -> &'static str {
-        match self {
-            Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.is_owned",
-            _ => "k.pricing = 'Owned'",
-        }
+        if self.says_what() { "k.pricing = 'Owned'" } else { "c.is_owned" }
     }
 
     /// Whether a row is the use of accelerators.
     fn is_accelerated(self) -> &'static str {
-        match self {
-            Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.is_accelerated",
-            _ => IS_ACCELERATED,
-        }
+        if self.says_what() { IS_ACCELERATED } else { "c.is_accelerated" }
     }
 
     /// Whether a row's effective cost is of a commitment that nothing used.
     pub fn is_unused(self) -> &'static str {
-        match self {
-            Self::Attributed | Self::ChargedDays | Self::AttributedDays => "c.is_unused",
-            _ => IS_UNUSED_COMMITMENT,
-        }
+        if self.says_what() { IS_UNUSED_COMMITMENT } else { "c.is_unused" }
     }
 }
 
