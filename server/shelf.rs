@@ -138,7 +138,7 @@ impl<K: Eq + Hash + Send + Sync + 'static, V: Send + Sync + 'static> Shelf<K, V>
 impl<K: Eq + Hash + Send + Sync + 'static, V: Weigh + Send + Sync + 'static> Shelf<K, V> {
     /// The remembered answer, else what `ask` answers. Who asks the same meanwhile waits for that; an error
     /// is not remembered.
-    pub async fn get(&self, key: K, ask: impl Future<Output = sqlx::Result<V>>) -> sqlx::Result<Arc<V>> {
+    pub async fn get<E>(&self, key: K, ask: impl Future<Output = Result<V, E>>) -> Result<Arc<V>, E> {
         let (key, slot) = self.slot(key);
         if let Some(answer) = slot.answer.get() {
             return Ok(Arc::clone(answer));
@@ -275,6 +275,10 @@ mod tests {
         }
     }
 
+    fn found(answer: usize) -> std::future::Ready<sqlx::Result<usize>> {
+        std::future::ready(Ok(answer))
+    }
+
     /// As an error, whoever asks for what is not there.
     fn nothing() -> std::future::Ready<sqlx::Result<usize>> {
         std::future::ready(Err(sqlx::Error::PoolTimedOut))
@@ -286,7 +290,7 @@ mod tests {
         let asked = AtomicUsize::new(0);
         let ask = || async {
             tokio::task::yield_now().await;
-            Ok(asked.fetch_add(1, Ordering::Relaxed) + 7)
+            Ok::<_, sqlx::Error>(asked.fetch_add(1, Ordering::Relaxed) + 7)
         };
         let answers = tokio::join!(
             shelf.get("a", ask()),
@@ -303,7 +307,7 @@ mod tests {
     async fn an_error_is_not_remembered() {
         let shelf = Shelf::<&str, usize>::default();
         assert!(shelf.get("a", nothing()).await.is_err());
-        assert_eq!(*shelf.get("a", async { Ok(1) }).await.unwrap(), 1);
+        assert_eq!(*shelf.get("a", found(1)).await.unwrap(), 1);
     }
 
     #[tokio::test]
@@ -312,7 +316,7 @@ mod tests {
         let budget = Budget::of(ROOM);
         let months = Shelf::<u32, usize>::within(Arc::clone(&budget));
         let weeks = Shelf::<&str, usize>::within(Arc::clone(&budget));
-        let third = || async { Ok(ROOM / 3 - 2 * OVERHEAD) };
+        let third = || found(ROOM / 3 - 2 * OVERHEAD);
         months.get(1, third()).await.unwrap();
         weeks.get("a", third()).await.unwrap();
         months.get(2, third()).await.unwrap();
@@ -336,7 +340,7 @@ mod tests {
         let shelves: Vec<Shelf<usize, usize>> = (0..22).map(|_| Shelf::within(Arc::clone(&budget))).collect();
         for key in 0..500 {
             for shelf in &shelves {
-                shelf.get(key, async { Ok(key * 10) }).await.unwrap();
+                shelf.get(key, found(key * 10)).await.unwrap();
                 shelf.get(key, nothing()).await.unwrap();
                 assert!(budget.used() <= ROOM);
             }
@@ -357,7 +361,7 @@ mod tests {
             let ask = async {
                 asked.fetch_add(1, Ordering::Relaxed);
                 gate.acquire().await.unwrap().forget();
-                Ok(7)
+                Ok::<_, sqlx::Error>(7)
             };
             shelf.get(0, ask).await.map(|answer| *answer)
         };
@@ -386,7 +390,7 @@ mod tests {
             };
             assert!(shelf.get(0, waits).await.is_err());
         };
-        let asks = without_waiting(|| async { shelf.get(0, async { Ok(3) }).await.map(|answer| *answer) });
+        let asks = without_waiting(|| async { shelf.get(0, found(3)).await.map(|answer| *answer) });
         let opens = async { gate.add_permits(1) };
         let ((), answer, ()) = tokio::join!(gives_up, asks, opens);
         assert_eq!(answer.unwrap(), 3);

@@ -32,6 +32,12 @@ impl Browser {
         self.send("GET", path, "")
     }
 
+    /// Loads a page as browsers do, compressed, and answers its status.
+    pub fn load(&mut self, path: &str) -> io::Result<u16> {
+        let (status, _, _) = self.exchange("GET", path, "", "Accept-Encoding: gzip\r\n")?;
+        Ok(status)
+    }
+
     /// Signs in with the form of the page.
     pub fn sign_in(&mut self, email: &str, password: &str) {
         let form = self.get("/sign-in").unwrap().body;
@@ -60,6 +66,18 @@ impl Browser {
     }
 
     fn send(&mut self, method: &str, path: &str, body: &str) -> io::Result<Page> {
+        let (status, location, body) = self.exchange(method, path, body, "")?;
+        Ok(Page { status, location, body: String::from_utf8(body).map_err(io::Error::other)? })
+    }
+
+    /// Status, location and body. Each of `headers` ends its line.
+    fn exchange(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+        headers: &str,
+    ) -> io::Result<(u16, String, Vec<u8>)> {
         if self.connection.is_none() {
             let stream = TcpStream::connect(self.address)?;
             stream.set_nodelay(true)?;
@@ -70,7 +88,7 @@ impl Browser {
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\nAccept: text/html\r\n\
-             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
+             {headers}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
             self.address,
             cookies.join("; "),
             body.len()
@@ -96,8 +114,7 @@ impl Browser {
             }
         }
         let body = if is_chunked { chunks(connection)? } else { bytes(connection, length)? };
-        let body = String::from_utf8(body).map_err(io::Error::other)?;
-        Ok(Page { status: status.ok_or_else(|| io::Error::other("no status"))?, location, body })
+        Ok((status.ok_or_else(|| io::Error::other("no status"))?, location, body))
     }
 }
 

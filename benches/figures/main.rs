@@ -8,6 +8,7 @@
 
 mod browser;
 mod import;
+mod load;
 mod pages;
 mod process;
 mod rules;
@@ -39,11 +40,12 @@ fn main() {
     let sizes = if words.iter().any(|word| word == "--quick") { QUICK } else { FULL };
     let parts: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with("--")).collect();
     let mut figures = Vec::new();
-    for part in ["scenario", "start", "import", "pages"] {
+    for part in ["scenario", "start", "import", "pages", "load"] {
         let measure = match part {
             "start" => start::measure,
             "import" => import::measure,
             "scenario" => scenario::measure,
+            "load" => load::measure,
             _ => pages::measure,
         };
         if parts.is_empty() || parts.contains(&part) {

@@ -18,7 +18,7 @@ const MONTH: &str = "2026-09";
 const OTHER_MONTH: &str = "2026-03";
 const RUNNING_MONTH: &str = "2026-10";
 const READERS: usize = 4;
-const GROUPINGS: [&str; 12] = [
+pub const GROUPINGS: [&str; 12] = [
     "provider",
     "account",
     "service",
@@ -136,7 +136,7 @@ fn read(sizes: &Sizes, rows: u64) -> Read {
     Read { cold, warm, pages: times.len(), peak_mib, rules, running }
 }
 
-fn sign_in(server: &Server) -> Browser {
+pub fn sign_in(server: &Server) -> Browser {
     let mut command = gpuledger(
         &server.data_dir,
         &["user", "add", "--email", EMAIL, "--role", "admin", "--password-stdin"],

@@ -35,6 +35,7 @@ mod latest;
 mod metrics;
 mod observe;
 mod overview;
+mod page_cache;
 mod password;
 mod people;
 mod prices;
@@ -54,6 +55,7 @@ mod words;
 pub use error::{Error, Result};
 pub use files::Files;
 pub use metrics::Metrics;
+pub use page_cache::PageCache;
 pub use routes::{Access, Routes};
 pub use serve::serve;
 
@@ -82,6 +84,7 @@ pub struct App {
     pub originals: Originals,
     pub answers: Arc<Answers>,
     pub months: Arc<Months>,
+    pub pages: Arc<PageCache>,
     pub inbox: Inbox,
     /// Its figures are invented, and every page says so.
     pub is_demonstration: bool,
@@ -98,6 +101,7 @@ impl App {
             bell: Bell::default(),
             answers: Arc::default(),
             months: Arc::default(),
+            pages: Arc::default(),
             originals: Originals::new(&settings.data_dir),
             inbox: Inbox::new(&settings.data_dir),
             is_demonstration: Mark::is_in(&settings.data_dir),
@@ -116,23 +120,23 @@ pub fn routes() -> Routes {
         .figures(SignedIn, overview::json)
         .figures(SignedIn, overview::csv)
         .get(SignedIn, spend::during)
-        .figures(SignedIn, spend::show)
-        .figures(SignedIn, variance::show)
+        .kept(SignedIn, spend::show)
+        .kept(SignedIn, variance::show)
         .figures(SignedIn, charges::list)
-        .figures(SignedIn, charges::show)
+        .kept(SignedIn, charges::show)
         .get(SignedIn, teams::latest::any)
-        .figures(SignedIn, teams::chargeback::show)
+        .kept(SignedIn, teams::chargeback::show)
         .get(SignedIn, teams::latest::of_team)
-        .figures(SignedIn, teams::show)
-        .figures(SignedIn, teams::statement::show)
+        .kept(SignedIn, teams::show)
+        .kept(SignedIn, teams::statement::show)
         .get(SignedIn, experiments::latest)
-        .figures(SignedIn, experiments::show)
-        .figures(SignedIn, experiments::experiment::show)
+        .kept(SignedIn, experiments::show)
+        .kept(SignedIn, experiments::experiment::show)
         .post(Finance, experiments::change::change)
         .post(Finance, experiments::change::merge)
-        .figures(SignedIn, experiments::compare::show)
-        .figures(SignedIn, experiments::compare::json)
-        .figures(SignedIn, experiments::compare::csv)
+        .kept(SignedIn, experiments::compare::show)
+        .kept(SignedIn, experiments::compare::json)
+        .kept(SignedIn, experiments::compare::csv)
         .get(Public, sign_in::show)
         .post(Public, sign_in::create)
         .post(Public, sign_in::destroy)
@@ -168,7 +172,7 @@ pub fn routes() -> Routes {
         .get(Finance, imports::limits::show)
         .post(Admin, imports::limits::save)
         .get(Finance, invoices::latest)
-        .figures(Finance, invoices::show)
+        .kept(Finance, invoices::show)
         .post(Finance, invoices::enter)
         .post(Finance, invoices::remove)
         .figures(Finance, rates::index)
@@ -210,11 +214,11 @@ pub fn routes() -> Routes {
         .post(Finance, allocation::change::discard)
         .post(Admin, allocation::change::apply)
         .post(Admin, allocation::change::undo)
-        .figures(SignedIn, budgets::index)
-        .figures(SignedIn, budgets::index_json)
-        .figures(SignedIn, budgets::index_csv)
+        .kept(SignedIn, budgets::index)
+        .kept(SignedIn, budgets::index_json)
+        .kept(SignedIn, budgets::index_csv)
         .post(Finance, budgets::add)
-        .figures(SignedIn, budgets::one::show)
+        .kept(SignedIn, budgets::one::show)
         .post(Finance, budgets::one::change)
         .post(Finance, budgets::one::end)
         .post(Finance, budgets::one::remove)
@@ -287,7 +291,7 @@ pub fn routes() -> Routes {
         .post(SignedIn, scenarios::change::remove)
         .post(SignedIn, scenarios::change::bring_back)
         .get(Finance, unallocated::latest)
-        .figures(Finance, unallocated::show)
+        .kept(Finance, unallocated::show)
         .get(Admin, people::index)
         .post(Admin, people::create)
         .get(Admin, people::person::show)

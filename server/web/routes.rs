@@ -44,6 +44,9 @@ pub struct Stated {
     pub access: Access,
     /// Whether scripts may read it with a token: it shows figures, or is a file of them.
     pub is_for_scripts: bool,
+    /// Whether the page is kept once it is rendered: its reader's role and teams, its address, the day and what people have
+    /// written decide all of it but their name. What is under way, or said to one person, is none of that.
+    pub is_kept: bool,
 }
 
 /// Routes under construction: a route cannot be added without saying for whom it is. The path is the type
@@ -80,6 +83,21 @@ impl Routes {
         routes
     }
 
+    /// A page that shows figures and is kept, with its files.
+    #[must_use]
+    pub fn kept<P, H, T>(self, access: Access, handler: H) -> Self
+    where
+        P: TypedPath,
+        H: Handler<T, App>,
+        T: SecondElementIs<P> + 'static,
+    {
+        let mut routes = self.figures(access, handler);
+        if let Some(line) = routes.stated.last_mut() {
+            line.is_kept = true;
+        }
+        routes
+    }
+
     #[must_use]
     pub fn post<P, H, T>(self, access: Access, handler: H) -> Self
     where
@@ -103,7 +121,7 @@ impl Routes {
     }
 
     fn add<P: TypedPath>(mut self, method: Method, access: Access, handler: MethodRouter<App>) -> Self {
-        self.stated.push(Stated { method, path: P::PATH, access, is_for_scripts: false });
+        self.stated.push(Stated { method, path: P::PATH, access, is_for_scripts: false, is_kept: false });
         self.router = self.router.route(P::PATH, handler);
         self
     }

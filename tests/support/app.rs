@@ -105,7 +105,11 @@ impl TestApp {
 
     /// The same site for someone of this role, signed in without the form.
     pub async fn signed_in(&self, role: Role) -> Self {
-        let user = self.person(&format!("{role}@example.org"), role, "nobody can sign in with this").await;
+        self.signed_in_as(&format!("{role}@example.org"), role).await
+    }
+
+    pub async fn signed_in_as(&self, email: &str, role: Role) -> Self {
+        let user = self.person(email, role, "nobody can sign in with this").await;
         let mut app = self.stranger();
         let token = Secret::random(&mut clock::dice());
         let mut db = self.db.acquire().await.unwrap();
@@ -169,8 +173,21 @@ impl TestApp {
     }
 
     pub async fn get_as(&mut self, path: &str, accept: &str) -> Answer {
-        let request = Request::get(path).header(header::ACCEPT, accept);
-        self.send(request.body(Body::empty()).unwrap()).await
+        let request = || Request::get(path).header(header::ACCEPT, accept).body(Body::empty()).unwrap();
+        let answer = self.send(request()).await;
+        if answer.headers.contains_key(header::ETAG) {
+            let anew = self.without_pages().send(request()).await;
+            assert_eq!(answer.body, anew.body, "{path}: the page that was kept, and as it is rendered anew");
+        }
+        answer
+    }
+
+    /// The same browser before a server that has rendered nothing yet.
+    fn without_pages(&self) -> Self {
+        let mut other = Self { cookies: self.cookies.clone(), ..self.stranger() };
+        other.app.pages = Arc::default();
+        other.router = web::router(other.app.clone());
+        other
     }
 
     /// What htmx gets: the part of the page that changes.

@@ -28,7 +28,7 @@ async fn lines(app: &mut TestApp, period: &str) -> Vec<Value> {
     std::mem::take(answer["lines"].as_array_mut().unwrap())
 }
 
-fn invoice<'a>(line: &'a str, number: &'a str, amount: &'a str) -> [(&'static str, &'a str); 3] {
+pub(super) fn invoice<'a>(line: &'a str, number: &'a str, amount: &'a str) -> [(&'static str, &'a str); 3] {
     [("line", line), ("number", number), ("amount", amount)]
 }
 

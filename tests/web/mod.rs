@@ -20,6 +20,7 @@ mod load;
 mod nul;
 mod overview;
 mod own_months;
+mod page_cache;
 mod people;
 mod preview;
 mod prices;

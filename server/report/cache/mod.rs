@@ -338,7 +338,10 @@ impl Answers {
         };
         let visible = self.visible(db, first, last, sequence).await?;
         let key = (question.period, Arc::clone(&visible));
-        let find = async { Ok(SameDays::find(db, question.period, &visible, sequence).await?.map(Arc::new)) };
+        let find = async {
+            let found = SameDays::find(db, question.period, &visible, sequence).await;
+            found.map(|same_days| same_days.map(Arc::new))
+        };
         let same_days = self.same_days.get(key, find).await?;
         Ok(Basis {
             visible,

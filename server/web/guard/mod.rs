@@ -12,14 +12,14 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method};
 use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
 
 use super::error::{Asked, Error, Result, present};
 use super::extract::{Visitor, bearer, cookie, has_nul};
 use super::observe::Who;
 use super::routes::{Access, Stated};
-use super::{App, headers};
+use super::{App, headers, page_cache};
 use crate::accounts::session;
 use crate::accounts::token::{self, Sent};
 use crate::clock;
@@ -49,14 +49,18 @@ async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Resp
     let asked = Asked::of(request.uri(), request.headers(), is_get);
     let mut visitor = Visitor { is_demonstration: guard.app.is_demonstration, ..Visitor::default() };
     let answer = match guard.admit(request, &mut visitor).await {
+        Ok((request, line)) if is_get && line.is_kept && visitor.flash.is_none() => {
+            let answer = page_cache::answer(&guard.app, request, &visitor, next).await;
+            answer.unwrap_or_else(IntoResponse::into_response)
+        }
         // What only reads gives its connection back where it would wait for sums that another one computes.
-        Ok(request) if is_get => {
+        Ok((request, _)) if is_get => {
             let (parts, _) = request.into_parts();
             let begin = || next.clone().run(Request::from_parts(parts.clone(), Body::empty()));
             shelf::without_waiting(begin).await
         }
-        Ok(request) => next.run(request).await,
-        Err(error) => axum::response::IntoResponse::into_response(error),
+        Ok((request, _)) => next.run(request).await,
+        Err(error) => error.into_response(),
     };
     let mut response = present(answer, &asked, &visitor);
     cookie::hand_out(&mut response, &visitor, &guard.app.settings);
@@ -66,8 +70,8 @@ async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Resp
 }
 
 impl Guard {
-    /// Lets the request pass, with its visitor attached, or says why not.
-    async fn admit(&self, mut request: Request, visitor: &mut Visitor) -> Result<Request> {
+    /// Lets the request pass to its route, with its visitor attached, or says why not.
+    async fn admit(&self, mut request: Request, visitor: &mut Visitor) -> Result<(Request, Stated)> {
         let stated = self.stated(&request);
         if !stated.as_ref().is_ok_and(|line| line.access == Access::Static) {
             *visitor = match bearer(request.headers()) {
@@ -97,7 +101,7 @@ impl Guard {
             request = csrf::check(request, visitor, &self.app.settings).await?;
         }
         request.extensions_mut().insert(visitor.clone());
-        Ok(request)
+        Ok((request, stated))
     }
 
     fn stated(&self, request: &Request) -> Result<Stated> {
@@ -171,8 +175,13 @@ mod tests {
         let app = App::new(settings, db.clone(), db);
         let router =
             Router::new().route("/stated", get(async || "yes")).route("/unstated", get(async || "no"));
-        let line =
-            Stated { method: Method::GET, path: "/stated", access: Access::Static, is_for_scripts: false };
+        let line = Stated {
+            method: Method::GET,
+            path: "/stated",
+            access: Access::Static,
+            is_for_scripts: false,
+            is_kept: false,
+        };
         let site = stand_before(router, vec![line], app);
         for (path, status) in [
             ("/stated", StatusCode::OK),

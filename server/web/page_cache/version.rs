@@ -1,0 +1,33 @@
+//! What pages are made of, as of now.
+
+use sqlx::PgConnection;
+
+/// Marks everything that people have written: equal versions give equal pages. Every verb that writes takes a step of the
+/// ledger or leaves a line in the audit trail, in its own transaction. Loading, which nobody sees, does neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Version {
+    sequence: i64,
+    /// The last line of the audit trail but those of signing in, and how many there are among the last [`LINES`]: a line
+    /// that is committed after a later one moves the count.
+    line: Option<i64>,
+    lines: i64,
+}
+
+/// More lines are not written between a line and its commit.
+const LINES: i64 = 100;
+
+impl Version {
+    pub async fn find(db: &mut PgConnection) -> sqlx::Result<Self> {
+        sqlx::query_as!(
+            Self,
+            r#"select sequence, line, lines as "lines!"
+               from ledger,
+                   (select max(audit_id) as line, count(*) as lines
+                    from (select audit_id from audit_log where verb not like 'sign\_in.%'
+                          order by audit_id desc limit $1) last) trail"#,
+            LINES
+        )
+        .fetch_one(db)
+        .await
+    }
+}
