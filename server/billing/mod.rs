@@ -16,6 +16,7 @@ mod date_order;
 mod focus;
 pub mod formula;
 mod header;
+mod identity;
 mod instance_type;
 mod json;
 mod machine;
@@ -36,6 +37,7 @@ use std::io::{Read, Seek, Write};
 
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
 pub use header::{Columns, Header};
+pub use identity::Identity;
 pub use manifest::{MAX_MANIFEST, Manifest};
 pub use provider::{canonical_account, canonical_sub_account, without_profile};
 pub use provider_name::canonical_provider;
@@ -141,6 +143,7 @@ pub struct Export {
     row: u64,
     /// Of the first row that could be read: all, or a few less where the file leaves the last off.
     usual_fields: Option<usize>,
+    scratch: Vec<u8>,
 }
 
 /// Opens the whole content of a file from its beginning, unpacked.
@@ -241,6 +244,7 @@ impl Export {
             remarks: Remarks::default(),
             row: 0,
             usual_fields: None,
+            scratch: Vec::new(),
         })
     }
 
@@ -410,11 +414,14 @@ impl Export {
             Ok(Outcome::Skipped(reason)) => Ok(Step::Skipped(reason)),
             // Only a row that is no charge can be these, so good rows are not searched for them.
             Err(_) if record.is_empty() => Ok(Step::Skipped("empty row")),
-            Err(_) if recognize::repeats(&self.header, &record) => Ok(Step::Skipped("header repeated")),
+            Err(_) if recognize::repeats(&self.header, &record) => Ok(Step::Skipped(HEADER_REPEATED)),
             Err(problem) => Err(problem),
         }
     }
 }
+
+/// Why a row that repeats the header is skipped: files were put behind one another.
+pub const HEADER_REPEATED: &str = "header repeated";
 
 /// Fields that may be missing at the end of a row.
 const MOST_MISSING: usize = 3;

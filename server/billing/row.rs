@@ -26,6 +26,12 @@ pub trait ReadRow {
     /// The columns that are read as times.
     fn dates(&self) -> DateColumns;
 
+    /// The columns that tell a row from all others of its export, the one that names it first; none where the format does
+    /// not say.
+    fn identity(&self) -> &[usize] {
+        &[]
+    }
+
     /// Fills the cleared `charge`.
     ///
     /// # Errors

@@ -304,6 +304,13 @@ pub async fn find_same(
     Ok(found.map(|same| (same.delivery_id, same.status)))
 }
 
+/// Removes what was loaded so far under a delivery that is loaded from its beginning again.
+pub async fn begin_again(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    remove_rows(&mut tx, delivery_id).await?;
+    tx.commit().await
+}
+
 async fn remove_rows(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
     for statement in [
         "delete from charges where delivery_id = $1",
@@ -313,6 +320,7 @@ async fn remove_rows(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()
         "delete from delivery_totals where delivery_id = $1",
         "delete from mended_rejections where delivery_id = $1",
         "delete from rejections where delivery_id = $1",
+        "delete from row_identities where delivery_id = $1",
         "delete from skips where delivery_id = $1",
     ] {
         sqlx::query(statement).bind(delivery_id).execute(&mut *db).await?;

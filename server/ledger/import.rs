@@ -19,7 +19,7 @@ use crate::money::{Currency, Money};
 use super::aside::aside;
 use super::delivery::{self, Ended};
 use super::gather::Bundle;
-use super::load::{self, LoadError, Loaded, Source};
+use super::load::{self, Load, LoadError, Loaded, Source};
 use super::mend::{self, MENDED};
 use super::original::{Originals, Sha256};
 use super::progress::Progress;
@@ -223,10 +223,14 @@ async fn load_one(
         return Ok(Outcome::Ended(report));
     }
     let delivery_id = delivery::begin(db, import.batch_id, import.by, import.handed_in).await?;
-    let progress = import.progress.clone();
-    let loaded =
-        load::load(pool, originals, delivery_id, sources, import.as_format, &import.labels, progress).await;
-    let completed = match loaded {
+    let load = Load {
+        delivery_id,
+        sources,
+        as_format: import.as_format,
+        labels: &import.labels,
+        progress: import.progress.clone(),
+    };
+    let completed = match load::load(pool, originals, &load).await {
         Ok(loaded) => delivery::complete(db, delivery_id, &loaded, import.now)
             .await
             .map(|()| loaded)
@@ -358,6 +362,12 @@ async fn settle(
         Some(said) => Some(of_several(db, delivery_id, said, import.decision).await?),
         None => match publish_and_record(db, import, delivery_id, is_mended).await? {
             Published::Asks(question) => Some((question.to_string(), question.part.map(|_| Decision::Add))),
+            Published::Overlaps(overlap) => Some((
+                format!(
+                    "{overlap}: adding this one would count them twice. Replace what is there, or leave these rows out"
+                ),
+                None,
+            )),
             Published::Doubts(doubt) => Some((
                 format!(
                     "these are rows that were rejected in an earlier import, and {doubt}: adding counts them beside \

@@ -13,11 +13,13 @@ use tokio::sync::{Mutex, mpsc};
 use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
 
 use super::aside::aside;
+use super::delivery;
+use super::identities::Identities;
 use super::key::Keyer;
 use super::noise::{NoisyTags, TagCensus};
 use super::original::{Originals, Sha256};
 use super::progress::{Counted, Progress};
-use super::read::{Block, ReadError, Reader, Reading, Sink, Stopped};
+use super::read::{Block, Doubles, ReadError, Reader, Reading, Sink, Stopped};
 use super::write::write_blocks;
 use super::{partition, scope};
 
@@ -72,16 +74,43 @@ pub enum LoadError {
     Cancelled,
 }
 
+/// What to load, and under which delivery.
+pub struct Load<'a> {
+    pub delivery_id: i64,
+    pub sources: &'a [Source],
+    pub as_format: Option<&'a str>,
+    /// Tags that are kept in the key however many values they have.
+    pub labels: &'a [String],
+    pub progress: Progress,
+}
+
 /// Loads the files of a delivery. On error what was written stays unseen; the caller discards it.
-pub async fn load(
+pub async fn load(pool: &PgPool, originals: &Originals, load: &Load<'_>) -> Result<Loaded, LoadError> {
+    let before = (load.progress.rows(), load.progress.bytes());
+    let mut doubles = Doubles::default();
+    loop {
+        match load_once(pool, originals, load, doubles).await? {
+            Once::Loaded(loaded) => return Ok(*loaded),
+            Once::Again(known) => doubles = known,
+        }
+        delivery::begin_again(&mut *pool.acquire().await?, load.delivery_id).await?;
+        load.progress.begin_again(before);
+    }
+}
+
+/// What reading the files once led to.
+enum Once {
+    Loaded(Box<Loaded>),
+    Again(Doubles),
+}
+
+async fn load_once(
     pool: &PgPool,
     originals: &Originals,
-    delivery_id: i64,
-    sources: &[Source],
-    as_format: Option<&str>,
-    labels: &[String],
-    progress: Progress,
-) -> Result<Loaded, LoadError> {
+    load: &Load<'_>,
+    doubles: Doubles,
+) -> Result<Once, LoadError> {
+    let delivery_id = load.delivery_id;
     let (blocks, incoming) = mpsc::channel(QUEUE);
     let incoming = Arc::new(Mutex::new(incoming));
     let writers: Vec<_> = (0..STREAMS)
@@ -99,12 +128,12 @@ pub async fn load(
         },
         originals: originals.clone(),
         delivery_id,
-        sources: sources.to_vec(),
-        as_format: as_format.map(str::to_owned),
-        labels: labels.to_vec(),
-        progress,
+        sources: load.sources.to_vec(),
+        as_format: load.as_format.map(str::to_owned),
+        labels: load.labels.to_vec(),
+        progress: load.progress.clone(),
     };
-    let read = aside("reading", move || task.run()).await;
+    let read = aside("reading", move || task.run(doubles)).await;
 
     let mut failure = None;
     for writer in writers {
@@ -115,7 +144,8 @@ pub async fn load(
     match (read, failure) {
         (_, Some(error)) => Err(error.into()),
         (Err(error), None) => Err(LoadError::Reading(error)),
-        (Ok(Ok(loaded)), None) => Ok(loaded),
+        (Ok(Ok(loaded)), None) => Ok(Once::Loaded(Box::new(loaded))),
+        (Ok(Err(Failure::Again(doubles))), None) => Ok(Once::Again(doubles)),
         (Ok(Err(Failure::Load(error))), None) => Err(error),
         (Ok(Err(Failure::Stopped)), None) => Err(sqlx::Error::WorkerCrashed.into()),
     }
@@ -125,6 +155,7 @@ enum Failure {
     Load(LoadError),
     /// The writing half failed, and says why.
     Stopped,
+    Again(Doubles),
 }
 
 /// What the reading thread works on.
@@ -139,19 +170,21 @@ struct ReadTask {
 }
 
 impl ReadTask {
-    fn run(mut self) -> Result<Loaded, Failure> {
-        let outcome = self.read();
+    fn run(mut self, doubles: Doubles) -> Result<Loaded, Failure> {
+        let outcome = self.read(doubles);
         match self.sink.failure.take() {
             Some(error) => Err(Failure::Load(error.into())),
             None => outcome,
         }
     }
 
-    fn read(&mut self) -> Result<Loaded, Failure> {
+    fn read(&mut self, doubles: Doubles) -> Result<Loaded, Failure> {
         let as_format = self.as_format.as_deref();
         let noisy_tags = take_census(&self.sources, as_format, &self.labels)?;
         let keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
-        let mut reader = Reader::new(&mut self.sink, self.delivery_id, keyer, self.progress.clone());
+        let scratch = self.originals.scratch().map_err(LoadError::Reading)?.to_owned();
+        let rows = (Identities::new(scratch), doubles);
+        let mut reader = Reader::new(&mut self.sink, self.delivery_id, keyer, rows, self.progress.clone());
         let mut files = Vec::new();
         let mut opened: Option<(&'static dyn Format, Columns)> = None;
         let mut slice = None;
@@ -178,6 +211,8 @@ impl ReadTask {
                 Err(ReadError::Refused(refusal)) => return Err(refused(source, refusal)),
                 Err(ReadError::Stopped) => return Err(Failure::Stopped),
                 Err(ReadError::Cancelled) => return Err(LoadError::Cancelled.into()),
+                Err(ReadError::Again(doubles)) => return Err(Failure::Again(doubles)),
+                Err(ReadError::Disk(error)) => return Err(LoadError::Reading(error).into()),
             }
             remarks.extend(export.remarks().iter().map(ToString::to_string));
             if export.accumulation() == Accumulation::Slice && slice.is_none() {
@@ -199,7 +234,11 @@ impl ReadTask {
                 std::fs::metadata(&source.path).map_err(|error| file_error(source, error))?.len();
             files.push(LoadedFile { name: source.name.clone(), sha256, received_bytes, content_bytes });
         }
-        let reading = reader.finish().map_err(|_| Failure::Stopped)?;
+        let reading = reader.finish().map_err(|error| match error {
+            ReadError::Again(doubles) => Failure::Again(doubles),
+            ReadError::Disk(error) => Failure::Load(LoadError::Reading(error)),
+            ReadError::Refused(_) | ReadError::Stopped | ReadError::Cancelled => Failure::Stopped,
+        })?;
         let Some((format, columns)) = opened else {
             return Err(file_error(
                 &Source { name: "import".into(), path: PathBuf::new() },

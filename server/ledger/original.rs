@@ -52,6 +52,12 @@ impl Originals {
         Ok(Writer::new(file))
     }
 
+    /// A folder for what is written beside originals and has no name.
+    pub fn scratch(&self) -> io::Result<&Path> {
+        make_private_folder(&self.folder)?;
+        Ok(&self.folder)
+    }
+
     /// Where all of them lie.
     pub fn folder(&self) -> &Path {
         &self.folder

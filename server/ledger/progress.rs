@@ -40,6 +40,12 @@ impl Progress {
         self.0.rows.fetch_add(rows, Ordering::Relaxed);
     }
 
+    /// What was read is read again.
+    pub(super) fn begin_again(&self, (rows, bytes): (u64, u64)) {
+        self.0.rows.store(rows, Ordering::Relaxed);
+        self.pass(bytes);
+    }
+
     /// So many bytes lie behind, whether or not they were read: those of a duplicate are not.
     pub(super) fn pass(&self, bytes: u64) {
         self.0.bytes.store(bytes, Ordering::Relaxed);

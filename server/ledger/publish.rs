@@ -11,6 +11,7 @@ use sqlx::{Connection, PgConnection};
 use crate::period::BillingMonth;
 
 use super::formerly::{Formerly, state_as_empty};
+use super::identities::{Overlap, overlap};
 use super::loss::{self, Loss, Measured};
 use super::part::PartBy;
 use super::{Scope, mend};
@@ -47,6 +48,8 @@ pub enum Published {
     Asks(Question),
     /// Nothing happened: corrected rows do more than complete a delivery, and nobody said what to do.
     Doubts(&'static str),
+    /// Nothing happened: rows of it are active already, and adding would count them twice.
+    Overlaps(Overlap),
     /// It was published or undone before; nothing happened.
     Already,
 }
@@ -175,6 +178,11 @@ pub async fn publish(
     if decision.is_none() && !asks.shortfalls.is_empty() {
         return Ok(Published::Asks(asks));
     }
+    if decision != Some(Decision::Replace)
+        && let Some(overlap) = overlap(&mut tx, delivery_id, is_addition).await?
+    {
+        return Ok(Published::Overlaps(overlap));
+    }
     // None where it adds, since nothing is measured then; and a slice that meets a whole month undecided asks above.
     count(&mut tx, sequence, delivery_id, is_addition, &measured.whole_scopes()).await?;
     loss::record(&mut tx, delivery_id, &measured, (reason, by, now)).await?;
@@ -206,6 +214,9 @@ pub async fn publish_mended(
     }
     if let Some(doubt) = mend::doubt(&mut tx, delivery_id).await? {
         return Ok(Published::Doubts(doubt));
+    }
+    if let Some(overlap) = overlap(&mut tx, delivery_id, true).await? {
+        return Ok(Published::Overlaps(overlap));
     }
     count(&mut tx, sequence, delivery_id, true, &[]).await?;
     sqlx::query!("update deliveries set completes = true where delivery_id = $1", delivery_id)

@@ -5,17 +5,19 @@
 //! limit, remembered keys are forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::accelerator::Recognized;
-use crate::billing::{Charge, ChargeKey, Export, Refusal, Rejection, Step};
+use crate::billing::{Charge, ChargeKey, Export, HEADER_REPEATED, Identity, Refusal, Rejection, Step};
 use crate::money::Currency;
 use crate::period::BillingMonth;
 use crate::store::CopyRows;
 
+use super::identities::{Identities, Place, Repeated};
 use super::key::{Keyed, Keyer};
 use super::mend::{MENDED, Mark};
 use super::progress::Progress;
@@ -30,6 +32,8 @@ const BATCH: usize = 1000;
 const BATCH_BYTES: usize = 1 << 20;
 /// Months one delivery may state; more is no bill but a mistake, and each has partitions of its own.
 const MAX_MONTHS: usize = 120;
+/// Identities of rows in one line of the database.
+const IDENTITIES: usize = 1 << 13;
 /// Ids remembered as sent; beyond, they are forgotten and sent again, which is harmless.
 const MAX_REMEMBERED: usize = 1_000_000;
 
@@ -45,6 +49,10 @@ pub enum Block {
     },
     Rollup(Part),
     Keys(Vec<NewKey>),
+    Identities {
+        part: i32,
+        identities: Vec<Identity>,
+    },
     TagSets(Vec<(Uuid, Value)>),
     Rejections {
         file_no: i16,
@@ -84,6 +92,21 @@ pub enum ReadError {
     Stopped,
     /// Someone wished it.
     Cancelled,
+    /// Rows are there twice: read again from the beginning, with what is known of them now.
+    Again(Doubles),
+    Disk(io::Error),
+}
+
+/// What is known of rows that are there twice.
+#[derive(Debug, Default)]
+pub enum Doubles {
+    /// Nothing yet: rows that their format identifies are looked at.
+    #[default]
+    Unknown,
+    /// Files of a format without identities were put behind one another: a row is identified by all that it holds.
+    OfWholeRows,
+    /// These are rejected from the second time on.
+    Known { repeated: Repeated, is_of_whole_rows: bool },
 }
 
 /// What the files of a delivery stated, row by row: read = charges + rejected + skipped.
@@ -110,6 +133,8 @@ pub struct Reader<'s, S> {
     sink: &'s mut S,
     delivery_id: i64,
     keyer: Keyer,
+    doubles: Doubles,
+    identities: Identities,
     rollup: Rollup,
     charges: Vec<(BillingMonth, CopyRows)>,
     known_keys: FxHashSet<u128>,
@@ -155,11 +180,19 @@ struct Current {
 }
 
 impl<'s, S: Sink> Reader<'s, S> {
-    pub fn new(sink: &'s mut S, delivery_id: i64, keyer: Keyer, progress: Progress) -> Self {
+    pub fn new(
+        sink: &'s mut S,
+        delivery_id: i64,
+        keyer: Keyer,
+        (identities, doubles): (Identities, Doubles),
+        progress: Progress,
+    ) -> Self {
         Self {
             sink,
             delivery_id,
             keyer,
+            doubles,
+            identities,
             rollup: Rollup::new(delivery_id),
             charges: Vec::new(),
             known_keys: FxHashSet::default(),
@@ -199,6 +232,13 @@ impl<'s, S: Sink> Reader<'s, S> {
                     self.sink.send(Block::Mended { file_no, rows: std::mem::take(&mut mended) })?;
                 }
             }
+            let step = match step {
+                Step::Charge => self.unless_repeated(export, file_no)?,
+                Step::Skipped(HEADER_REPEATED) if self.asks_for_whole_rows(export) => {
+                    return Err(ReadError::Again(Doubles::OfWholeRows));
+                }
+                other => other,
+            };
             match step {
                 Step::Charge => self.charge(&mut charge, file_no, export.row())?,
                 Step::Rejected(rejection) => {
@@ -231,8 +271,61 @@ impl<'s, S: Sink> Reader<'s, S> {
         Ok(())
     }
 
+    fn asks_for_whole_rows(&self, export: &Export) -> bool {
+        matches!(self.doubles, Doubles::Unknown) && !export.states_identities()
+    }
+
+    /// A charge, unless a row before is the same one.
+    fn unless_repeated(&mut self, export: &mut Export, file_no: i16) -> Result<Step, ReadError> {
+        let is_of_whole_rows = match self.doubles {
+            Doubles::Unknown => false,
+            Doubles::OfWholeRows => true,
+            Doubles::Known { is_of_whole_rows, .. } => is_of_whole_rows,
+        };
+        let identity = if is_of_whole_rows { Some(export.whole_row()) } else { export.identity() };
+        let Some(identity) = identity else { return Ok(Step::Charge) };
+        if let Doubles::Known { repeated, .. } = &mut self.doubles
+            && let Some(first) = repeated.meet(identity, (file_no, export.row()))
+        {
+            return Ok(Step::Rejected(repeats(export, is_of_whole_rows, first, file_no)));
+        }
+        self.identities.push(identity).map_err(ReadError::Disk)?;
+        Ok(Step::Charge)
+    }
+
+    /// Sends the identities of all rows, in their order.
+    fn send_identities(&mut self) -> Result<(), ReadError> {
+        let identities = self.identities.take();
+        let is_stored =
+            matches!(self.doubles, Doubles::Unknown | Doubles::Known { is_of_whole_rows: false, .. });
+        let (mut part, mut waiting) = (0, Vec::new());
+        let sink = &mut self.sink;
+        let mut send = |identities: Vec<Identity>| {
+            part += 1;
+            sink.send(Block::Identities { part, identities })
+        };
+        let repeated = identities.finish(|identity| -> Result<(), ReadError> {
+            if is_stored {
+                waiting.push(identity);
+                if waiting.len() == IDENTITIES {
+                    send(std::mem::take(&mut waiting))?;
+                }
+            }
+            Ok(())
+        })?;
+        if !repeated.is_empty() {
+            let is_of_whole_rows = !is_stored;
+            return Err(ReadError::Again(Doubles::Known { repeated, is_of_whole_rows }));
+        }
+        if !waiting.is_empty() {
+            send(waiting)?;
+        }
+        Ok(())
+    }
+
     /// Sends what is still held and answers what was read.
     pub fn finish(mut self) -> Result<Reading, ReadError> {
+        self.send_identities()?;
         self.send_keys()?;
         self.send_tag_sets()?;
         for (month, rows) in std::mem::take(&mut self.charges) {
@@ -423,6 +516,30 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 }
 
+/// Why a row does not count that is there already.
+fn repeats(export: &Export, is_whole: bool, (first_file, first): Place, file_no: i16) -> Rejection {
+    let place = if first_file == file_no {
+        format!("row {first}")
+    } else {
+        format!("row {first} of file {}", first_file + 1)
+    };
+    if is_whole {
+        let found = format!("the same as {place}, in a file with a header in its middle");
+        return Rejection {
+            row: export.row(),
+            column: String::new(),
+            found,
+            expected: "each row once".to_owned(),
+        };
+    }
+    Rejection {
+        row: export.row(),
+        column: export.identity_column().to_owned(),
+        found: format!("{}, which {place} has too", export.identity_text()),
+        expected: "each line item once".to_owned(),
+    }
+}
+
 fn as_json<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
     let tags: Map<String, Value> =
         tags.map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
@@ -432,6 +549,12 @@ fn as_json<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
 impl From<Stopped> for ReadError {
     fn from(_: Stopped) -> Self {
         Self::Stopped
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error)
     }
 }
 
@@ -473,7 +596,9 @@ mod tests {
         const ROWS: usize = 20_000;
         let mut counts = Counts::default();
         let keyer = Keyer::new(NoisyTags::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, Progress::default());
+        let folder = tempfile::tempdir().unwrap();
+        let rows = (Identities::new(folder.path().to_owned()), Doubles::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, rows, Progress::default());
         let mut charge = Charge::default();
         for row in 0..ROWS {
             charge.tags.clear();

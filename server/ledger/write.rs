@@ -65,6 +65,17 @@ async fn write_block(db: &mut PgConnection, delivery_id: i64, block: Block) -> s
         }
         Block::Keys(keys) => insert_keys(db, keys).await,
         Block::TagSets(sets) => insert_tag_sets(db, sets).await,
+        Block::Identities { part, identities } => {
+            sqlx::query!(
+                "insert into row_identities (delivery_id, part, identities) values ($1, $2, $3)",
+                delivery_id,
+                part,
+                &identities,
+            )
+            .execute(db)
+            .await?;
+            Ok(())
+        }
         Block::Rejections { file_no, rejections } => {
             insert_rejections(db, delivery_id, file_no, rejections).await
         }

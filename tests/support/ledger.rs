@@ -166,8 +166,8 @@ impl Focus {
         let mut lines = self.0.lines();
         let header = lines.next().unwrap();
         let mut text = format!("{header},oci_ReferenceNumber\n");
-        for line in lines {
-            text.extend([line, ",ref\n"]);
+        for (number, line) in lines.enumerate() {
+            writeln!(text, "{line},ref-{number}").unwrap();
         }
         text
     }

@@ -84,6 +84,7 @@ pub(super) struct Reader {
     billing_period: BillingPeriod,
     currency: CurrencyColumn,
     last_needed: usize,
+    identity: Vec<usize>,
     product: Machine,
     scratch: Vec<u8>,
     text: String,
@@ -158,6 +159,11 @@ impl Reader {
             cost_category_map: find("costcategory"),
             product_map: find("product"),
         };
+        // The id alone returns for every hour, and pods share that of their machine.
+        let named = find("identitylineitemid").map(|id| {
+            let others = [find("identitytimeinterval"), at.start, at.end, at.line_item_type, at.resource];
+            std::iter::once(id).chain(others.into_iter().flatten()).collect()
+        });
         let last_needed = MANDATORY.iter().filter_map(|column| header.find_any(column.keys)).max();
         Self {
             at,
@@ -168,6 +174,7 @@ impl Reader {
             ),
             currency: CurrencyColumn::default(),
             last_needed: last_needed.unwrap_or(0),
+            identity: named.unwrap_or_default(),
             product: Machine::default(),
             scratch: Vec::new(),
             text: String::new(),
@@ -184,6 +191,11 @@ impl ReadRow for Reader {
         let columns = [self.at.start, self.at.end].into_iter().flatten();
         let billing_period = self.billing_period.columns();
         DateColumns { columns: self.billing_period.dates().chain(columns).collect(), billing_period }
+    }
+
+    /// `identity/LineItemId` is "unique in a given partition" of one report, says AWS's data dictionary.
+    fn identity(&self) -> &[usize] {
+        &self.identity
     }
 
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {

@@ -99,6 +99,7 @@ struct Reader {
     billing_period: BillingPeriod,
     currency: CurrencyColumn,
     last_needed: usize,
+    identity: Vec<usize>,
     provider: Vec<u8>,
     provider_name: String,
     details: Machine,
@@ -185,6 +186,11 @@ impl Reader {
             sku_details: any(&["skudetails"]),
             tags: any(&["tags"]),
         };
+        // FOCUS has no identity of a row; Oracle's extension names its line.
+        let named = header.find("ocireferencenumber").map(|id| {
+            let others = [at.start, at.end, at.category, at.resource];
+            std::iter::once(id).chain(others.into_iter().flatten()).collect()
+        });
         let last_needed = MANDATORY.iter().filter_map(|column| header.find_any(column.keys)).max();
         Self {
             at,
@@ -192,6 +198,7 @@ impl Reader {
             billing_period: BillingPeriod::new(any(&["billingperiodstart"]), any(&["billingperiodend"])),
             currency: CurrencyColumn::default(),
             last_needed: last_needed.unwrap_or(0),
+            identity: named.unwrap_or_default(),
             provider: Vec::new(),
             provider_name: String::new(),
             details: Machine::default(),
@@ -212,6 +219,10 @@ impl ReadRow for Reader {
         let period = self.billing_period.columns();
         let columns = [self.at.start, self.at.end].into_iter().flatten();
         DateColumns { columns: self.billing_period.dates().chain(columns).collect(), billing_period: period }
+    }
+
+    fn identity(&self) -> &[usize] {
+        &self.identity
     }
 
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {

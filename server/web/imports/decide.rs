@@ -46,7 +46,9 @@ pub async fn replace(
     Ok(back_to(path.delivery, &sentence, &app))
 }
 
-pub async fn add(path: paths::DeliveryAdd, by: Actor, State(app): State<App>, mut db: Db) -> Result {
+/// Its rows are compared with those of large imports, which may take longer than a page: it has the connections of imports.
+pub async fn add(path: paths::DeliveryAdd, by: Actor, State(app): State<App>) -> Result {
+    let mut db = app.jobs.acquire().await?;
     let sentence = publish(&mut db, path.delivery, Decision::Add, None, &by).await?;
     Ok(back_to(path.delivery, &sentence, &app))
 }
@@ -146,6 +148,9 @@ async fn publish(
         (Published::At(_), Decision::Add) => {
             format!("Import {delivery} counts now, beside what its months held.")
         }
+        (Published::Overlaps(overlap), _) => format!(
+            "Nothing changed: {overlap}. Adding import {delivery} would count them twice: replace what is there, or discard it."
+        ),
         (Published::Asks(_) | Published::Doubts(_) | Published::Already, _) => already(delivery),
     })
 }

@@ -1,0 +1,138 @@
+//! A row counts once: in a file that was appended to itself, and in two that are added to each other.
+
+use gpuledger::accounts::Role;
+use gpuledger::ledger::{Decision, Status, WhenUnsure};
+use gpuledger::money::Decimal;
+use sqlx::PgPool;
+
+use crate::support::{Focus, TestApp, TestLedger};
+
+const COLUMNS: &str = "identity/LineItemId,identity/TimeInterval,bill/PayerAccountId,bill/BillingPeriodStartDate,\
+     bill/BillingPeriodEndDate,lineItem/LineItemType,lineItem/UsageAccountId,lineItem/UsageStartDate,lineItem/UsageEndDate,\
+     lineItem/ProductCode,lineItem/UsageType,lineItem/UsageAmount,lineItem/UnblendedCost,lineItem/CurrencyCode,\
+     lineItem/ResourceId";
+
+/// Hours of September in an AWS report, each with an id and a cost.
+fn cur(lines: impl IntoIterator<Item = (u32, &'static str)>) -> String {
+    let lines = lines.into_iter().map(|(id, cost)| {
+        let (from, to) = (format!("2026-09-05T{:02}:00:00Z", id % 23), format!("2026-09-05T{:02}:00:00Z", id % 23 + 1));
+        format!(
+            "line-{id},{from}/{to},111122223333,2026-09-01T00:00:00Z,2026-10-01T00:00:00Z,Usage,111122223333,{from},{to},\
+             AmazonEC2,BoxUsage:p5.48xlarge,1,{cost},USD,i-{id}\n"
+        )
+    });
+    format!("{COLUMNS}\n{}", lines.collect::<String>())
+}
+
+async fn billed(ledger: &TestLedger) -> Decimal {
+    ledger.billed("111122223333", "2026-09").await
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn file_appended_to_itself_counts_once_and_names_the_rows(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let once = cur((0..40).map(|id| (id, "10")));
+    let report = ledger.deliver("september.csv", once.repeat(2)).await;
+    assert_eq!((report.status, report.rows_read, report.charges), (Status::Loaded, 81, 40));
+    assert_eq!((report.rejected, report.skipped), (40, 1));
+    let first = &report.rejections[0];
+    assert_eq!((first.row, first.column.as_str()), (42, "identity/LineItemId"));
+    assert_eq!(
+        (first.found.as_str(), first.expected.as_str()),
+        ("line-0, which row 1 has too", "each line item once")
+    );
+    assert_eq!(billed(&ledger).await, Decimal::from(400));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn lines_of_one_id_that_are_no_repetition_all_count(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = cur([(1, "10")]);
+    let line = file.lines().nth(1).unwrap();
+    let text = format!(
+        "{file}{}\n{}\n{}\n",
+        line.replace("T01:00", "T00:00").replace("T02:00", "T01:00"),
+        line.replace(",Usage,", ",Tax,"),
+        line.replace("line-1", ""),
+    );
+    let twice_without_an_id = format!("{text}{}\n", line.replace("line-1", ""));
+    let report = ledger.deliver("september.csv", twice_without_an_id).await;
+    assert_eq!((report.charges, report.rejected), (5, 0), "{:?}", report.rejections);
+    assert_eq!(billed(&ledger).await, Decimal::from(50));
+}
+
+/// FOCUS does not say what identifies a row: equal rows count, unless a header in the middle says that files were put
+/// behind one another.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn equal_focus_rows_count_once_only_after_a_repeated_header(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let hour = |file: Focus| file.hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let equal = hour(hour(Focus::new()));
+    assert_eq!(ledger.deliver("equal.csv", &equal).await.charges, 2);
+    assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(20));
+
+    let once = hour(Focus::new()).hour("acme", "s1", "2026-09-06T10", "20", "vision");
+    let path = ledger.file("appended.csv", once.text().repeat(2));
+    let report = ledger.import(&[path], Some(Decision::Replace), WhenUnsure::Wait).await.pop().unwrap();
+    assert_eq!((report.charges, report.rejected, report.skipped), (2, 2, 1));
+    assert_eq!(report.rejections[0].found, "the same as row 1, in a file with a header in its middle");
+    assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(30));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rows_that_are_active_are_not_added_again(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let first = ledger.deliver("first.csv", cur((0..40).map(|id| (id, "10")))).await.delivery.unwrap();
+    // Half of it is new; it lacks the other half.
+    let second = cur((20..60).map(|id| (id, "10")));
+    let path = ledger.file("second.csv", &second);
+    let report = ledger.import(&[path], Some(Decision::Add), WhenUnsure::Discard).await.pop().unwrap();
+    assert_eq!(report.status, Status::Waiting);
+    let said = report.message.unwrap();
+    assert!(said.contains(&format!("20 of its rows are active already, in import {first}")), "{said}");
+    assert_eq!(billed(&ledger).await, Decimal::from(400));
+
+    // In the browser the same, and replacing is still possible.
+    let waiting = ledger.deliver("third.csv", cur((39..60).map(|id| (id, "10")))).await;
+    assert_eq!(waiting.status, Status::Waiting);
+    let page = format!("/imports/{}", waiting.delivery.unwrap());
+    finance.submit(&page, &format!("{page}/add"), &[]).await;
+    let told = finance.get(&page).await.body;
+    assert!(told.contains("1 of its rows is active already"), "{told}");
+    assert_eq!(billed(&ledger).await, Decimal::from(400));
+    finance.submit(&page, &format!("{page}/replace"), &[("reason", "")]).await;
+    assert_eq!(billed(&ledger).await, Decimal::from(210));
+
+    // What is new altogether is added.
+    let path = ledger.file("fourth.csv", cur((100..110).map(|id| (id, "1"))));
+    let report = ledger.import(&[path], Some(Decision::Add), WhenUnsure::Discard).await.pop().unwrap();
+    assert_eq!(report.status, Status::Loaded, "{:?}", report.message);
+    assert_eq!(billed(&ledger).await, Decimal::from(220));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn slices_that_share_rows_need_a_decision(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let hours = |from: u32, to: u32| {
+        let hour =
+            |file: Focus, hour| file.hour("acme", "s1", &format!("2026-09-05T{hour:02}"), "10", "vision");
+        (from..to).fold(Focus::new(), hour).slice()
+    };
+    ledger.deliver("0001.csv", hours(0, 10)).await;
+    let other = ledger.deliver("0002.csv", hours(0, 10).replace("ref-", "other-")).await;
+    assert_eq!(other.status, Status::Loaded, "{:?}", other.message);
+    let again = ledger.deliver("0003.csv", hours(0, 10)).await;
+    assert_eq!(again.status, Status::Waiting);
+    assert!(again.message.unwrap().starts_with("10 of its rows are active already, in import"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(200));
+    // The slice itself again takes its own place.
+    assert_eq!(
+        ledger.deliver("0001.csv", hours(0, 10).replace(",10,10,", ",11,11,")).await.status,
+        Status::Loaded
+    );
+    assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(210));
+}
