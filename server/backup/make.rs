@@ -16,6 +16,9 @@ use super::{DUMP, Manifest, ORIGINALS, Part, Progress};
 use crate::ledger::{Originals, Sha256};
 use crate::store::Client;
 
+/// What a folder is called until it is whole.
+const UNFINISHED: &str = ".gpuledger-backup-";
+
 /// Writes everything into a new folder `target`, from one snapshot, beside whatever else works on the ledger. The
 /// folder gets its name when it is whole and on the disk; what breaks off is removed.
 pub async fn make(
@@ -31,12 +34,16 @@ pub async fn make(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    remove_broken_off(parent);
     // Beside the target, so that it can be renamed; readable by nobody else, since it holds everything.
     let folder = tempfile::Builder::new()
-        .prefix(".gpuledger-backup-")
+        .prefix(UNFINISHED)
         .permissions(Permissions::from_mode(0o700))
         .tempdir_in(parent)
         .with_context(|| format!("nothing can be written in {}", parent.display()))?;
+    // By which it is known that somebody is still at it.
+    let lock = File::open(folder.path())?;
+    lock.lock()?;
 
     let mut snapshot = db.begin_with("begin isolation level repeatable read read only").await?;
     let sequence = crate::ledger::sequence(&mut snapshot).await?;
@@ -63,6 +70,16 @@ pub async fn make(
     manifest.write(folder.path())?;
     name_it(folder, target)?;
     Ok(manifest)
+}
+
+/// Removes what backups left beside that were killed. It is in nobody's way, so what cannot be removed stays.
+fn remove_broken_off(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let is_unfinished = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+        if is_unfinished && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 async fn dump(client: &Client, snapshot: &str, folder: &Path, progress: &Progress) -> anyhow::Result<Part> {

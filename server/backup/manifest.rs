@@ -144,7 +144,7 @@ pub(super) fn copy(
         hash.update(&block[..read]);
         to.write_all(&block[..read])?;
         bytes += read as u64;
-        progress.add(read as u64);
+        progress.add(read as u64)?;
     }
     to.flush()?;
     Ok(Part { path, bytes, sha256: format!("{:x}", hash.finalize()) })

@@ -2,31 +2,47 @@
 //! with a hash of each part.
 //!
 //! A backup is made beside a running server: originals never change, and the database is dumped from one snapshot. It
-//! gets its name when it is whole. A restore reads every part before it writes anything, and writes only where there
-//! is nothing.
+//! gets its name when it is whole. A restore reads every part before it writes anything, writes only where there
+//! is nothing, and marks what it writes to until all of it is there.
 
 mod make;
 mod manifest;
 mod restore;
+mod room;
 
 pub use make::make;
 pub use manifest::{DUMP, Manifest, ORIGINALS, Part, Problem};
-pub use restore::restore;
+pub use restore::Restore;
+pub use room::expect_room;
 
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far a backup or a restore is, for whoever watches.
+/// How far a backup or a restore is, for whoever watches, and whether it is to go on.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<AtomicU64>);
+pub struct Progress(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    bytes: AtomicU64,
+    is_stopped: AtomicBool,
+}
 
 impl Progress {
-    fn add(&self, bytes: u64) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
+    /// Fails once it was stopped.
+    fn add(&self, bytes: u64) -> io::Result<()> {
+        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if self.0.is_stopped.load(Ordering::Relaxed) { Err(io::Error::other("interrupted")) } else { Ok(()) }
     }
 
     /// Bytes read so far.
     pub fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Ends what reads and writes, at its next block.
+    pub fn stop(&self) {
+        self.0.is_stopped.store(true, Ordering::Relaxed);
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::anyhow;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -65,9 +65,11 @@ pub async fn watched<T>(
     let done = tokio::select! {
         done = work => done,
         () = telling => unreachable!("it has no end"),
-        _ = terminate.recv() => bail!("interrupted; nothing is left of it"),
-        _ = interrupt.recv() => bail!("interrupted; nothing is left of it"),
+        _ = terminate.recv() => Err(anyhow!("interrupted; nothing is left of it")),
+        _ = interrupt.recv() => Err(anyhow!("interrupted; nothing is left of it")),
     };
+    // What reads and writes files does so on threads, which do not hear that nobody waits for them any more.
+    progress.stop();
     if is_watched {
         let _ = write!(io::stderr(), "\r\x1b[K");
     }

@@ -18,6 +18,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     let mut db = session.pool.acquire().await?;
     ledger::sweep(&mut db).await?;
     let mut equations = ledger::check(&mut db).await?;
+    equations.extend(ledger::check_kept(&mut db, &session.originals).await?);
     equations.extend(allocation::check(&mut db).await?);
     equations.extend(onprem::check(&mut db, clock::now().date_naive()).await?);
     if arguments.deep {

@@ -20,7 +20,7 @@ use anyhow::Context;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use crate::audit::Actor;
 use crate::config::{BaseUrl, DatabaseUrl, LogFormat, SettingError, Settings};
@@ -177,6 +177,7 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
         by: whoever_runs_this(),
     };
     let pool = session.pool.clone();
+    tidy_up(&mut *pool.acquire().await?, &session.originals).await;
     ledger::recognize_again(&mut *pool.acquire().await?).await?;
     let done = match command.unwrap_or(Command::Serve) {
         Command::Serve => serve(settings, &store, &pool).await,
@@ -197,6 +198,13 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
     let _ = tokio::time::timeout(LAST_ROWS, pool.close()).await;
     store.close().await?;
     done
+}
+
+/// Clears away what a process left behind that ended while it kept files.
+async fn tidy_up(db: &mut PgConnection, originals: &Originals) {
+    if let Err(error) = ledger::remove_unfinished(db, originals).await {
+        tracing::warn!(%error, "originals that were only half kept could not be removed");
+    }
 }
 
 fn database(settings: &Settings) -> anyhow::Result<Database> {

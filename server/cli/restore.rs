@@ -1,15 +1,15 @@
 //! `gpuledger restore`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::backup::{megabytes, watched};
 use super::{Done, database, print_json};
-use crate::backup::{self, Manifest, Progress};
+use crate::backup::{self, Manifest, Progress, Restore};
 use crate::config::Settings;
-use crate::ledger;
-use crate::store::{Store, private};
+use crate::ledger::{self, Originals};
+use crate::store::{Database, Store, private};
 use crate::terminal::say;
 
 #[derive(clap::Args)]
@@ -32,22 +32,45 @@ pub async fn run(settings: &Settings, json: bool, arguments: Arguments) -> anyho
     };
     let manifest = watched(verified, "verified", &progress, json).await?;
 
-    private::make_directory(&settings.data_dir)?;
+    let data_dir = &settings.data_dir;
+    // Before anything is written there.
+    let is_private = settings.database_url().is_none() && matches!(database(settings)?, Database::Private(_));
+    backup::expect_room(data_dir, &folder, is_private)?;
+    private::make_directory(data_dir)?;
     let store = Store::find(&database(settings)?).await?;
-    let progress = Progress::default();
-    let restored = backup::restore(&store, &manifest, &folder, &settings.data_dir, &progress);
-    let done = match watched(restored, "restored", &progress, json).await {
-        Ok(()) => report(&store, &manifest, json).await,
+    let done = match fill(&store, &manifest, &folder, data_dir, json).await {
+        Ok(()) => report(&store, &manifest, data_dir, json).await,
         Err(error) => Err(error),
     };
     store.close().await?;
     done
 }
 
-async fn report(store: &Store, manifest: &Manifest, json: bool) -> anyhow::Result<Done> {
+/// Where anything fails, or somebody interrupts it, everything is as before.
+async fn fill(
+    store: &Store,
+    manifest: &Manifest,
+    folder: &Path,
+    data_dir: &Path,
+    json: bool,
+) -> anyhow::Result<()> {
+    let progress = Progress::default();
+    let mut restore = Restore::begin(store, manifest, data_dir).await?;
+    let filled = watched(restore.fill(manifest, folder, &progress), "restored", &progress, json).await;
+    let Err(error) = filled else { return restore.finish().await };
+    match restore.undo().await {
+        Ok(()) => Err(error),
+        Err(left) => Err(error.context(format!(
+            "what was restored could not be cleared away ({left:#}); the next gpuledger restore does it"
+        ))),
+    }
+}
+
+async fn report(store: &Store, manifest: &Manifest, data_dir: &Path, json: bool) -> anyhow::Result<Done> {
     let mut db = store.connect().await?;
     ledger::sweep(&mut db).await?;
-    let equations = ledger::check(&mut db).await?;
+    let mut equations = ledger::check(&mut db).await?;
+    equations.extend(ledger::check_kept(&mut db, &Originals::new(data_dir)).await?);
     let broken = equations.iter().filter(|equation| !equation.holds).count();
     if json {
         print_json(&json!({

@@ -37,7 +37,7 @@ mod visible;
 mod write;
 
 pub use catalog::recognize_again;
-pub use check::{Equation, check, check_originals};
+pub use check::{Equation, check, check_kept, check_originals};
 pub use delivery::{Ended, discard, sweep};
 pub use gather::{Bundle, LookIn, gather};
 pub use identities::Overlap;

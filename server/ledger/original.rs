@@ -34,6 +34,9 @@ pub struct Sha256(pub [u8; 32]);
 #[derive(Serialize, Deserialize)]
 struct Index {
     content_bytes: u64,
+    /// Of the compressed file; originals of earlier versions do not say.
+    #[serde(default)]
+    stored_bytes: Option<u64>,
     /// Compressed offset of each frame.
     frames: Vec<u64>,
     /// Content offset of row 1, 1 + ROW_STEP, 1 + 2 * ROW_STEP …
@@ -72,6 +75,34 @@ impl Originals {
         }
         let below = paths.iter().filter(|path| path.exists());
         Ok(below.filter_map(|path| path.strip_prefix(&self.folder).ok().map(Path::to_owned)).collect())
+    }
+
+    /// Looks whether an original is there in its whole length, without reading it.
+    pub(super) fn look(&self, sha256: &Sha256, content_bytes: u64, received_bytes: u64) -> io::Result<()> {
+        self.files(sha256)?;
+        let index = self.index(sha256)?;
+        let content = self.content_path(sha256);
+        let stored = fs::metadata(&content)?.len();
+        let is_whole = match index.stored_bytes {
+            Some(bytes) => stored == bytes,
+            None => index.frames.last().is_none_or(|start| stored > *start),
+        };
+        if index.content_bytes != content_bytes || !is_whole {
+            return Err(io::Error::other(format!("{} has another length", content.display())));
+        }
+        let received = self.received_path(sha256);
+        match fs::metadata(&received) {
+            Ok(file) if file.len() == received_bytes => Ok(()),
+            // What was not packed is its content.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && received_bytes == content_bytes => {
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(not_found(&format!("{} is missing", received.display())))
+            }
+            Err(error) => Err(error),
+            Ok(_) => Err(io::Error::other(format!("{} has another length", received.display()))),
+        }
     }
 
     /// Every file in the folder, those that are only half kept included.
@@ -160,7 +191,7 @@ pub struct Writer {
 
 struct Compressor {
     blocks: SyncSender<Vec<u8>>,
-    thread: JoinHandle<io::Result<(tempfile::NamedTempFile, Vec<u64>)>>,
+    thread: JoinHandle<io::Result<(tempfile::NamedTempFile, Vec<u64>, u64)>>,
 }
 
 impl Writer {
@@ -174,7 +205,7 @@ impl Writer {
                 offset += frame.len() as u64;
                 file.write_all(&frame)?;
             }
-            Ok((file, frames))
+            Ok((file, frames, offset))
         });
         Self {
             block: Vec::with_capacity(FRAME),
@@ -204,8 +235,13 @@ impl Writer {
         self.send_block()?;
         let compressor = self.compressor.take().ok_or_else(gone)?;
         drop(compressor.blocks);
-        let (file, frames) = compressor.thread.join().map_err(|_| gone())??;
-        let index = Index { content_bytes: self.content_bytes, frames, rows: std::mem::take(&mut self.rows) };
+        let (file, frames, stored) = compressor.thread.join().map_err(|_| gone())??;
+        let index = Index {
+            content_bytes: self.content_bytes,
+            stored_bytes: Some(stored),
+            frames,
+            rows: std::mem::take(&mut self.rows),
+        };
         let target = originals.content_path(sha256);
         let folder = target.parent().ok_or_else(gone)?;
         make_private_folder(folder)?;

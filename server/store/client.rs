@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use percent_encoding::percent_decode_str;
+use rustix::process::Signal;
 use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use tokio::process::Command;
 
 use super::Error;
+use super::child::end_with_parent;
 use super::private::{DEBIAN, parse_major};
 
 /// Tools of the server's major version: another one's files may not fit.
@@ -39,10 +41,12 @@ impl Client {
     }
 
     /// A tool that knows where the database is. The password goes through the environment: everyone can read the
-    /// arguments of a process. Ends with whoever waits for it.
+    /// arguments of a process. Ends with whoever waits for it, and with the thread that spawned it.
     pub fn command(&self, tool: &str) -> Command {
         let mut command = Command::new(self.bin.join(tool));
         command.stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+        // At this one it cancels what PostgreSQL does for it.
+        end_with_parent(command.as_std_mut(), Signal::TERM);
         let options = &self.options;
         let host = match options.get_socket() {
             // A path through a folder that we hold open leads elsewhere in another process.
@@ -52,7 +56,7 @@ impl Client {
             None => options.get_host().to_owned(),
         };
         command.env("PGHOST", host).env("PGPORT", options.get_port().to_string());
-        command.env("PGUSER", options.get_username());
+        command.env("PGUSER", options.get_username()).env("PGAPPNAME", application_name(tool));
         command.env("PGDATABASE", self.database());
         command.env("PGSSLMODE", ssl_mode(options.get_ssl_mode()));
         let url = options.to_url_lossy();
@@ -68,6 +72,11 @@ impl Client {
         }
         command
     }
+}
+
+/// What the sessions of a tool are called in PostgreSQL.
+pub(super) fn application_name(tool: &str) -> String {
+    format!("gpuledger {tool}")
 }
 
 fn is_of(bin: &Path, major: u32) -> bool {

@@ -11,11 +11,28 @@ pub enum Error {
     #[error("the database that DATABASE_URL names does not answer: {0}")]
     Connect(#[source] sqlx::Error),
 
+    #[error("the database refuses: {0}")]
+    Query(#[source] sqlx::Error),
+
     #[error(
         "pg_dump and pg_restore of PostgreSQL {0} are missing, the version of the server. \
          Install them (postgresql-client-{0}), or name their folder in GPULEDGER_PG_BIN"
     )]
     NoTools(u32),
+
+    #[error(
+        "a restore into this database was broken off, so it is not whole. \
+         Run gpuledger restore with the backup again: it clears what is there and begins anew"
+    )]
+    BrokenOff,
+
+    #[error("a restore into this database is running; wait until it is done")]
+    IsRestored,
+
+    #[error(
+        "the database is not empty; a backup is restored into a new data folder or an empty database only"
+    )]
+    NotEmpty,
 
     #[error(transparent)]
     Private(#[from] private::Error),

@@ -3,17 +3,20 @@
 /// The private PostgreSQL in a data directory.
 pub mod private;
 
+mod child;
 mod client;
 mod copy;
 mod error;
 mod remembered;
+mod unfinished;
 
 pub use client::Client;
 pub use copy::{CopyRows, send as copy_rows};
 pub use error::{Error, is_disk_full, is_restarting};
+pub use unfinished::Filling;
 
 use private::Private;
-use sqlx::migrate::Migrator;
+use sqlx::migrate::{Migrate as _, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
 use std::str::FromStr;
@@ -78,10 +81,15 @@ impl Database {
 
 impl Store {
     /// Finds or starts the database and runs the migrations that it lacks. One process at a time runs them; others
-    /// wait.
+    /// wait. A database that a restore has not finished is refused.
     pub async fn open(database: &Database) -> Result<Store, Error> {
         let store = Store::find(database).await?;
-        store.migrate().await?;
+        let mut db = store.connect().await?;
+        // No restore begins between the look and the first migration.
+        db.lock().await?;
+        unfinished::refuse(&mut db).await?;
+        MIGRATOR.run(&mut db).await?;
+        db.close().await.map_err(Error::Connect)?;
         Ok(store)
     }
 
@@ -101,6 +109,12 @@ impl Store {
     /// A connection of its own.
     pub async fn connect(&self) -> Result<PgConnection, Error> {
         self.options.connect().await.map_err(Error::Connect)
+    }
+
+    /// Marks the database as one that a restore fills; what a restore that was broken off left in it goes. Refuses any
+    /// that is not empty.
+    pub async fn begin_filling(&self) -> Result<Filling, Error> {
+        Filling::begin(self.connect().await?).await
     }
 
     /// PostgreSQL's own tools for this database.

@@ -15,7 +15,6 @@ use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
-use crate::ledger;
 use crate::terminal::say;
 
 /// How long requests under way may take once the server was told to stop.
@@ -36,7 +35,8 @@ pub async fn serve(
 ) -> anyhow::Result<()> {
     announce(&settings, &db).await?;
     let app = App::new(settings, db.clone(), jobs);
-    sweep(&app).await?;
+    // What a server left behind that was killed while files arrived.
+    app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
     let (jobs, files) = (app.jobs.clone(), app.files.clone());
@@ -59,16 +59,6 @@ pub async fn serve(
     let _ = worker.await;
     let _ = tokio::time::timeout(LAST_ROWS, files.pool.close()).await;
     put_back(&db, &jobs).await
-}
-
-/// Clears away what a process left behind that ended while files arrived or were kept.
-async fn sweep(app: &App) -> anyhow::Result<()> {
-    let mut db = app.jobs.acquire().await?;
-    app.inbox.sweep(&mut db).await?;
-    if let Err(error) = ledger::remove_unfinished(&mut db, &app.originals).await {
-        tracing::warn!(%error, "originals that were only half kept could not be removed");
-    }
-    Ok(())
 }
 
 async fn forget_daily(db: PgPool) {

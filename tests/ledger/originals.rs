@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use gpuledger::ledger::{Sha256, original_row};
+use gpuledger::ledger::{self, Sha256, original_row};
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestLedger};
@@ -33,4 +33,51 @@ async fn a_packed_file_is_kept_packed_and_its_rows_open(db: PgPool) {
         .unwrap();
     assert_eq!(row.charge_key, Some(stored));
     assert!(original_row(&ledger.originals, &sha256, 31, Some("focus"), Vec::new()).is_err());
+}
+
+/// What does not hold of the kept files.
+async fn missing(ledger: &TestLedger) -> Vec<String> {
+    let mut db = ledger.db.acquire().await.unwrap();
+    let equations = ledger::check_kept(&mut db, &ledger.originals).await.unwrap();
+    let broken = equations.into_iter().filter(|equation| !equation.holds);
+    broken.map(|it| format!("{} [{}]: {} {}", it.name, it.of, it.left, it.right)).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_kept_file_that_is_missing_or_cut_off_is_found_without_reading_it(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let month = Focus::new().hour("acme", "s1", "2026-09-05T10", "1.25", "vision");
+    let plain = ledger.deliver("plain.csv", &month).await.files[0].sha256.unwrap();
+    let other = Focus::new().hour("other", "s1", "2026-09-05T10", "1.25", "vision");
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(other.as_ref()).unwrap();
+    let packed = ledger.deliver("packed.csv.gz", packer.finish().unwrap()).await.files[0].sha256.unwrap();
+    assert_eq!(missing(&ledger).await, Vec::<String>::new());
+
+    let path = |sha256: &Sha256, end: &str| {
+        let hex = sha256.to_string();
+        ledger.originals.folder().join(&hex[..2]).join(format!("{hex}.{end}"))
+    };
+    for (file, name) in [
+        (path(&plain, "zst"), "plain.csv"),
+        (path(&plain, "index.json"), "plain.csv"),
+        (path(&packed, "received"), "packed.csv.gz"),
+    ] {
+        let whole = std::fs::read(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let found = missing(&ledger).await;
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0], "kept files = files that are there [the data folder]: 2 1");
+        assert!(found[1].contains(name) && found[1].contains("is missing"), "{found:?}");
+        std::fs::write(&file, &whole).unwrap();
+        if file.extension().is_some_and(|end| end == "zst") {
+            std::fs::write(&file, &whole[..whole.len() - 1]).unwrap();
+            assert_eq!(missing(&ledger).await.len(), 2, "{file:?}");
+            std::fs::write(&file, &whole).unwrap();
+        }
+    }
+    let received = path(&packed, "received");
+    std::fs::write(&received, "cut").unwrap();
+    let found = missing(&ledger).await;
+    assert!(found[1].contains("another length"), "{found:?}");
 }

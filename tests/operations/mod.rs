@@ -1,7 +1,8 @@
 //! What whoever runs gpuledger relies on, seen from outside the process.
 
-mod backup;
+pub mod backup;
 mod log;
 mod pipe;
 mod scenario;
 mod stop;
+mod unfinished;

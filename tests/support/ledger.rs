@@ -80,6 +80,7 @@ impl TestLedger {
     pub async fn assert_balanced(&self) {
         let mut db = self.db.acquire().await.unwrap();
         let mut equations = ledger::check(&mut db).await.unwrap();
+        equations.extend(ledger::check_kept(&mut db, &self.originals).await.unwrap());
         equations.extend(ledger::check_originals(&mut db, &self.originals).await.unwrap());
         let broken: Vec<_> = equations.iter().filter(|equation| !equation.holds).collect();
         assert!(broken.is_empty(), "{broken:#?}");

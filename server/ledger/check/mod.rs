@@ -3,6 +3,7 @@
 //! `gpuledger check` prints each with both sides. A difference of one unit in the last place is a bug.
 
 mod deep;
+mod kept;
 mod rows;
 
 use serde::Serialize;
@@ -11,6 +12,7 @@ use sqlx::{Connection, PgConnection, Row};
 use crate::money::Decimal;
 
 pub use deep::check_originals;
+pub use kept::check_kept;
 
 /// Two sides that must be the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -2,11 +2,12 @@
 
 use super::error::{About, Error, Result};
 use super::place::Place;
+use crate::store::child::end_with_parent;
 use rustix::process::{self, Signal};
 use std::fs::{self, DirBuilder};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -75,7 +76,8 @@ impl Account {
         if let Some(ids) = &self.step_down {
             command.uid(ids.uid).gid(ids.gid);
         }
-        end_with_parent(&mut command);
+        // PostgreSQL's fast shutdown.
+        end_with_parent(&mut command, Signal::INT);
         command
     }
 }
@@ -109,23 +111,6 @@ fn find_user(users: &str, name: &str) -> Option<Ids> {
     let user: Vec<&str> =
         users.lines().map(|line| line.split(':').collect()).find(|user: &Vec<_>| user[0] == name)?;
     Some(Ids { uid: user.get(2)?.parse().ok()?, gid: user.get(3)?.parse().ok()?, name: name.to_owned() })
-}
-
-/// Has the kernel send SIGINT, PostgreSQL's fast shutdown, to the command when we die.
-///
-/// Done here, not by util-linux's `setpriv`, because the standard library runs this after it changed the user (a
-/// change of user would clear the wish), and because it holds without a program that a small image may lack.
-#[expect(unsafe_code, reason = "what runs between fork and exec can only be said through pre_exec")]
-fn end_with_parent(command: &mut Command) {
-    let parent = process::getpid();
-    let wish = move || {
-        process::set_parent_process_death_signal(Some(Signal::INT))?;
-        // The parent may have died before the wish was made; then nobody would ever send the signal.
-        if process::getppid() == Some(parent) { Ok(()) } else { Err(std::io::ErrorKind::Interrupted.into()) }
-    };
-    // SAFETY: between fork and exec only async-signal-safe calls are allowed. These are two system calls, made
-    // without libc's state; nothing is allocated (an `ErrorKind` is stored in the error itself), nothing locked.
-    unsafe { command.pre_exec(wish) };
 }
 
 #[cfg(test)]
