@@ -14,4 +14,5 @@ mod report;
 mod scenarios;
 mod store;
 mod support;
+mod upgrade;
 mod web;
