@@ -127,9 +127,39 @@ pub struct Charge {
     pub invoice_id: String,
 }
 
+/// Bytes of a provider, an account, an id. PostgreSQL indexes up to 2,700.
+pub(super) const MAX_ID: usize = 1000;
+/// Bytes of what else a charge is grouped by. A resource of AWS has up to 2,048, a description some hundreds.
+const MAX_TEXT: usize = 4000;
+
 impl Charge {
     pub fn billing_month(&self) -> BillingMonth {
         self.billing_month
+    }
+
+    /// The first text that is longer than any provider writes: what it is, its bytes, and how many it may have.
+    pub(super) fn too_long(&self) -> Option<(&'static str, usize, usize)> {
+        let key = &self.key;
+        let ids = [
+            ("billing account", &key.billing_account),
+            ("sub-account", &key.sub_account),
+            ("commitment discount", &key.commitment_discount_id),
+            ("invoice", &self.invoice_id),
+        ];
+        let texts = [
+            ("resource", &self.resource_id),
+            ("service", &key.service),
+            ("service category", &key.service_category),
+            ("SKU", &key.sku),
+            ("region", &key.region),
+            ("machine", &key.instance_type),
+            ("meter", &key.meter),
+            ("number of accelerators", &key.stated_accelerators),
+            ("unit", &key.unit),
+        ];
+        let ids = ids.into_iter().map(|(name, text)| (name, text.len(), MAX_ID));
+        let texts = texts.into_iter().map(|(name, text)| (name, text.len(), MAX_TEXT));
+        ids.chain(texts).find(|(_, bytes, most)| bytes > most)
     }
 
     /// Bytes of its longest texts, about: what a key of it takes in memory.
@@ -175,9 +205,9 @@ impl Charge {
     }
 }
 
-/// Tags of a charge: keys are unique, values never empty, and as the file has them, spaces at their ends included:
-/// to a provider they are different values, and so they are to an invoice that is split by them. One text holds
-/// them all, so that a reader can reuse it for every row.
+/// Tags of a charge: values are never empty, and as the file has them, spaces at their ends included: to a provider
+/// they are different values, and so they are to an invoice that is split by them. Keys are unique, and in order, once
+/// they are [settled](Self::settle). One text holds them all, so that a reader can reuse it for every row.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
     text: String,
@@ -192,7 +222,7 @@ struct Span {
 }
 
 impl Tags {
-    /// Sets a tag; the last value of a key wins. A key or value that is empty is no tag.
+    /// Sets a tag; the last value of a key wins once they are settled. A key or value that is empty is no tag.
     pub fn set(&mut self, key: &str, value: &str) {
         self.set_prefixed("", key, value);
     }
@@ -202,16 +232,6 @@ impl Tags {
         if key.is_empty() || value.is_empty() {
             return;
         }
-        let length = prefix.len() + key.len();
-        let is_same = |name: &str| name.len() == length && name.starts_with(prefix) && name.ends_with(key);
-        if let Some(at) = (0..self.spans.len()).find(|at| is_same(self.at(*at).0)) {
-            self.spans.remove(at);
-        }
-        self.push(prefix, key, value);
-    }
-
-    /// Adds a tag whose key is known to be new.
-    pub(super) fn push(&mut self, prefix: &str, key: &str, value: &str) {
         let start = self.text.len() as u32;
         self.text.push_str(prefix);
         self.text.push_str(key);
@@ -220,19 +240,34 @@ impl Tags {
         self.spans.push(Span { start, middle, end: self.text.len() as u32 });
     }
 
+    /// Leaves out those with more bytes than this, name and value; says whether there were any.
+    pub(super) fn leave_out_longer(&mut self, most: usize) -> bool {
+        let before = self.spans.len();
+        self.spans.retain(|span| (span.end - span.start) as usize <= most);
+        self.spans.len() < before
+    }
+
     pub fn get(&self, key: &str) -> Option<&str> {
         self.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
     }
 
-    /// In the order they were set, or of their keys after [`Self::sort`].
+    /// In the order they were set, or of their keys once they are settled.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         (0..self.spans.len()).map(|at| self.at(at))
     }
 
-    /// Orders by key, which makes equal sets equal sequences.
-    pub fn sort(&mut self) {
+    /// Orders by key, which makes equal sets equal sequences, and keeps the last value of each. Once for all tags of a
+    /// row: looking for each among the others would take minutes where somebody writes them by the ten thousand.
+    pub fn settle(&mut self) {
         let Self { text, spans } = self;
-        spans.sort_unstable_by(|a, b| a.key(text).cmp(b.key(text)));
+        spans.sort_unstable_by(|a, b| a.key(text).cmp(b.key(text)).then(a.start.cmp(&b.start)));
+        spans.dedup_by(|later, kept| {
+            let is_same = later.key(text) == kept.key(text);
+            if is_same {
+                *kept = *later;
+            }
+            is_same
+        });
     }
 
     pub fn len(&self) -> usize {
@@ -266,10 +301,10 @@ impl Span {
     }
 }
 
-/// Equal sets, whatever their order.
+/// Of settled ones.
 impl PartialEq for Tags {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
+        self.iter().eq(other.iter())
     }
 }
 
@@ -286,10 +321,10 @@ mod tests {
         tags.set("Team", "b");
         tags.set("env", "");
         tags.set("team", "c");
-        assert_eq!(tags.iter().collect::<Vec<_>>(), [("Team", "b"), ("team", "c")]);
+        tags.set_prefixed("te", "am", "d");
         tags.set("Alpha", "1");
-        tags.sort();
-        assert_eq!(tags.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["Alpha", "Team", "team"]);
+        tags.settle();
+        assert_eq!(tags.iter().collect::<Vec<_>>(), [("Alpha", "1"), ("Team", "b"), ("team", "d")]);
         tags.clear();
         assert!(tags.is_empty() && tags.get("team").is_none());
     }

@@ -1,13 +1,14 @@
 //! Dates with slashes: which of the first two numbers is the month. Spreadsheets write both orders, so a file is read in
 //! the order that its own rows prove, and one in which nothing proves either is refused.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use chrono::{Days, Months, NaiveDate};
 
 use super::Refusal;
 use super::header::Header;
-use super::records::{BYTE_ORDER_MARK, Record, Records};
+use super::plain::PlainRows;
+use super::records::Record;
 
 /// How a file writes dates with slashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,24 +78,12 @@ pub(super) fn decide(
     dates: &DateColumns,
 ) -> Result<DateOrder, Refusal> {
     let mut found = Evidence::default();
-    let mut records = Records::new(content, Box::new(io::sink()));
-    if records.peek().is_ok_and(|start| start.starts_with(BYTE_ORDER_MARK)) {
-        records.skip(BYTE_ORDER_MARK.len());
-    }
-    let (mut row, mut is_header) = (0, true);
+    let mut rows = PlainRows::open(content)?;
     // What cannot be read is said when the rows are.
-    while matches!(records.advance(), Ok(true)) {
-        let record = records.record();
-        if record.is_blank() && (is_header || header.len() > 1) {
-            continue;
-        }
-        if is_header {
-            is_header = false;
-            continue;
-        }
-        row += 1;
+    while matches!(rows.advance(), Ok(true)) {
+        let record = rows.record();
         if record.len() <= header.len() {
-            found.look_at(&record, row, dates);
+            found.look_at(&record, rows.row(), dates);
         }
     }
     found.order(header)

@@ -5,12 +5,19 @@
 //! `s3://bucket/key`. Whatever it lists is matched to files at hand by the end of its key, for a
 //! bucket is copied in many ways.
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 use super::Refusal;
 
 /// The largest manifest that is read. One of a thousand files and a thousand columns has 200 kB.
 pub const MAX_MANIFEST: usize = 16 << 20;
+
+/// Files that one may name. AWS writes one for each million rows or so.
+const MAX_FILES: usize = 10_000;
+/// Bytes of the name of one; S3 allows no more.
+const MAX_KEY: usize = 1024;
 
 /// The files that a manifest says belong together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +60,23 @@ impl Manifest {
             .collect();
         if files.is_empty() {
             return Err(Refusal::new("a manifest that names no data file", EXPECTED));
+        }
+        if files.len() > MAX_FILES {
+            let found = format!("a manifest that names {} data files", files.len());
+            return Err(Refusal::new(found, format!("{EXPECTED}, with at most {MAX_FILES}")));
+        }
+        if let Some(key) = files.iter().find(|key| key.len() > MAX_KEY) {
+            let found = format!("a manifest with a key of {} bytes", key.len());
+            return Err(Refusal::new(found, format!("keys of at most {MAX_KEY}, as S3 has them")));
+        }
+        if let Some(key) = files.iter().find(|key| key.split(['/', '\\']).all(str::is_empty)) {
+            let found = format!("a manifest with the key \u{201c}{key}\u{201d}");
+            return Err(Refusal::new(found, "the name of a file"));
+        }
+        let mut known = HashSet::new();
+        if let Some(key) = files.iter().find(|key| !known.insert(key.as_str())) {
+            let found = format!("a manifest that names {key} twice");
+            return Err(Refusal::new(found, "each data file once: its rows would count twice"));
         }
         if let Some(key) = files.iter().find(|key| key.split(['/', '\\']).any(|part| part == "..")) {
             return Err(Refusal::new(format!("a manifest with the key {key}, which climbs out"), EXPECTED));

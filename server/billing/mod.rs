@@ -22,6 +22,7 @@ mod json;
 mod machine;
 mod manifest;
 mod not_cost;
+mod plain;
 mod provider;
 mod provider_name;
 mod recognize;
@@ -39,6 +40,7 @@ pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
 pub use header::{Columns, Header};
 pub use identity::Identity;
 pub use manifest::{MAX_MANIFEST, Manifest};
+pub use plain::PlainRows;
 pub use provider::{canonical_account, canonical_sub_account, without_profile};
 pub use provider_name::canonical_provider;
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
@@ -176,7 +178,7 @@ where
     let reopen: Reopen = Box::new(move || container::unpack(whole.again()));
     let opened = container::unpack(input)
         .map(|content| Records::new(content, Box::new(sink)))
-        .and_then(|records| Export::begin(name, records, as_format, reopen));
+        .and_then(|records| Export::begin(name, records, recognize::text, as_format, reopen));
     opened.map_err(|refusal| refusal.of(name))
 }
 
@@ -197,23 +199,26 @@ where
     W: Write + Send + 'static,
 {
     let records = Records::new(Box::new(part), Box::new(sink));
-    Export::begin(name, records, as_format, whole).map_err(|refusal| refusal.of(name))
+    // That the whole is text is known.
+    let text = |start: &[u8]| Ok(recognize::mark(start));
+    Export::begin(name, records, text, as_format, whole).map_err(|refusal| refusal.of(name))
 }
 
 impl Export {
     fn begin(
         file: &str,
         mut records: Records,
+        text: impl Fn(&[u8]) -> Result<usize, Refusal>,
         as_format: Option<&str>,
         reopen: Reopen,
     ) -> Result<Self, Refusal> {
         let start = records.peek().map_err(|broken| refuse(broken, 0, None))?;
-        let mark = recognize::text(start)?;
+        let mark = text(start)?;
         records.skip(mark);
         loop {
             let more = records.advance().map_err(recognize::broken_header)?;
             if !more {
-                return Err(Refusal::new("a file without a header", "a billing export as CSV"));
+                return Err(recognize::without_header());
             }
             if !records.record().is_blank() {
                 break;
@@ -405,12 +410,30 @@ impl Export {
         self.read(charge)
     }
 
+    /// What is so long that no provider writes it would cost others time: whoever compares, sorts and indexes it.
+    fn settle(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
+        let problem = |found: String, most: usize, what: &str| Problem {
+            column: None,
+            found,
+            expected: format!("at most {most}{what}").into(),
+        };
+        if let Some((name, bytes, most)) = charge.too_long() {
+            return Err(problem(format!("a {name} of {bytes} bytes"), most, " bytes"));
+        }
+        if charge.tags.leave_out_longer(MAX_TAG) {
+            self.remarks.count("tags of more than 2,000 bytes are left out", self.row);
+        }
+        charge.tags.settle();
+        let tags = charge.tags.len();
+        if tags > MAX_TAGS { Err(problem(format!("{tags} tags"), MAX_TAGS, "")) } else { Ok(Step::Charge) }
+    }
+
     /// What the format makes of the row.
     fn read(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
         let record = self.records.record();
         let row = Row::new(record, self.row, self.dates, &mut self.remarks);
         match self.reader.read(row, charge) {
-            Ok(Outcome::Charge) => Ok(Step::Charge),
+            Ok(Outcome::Charge) => self.settle(charge),
             Ok(Outcome::Skipped(reason)) => Ok(Step::Skipped(reason)),
             // Only a row that is no charge can be these, so good rows are not searched for them.
             Err(_) if record.is_empty() => Ok(Step::Skipped("empty row")),
@@ -422,6 +445,11 @@ impl Export {
 
 /// Why a row that repeats the header is skipped: files were put behind one another.
 pub const HEADER_REPEATED: &str = "header repeated";
+
+/// Tags of a row. Of a resource AWS and Microsoft allow 50 and Google 64; AWS splits the bill by 500.
+const MAX_TAGS: usize = 1000;
+/// Bytes of one, name and value. Providers allow some hundreds.
+const MAX_TAG: usize = 2000;
 
 /// Fields that may be missing at the end of a row.
 const MOST_MISSING: usize = 3;
@@ -474,9 +502,11 @@ fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refusal {
     }
 }
 
-/// For the lists of unknown and missing columns: names, at most `most` of them.
+/// For the lists of unknown and missing columns: names, at most `most` of them, and of each as much as one reads.
 fn listed<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> String {
+    const LONGEST: usize = 80;
     let names: Vec<&str> = names.collect();
-    let shown = names.iter().take(most).copied().collect::<Vec<_>>().join(", ");
+    let short = |name: &&str| name.chars().take(LONGEST).collect::<String>();
+    let shown = names.iter().take(most).map(short).collect::<Vec<_>>().join(", ");
     if names.len() > most { format!("{shown} and {} more", names.len() - most) } else { shown }
 }

@@ -118,7 +118,8 @@ fn is_rounded(id: &str) -> bool {
     let exponent = after.strip_prefix("E+").or_else(|| after.strip_prefix("e+"));
     let is_scientific =
         exponent.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()));
-    let is_decimal = rest.len() > 1 && rest[1..].bytes().all(|b| b == b'0') && rest.starts_with(['.', ',']);
+    let zeros = rest.strip_prefix(['.', ',']);
+    let is_decimal = zeros.is_some_and(|zeros| !zeros.is_empty() && zeros.bytes().all(|b| b == b'0'));
     is_scientific || is_decimal
 }
 
@@ -278,7 +279,8 @@ mod tests {
                 assert_eq!(out, "");
             }
         }
-        for id in ["acct-1", "1e5", "7E11", "12.5.1", "000-00-000", "1.5", "a.0"] {
+        for id in ["12¥acct", "12é", "12.¥", "acct-1", "1e5", "7E11", "12.5.1", "000-00-000", "1.5", "a.0"]
+        {
             assert!(!is_rounded(id), "{id}");
         }
     }

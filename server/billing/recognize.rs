@@ -19,7 +19,7 @@ pub(super) fn text(start: &[u8]) -> Result<usize, Refusal> {
     if start.starts_with(b"\x1f\x8b") || start.starts_with(b"PK\x03\x04") {
         return Err(Refusal::new("a file that is packed twice", "one that is packed once"));
     }
-    let mark = if start.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let mark = mark(start);
     let start = &start[mark..];
     if start.is_empty() {
         return Err(Refusal::new("an empty file", A_CSV));
@@ -40,8 +40,22 @@ pub(super) fn text(start: &[u8]) -> Result<usize, Refusal> {
     }
 }
 
+/// Columns of a file. Reports of AWS with every tag and product attribute that there is have about a thousand.
+const MAX_COLUMNS: usize = 10_000;
+
+/// Bytes of the byte order mark that a text begins with.
+pub(super) fn mark(start: &[u8]) -> usize {
+    if start.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+}
+
 /// Reads the first record as column names.
 pub(super) fn header(record: &Record<'_>) -> Result<Header, Refusal> {
+    if record.len() > MAX_COLUMNS {
+        return Err(Refusal::new(
+            format!("a header of {} columns", record.len()),
+            format!("a billing export, which has at most {MAX_COLUMNS}"),
+        ));
+    }
     let mut names = Vec::with_capacity(record.len());
     for field in 0..record.len() {
         let name = String::from_utf8(record.plain(field).into_owned()).map_err(|_| {
@@ -50,7 +64,8 @@ pub(super) fn header(record: &Record<'_>) -> Result<Header, Refusal> {
                 "UTF-8; save the file as \u{201c}CSV UTF-8\u{201d} or export it again",
             )
         })?;
-        names.push(name.trim().to_owned());
+        // PostgreSQL's text holds no NUL, a broken header may, and tags are named by it.
+        names.push(name.trim().replace('\0', "\u{fffd}"));
     }
     separators(record.line(), names.len())?;
     Ok(Header::new(names))
@@ -72,6 +87,10 @@ fn separators(line: &[u8], names: usize) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+pub(super) fn without_header() -> Refusal {
+    Refusal::new("a file without a header", "a billing export as CSV")
 }
 
 /// A header that cannot be read to its end.

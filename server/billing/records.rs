@@ -215,21 +215,30 @@ impl Records {
 
     /// Takes the apostrophes away that stand before formulas in the current record.
     pub fn unescape(&mut self) {
-        for field in (0..self.ends.len()).rev() {
-            let from = field.checked_sub(1).map_or(0, |before| self.ends[before] as usize + 1);
-            let raw = &self.buffer[self.start + from..self.start + self.ends[field] as usize];
-            let (quote, cell) = match raw {
+        let bytes = &mut self.buffer[self.start..self.next];
+        // What is left of the record stands before `kept`, and what was not looked at yet from `rest` on: each byte
+        // moves once, however many apostrophes stand before it.
+        let (mut kept, mut rest, mut from) = (0, 0, 0);
+        for end in &mut self.ends {
+            let (quote, cell) = match &bytes[from..*end as usize] {
                 [b'"', cell @ .., b'"'] => (1, cell),
                 cell => (0, cell),
             };
+            let apostrophe = from + quote;
+            from = *end as usize + 1;
             if formula::is_escaped(cell) {
-                let at = self.start + from + quote;
-                self.buffer.copy_within(at + 1..self.next, at);
-                // A byte is left over behind the line: once more its line break, or a space where it has none.
-                let last = &mut self.buffer[self.next - 1];
-                *last = if *last == b'\n' { b'\n' } else { b' ' };
-                self.ends[field..].iter_mut().for_each(|end| *end -= 1);
+                bytes.copy_within(rest..apostrophe, kept);
+                kept += apostrophe - rest;
+                rest = apostrophe + 1;
             }
+            *end -= (rest - kept) as u32;
+        }
+        if rest > kept {
+            // Bytes are left over behind the line: once more its line break, or spaces where it has none.
+            let filler = if bytes.ends_with(b"\n") { b'\n' } else { b' ' };
+            bytes.copy_within(rest.., kept);
+            let left = bytes.len() - (rest - kept);
+            bytes[left..].fill(filler);
         }
     }
 

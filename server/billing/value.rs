@@ -18,6 +18,9 @@ pub(super) fn a_time(order: DateOrder) -> &'static str {
     }
 }
 
+/// Bytes of a currency that a message shows.
+const MAX_CURRENCY: usize = 40;
+
 pub(super) const AN_AMOUNT: &str = "a decimal number such as 12.50 or 5e-06";
 
 /// Empty, or the literal null of the exports that spell it.
@@ -125,10 +128,11 @@ pub(super) fn amount(text: &[u8], currency: &[u8]) -> Result<Decimal, Cow<'stati
         Ok(amount) => Ok(amount),
         Err(error) => match dressed(text.trim_ascii()) {
             Some((amount, sign)) => {
-                let currency = String::from_utf8_lossy(currency.trim_ascii());
+                let currency = String::from_utf8_lossy(&currency[..currency.len().min(MAX_CURRENCY)]);
+                let currency = currency.trim();
                 // A row without a currency is rejected for that.
                 let other =
-                    sign.filter(|_| !currency.is_empty()).and_then(|sign| disagreement(sign, &currency));
+                    sign.filter(|_| !currency.is_empty()).and_then(|sign| disagreement(sign, currency));
                 other.map_or(Ok(amount), |expected| Err(expected.into()))
             }
             None => Err(if looks_like_decimal_comma(text.trim_ascii()) {

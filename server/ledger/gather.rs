@@ -112,9 +112,17 @@ fn follow(
         "the manifest names {} files and {} of them are not here: {}. A delivery is loaded whole or not at all.",
         parsed.files.len(),
         absent.len(),
-        absent.join(", ")
+        listed(&absent)
     );
     Bundle::Refused { manifest, message }
+}
+
+/// Names that a message lists.
+const SHOWN: usize = 20;
+
+fn listed(names: &[&str]) -> String {
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }
 
 fn find_beside(manifest: &Path, key: &str) -> Option<PathBuf> {

@@ -37,9 +37,8 @@ impl Keyer {
         Self { noisy, bearing: FxHashMap::default(), canonical: Vec::with_capacity(1024) }
     }
 
-    /// The key of a charge, whose tags it sorts.
-    pub fn key(&mut self, charge: &mut Charge) -> Keyed {
-        charge.tags.sort();
+    /// The key of a charge.
+    pub fn key(&mut self, charge: &Charge) -> Keyed {
         let base = self.base(charge);
         if self.bearing.len() >= MAX_REMEMBERED {
             self.bearing.clear();
@@ -56,7 +55,7 @@ impl Keyer {
     }
 
     /// The id of a charge's key under a catalog that recognizes it otherwise: with its machine where it now has none, or
-    /// without it. Of a charge that has [been keyed](Self::key), whose tags are sorted.
+    /// without it.
     pub fn other_id(&mut self, charge: &Charge, keyed: &Keyed) -> Uuid {
         let base = self.base(charge);
         let is_base = keyed.charge_key_id.as_u128() == base;
@@ -156,7 +155,7 @@ mod tests {
     fn key_under_another_catalog_has_its_machine_or_has_not() {
         let mut keyer = Keyer::new(NoisyTags::exactly(Vec::new()));
         let mut charge = Charge { resource_id: "node-1".to_owned(), ..Charge::default() };
-        let without = keyer.key(&mut charge);
+        let without = keyer.key(&charge);
         assert_eq!(without.accelerator, None);
         let with = keyer.other_id(&charge, &without);
         assert_ne!(with, without.charge_key_id);

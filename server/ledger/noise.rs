@@ -67,6 +67,8 @@ pub struct TagCensus {
     values: FxHashMap<String, FxHashSet<u64>>,
 }
 
+/// Names that are counted; more tags than this are none that an organization has agreed on.
+const MAX_NAMES: usize = 10_000;
 /// Values counted of one tag; more are too many in a file of any size that is read in one go.
 const MAX_COUNTED: usize = 200_000;
 
@@ -77,11 +79,13 @@ impl TagCensus {
             let mut hasher = FxHasher::default();
             value.hash(&mut hasher);
             let hash = hasher.finish();
+            let has_room = self.values.len() < MAX_NAMES;
             match self.values.get_mut(name) {
                 Some(values) if values.len() < MAX_COUNTED => {
                     values.insert(hash);
                 }
                 Some(_) => {}
+                None if !has_room => {}
                 None => {
                     self.values.insert(name.to_owned(), FxHashSet::from_iter([hash]));
                 }

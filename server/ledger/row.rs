@@ -7,11 +7,11 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::accelerator;
-use crate::billing::{self, Charge, Export, Refusal, Step};
+use crate::billing::{self, Charge, Export, PlainRows, Refusal, Step};
 
 use super::key::Keyer;
 use super::noise::NoisyTags;
-use super::original::{Content, Originals, Sha256};
+use super::original::{Originals, Sha256};
 
 /// Bytes at the start of a file in which its header ends.
 const HEADER: u64 = 1 << 20;
@@ -78,7 +78,7 @@ pub fn original_row(
     let step = export.next(&mut charge).map_err(unreadable)?.ok_or_else(no_such_row)?;
     let noisy = NoisyTags::default().with(noisy_tags);
     let is_charge = step == Step::Charge;
-    let charge_key = is_charge.then(|| Keyer::new(noisy).key(&mut charge).charge_key_id);
+    let charge_key = is_charge.then(|| Keyer::new(noisy).key(&charge).charge_key_id);
     let why = is_charge.then(|| accelerator::why(&charge.key));
     let at = export.position() as usize;
     let kept = kept.0.lock().map_err(|_| io::Error::other("reading stopped"))?;
@@ -91,22 +91,17 @@ pub fn original_row(
     Ok(OriginalRow { columns: columns.collect(), charge_key, why })
 }
 
-/// A walk over the rows of a kept file, field by field and uninterpreted. Blank lines are no rows, as for the reader.
+/// A walk over the rows of a kept file, field by field and uninterpreted.
 pub struct RowsOf {
-    reader: csv::Reader<Content>,
+    rows: PlainRows,
     header: csv::ByteRecord,
-    record: csv::ByteRecord,
-    /// The number of the row in `record`.
-    at: u64,
 }
 
 impl RowsOf {
     pub fn open(originals: &Originals, sha256: &Sha256) -> io::Result<Self> {
-        let content = originals.content(sha256)?;
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
-        let mut header = csv::ByteRecord::new();
-        reader.read_byte_record(&mut header)?;
-        Ok(Self { reader, header, record: csv::ByteRecord::new(), at: 0 })
+        let rows = PlainRows::open(Box::new(originals.content(sha256)?)).map_err(unreadable)?;
+        let header = rows.fields().collect();
+        Ok(Self { rows, header })
     }
 
     pub fn header(&self) -> &csv::ByteRecord {
@@ -114,14 +109,13 @@ impl RowsOf {
     }
 
     /// A row further on (1-based, the header not counted).
-    pub fn row(&mut self, row: u64) -> io::Result<&csv::ByteRecord> {
-        while self.at < row {
-            if !self.reader.read_byte_record(&mut self.record)? {
+    pub fn row(&mut self, row: u64) -> io::Result<csv::ByteRecord> {
+        while self.rows.row() < row {
+            if !self.rows.advance().map_err(unreadable)? {
                 return Err(no_such_row());
             }
-            self.at += 1;
         }
-        Ok(&self.record)
+        Ok(self.rows.fields().collect())
     }
 }
 

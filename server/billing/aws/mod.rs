@@ -347,22 +347,14 @@ fn is_beside_the_instance(usage_type: &str) -> bool {
 /// `resourceTags/aws:createdBy` keeps its prefix, `resource_tags_user_team` is `team`, and a cost category
 /// gets the prefix `cost_category:`.
 fn tag_columns(header: &Header) -> Vec<TagColumn> {
-    let mut columns: Vec<TagColumn> = Vec::new();
-    for (column, name) in header.names().iter().enumerate() {
-        if let Some(key) = tag_key(name) {
-            let is_repeated = columns.iter().any(|known| known.key == key);
-            columns.push(TagColumn { column, key, is_repeated });
-        }
-    }
-    columns
+    let columns = header.names().iter().enumerate();
+    columns.filter_map(|(column, name)| Some(TagColumn { column, key: tag_key(name)? })).collect()
 }
 
 /// A column that holds one tag or cost category.
 struct TagColumn {
     column: usize,
     key: String,
-    /// An earlier column has the same key.
-    is_repeated: bool,
 }
 
 fn tag_key(name: &str) -> Option<String> {
@@ -394,13 +386,10 @@ fn tags(
     text: &mut String,
     charge: &mut Charge,
 ) -> Result<(), Problem> {
-    for TagColumn { column, key, is_repeated } in &at.tags {
+    for TagColumn { column, key } in &at.tags {
         text.clear();
         row.verbatim(Some(*column), text)?;
-        if text.is_empty() {
-            continue;
-        }
-        if *is_repeated { charge.tags.set(key, text) } else { charge.tags.push("", key, text) }
+        charge.tags.set(key, text);
     }
     let mut is_readable = true;
     if at.tag_map.is_some() {

@@ -27,7 +27,7 @@ mod feeds;
 
 use super::aws;
 use super::billing_period::BillingPeriod;
-use super::charge::{Charge, ChargeCategory, PricingCategory};
+use super::charge::{Charge, ChargeCategory, MAX_ID, PricingCategory};
 use super::currency::CurrencyColumn;
 use super::date_order::DateColumns;
 use super::header::{Columns, Header};
@@ -307,6 +307,9 @@ impl Reader {
         if word != self.provider.as_slice() || self.provider_name.is_empty() {
             self.text.clear();
             row.text(Some(column), &mut self.text)?;
+            if self.text.len() > MAX_ID {
+                return Err(row.problem(Some(column), "a name of at most 1000 bytes"));
+            }
             self.provider_name = canonical_provider(&self.text).into_owned();
             self.provider.clear();
             self.provider.extend_from_slice(word);

@@ -119,7 +119,12 @@ pub(super) struct Costs<R> {
 
 impl<R: Read> Costs<R> {
     fn open(content: R) -> io::Result<Self> {
-        let mut reader = csv::ReaderBuilder::new().flexible(true).has_headers(false).from_reader(content);
+        // A carriage return alone ends no row, as for whoever imports.
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .has_headers(false)
+            .terminator(csv::Terminator::Any(b'\n'))
+            .from_reader(content);
         let mut record = csv::ByteRecord::new();
         let is_empty = !reader.read_byte_record(&mut record)?;
         let column = record.iter().position(is_cost);

@@ -85,7 +85,7 @@ impl Again {
 
     /// The first thing that the ledger holds otherwise of this row; `None` where it holds the same.
     fn difference(&mut self, stored: &Stored) -> Option<(String, Decimal, Decimal)> {
-        let keyed = self.keyer.key(&mut self.charge);
+        let keyed = self.keyer.key(&self.charge);
         let charge = &self.charge;
         let costs = [
             ("billed cost", charge.billed_cost, stored.billed_cost),
