@@ -105,9 +105,27 @@ fn print(report: &Report) -> io::Result<()> {
         say!("  Nothing was imported. Run again with --add or --replace.")?;
         return Ok(());
     }
-    if report.status != Status::Loaded {
-        return Ok(());
+    if report.status == Status::Loaded {
+        print_loaded(report)?;
     }
+    for rejection in &report.rejections {
+        let column = if rejection.column.is_empty() {
+            String::new()
+        } else {
+            format!(", column {}", rejection.column)
+        };
+        say!(
+            "  {} row {}{column}: found {}; expected {}",
+            rejection.file,
+            rejection.row,
+            rejection.found,
+            rejection.expected
+        )?;
+    }
+    Ok(())
+}
+
+fn print_loaded(report: &Report) -> io::Result<()> {
     say!(
         "  delivery {}: {} rows = {} charges + {} rejected + {} skipped",
         report.delivery.unwrap_or_default(),
@@ -129,16 +147,6 @@ fn print(report: &Report) -> io::Result<()> {
                 effective.currency
             )?;
         }
-    }
-    for rejection in &report.rejections {
-        say!(
-            "  {} row {}, column {}: found {}; expected {}",
-            rejection.file,
-            rejection.row,
-            rejection.column,
-            rejection.found,
-            rejection.expected
-        )?;
     }
     Ok(())
 }

@@ -5,12 +5,13 @@ use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 use crate::accelerator;
+use crate::billing::Rejection;
 use crate::money::Decimal;
 
 use super::Decision;
 use super::load::{Loaded, Source};
 use super::original::Sha256;
-use super::orphans;
+use super::{orphans, write};
 
 /// Session locks of loading deliveries: this plus the delivery's id.
 const LOCK: i64 = 0x6770_755f_0000_0000;
@@ -73,9 +74,9 @@ pub async fn complete(
         reading.rejected as i64,
         skipped as i64,
         &reading.noisy_tags.iter().cloned().collect::<Vec<_>>(),
-        &printable(&loaded.columns.unknown),
+        &loaded.columns.unknown,
         &loaded.columns.absent,
-        &printable(&notes),
+        &notes,
         i64::from(accelerator::VERSION),
     )
     .execute(&mut *tx)
@@ -149,11 +150,6 @@ pub async fn complete(
         .await?;
     }
     tx.commit().await
-}
-
-/// PostgreSQL's text holds no NUL, a broken header may.
-fn printable(texts: &[String]) -> Vec<String> {
-    texts.iter().map(|text| text.replace('\0', "\u{fffd}")).collect()
 }
 
 /// A delivery that is loaded but not published: someone must say whether it replaces or adds. `suggested` is offered first.
@@ -241,6 +237,19 @@ pub async fn name_files(db: &mut PgConnection, delivery_id: i64, sources: &[Sour
         )
         .execute(&mut *db)
         .await?;
+    }
+    Ok(())
+}
+
+/// Keeps the first rejected rows of what was refused for them, so that its page shows them.
+pub async fn keep_rejections(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    first: &[(i16, Rejection)],
+) -> sqlx::Result<()> {
+    for of_file in first.chunk_by(|(a, _), (b, _)| a == b) {
+        let rejections = of_file.iter().map(|(_, rejection)| rejection.clone()).collect();
+        write::insert_rejections(&mut *db, delivery_id, of_file[0].0, rejections).await?;
     }
     Ok(())
 }

@@ -13,7 +13,6 @@ use sqlx::{Connection as _, PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::audit::{self, Actor, Object, Verb};
-use crate::billing::Rejection;
 use crate::money::{Currency, Money};
 
 use super::aside::aside;
@@ -24,6 +23,7 @@ use super::mend::{self, MENDED};
 use super::original::{Originals, Sha256};
 use super::progress::Progress;
 use super::publish::{self, Decision, Published};
+use super::read::Reading;
 use super::scope::Scope;
 
 /// What to import, and on whose word.
@@ -82,7 +82,7 @@ pub struct Report {
     pub charges: u64,
     pub rejected: u64,
     pub skipped: u64,
-    /// The first few; all of them are in the ledger.
+    /// The first few; all of what was loaded are in the ledger.
     pub rejections: Vec<ReportRejection>,
     pub message: Option<String>,
 }
@@ -240,19 +240,23 @@ async fn load_one(
     match completed {
         Ok(loaded) => Ok(Outcome::Loaded { delivery_id, loaded: Box::new(loaded) }),
         Err(error) => {
-            let (status, ended) = match error {
-                LoadError::Refused(_) => (Status::Refused, Ended::Refused),
+            let (status, ended) = match &error {
+                LoadError::Refused(_) | LoadError::Rejected(_) => (Status::Refused, Ended::Refused),
                 LoadError::File { .. } | LoadError::Reading(_) | LoadError::Database(_) => {
                     (Status::Failed, Ended::Failed)
                 }
                 LoadError::Cancelled => (Status::Cancelled, Ended::Cancelled),
             };
-            let report = match (ended, import.progress.cancelled_by()) {
+            let mut report = match (ended, import.progress.cancelled_by()) {
                 (Ended::Cancelled, Some(by)) => cancelled(sources, Some(delivery_id), by),
                 _ => Report::ended(sources, status, Some(delivery_id), error.to_string()),
             };
             delivery::discard(db, delivery_id, ended, report.message.as_deref().unwrap_or_default()).await?;
             delivery::name_files(db, delivery_id, sources).await?;
+            if let LoadError::Rejected(reading) = &error {
+                delivery::keep_rejections(db, delivery_id, &reading.first_rejections).await?;
+                report = report.with_rows(reading);
+            }
             delivery::release(db, delivery_id).await?;
             Ok(Outcome::Ended(report))
         }
@@ -522,7 +526,7 @@ impl Report {
 
     fn loaded(delivery_id: i64, loaded: &Loaded) -> Self {
         let reading = &loaded.reading;
-        Self {
+        let report = Self {
             files: loaded
                 .files
                 .iter()
@@ -536,12 +540,32 @@ impl Report {
                 .iter()
                 .map(|(id, (scope, _))| ReportScope::new(*id, scope, loaded))
                 .collect(),
+            rows_read: 0,
+            charges: 0,
+            rejected: 0,
+            skipped: 0,
+            rejections: Vec::new(),
+            message: (reading.rows_read == 0).then(|| "the file has a header and no rows".to_owned()),
+        };
+        report.with_rows(reading)
+    }
+
+    /// The same with what its rows were.
+    fn with_rows(self, reading: &Reading) -> Self {
+        let rejections = reading.first_rejections.iter().map(|(file_no, rejection)| ReportRejection {
+            file: self.files.get(*file_no as usize).map(|file| file.file.clone()).unwrap_or_default(),
+            row: rejection.row,
+            column: rejection.column.clone(),
+            found: rejection.found.clone(),
+            expected: rejection.expected.clone(),
+        });
+        Self {
             rows_read: reading.rows_read,
             charges: reading.charges,
             rejected: reading.rejected,
             skipped: reading.skips.values().sum(),
-            rejections: reading.first_rejections.iter().map(ReportRejection::new).collect(),
-            message: (reading.rows_read == 0).then(|| "the file has a header and no rows".to_owned()),
+            rejections: rejections.collect(),
+            ..self
         }
     }
 }
@@ -554,18 +578,6 @@ impl ReportScope {
             scope: scope.clone(),
             billed_cost: totals().map(|((_, c), sums)| money(sums.billed_cost, c)).collect(),
             effective_cost: totals().map(|((_, c), sums)| money(sums.effective_cost, c)).collect(),
-        }
-    }
-}
-
-impl ReportRejection {
-    fn new((file, rejection): &(String, Rejection)) -> Self {
-        Self {
-            file: file.clone(),
-            row: rejection.row,
-            column: rejection.column.clone(),
-            found: rejection.found.clone(),
-            expected: rejection.expected.clone(),
         }
     }
 }

@@ -70,6 +70,9 @@ pub enum LoadError {
     Reading(io::Error),
     #[error("the database did not take the rows: {0}")]
     Database(#[from] sqlx::Error),
+    /// Most of its rows are no charges, or too many are none.
+    #[error("{}", .0.too_many_rejected())]
+    Rejected(Box<Reading>),
     #[error("cancelled; nothing of it was loaded")]
     Cancelled,
 }
@@ -201,19 +204,14 @@ impl ReadTask {
                 Box::new(SharedWriter(Arc::clone(&original))),
             )?;
             let noted = Arc::clone(&original);
-            let read = reader.file(&source.name, file_no as i16, &mut export, |row, offset| {
+            let read = reader.file(file_no as i16, &mut export, |row, offset| {
                 if let Ok(mut original) = noted.lock() {
                     original.note_row(row, offset);
                 }
             });
-            match read {
-                Ok(()) => {}
-                Err(ReadError::Refused(refusal)) => return Err(refused(source, refusal)),
-                Err(ReadError::Stopped) => return Err(Failure::Stopped),
-                Err(ReadError::Cancelled) => return Err(LoadError::Cancelled.into()),
-                Err(ReadError::Again(doubles)) => return Err(Failure::Again(doubles)),
-                Err(ReadError::Disk(error)) => return Err(LoadError::Reading(error).into()),
-            }
+            let is_last = file_no + 1 == self.sources.len();
+            let read = read.and_then(|()| if is_last { reader.check_rejected() } else { Ok(()) });
+            read.map_err(|error| ended(source, error))?;
             remarks.extend(export.remarks().iter().map(ToString::to_string));
             if export.accumulation() == Accumulation::Slice && slice.is_none() {
                 slice = Some(slice_of(&source.name));
@@ -234,17 +232,13 @@ impl ReadTask {
                 std::fs::metadata(&source.path).map_err(|error| file_error(source, error))?.len();
             files.push(LoadedFile { name: source.name.clone(), sha256, received_bytes, content_bytes });
         }
-        let reading = reader.finish().map_err(|error| match error {
-            ReadError::Again(doubles) => Failure::Again(doubles),
-            ReadError::Disk(error) => Failure::Load(LoadError::Reading(error)),
-            ReadError::Refused(_) | ReadError::Stopped | ReadError::Cancelled => Failure::Stopped,
-        })?;
-        let Some((format, columns)) = opened else {
+        let (Some((format, columns)), Some(last)) = (opened, self.sources.last()) else {
             return Err(file_error(
                 &Source { name: "import".into(), path: PathBuf::new() },
                 io::Error::other("no file"),
             ));
         };
+        let reading = reader.finish().map_err(|error| ended(last, error))?;
         Ok(Loaded { reading, format, files, slice, columns, remarks })
     }
 }
@@ -281,6 +275,18 @@ fn open(
     let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
     let file = Counted::new(file, progress);
     billing::open_with_sink(&source.name, file, as_format, sink).map_err(|refusal| refused(source, refusal))
+}
+
+/// Why reading ended before the end of a file.
+fn ended(source: &Source, error: ReadError) -> Failure {
+    match error {
+        ReadError::Refused(refusal) => refused(source, refusal),
+        ReadError::Rejected(reading) => LoadError::Rejected(reading).into(),
+        ReadError::Stopped => Failure::Stopped,
+        ReadError::Cancelled => LoadError::Cancelled.into(),
+        ReadError::Again(doubles) => Failure::Again(doubles),
+        ReadError::Disk(error) => LoadError::Reading(error).into(),
+    }
 }
 
 fn refused(source: &Source, refusal: Refusal) -> Failure {

@@ -34,6 +34,13 @@ const BATCH_BYTES: usize = 1 << 20;
 const MAX_MONTHS: usize = 120;
 /// Identities of rows in one line of the database.
 const IDENTITIES: usize = 1 << 13;
+/// Accounts and months that one delivery may state; each is asked of the database by itself.
+const MAX_SCOPES: usize = 10_000;
+/// Rejected rows of a delivery. Each is kept with its reason, so that people can correct it: a file of nothing else would
+/// write a hundred times what it has itself, and nobody corrects so many …
+const MAX_REJECTED: u64 = 200_000;
+/// … and where most rows are rejected, it is the file that is wrong and not a row, unless there are few.
+const FEW_REJECTED: u64 = 10_000;
 /// Ids remembered as sent; beyond, they are forgotten and sent again, which is harmless.
 const MAX_REMEMBERED: usize = 1_000_000;
 
@@ -95,6 +102,8 @@ pub enum ReadError {
     /// Rows are there twice: read again from the beginning, with what is known of them now.
     Again(Doubles),
     Disk(io::Error),
+    /// More rows were rejected than anybody corrects.
+    Rejected(Box<Reading>),
 }
 
 /// What is known of rows that are there twice.
@@ -119,10 +128,29 @@ pub struct Reading {
     /// Per scope and currency.
     pub totals: BTreeMap<(i64, Currency), Sums>,
     pub scopes: BTreeMap<i64, (Scope, Coverage)>,
-    pub first_rejections: Vec<(String, Rejection)>,
+    /// With the number of their file.
+    pub first_rejections: Vec<(i16, Rejection)>,
     pub rows_by_file: Vec<u64>,
     /// Tags that were kept out of the key.
     pub noisy_tags: BTreeSet<String>,
+}
+
+impl Reading {
+    /// Why nothing of it is loaded: how many rows were rejected, of how many, and what to do.
+    pub fn too_many_rejected(&self) -> String {
+        let Self { rows_read, rejected, .. } = self;
+        let rows = if *rejected > MAX_REJECTED {
+            format!(
+                "{rejected} of the first {rows_read} rows were rejected, and an import takes at most {MAX_REJECTED} such rows"
+            )
+        } else {
+            format!("{rejected} of {rows_read} rows were rejected, which is most of them")
+        };
+        format!(
+            "{rows}; nothing of it was loaded. Often one column is wrong in every row: look at the first rejected rows, \
+             correct the export, and import it again"
+        )
+    }
 }
 
 /// Rejections carried along for the answer of an import; the rest is in the ledger.
@@ -142,6 +170,8 @@ pub struct Reader<'s, S> {
     keys: Pending<NewKey>,
     tag_sets: Pending<(Uuid, Value)>,
     scope_ids: FxHashMap<Scope, i64>,
+    /// Of these scopes.
+    months: BTreeSet<BillingMonth>,
     current: Option<Current>,
     reading: Reading,
     progress: Progress,
@@ -200,6 +230,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             keys: Pending::default(),
             tag_sets: Pending::default(),
             scope_ids: FxHashMap::default(),
+            months: BTreeSet::new(),
             current: None,
             reading: Reading::default(),
             progress,
@@ -210,7 +241,6 @@ impl<'s, S: Sink> Reader<'s, S> {
     /// Reads one file to its end, noting row positions for its original.
     pub fn file(
         &mut self,
-        name: &str,
         file_no: i16,
         export: &mut Export,
         mut note_row: impl FnMut(u64, u64),
@@ -240,11 +270,14 @@ impl<'s, S: Sink> Reader<'s, S> {
                 other => other,
             };
             match step {
-                Step::Charge => self.charge(&mut charge, file_no, export.row())?,
+                Step::Charge => self.charge(&charge, file_no, export.row())?,
                 Step::Rejected(rejection) => {
                     self.reading.rejected += 1;
                     if self.reading.first_rejections.len() < SHOWN_REJECTIONS {
-                        self.reading.first_rejections.push((name.to_owned(), rejection.clone()));
+                        self.reading.first_rejections.push((file_no, rejection.clone()));
+                    }
+                    if self.reading.rejected > MAX_REJECTED {
+                        return Err(self.rejected());
                     }
                     rejections.push(rejection);
                     if rejections.len() == BATCH {
@@ -323,6 +356,13 @@ impl<'s, S: Sink> Reader<'s, S> {
         Ok(())
     }
 
+    /// Says whether most rows of all files were rejected. Only behind the last of them, since which rows come first must
+    /// not decide it.
+    pub fn check_rejected(&mut self) -> Result<(), ReadError> {
+        let Reading { rows_read, rejected, .. } = self.reading;
+        if rejected > FEW_REJECTED && rejected > rows_read / 2 { Err(self.rejected()) } else { Ok(()) }
+    }
+
     /// Sends what is still held and answers what was read.
     pub fn finish(mut self) -> Result<Reading, ReadError> {
         self.send_identities()?;
@@ -338,12 +378,16 @@ impl<'s, S: Sink> Reader<'s, S> {
         Ok(self.reading)
     }
 
+    fn rejected(&mut self) -> ReadError {
+        ReadError::Rejected(Box::new(std::mem::take(&mut self.reading)))
+    }
+
     fn tell(&mut self) {
         self.progress.add_rows(self.reading.rows_read - self.told);
         self.told = self.reading.rows_read;
     }
 
-    fn charge(&mut self, charge: &mut Charge, file_no: i16, row_no: u64) -> Result<(), ReadError> {
+    fn charge(&mut self, charge: &Charge, file_no: i16, row_no: u64) -> Result<(), ReadError> {
         let scope_id = self.enter_scope(charge)?;
         let keyed = self.keyer.key(charge);
         self.note_key(charge, &keyed)?;
@@ -394,13 +438,14 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 
     fn new_scope(&mut self, scope: &Scope) -> Result<i64, ReadError> {
-        let is_known = |known: &Scope| known.month == scope.month;
-        if !self.scope_ids.keys().any(is_known) {
-            let months: BTreeSet<BillingMonth> = self.scope_ids.keys().map(|known| known.month).collect();
-            if months.len() == MAX_MONTHS {
-                let found = format!("charges of more than {MAX_MONTHS} billing months");
-                return Err(Refusal::new(found, "the bill of a month, or of a few years").into());
-            }
+        self.months.insert(scope.month);
+        if self.months.len() > MAX_MONTHS {
+            let found = format!("charges of more than {MAX_MONTHS} billing months");
+            return Err(Refusal::new(found, "the bill of a month, or of a few years").into());
+        }
+        if self.scope_ids.len() == MAX_SCOPES {
+            let found = format!("charges of more than {MAX_SCOPES} billing accounts and months");
+            return Err(Refusal::new(found, "the bill of an organization, which has far fewer").into());
         }
         let scope_id = self.sink.scope_id(scope)?;
         self.scope_ids.insert(scope.clone(), scope_id);
@@ -566,8 +611,11 @@ impl From<Refusal> for ReadError {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Cursor;
+
     use super::super::noise::NoisyTags;
     use super::*;
+    use crate::billing;
 
     /// Counts what is sent.
     #[derive(Default)]
@@ -591,6 +639,77 @@ mod tests {
         }
     }
 
+    const HEADER: &str = "BilledCost,EffectiveCost,BillingAccountId,BillingCurrency,BillingPeriodStart,ChargePeriodStart,\
+                          ChargePeriodEnd,ChargeCategory,ProviderName\n";
+    const GOOD: &str =
+        "1,1,acme,USD,2026-09-01T00:00:00Z,2026-09-03T04:00:00Z,2026-09-03T05:00:00Z,Usage,NeoCloud\n";
+
+    /// Reads files of good rows and bad ones, the bad ones first.
+    fn read(files: &[(usize, usize)]) -> Result<Reading, ReadError> {
+        let mut counts = Counts::default();
+        let keyer = Keyer::new(NoisyTags::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, Progress::default());
+        for (file_no, (good, bad)) in files.iter().enumerate() {
+            let text = [HEADER, &"x\n".repeat(*bad), &GOOD.repeat(*good)].concat();
+            let mut export = billing::open("bill.csv", Cursor::new(text.into_bytes()), None)?;
+            reader.file(file_no as i16, &mut export, |_, _| {})?;
+        }
+        reader.check_rejected()?;
+        reader.finish()
+    }
+
+    #[test]
+    fn rejected_rows_refuse_a_delivery_where_they_are_most_or_more_than_anybody_corrects() {
+        let few = FEW_REJECTED as usize;
+        for (files, loads) in [
+            (&[(0, few)][..], true),
+            (&[(0, few + 1)], false),
+            (&[(few + 1, few + 1)], true),
+            (&[(few, few + 1)], false),
+            (&[(few, 10), (0, few)], false),
+            (&[(0, few), (few + 20, 10)], true),
+        ] {
+            let bad: usize = files.iter().map(|(_, bad)| bad).sum();
+            match read(files) {
+                Ok(reading) => assert!(loads && reading.rejected == bad as u64, "{files:?}"),
+                Err(ReadError::Rejected(reading)) => {
+                    assert!(!loads, "{files:?}");
+                    assert_eq!(reading.rejected, bad as u64, "all were read");
+                    assert_eq!(reading.first_rejections.len(), SHOWN_REJECTIONS);
+                    let told =
+                        format!("{bad} of {} rows were rejected, which is most of them", reading.rows_read);
+                    assert!(
+                        reading.too_many_rejected().starts_with(&told),
+                        "{}",
+                        reading.too_many_rejected()
+                    );
+                }
+                Err(error) => panic!("{files:?}: {error:?}"),
+            }
+        }
+        let Err(ReadError::Rejected(reading)) = read(&[(0, MAX_REJECTED as usize + 5)]) else {
+            panic!("it loads")
+        };
+        assert_eq!(reading.rows_read, MAX_REJECTED + 1, "nothing is read beyond");
+        assert!(reading.too_many_rejected().starts_with(
+            "200001 of the first 200001 rows were rejected, and an import takes at most 200000 such rows; nothing of it"
+        ));
+    }
+
+    #[test]
+    fn accounts_beyond_those_of_any_organization_refuse_a_delivery() {
+        let mut counts = Counts::default();
+        let keyer = Keyer::new(NoisyTags::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, Progress::default());
+        let mut charge = Charge::default();
+        for account in 0..=MAX_SCOPES {
+            charge.key.billing_account = account.to_string();
+            let read = reader.charge(&charge, 0, 1);
+            let is_refused = matches!(&read, Err(ReadError::Refused(refusal)) if refusal.found.contains("10000 billing accounts"));
+            assert_eq!(is_refused, account == MAX_SCOPES, "{account}: {read:?}");
+        }
+    }
+
     #[test]
     fn tag_sets_beyond_a_mebibyte_are_still_sent_many_at_a_time() {
         const ROWS: usize = 20_000;
@@ -603,7 +722,7 @@ mod tests {
         for row in 0..ROWS {
             charge.tags.clear();
             charge.tags.set("run-id", &format!("run {row}"));
-            reader.charge(&mut charge, 0, row as u64 + 1).unwrap();
+            reader.charge(&charge, 0, row as u64 + 1).unwrap();
         }
         reader.finish().unwrap();
         assert_eq!(counts.keys, [1]);

@@ -152,7 +152,7 @@ async fn insert_tag_sets(
     Ok(())
 }
 
-async fn insert_rejections(
+pub(super) async fn insert_rejections(
     db: &mut PgConnection,
     delivery_id: i64,
     file_no: i16,

@@ -2,11 +2,12 @@
 //! it was.
 
 use std::io::Write;
+use std::path::Path;
 
 use gpuledger::ledger::{Report, Status};
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, gpuledger};
 
 fn gz(content: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -96,12 +97,14 @@ async fn what_is_odd_but_legal_loads(db: PgPool) {
     let ledger = TestLedger::new(db);
     let text = String::from_utf8(month()).unwrap();
     let header = text.lines().next().unwrap().to_owned();
-    let cases: [(&str, Vec<u8>); 7] = [
+    let cases: [(&str, Vec<u8>); 9] = [
         ("bom-and-crlf.csv", format!("\u{feff}{}", text.replace('\n', "\r\n")).into_bytes()),
         ("header-again.csv", format!("{text}{header}\n").into_bytes()),
         ("scientific.csv", text.replace(",1.5,1.5,", ",15e-1,1.5E0,").into_bytes()),
         ("null.csv", text.replace(",eu-1,", ",NULL,").into_bytes()),
         ("blank-lines.csv", text.replace("\nNeoCloud", "\n\nNeoCloud").into_bytes()),
+        ("lines-of-spaces.csv", text.replace("\nNeoCloud", "\n  \nNeoCloud").into_bytes()),
+        ("carriage-returns.csv", text.replace(",GPU Cloud,", ",GPU\rCloud,").into_bytes()),
         ("packed.csv.gz", gz(text.as_bytes())),
         ("zipped.zip", zip(&[("month.csv", text.as_bytes())])),
     ];
@@ -125,6 +128,11 @@ async fn text_that_no_database_keeps_is_no_reason_to_lose_a_month(db: PgPool) {
     let text = String::from_utf8(month()).unwrap().replace("vision", "vis\\u0000ion");
     let report = ledger.deliver("nul.csv", text).await;
     assert_eq!((report.status, report.charges), (Status::Loaded, 28), "{report:?}");
+    let cur = "lineItem/LineItemType,lineItem/UnblendedCost,lineItem/CurrencyCode,lineItem/UsageStartDate,\
+               lineItem/UsageEndDate,bill/PayerAccountId,bill/BillingPeriodStartDate,resourceTags/user:Te\0am,no\0tes\n\
+               Usage,1.25,USD,2026-09-03T04:00:00Z,2026-09-03T05:00:00Z,012345678901,2026-09-01T00:00:00Z,core,\n";
+    let report = ledger.deliver("nul-in-the-header.csv", cur).await;
+    assert_eq!((report.status, report.charges), (Status::Loaded, 1), "{report:?}");
     ledger.assert_balanced().await;
 }
 
@@ -158,6 +166,100 @@ async fn a_header_without_rows_says_that_there_is_nothing(db: PgPool) {
     assert_eq!((report.status, report.rows_read), (Status::Loaded, 0));
     assert!(report.message.unwrap().contains("no rows"));
     ledger.assert_balanced().await;
+}
+
+/// A month in which nothing is an amount, but for the last rows.
+fn wrong_everywhere(wrong: usize, right: usize) -> Vec<u8> {
+    let hour =
+        |cost: &str| Focus::new().hour("acme", "s1", "2026-09-05T10", cost, "vision").text().to_owned();
+    let (header, row) =
+        (Focus::new().text().to_owned(), |text: String| text.lines().nth(1).unwrap().to_owned() + "\n");
+    [header, row(hour("n/a")).repeat(wrong), row(hour("1.5")).repeat(right)].concat().into_bytes()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_file_in_which_a_column_is_wrong_everywhere_is_refused_with_its_first_rows(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let report = ledger.deliver("wrong.csv", wrong_everywhere(10_001, 1000)).await;
+    assert_eq!((report.status, report.rows_read, report.rejected), (Status::Refused, 11_001, 10_001));
+    assert_eq!(report.rows_read, report.charges + report.rejected + report.skipped);
+    let message = report.message.unwrap();
+    assert!(message.starts_with("10001 of 11001 rows were rejected, which is most of them;"), "{message}");
+    assert!(message.contains("correct the export, and import it again"), "{message}");
+    let rows: Vec<u64> = report.rejections.iter().map(|it| it.row).collect();
+    assert_eq!(rows, (1..=20).collect::<Vec<u64>>());
+    assert!(report.rejections.iter().all(|it| it.file == "wrong.csv" && it.column == "BilledCost"));
+    assert_untouched(&ledger).await;
+    let kept: Vec<String> =
+        sqlx::query_scalar("select found from rejections").fetch_all(&ledger.db).await.unwrap();
+    assert_eq!(kept, vec!["\u{201c}n/a\u{201d}"; 20], "what its page shows");
+    assert_eq!(files_in(ledger.originals.folder()), 0, "its file is not kept");
+    ledger.assert_balanced().await;
+
+    // The same rows are no reason where they are few, or few among others.
+    let report = ledger.deliver("some.csv", wrong_everywhere(3000, 20)).await;
+    assert_eq!((report.status, report.charges, report.rejected), (Status::Loaded, 20, 3000));
+    ledger.undo(report.delivery.unwrap()).await;
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_small_file_of_nothing_but_wrong_rows_is_read_to_the_limit_and_no_further(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let bomb = gz(&[Focus::new().text().as_bytes(), &b"x\n".repeat(500_000)].concat());
+    assert!(bomb.len() < 20_000);
+    let report = ledger.deliver("bomb.csv.gz", bomb).await;
+    assert_eq!((report.status, report.rows_read, report.rejected), (Status::Refused, 200_001, 200_001));
+    let message = report.message.unwrap();
+    assert!(message.starts_with("200001 of the first 200001 rows were rejected"), "{message}");
+    assert_untouched(&ledger).await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_rejected_rows_of_a_delivery_of_several_files_are_counted_together(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let manifest =
+        ledger.file("m.json", r#"{"assemblyId":"a","columns":[],"reportKeys":["p/1.csv","p/2.csv"]}"#);
+    ledger.file("1.csv", wrong_everywhere(10, 1000));
+    ledger.file("2.csv", wrong_everywhere(10_000, 0));
+    let report = ledger.import(&[manifest], None, gpuledger::ledger::WhenUnsure::Wait).await.pop().unwrap();
+    assert_eq!((report.status, report.rows_read, report.rejected), (Status::Refused, 11_010, 10_010));
+    let files: Vec<&str> = report.rejections.iter().map(|it| it.file.rsplit('/').next().unwrap()).collect();
+    assert_eq!(files, [["1.csv"; 10], ["2.csv"; 10]].concat());
+    assert_untouched(&ledger).await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_command_line_lists_the_first_rejected_rows_and_exits_1(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = ledger.file("wrong.csv", wrong_everywhere(10_001, 0));
+    let url = sqlx::ConnectOptions::to_url_lossy(&*ledger.db.connect_options());
+    let run = |arguments: &[&str]| {
+        let output = gpuledger(ledger.folder.path(), Some(url.as_str()), arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (status, text) = run(&["import", file.to_str().unwrap()]);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("wrong.csv: refused\n  10001 of 10001 rows were rejected"), "{text}");
+    assert!(
+        text.contains("row 20, column BilledCost: found \u{201c}n/a\u{201d}; expected a decimal number"),
+        "{text}"
+    );
+    assert_eq!(text.lines().count(), 2 + 20, "{text}");
+    let (status, text) = run(&["import", "--json", file.to_str().unwrap()]);
+    let reports: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, &reports[0]["status"]), (Some(1), &"refused".into()));
+    assert_eq!(reports[0]["rejections"].as_array().unwrap().len(), 20);
+    assert_eq!((&reports[0]["rejected"], &reports[0]["charges"]), (&10_001.into(), &0.into()));
+    assert_untouched(&ledger).await;
+}
+
+fn files_in(folder: &Path) -> usize {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries
+        .map(|entry| entry.unwrap().path())
+        .map(|path| if path.is_dir() { files_in(&path) } else { 1 })
+        .sum()
 }
 
 fn assert_rejection(report: &Report, column: &str, name: &str) {

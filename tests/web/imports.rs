@@ -557,3 +557,38 @@ async fn rejected_rows_leave_without_formulas_and_come_back_as_they_were(db: PgP
     let again = app.get("/imports/2/files/0/rejected").await.body;
     assert_eq!(again.replace("delivery-2", "delivery-1"), rejected);
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_file_of_rejected_rows_is_refused_and_its_pages_list_the_first(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let text = hour("n/a").text().to_owned();
+    let (header, row) = text.split_once('\n').unwrap();
+    let file = format!("{header}\n{}", row.repeat(10_001));
+    let batch = finance.import("wrong.csv", &file).await;
+    let outcome = html::text(&batch.body, ".outcome");
+    assert!(outcome.contains("10001 of 10001 rows were rejected, which is most of them"), "{outcome}");
+    assert!(outcome.contains("row 5, column BilledCost: found \u{201c}n/a\u{201d}"), "{outcome}");
+    assert!(outcome.contains("The first 20 rejected rows"), "{outcome}");
+    let page = finance.get("/imports/1").await;
+    assert_eq!(html::text(&page.body, "#rejected h2"), "First rejected rows");
+    assert_eq!(html::texts(&page.body, "#rejected tbody tr").len(), 20);
+    // Its file is not kept, so there is nothing to take away, to look at or to undo.
+    let section = html::texts(&page.body, "#rejected a");
+    assert!(section.is_empty(), "{section:?}");
+    assert!(!page.body.contains("Undo this import"));
+    // The same with its column mended is an import like any other.
+    let answer = finance.import("right.csv", file.replace("n/a", "2")).await;
+    assert!(html::text(&answer.body, ".outcome").contains("10,001 charges"), "{}", answer.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rejected_rows_are_taken_away_by_the_numbers_that_they_were_rejected_by(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let text = hour("10").hour("acme", "s1", "2026-09-06T10", "wrong", "vision").text().to_owned();
+    // Lines of spaces are no rows, and a carriage return alone ends none.
+    let text = text.replace("\nNeoCloud", "\n   \nNeoCloud").replace(",GPU Cloud,", ",GPU\rCloud,");
+    finance.import("september.csv", text).await;
+    let rows = finance.get("/imports/1/files/0/rejected").await.body;
+    assert!(rows.contains("2026-09-06T10") && rows.contains("delivery-1/file-0/row-2"), "{rows}");
+    assert!(!rows.contains("2026-09-05T10"), "{rows}");
+}

@@ -55,6 +55,11 @@ impl Page {
         self.delivery.status == "waiting"
     }
 
+    /// Nothing of it was loaded, nor is its file kept.
+    fn is_refused(&self) -> bool {
+        self.delivery.status == "refused"
+    }
+
     fn is_published(&self) -> bool {
         self.delivery.status == "loaded"
     }
