@@ -648,7 +648,7 @@ mod tests {
     fn read(files: &[(usize, usize)]) -> Result<Reading, ReadError> {
         let mut counts = Counts::default();
         let keyer = Keyer::new(NoisyTags::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, Progress::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), Progress::default());
         for (file_no, (good, bad)) in files.iter().enumerate() {
             let text = [HEADER, &"x\n".repeat(*bad), &GOOD.repeat(*good)].concat();
             let mut export = billing::open("bill.csv", Cursor::new(text.into_bytes()), None)?;
@@ -700,7 +700,7 @@ mod tests {
     fn accounts_beyond_those_of_any_organization_refuse_a_delivery() {
         let mut counts = Counts::default();
         let keyer = Keyer::new(NoisyTags::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, Progress::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), Progress::default());
         let mut charge = Charge::default();
         for account in 0..=MAX_SCOPES {
             charge.key.billing_account = account.to_string();
@@ -710,14 +710,17 @@ mod tests {
         }
     }
 
+    /// These rows have no identities, and nothing is written.
+    fn no_doubles() -> (Identities, Doubles) {
+        (Identities::new(std::env::temp_dir()), Doubles::default())
+    }
+
     #[test]
     fn tag_sets_beyond_a_mebibyte_are_still_sent_many_at_a_time() {
         const ROWS: usize = 20_000;
         let mut counts = Counts::default();
         let keyer = Keyer::new(NoisyTags::default());
-        let folder = tempfile::tempdir().unwrap();
-        let rows = (Identities::new(folder.path().to_owned()), Doubles::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, rows, Progress::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), Progress::default());
         let mut charge = Charge::default();
         for row in 0..ROWS {
             charge.tags.clear();
