@@ -5,6 +5,7 @@ mod accelerator;
 mod allocation;
 mod browser;
 mod formats;
+mod fuzz;
 mod generate;
 mod journeys;
 mod layering;

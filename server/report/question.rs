@@ -172,19 +172,16 @@ impl Filter {
     /// One filter per dimension and kind: repeated ones are alternatives. Those without values are dropped.
     pub fn merge(filters: impl Iterator<Item = Self>) -> Vec<Self> {
         let mut merged: Vec<Self> = Vec::new();
-        for filter in filters.filter(|filter| !filter.values.is_empty()) {
-            let is_same = |known: &&mut Self| {
-                known.dimension == filter.dimension && known.leaves_out == filter.leaves_out
-            };
-            match merged.iter_mut().find(is_same) {
-                Some(known) => {
-                    for value in filter.values {
-                        if !known.values.contains(&value) {
-                            known.values.push(value);
-                        }
-                    }
+        for Self { dimension, values, leaves_out } in filters.filter(|filter| !filter.values.is_empty()) {
+            let is_same = |known: &Self| known.dimension == dimension && known.leaves_out == leaves_out;
+            let at = merged.iter().position(is_same).unwrap_or_else(|| {
+                merged.push(Self { dimension, values: Vec::new(), leaves_out });
+                merged.len() - 1
+            });
+            for value in values {
+                if !merged[at].values.contains(&value) {
+                    merged[at].values.push(value);
                 }
-                None => merged.push(filter),
             }
         }
         merged

@@ -4,6 +4,8 @@
 //! [`error`] (a refusal becomes a page, JSON or a line of text) and [`headers`]. Adding a page is a path in
 //! `paths.rs`, a file with its handler, a template, and one line below.
 
+#[doc(hidden)]
+pub mod addresses;
 pub mod assets;
 pub mod connections;
 pub mod error;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderValue;
+use axum::response::IntoResponse as _;
 
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Htmx, Query};
@@ -46,6 +47,19 @@ pub async fn of_template(
     said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
     drop(db);
     show((layout, htmx), base, said, path.template.file, (Vec::new(), person)).await
+}
+
+/// As [`of_template`], with shipped prices alone and for nobody: the page's address, or its file.
+pub async fn of_template_alone(
+    path: paths::ScenarioTemplate,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result {
+    let base = Base::template(&path.template.value)?;
+    let edited = read(pairs)?.edit(&base)?;
+    match path.template.file {
+        Some(file) => files::hand_out(&base, edited, file),
+        None => Ok(base.at("", &edited.edits, edited.prices.revision()).into_response()),
+    }
 }
 
 pub async fn of_kept(

@@ -1,0 +1,242 @@
+//! What holds of any bytes at all: one check for each target of the fuzzer, which the suite repeats over its corpus.
+
+use std::io::{self, Cursor, Write};
+use std::sync::{Arc, Mutex};
+
+use gpuledger::billing::{self, Charge, Export, Manifest, Refusal, Step};
+use gpuledger::money::Decimal;
+use gpuledger::scenario::file;
+use gpuledger::web::addresses;
+
+/// Longer than what tells text from anything else at the beginning of a file.
+const HEADER: &str = "BilledCost,EffectiveCost,BillingAccountId,BillingCurrency,BillingPeriodStart,ChargePeriodStart,\
+                      ChargePeriodEnd,ChargeCategory,ProviderName,Tags,x_PaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingP\
+                      PaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPadding\
+                      PaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPaddingPadding\n";
+/// What a container may unpack to at most, and what is unpacked of one before that is known.
+const MAX_RATIO: usize = 500;
+const SLACK: usize = 3 << 20;
+/// Bytes of what is still an address.
+const LONGEST_ADDRESS: usize = 60_000;
+
+/// Rows behind a header: wherever they stand in the stream, they are the same.
+pub fn csv(rows: &[u8]) {
+    let whole = [HEADER.as_bytes(), rows].concat();
+    let shifts = 1 + rows.len() % 64;
+    let (walked, shifted) =
+        (walk(&whole, None), walk(&[&vec![b'\n'; shifts], whole.as_slice()].concat(), None));
+    assert_eq!(walked.end, shifted.end);
+    assert_eq!(walked.rows.len(), shifted.rows.len());
+    for (row, other) in walked.rows.iter().zip(&shifted.rows) {
+        assert_eq!((row.at + shifts as u64, &row.cells), (other.at, &other.cells));
+        assert_eq!(row.step, other.step);
+        let split = billing::original_columns(HEADER.trim_end().as_bytes(), &whole[row.at as usize..]);
+        if split.len() == row.cells.len() {
+            let split: Vec<String> = split.into_iter().map(|(_, value)| value).collect();
+            assert_eq!(split, row.cells);
+        }
+    }
+}
+
+/// A file that is packed in whatever way: what is inside is read as if it had come plain, and is no bomb.
+pub fn containers(bytes: &[u8]) {
+    let walked = walk(bytes, None);
+    assert!(walked.content.len() <= bytes.len() * MAX_RATIO + SLACK);
+    if walked.end.is_ok() {
+        let plain = walk(&walked.content, None);
+        assert_eq!(plain.rows.len(), walked.rows.len());
+        assert!(plain.rows.iter().zip(&walked.rows).all(|(plain, packed)| plain.step == packed.step));
+    }
+}
+
+pub fn manifests(bytes: &[u8]) {
+    let _ = Manifest::recognizes(bytes);
+    let manifest = match Manifest::parse(bytes) {
+        Ok(manifest) => manifest,
+        Err(refusal) => return said(&refusal),
+    };
+    assert!(!manifest.files.is_empty());
+    for key in &manifest.files {
+        for path in Manifest::candidates(key) {
+            let below = path.trim_start_matches("../");
+            assert!(!below.is_empty() && !below.starts_with('/'), "{path}");
+            assert!(below.split(['/', '\\']).all(|part| part != ".."), "{path} climbs out");
+        }
+    }
+    let mut found: Vec<usize> = manifest.matching(&manifest.files).into_iter().flatten().collect();
+    assert_eq!(found.len(), manifest.files.len(), "each file is found by its own name");
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), manifest.files.len(), "none stands for two");
+}
+
+pub fn focus(bytes: &[u8]) {
+    walk(bytes, Some("focus"));
+}
+
+pub fn aws_cur(bytes: &[u8]) {
+    walk(bytes, None);
+}
+
+/// What is written of a scenario is read the same, and what is refused is refused in words at a line.
+pub fn scenarios(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match file::read(text) {
+        Ok(scenario) => {
+            let written = file::write(&scenario).expect("every scenario can be written");
+            assert_eq!(file::read(&written), Ok(scenario.clone()), "{written}");
+            if let Err(refused) = scenario.compare() {
+                assert!(!refused.to_string().is_empty());
+            }
+        }
+        Err(wrong) => {
+            assert!(!wrong.is_empty());
+            let lines = text.bytes().filter(|byte| *byte == b'\n').count() + 1;
+            for it in wrong {
+                assert!((1..=lines).contains(&it.line) && !it.message.is_empty(), "{it}");
+            }
+        }
+    }
+}
+
+/// What links print of an address asks the same; what cannot be asked is refused, and nothing is the server's fault.
+pub fn addresses(bytes: &[u8]) {
+    let Some((status, body)) = std::str::from_utf8(bytes).ok().and_then(addresses::answer) else { return };
+    assert!(matches!(status, 200 | 400 | 404), "{status}");
+    // Each value that is picked of a dimension is printed with its name, which may be longer than addresses are.
+    if status == 200 && body.starts_with(b"/") && body.len() < LONGEST_ADDRESS {
+        let printed = String::from_utf8(body.clone()).expect("an address is text");
+        assert_eq!(addresses::answer(&printed), Some((200, body)), "{printed}");
+    }
+}
+
+/// What became of a file.
+struct Walked {
+    rows: Vec<WalkedRow>,
+    content: Vec<u8>,
+    /// What it was refused for.
+    end: Result<(), String>,
+}
+
+struct WalkedRow {
+    at: u64,
+    step: Step,
+    cells: Vec<String>,
+}
+
+/// Reads a file to its end, and looks at all that is answered.
+fn walk(bytes: &[u8], format: Option<&str>) -> Walked {
+    let kept = Kept::default();
+    let mut walked = Walked { rows: Vec::new(), content: Vec::new(), end: Ok(()) };
+    match billing::open_with_sink("any", Cursor::new(bytes.to_vec()), format, kept.clone()) {
+        Ok(mut export) => walked.end = walk_rows(&mut export, &kept, &mut walked.rows),
+        Err(refusal) => {
+            said(&refusal);
+            walked.end = Err(refusal.message());
+        }
+    }
+    walked.content = kept.content();
+    walked
+}
+
+fn walk_rows(export: &mut Export, kept: &Kept, rows: &mut Vec<WalkedRow>) -> Result<(), String> {
+    let columns = export.columns().names.len();
+    let (mut charge, mut row, mut at) = (Charge::default(), 0, None);
+    loop {
+        let step = match export.next(&mut charge) {
+            Ok(Some(step)) => step,
+            Ok(None) => break,
+            Err(refusal) => {
+                said(&refusal);
+                return Err(refusal.message());
+            }
+        };
+        row += 1;
+        assert!(export.row() == row && at < Some(export.position()), "rows come one after the other");
+        at = Some(export.position());
+        match &step {
+            Step::Charge => {
+                holds(&charge);
+                is_the_same_alone(&charge, export, kept);
+            }
+            Step::Rejected(rejection) => {
+                assert_eq!(rejection.row, row);
+                assert!(!rejection.found.is_empty() && !rejection.expected.is_empty());
+                assert!(rejection.found.len() + rejection.expected.len() < 1000, "{rejection}");
+            }
+            Step::Skipped(reason) => assert!(!reason.is_empty()),
+        }
+        let cells = (0..columns).map(|column| String::from_utf8_lossy(&export.cell(column)).into_owned());
+        rows.push(WalkedRow { at: export.position(), step, cells: cells.collect() });
+    }
+    assert_eq!(export.row(), row, "every row is a charge, rejected or skipped");
+    Ok(())
+}
+
+fn said(refusal: &Refusal) {
+    assert!(!refusal.found.is_empty() && !refusal.expected.is_empty(), "{refusal:?}");
+}
+
+fn holds(charge: &Charge) {
+    assert!(charge.period.start <= charge.period.end);
+    let costs = [charge.billed_cost, charge.effective_cost, charge.list_cost, charge.contracted_cost];
+    for amount in costs.into_iter().chain(charge.consumed_quantity) {
+        assert_eq!(amount.to_string().parse(), Ok::<Decimal, _>(amount));
+    }
+    let tags: Vec<(&str, &str)> = charge.tags.iter().collect();
+    assert!(tags.windows(2).all(|two| two[0].0 < two[1].0), "in order, and each once");
+    assert!(tags.iter().all(|(name, value)| !name.is_empty() && !value.is_empty()));
+    let key = &charge.key;
+    let texts =
+        [&key.service, &key.sku, &key.region, &key.instance_type, &key.meter, &key.unit, &charge.resource_id];
+    let all =
+        texts.into_iter().map(String::as_str).chain(tags.iter().flat_map(|(name, value)| [*name, *value]));
+    assert!(all.into_iter().all(|text| !text.contains('\0')), "PostgreSQL holds no NUL");
+    assert_eq!(billing::canonical_provider(&key.provider), key.provider);
+    let mut again = String::new();
+    assert_eq!(billing::canonical_account(&key.provider, &key.billing_account, "", &mut again), Ok(()));
+    assert_eq!(again, key.billing_account);
+    again.clear();
+    assert_eq!(billing::canonical_sub_account(&key.provider, &key.sub_account, &mut again), Ok(()));
+    assert_eq!(again, key.sub_account);
+}
+
+/// The page of a charge reads its row under the header alone.
+fn is_the_same_alone(charge: &Charge, export: &Export, kept: &Kept) {
+    let content = kept.content();
+    let row = &content[export.position() as usize..];
+    let alone = [export.header_line(), b"\n", row].concat();
+    let whole = move || Ok(Box::new(Cursor::new(content.clone())) as Box<dyn io::Read + Send>);
+    let format = Some(export.format().name());
+    let mut again = Charge::default();
+    let step = billing::open_part("a row", Cursor::new(alone), format, io::sink(), Box::new(whole))
+        .and_then(|mut alone| alone.next(&mut again));
+    assert_eq!(step, Ok(Some(Step::Charge)));
+    assert_eq!(
+        (&again.key, &again.tags, &again.resource_id),
+        (&charge.key, &charge.tags, &charge.resource_id)
+    );
+    assert_eq!((again.billed_cost, again.effective_cost), (charge.billed_cost, charge.effective_cost));
+    assert_eq!((again.period, again.billing_month), (charge.period, charge.billing_month));
+}
+
+/// The bytes that were read.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Kept {
+    fn content(&self) -> Vec<u8> {
+        self.0.lock().expect("nothing panics while it writes").clone()
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nothing panics while it writes").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
