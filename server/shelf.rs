@@ -10,9 +10,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use tokio::sync::{Mutex as Turn, mpsc};
+use tokio::sync::{Notify, mpsc};
 
 /// Bytes of everything that a process remembers, about.
 const BYTES: usize = 128 << 20;
@@ -125,7 +126,7 @@ struct Slot<V> {
 /// An answer, once it is there; whoever has the turn computes it.
 struct Awaited<V> {
     answer: OnceLock<Arc<V>>,
-    turn: Arc<Turn<()>>,
+    turn: Arc<Turn>,
 }
 
 impl<K: Eq + Hash + Send + Sync + 'static, V: Send + Sync + 'static> Shelf<K, V> {
@@ -143,11 +144,12 @@ impl<K: Eq + Hash + Send + Sync + 'static, V: Weigh + Send + Sync + 'static> She
         if let Some(answer) = slot.answer.get() {
             return Ok(Arc::clone(answer));
         }
-        let turn = if let Ok(turn) = slot.turn.try_lock() {
-            turn
-        } else {
+        let turn = loop {
+            if let Some(turn) = Turn::take(&slot.turn) {
+                break turn;
+            }
             begin_again_after(&slot.turn).await;
-            slot.turn.lock().await
+            slot.turn.is_free().await;
         };
         if let Some(answer) = slot.answer.get() {
             return Ok(Arc::clone(answer));
@@ -233,13 +235,47 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whose turn it is to compute an answer. Nobody is handed it: who waits and begins again would hand it on to the next, who
+/// would do the same, and none of them would compute.
+#[derive(Default)]
+struct Turn {
+    is_taken: AtomicBool,
+    is_over: Notify,
+}
+
+/// The turn, until it is dropped.
+struct Taken(Arc<Turn>);
+
+impl Turn {
+    fn take(turn: &Arc<Self>) -> Option<Taken> {
+        (!turn.is_taken.swap(true, Ordering::AcqRel)).then(|| Taken(Arc::clone(turn)))
+    }
+
+    /// Waits until nobody has it, at least for a moment.
+    async fn is_free(&self) {
+        let mut over = pin!(self.is_over.notified());
+        // Before the look: an end between the two is heard.
+        over.as_mut().enable();
+        if self.is_taken.load(Ordering::Acquire) {
+            over.await;
+        }
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.0.is_taken.store(false, Ordering::Release);
+        self.0.is_over.notify_waiters();
+    }
+}
+
 tokio::task_local! {
     /// Where work says after what it wants to begin again.
-    static BEGIN_AGAIN: mpsc::UnboundedSender<Arc<Turn<()>>>;
+    static BEGIN_AGAIN: mpsc::UnboundedSender<Arc<Turn>>;
 }
 
 /// Ends work that can begin again, and what it holds with it; returns at once where it cannot.
-async fn begin_again_after(turn: &Arc<Turn<()>>) {
+async fn begin_again_after(turn: &Arc<Turn>) {
     let is_heard = BEGIN_AGAIN.try_with(|tell| tell.send(Arc::clone(turn)).is_ok());
     if is_heard.unwrap_or(false) {
         std::future::pending::<()>().await;
@@ -259,13 +295,13 @@ pub async fn without_waiting<T, F: Future<Output = T>>(mut begin: impl FnMut() -
                 Some(turn) = told.recv() => turn,
             }
         };
-        drop(turn.lock().await);
+        turn.is_free().await;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
 
@@ -377,6 +413,26 @@ mod tests {
         let (answers, ()) = tokio::join!(pages, other);
         assert!(answers.into_iter().all(|answer| answer.unwrap() == 7));
         assert_eq!(asked.load(Ordering::Relaxed), 1);
+    }
+
+    /// They once handed the turn from one to the next for ever.
+    #[tokio::test]
+    async fn many_who_wait_for_one_that_gave_up_get_the_answer() {
+        let shelf = Shelf::<u8, usize>::default();
+        let gate = tokio::sync::Semaphore::new(0);
+        let gives_up = async {
+            let waits = async {
+                gate.acquire().await.unwrap().forget();
+                nothing().await
+            };
+            assert!(shelf.get(0, waits).await.is_err());
+        };
+        let ask = || async { shelf.get(0, found(3)).await.map(|answer| *answer) };
+        let others = futures_util::future::join_all((0..20).map(|_| without_waiting(ask)));
+        let opens = async { gate.add_permits(1) };
+        let all = async { tokio::join!(gives_up, others, opens) };
+        let ((), answers, ()) = tokio::time::timeout(std::time::Duration::from_secs(10), all).await.unwrap();
+        assert!(answers.into_iter().all(|answer| answer.unwrap() == 3));
     }
 
     #[tokio::test]

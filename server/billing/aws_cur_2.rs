@@ -33,6 +33,10 @@ impl Format for AwsCur2 {
                 .any(|key| header.has(key))
     }
 
+    fn is_named_alike(&self, header: &Header) -> bool {
+        header.names().iter().all(|name| !name.contains('/'))
+    }
+
     fn columns(&self, header: &Header) -> Columns {
         aws::columns(header)
     }

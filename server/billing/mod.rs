@@ -72,6 +72,11 @@ pub trait Format: Sync {
         self.mandatory().iter().all(|column| column.is_in(header))
     }
 
+    /// Whether the columns are named in its manner: what lacks one of its mandatory columns is called by this name.
+    fn is_named_alike(&self, _header: &Header) -> bool {
+        true
+    }
+
     /// How deliveries of files with this header add up.
     fn accumulation(&self, _header: &Header) -> Accumulation {
         Accumulation::WholePeriod

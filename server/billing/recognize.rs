@@ -8,9 +8,14 @@ const A_CSV: &str = "a billing export as CSV in UTF-8";
 
 /// Refuses what is no text; answers how many bytes of byte order mark to leave out.
 pub(super) fn text(start: &[u8]) -> Result<usize, Refusal> {
+    if start.get(257..262) == Some(b"ustar") {
+        return Err(Refusal::new("a tar archive", "its files one by one, or as zip"));
+    }
     let zeros_at = |odd: usize| start.iter().skip(odd).step_by(2).take(64).filter(|b| **b == 0).count();
     let is_utf16 = start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff");
-    if is_utf16 || (start.len() >= 32 && (zeros_at(0) > 12 || zeros_at(1) > 12)) {
+    // Half of the bytes of plain text are zeros then, and the other half are none.
+    let (even, odd) = (zeros_at(0), zeros_at(1));
+    if is_utf16 || (start.len() >= 32 && even.max(odd) > 12 && even.min(odd) == 0) {
         return Err(Refusal::new(
             "text in UTF-16",
             "UTF-8; save the file as \u{201c}CSV UTF-8\u{201d} or export it again",
@@ -121,6 +126,7 @@ pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dy
     }
     let nearest = FORMATS
         .iter()
+        .filter(|format| format.is_named_alike(header))
         .map(|format| (lacking(*format, header), *format))
         .filter(|(missing, format)| missing.len() * 2 < format.mandatory().len())
         .min_by_key(|(missing, _)| missing.len());

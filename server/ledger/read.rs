@@ -332,7 +332,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         let is_stored =
             matches!(self.doubles, Doubles::Unknown | Doubles::Known { is_of_whole_rows: false, .. });
         let (mut part, mut waiting) = (0, Vec::new());
-        let sink = &mut self.sink;
+        let sink = &mut *self.sink;
         let mut send = |identities: Vec<Identity>| {
             part += 1;
             sink.send(Block::Identities { part, identities })

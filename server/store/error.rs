@@ -34,6 +34,12 @@ pub enum Error {
     )]
     NotEmpty,
 
+    #[error(
+        "the database is encoded in {0}, which cannot hold every name that bills have. Nothing was changed: \
+         make one with: createdb --encoding=UTF8 --template=template0 gpuledger"
+    )]
+    Encoding(String),
+
     #[error(transparent)]
     Private(#[from] private::Error),
 

@@ -47,6 +47,13 @@ pub async fn is_migrated(db: &mut PgConnection) -> sqlx::Result<bool> {
     Ok(ours.eq(run))
 }
 
+/// In any other encoding a name with an accent, or in another script, fails in the middle of an import.
+async fn refuse_other_encodings(db: &mut PgConnection) -> Result<(), Error> {
+    let found: String =
+        sqlx::query_scalar("show server_encoding").fetch_one(db).await.map_err(Error::Query)?;
+    if found == "UTF8" { Ok(()) } else { Err(Error::Encoding(found)) }
+}
+
 /// Where the ledger is kept.
 #[derive(Clone, Debug)]
 pub enum Database {
@@ -88,6 +95,7 @@ impl Store {
         // No restore begins between the look and the first migration.
         db.lock().await?;
         unfinished::refuse(&mut db).await?;
+        refuse_other_encodings(&mut db).await?;
         MIGRATOR.run(&mut db).await?;
         db.close().await.map_err(Error::Connect)?;
         Ok(store)

@@ -79,6 +79,20 @@ fn what_is_no_billing_export_is_refused_by_name() {
         HEADER.replace("lineItem/UnblendedCost", "cost").into_bytes(),
         "without the column lineItem/UnblendedCost",
     );
+    is_refused(
+        HEADER.replace("lineItem/UnblendedCost", "cost").into_bytes(),
+        "AWS Cost and Usage Report without the column",
+    );
+    is_refused(
+        HEADER.to_lowercase().replace("/", "_").replace("lineitem_unblendedcost", "cost").into_bytes(),
+        "AWS CUR 2.0 without the column",
+    );
+    is_refused(vec![0; 4096], "no text");
+    is_refused([&b"BilledCost,Tags\n"[..], &[0; 512]].concat(), "no text");
+    let mut tar = vec![0; 1024];
+    tar[..8].copy_from_slice(b"bill.csv");
+    tar[257..262].copy_from_slice(b"ustar");
+    is_refused(tar, "a tar archive");
     is_refused(HEADER.replace(',', ";").into_bytes(), "columns separated by semicolons");
     is_refused(HEADER.replace(',', "\t").into_bytes(), "columns separated by tabs");
     is_refused(

@@ -125,7 +125,7 @@ async fn slices_that_share_rows_need_a_decision(db: PgPool) {
     ledger.deliver("0001.csv", hours(0, 10)).await;
     let other = ledger.deliver("0002.csv", hours(0, 10).replace("ref-", "other-")).await;
     assert_eq!(other.status, Status::Loaded, "{:?}", other.message);
-    let again = ledger.deliver("0003.csv", hours(0, 10)).await;
+    let again = ledger.deliver("0003.csv", format!("{}\n", hours(0, 10))).await;
     assert_eq!(again.status, Status::Waiting);
     assert!(again.message.unwrap().starts_with("10 of its rows are active already, in import"));
     assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(200));

@@ -1,3 +1,4 @@
+mod encoding;
 mod migrations;
 mod private;
 pub mod sandbox;

@@ -184,10 +184,11 @@ impl TestApp {
 
     /// The same browser before a server that has rendered nothing yet.
     fn without_pages(&self) -> Self {
-        let mut other = Self { cookies: self.cookies.clone(), ..self.stranger() };
-        other.app.pages = Arc::default();
-        other.router = web::router(other.app.clone());
-        other
+        let known = &self.app;
+        let app = App::new(Settings::clone(&known.settings), known.db.clone(), known.jobs.clone());
+        let app = App { answers: Arc::clone(&known.answers), ..app };
+        let (router, cookies) = (web::router(app.clone()), self.cookies.clone());
+        Self { app, router, cookies, ..self.stranger() }
     }
 
     /// What htmx gets: the part of the page that changes.
