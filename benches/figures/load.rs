@@ -88,7 +88,7 @@ struct Read {
 
 impl Read {
     fn pages_a_second(&self) -> f64 {
-        self.times.len() as f64 / self.took.as_secs_f64()
+        f64::from(self.times.len() as u32) / self.took.as_secs_f64()
     }
 
     fn percentile(&self, percent: usize) -> f64 {

@@ -501,7 +501,7 @@ impl Report {
             sources,
             Status::Failed,
             None,
-            format!("the database failed, nothing was loaded: {error}"),
+            format!("nothing was loaded: {}", load::of_database(error)),
         )
     }
 

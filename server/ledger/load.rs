@@ -11,6 +11,7 @@ use sqlx::PgPool;
 use tokio::sync::{Mutex, mpsc};
 
 use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
+use crate::store;
 
 use super::aside::aside;
 use super::delivery;
@@ -63,18 +64,37 @@ pub enum LoadError {
     #[error("{0}")]
     Refused(Refusal),
     /// The file may be good, the machine was not.
-    #[error("{file}: {source}")]
+    #[error("{file}: {}", of_disk(source))]
     File { file: String, source: io::Error },
     /// Nor was the file read, and why is not known here.
-    #[error("{0}")]
+    #[error("{}", of_disk(.0))]
     Reading(io::Error),
-    #[error("the database did not take the rows: {0}")]
+    #[error("{}", of_database(.0))]
     Database(#[from] sqlx::Error),
     /// Most of its rows are no charges, or too many are none.
     #[error("{}", .0.too_many_rejected())]
     Rejected(Box<Reading>),
     #[error("cancelled; nothing of it was loaded")]
     Cancelled,
+}
+
+/// Why the database did not take what was loaded, and what to do where its disk is full.
+pub fn of_database(error: &sqlx::Error) -> String {
+    if store::is_disk_full(error) {
+        return "the disk of the database is full. Make room on it, then import the file again".to_owned();
+    }
+    format!("the database did not take the rows: {error}")
+}
+
+fn of_disk(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!(
+                "the disk of the data folder is full. Make room on it, then import the file again ({error})"
+            )
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// What to load, and under which delivery.

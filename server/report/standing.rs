@@ -178,14 +178,17 @@ pub(super) async fn final_since(
     .await
 }
 
-/// The months of which something counts now, the latest first.
+/// The months of which something counts now, the latest first; behind them those that had not begun when the ledger changed
+/// last. One charge of a year to come must not be what everybody's pages begin with.
 pub(super) async fn months(db: &mut PgConnection) -> sqlx::Result<Vec<BillingMonth>> {
     let months = sqlx::query_scalar!(
-        "select distinct s.billing_month
+        "select s.billing_month
          from scopes s
          join visibility v using (scope_id)
          where v.until_sequence is null
-         order by 1 desc"
+         group by s.billing_month
+         order by s.billing_month > (select max(happened_at) at time zone 'UTC' from ledger_log),
+             s.billing_month desc"
     )
     .fetch_all(db)
     .await?;

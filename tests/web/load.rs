@@ -8,6 +8,7 @@ use axum::response::Response;
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
 use gpuledger::accounts::Role;
+use gpuledger::ledger::Status;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
@@ -103,6 +104,30 @@ async fn full_disk_of_the_database_is_said_to_be_one(db: PgPool) {
     let answer = finance.submit("/rates", "/rates", &rate).await;
     assert_eq!(answer.status, 507, "{}", answer.body);
     assert!(answer.body.contains("The server’s disk is full"), "{}", answer.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn import_on_a_full_disk_names_the_disk_and_keeps_nothing(db: PgPool) {
+    let ledger = TestLedger::new(db.clone());
+    sqlx::raw_sql(
+        "create function full_disk() returns trigger language plpgsql as $$ begin
+             raise exception using errcode = '53100', message = 'could not extend file';
+         end $$;
+         create trigger full_disk before insert on charge_keys execute function full_disk();",
+    )
+    .execute(&db)
+    .await
+    .unwrap();
+    let file = Focus::new().hour("acme", "s1", "2026-09-05T10", "12.50", "vision");
+    let failed = ledger.deliver("a.csv", &file).await;
+    assert_eq!(failed.status, Status::Failed);
+    let message = failed.message.unwrap();
+    assert!(message.starts_with("the disk of the database is full. Make room on it"), "{message}");
+    assert_eq!(ledger.billed("acme", "2026-09").await, 0.into());
+
+    sqlx::raw_sql("drop trigger full_disk on charge_keys").execute(&db).await.unwrap();
+    assert_eq!(ledger.deliver("a.csv", &file).await.status, Status::Loaded);
+    ledger.assert_balanced().await;
 }
 
 /// Of a server that has two connections for pages.

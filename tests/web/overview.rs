@@ -49,6 +49,21 @@ fn kinds(attention: &[Value]) -> Vec<&str> {
     attention.iter().map(|item| item["kind"].as_str().unwrap()).collect()
 }
 
+/// What a page begins with is a month that has begun.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn one_charge_of_a_year_to_come_moves_nobodys_first_page(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let app = TestApp::of(&ledger);
+    let mut finance = app.signed_in(Role::Finance).await;
+    ledger.deliver("far.csv", Focus::new().hour("umbra", "s1", "2099-12-05T10", "1", "vision")).await;
+    assert_eq!(finance.get("/spend").await.location(), "/spend/2099-12", "there is no other");
+    ledger.deliver("september.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "40", "vision")).await;
+    assert_eq!(finance.get("/spend").await.location(), "/spend/2026-09");
+    let overview: serde_json::Value =
+        serde_json::from_str(&finance.get("/overview.json").await.body).unwrap();
+    assert_eq!(overview["month"], "2026-09", "{overview}");
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn its_figures_are_those_of_the_pages_it_leads_to(db: PgPool) {
     let (_ledger, mut finance) = two_months(db).await;
