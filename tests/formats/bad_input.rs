@@ -84,7 +84,7 @@ fn what_is_no_billing_export_is_refused_by_name() {
         "AWS Cost and Usage Report without the column",
     );
     is_refused(
-        HEADER.to_lowercase().replace("/", "_").replace("lineitem_unblendedcost", "cost").into_bytes(),
+        HEADER.to_lowercase().replace('/', "_").replace("lineitem_unblendedcost", "cost").into_bytes(),
         "AWS CUR 2.0 without the column",
     );
     is_refused(vec![0; 4096], "no text");
