@@ -6,7 +6,7 @@ use sqlx::{ConnectOptions as _, Connection as _, PgPool};
 #[sqlx::test]
 async fn a_database_in_another_encoding_is_refused_before_anything_is_made_in_it(db: PgPool) {
     let options = db.connect_options();
-    let name = format!("{}_latin", options.get_database().unwrap());
+    let name = format!("latin_{}", uuid::Uuid::new_v4().simple());
     let make = format!(
         "create database \"{name}\" encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0"
     );

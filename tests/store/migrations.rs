@@ -68,7 +68,7 @@ fn value(table: &str, column: &str, kind: &str) -> String {
         "timestamp with time zone" => "'2026-10-01T00:00:00Z'",
         "uuid" => "'00000000-0000-0000-0000-000000000001'",
         "bytea" => "decode(repeat('ab', 32), 'hex')",
-        "jsonb" | "text[]" | "date[]" => "'{}'",
+        "jsonb" | "text[]" | "date[]" | "bigint[]" => "'{}'",
         other => panic!("{own}: what does a {other} hold?"),
     };
     value.to_owned()
