@@ -56,7 +56,7 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
                 few.pages_a_second()
             ),
             // 600 pages a second.
-            Some((1000.0 / 600.0, "ms")),
+            Some((1.67, "ms")),
         ),
         figure(
             format!("99th percentile of a warm month page, {FEW} readers"),
