@@ -21,6 +21,7 @@ const WIDTH: usize = size_of::<Identity>();
 const MOST_REPEATED: usize = 1 << 20;
 
 /// The identities of a delivery's rows, in memory of a fixed size.
+#[derive(Default)]
 pub struct Identities {
     folder: PathBuf,
     run: Vec<Identity>,
@@ -43,12 +44,6 @@ impl Identities {
     /// What does not fit into memory is written into this folder, without a name.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, run: Vec::new(), spilled: None, runs: Vec::new() }
-    }
-
-    /// All of them, in its place none.
-    pub fn take(&mut self) -> Self {
-        let none = Self::new(self.folder.clone());
-        std::mem::replace(self, none)
     }
 
     pub fn push(&mut self, identity: Identity) -> io::Result<()> {

@@ -15,12 +15,12 @@ use crate::store;
 
 use super::aside::aside;
 use super::delivery;
-use super::identities::Identities;
+use super::doubles::{Doubles, Known};
 use super::key::Keyer;
 use super::noise::{NoisyTags, TagCensus};
 use super::original::{Originals, Sha256};
 use super::progress::{Counted, Progress};
-use super::read::{Block, Doubles, ReadError, Reader, Reading, Sink, Stopped};
+use super::read::{Block, ReadError, Reader, Reading, Sink, Stopped};
 use super::write::write_blocks;
 use super::{partition, scope};
 
@@ -110,11 +110,11 @@ pub struct Load<'a> {
 /// Loads the files of a delivery. On error what was written stays unseen; the caller discards it.
 pub async fn load(pool: &PgPool, originals: &Originals, load: &Load<'_>) -> Result<Loaded, LoadError> {
     let before = (load.progress.rows(), load.progress.bytes());
-    let mut doubles = Doubles::default();
+    let mut known = Known::default();
     loop {
-        match load_once(pool, originals, load, doubles).await? {
+        match load_once(pool, originals, load, known).await? {
             Once::Loaded(loaded) => return Ok(*loaded),
-            Once::Again(known) => doubles = known,
+            Once::Again(more) => known = more,
         }
         delivery::begin_again(&mut *pool.acquire().await?, load.delivery_id).await?;
         load.progress.begin_again(before);
@@ -124,14 +124,14 @@ pub async fn load(pool: &PgPool, originals: &Originals, load: &Load<'_>) -> Resu
 /// What reading the files once led to.
 enum Once {
     Loaded(Box<Loaded>),
-    Again(Doubles),
+    Again(Known),
 }
 
 async fn load_once(
     pool: &PgPool,
     originals: &Originals,
     load: &Load<'_>,
-    doubles: Doubles,
+    known: Known,
 ) -> Result<Once, LoadError> {
     let delivery_id = load.delivery_id;
     let (blocks, incoming) = mpsc::channel(QUEUE);
@@ -156,7 +156,7 @@ async fn load_once(
         labels: load.labels.to_vec(),
         progress: load.progress.clone(),
     };
-    let read = aside("reading", move || task.run(doubles)).await;
+    let read = aside("reading", move || task.run(known)).await;
 
     let mut failure = None;
     for writer in writers {
@@ -168,7 +168,7 @@ async fn load_once(
         (_, Some(error)) => Err(error.into()),
         (Err(error), None) => Err(LoadError::Reading(error)),
         (Ok(Ok(loaded)), None) => Ok(Once::Loaded(Box::new(loaded))),
-        (Ok(Err(Failure::Again(doubles))), None) => Ok(Once::Again(doubles)),
+        (Ok(Err(Failure::Again(known))), None) => Ok(Once::Again(known)),
         (Ok(Err(Failure::Load(error))), None) => Err(error),
         (Ok(Err(Failure::Stopped)), None) => Err(sqlx::Error::WorkerCrashed.into()),
     }
@@ -178,7 +178,7 @@ enum Failure {
     Load(LoadError),
     /// The writing half failed, and says why.
     Stopped,
-    Again(Doubles),
+    Again(Known),
 }
 
 /// What the reading thread works on.
@@ -193,21 +193,21 @@ struct ReadTask {
 }
 
 impl ReadTask {
-    fn run(mut self, doubles: Doubles) -> Result<Loaded, Failure> {
-        let outcome = self.read(doubles);
+    fn run(mut self, known: Known) -> Result<Loaded, Failure> {
+        let outcome = self.read(known);
         match self.sink.failure.take() {
             Some(error) => Err(Failure::Load(error.into())),
             None => outcome,
         }
     }
 
-    fn read(&mut self, doubles: Doubles) -> Result<Loaded, Failure> {
+    fn read(&mut self, known: Known) -> Result<Loaded, Failure> {
         let as_format = self.as_format.as_deref();
         let noisy_tags = take_census(&self.sources, as_format, &self.labels)?;
         let keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
         let scratch = self.originals.scratch().map_err(LoadError::Reading)?.to_owned();
-        let rows = (Identities::new(scratch), doubles);
-        let mut reader = Reader::new(&mut self.sink, self.delivery_id, keyer, rows, self.progress.clone());
+        let doubles = Doubles::new(scratch, known);
+        let mut reader = Reader::new(&mut self.sink, self.delivery_id, keyer, doubles, self.progress.clone());
         let mut files = Vec::new();
         let mut opened: Option<(&'static dyn Format, Columns)> = None;
         let mut slice = None;
@@ -304,7 +304,7 @@ fn ended(source: &Source, error: ReadError) -> Failure {
         ReadError::Rejected(reading) => LoadError::Rejected(reading).into(),
         ReadError::Stopped => Failure::Stopped,
         ReadError::Cancelled => LoadError::Cancelled.into(),
-        ReadError::Again(doubles) => Failure::Again(doubles),
+        ReadError::Again(known) => Failure::Again(known),
         ReadError::Disk(error) => LoadError::Reading(error).into(),
     }
 }

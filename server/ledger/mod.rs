@@ -13,6 +13,7 @@ mod aside;
 mod catalog;
 mod check;
 mod delivery;
+mod doubles;
 mod formerly;
 mod gather;
 mod identities;

@@ -17,7 +17,7 @@ use crate::money::Currency;
 use crate::period::BillingMonth;
 use crate::store::CopyRows;
 
-use super::identities::{Identities, Place, Repeated};
+use super::doubles::{Doubles, Known};
 use super::key::{Keyed, Keyer};
 use super::mend::{MENDED, Mark};
 use super::progress::Progress;
@@ -32,8 +32,6 @@ const BATCH: usize = 1000;
 const BATCH_BYTES: usize = 1 << 20;
 /// Months one delivery may state; more is no bill but a mistake, and each has partitions of its own.
 const MAX_MONTHS: usize = 120;
-/// Identities of rows in one line of the database.
-const IDENTITIES: usize = 1 << 13;
 /// Accounts and months that one delivery may state; each is asked of the database by itself.
 const MAX_SCOPES: usize = 10_000;
 /// Rejected rows of a delivery. Each is kept with its reason, so that people can correct it: a file of nothing else would
@@ -100,22 +98,10 @@ pub enum ReadError {
     /// Someone wished it.
     Cancelled,
     /// Rows are there twice: read again from the beginning, with what is known of them now.
-    Again(Doubles),
+    Again(Known),
     Disk(io::Error),
     /// More rows were rejected than anybody corrects.
     Rejected(Box<Reading>),
-}
-
-/// What is known of rows that are there twice.
-#[derive(Debug, Default)]
-pub enum Doubles {
-    /// Nothing yet: rows that their format identifies are looked at.
-    #[default]
-    Unknown,
-    /// Files of a format without identities were put behind one another: a row is identified by all that it holds.
-    OfWholeRows,
-    /// These are rejected from the second time on.
-    Known { repeated: Repeated, is_of_whole_rows: bool },
 }
 
 /// What the files of a delivery stated, row by row: read = charges + rejected + skipped.
@@ -162,7 +148,6 @@ pub struct Reader<'s, S> {
     delivery_id: i64,
     keyer: Keyer,
     doubles: Doubles,
-    identities: Identities,
     rollup: Rollup,
     charges: Vec<(BillingMonth, CopyRows)>,
     known_keys: FxHashSet<u128>,
@@ -214,7 +199,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         sink: &'s mut S,
         delivery_id: i64,
         keyer: Keyer,
-        (identities, doubles): (Identities, Doubles),
+        doubles: Doubles,
         progress: Progress,
     ) -> Self {
         Self {
@@ -222,7 +207,6 @@ impl<'s, S: Sink> Reader<'s, S> {
             delivery_id,
             keyer,
             doubles,
-            identities,
             rollup: Rollup::new(delivery_id),
             charges: Vec::new(),
             known_keys: FxHashSet::default(),
@@ -263,9 +247,12 @@ impl<'s, S: Sink> Reader<'s, S> {
                 }
             }
             let step = match step {
-                Step::Charge => self.unless_repeated(export, file_no)?,
-                Step::Skipped(HEADER_REPEATED) if self.asks_for_whole_rows(export) => {
-                    return Err(ReadError::Again(Doubles::OfWholeRows));
+                Step::Charge => match self.doubles.reject(export, file_no)? {
+                    Some(rejection) => Step::Rejected(rejection),
+                    None => Step::Charge,
+                },
+                Step::Skipped(HEADER_REPEATED) if self.doubles.asks_for_whole_rows(export) => {
+                    return Err(ReadError::Again(Known::of_whole_rows()));
                 }
                 other => other,
             };
@@ -304,58 +291,6 @@ impl<'s, S: Sink> Reader<'s, S> {
         Ok(())
     }
 
-    fn asks_for_whole_rows(&self, export: &Export) -> bool {
-        matches!(self.doubles, Doubles::Unknown) && !export.states_identities()
-    }
-
-    /// A charge, unless a row before is the same one.
-    fn unless_repeated(&mut self, export: &mut Export, file_no: i16) -> Result<Step, ReadError> {
-        let is_of_whole_rows = match self.doubles {
-            Doubles::Unknown => false,
-            Doubles::OfWholeRows => true,
-            Doubles::Known { is_of_whole_rows, .. } => is_of_whole_rows,
-        };
-        let identity = if is_of_whole_rows { Some(export.whole_row()) } else { export.identity() };
-        let Some(identity) = identity else { return Ok(Step::Charge) };
-        if let Doubles::Known { repeated, .. } = &mut self.doubles
-            && let Some(first) = repeated.meet(identity, (file_no, export.row()))
-        {
-            return Ok(Step::Rejected(repeats(export, is_of_whole_rows, first, file_no)));
-        }
-        self.identities.push(identity).map_err(ReadError::Disk)?;
-        Ok(Step::Charge)
-    }
-
-    /// Sends the identities of all rows, in their order.
-    fn send_identities(&mut self) -> Result<(), ReadError> {
-        let identities = self.identities.take();
-        let is_stored =
-            matches!(self.doubles, Doubles::Unknown | Doubles::Known { is_of_whole_rows: false, .. });
-        let (mut part, mut waiting) = (0, Vec::new());
-        let sink = &mut *self.sink;
-        let mut send = |identities: Vec<Identity>| {
-            part += 1;
-            sink.send(Block::Identities { part, identities })
-        };
-        let repeated = identities.finish(|identity| -> Result<(), ReadError> {
-            if is_stored {
-                waiting.push(identity);
-                if waiting.len() == IDENTITIES {
-                    send(std::mem::take(&mut waiting))?;
-                }
-            }
-            Ok(())
-        })?;
-        if !repeated.is_empty() {
-            let is_of_whole_rows = !is_stored;
-            return Err(ReadError::Again(Doubles::Known { repeated, is_of_whole_rows }));
-        }
-        if !waiting.is_empty() {
-            send(waiting)?;
-        }
-        Ok(())
-    }
-
     /// Says whether most rows of all files were rejected. Only behind the last of them, since which rows come first must
     /// not decide it.
     pub fn check_rejected(&mut self) -> Result<(), ReadError> {
@@ -365,7 +300,14 @@ impl<'s, S: Sink> Reader<'s, S> {
 
     /// Sends what is still held and answers what was read.
     pub fn finish(mut self) -> Result<Reading, ReadError> {
-        self.send_identities()?;
+        let (mut part, sink) = (0, &mut *self.sink);
+        let send = |identities| -> Result<(), ReadError> {
+            part += 1;
+            Ok(sink.send(Block::Identities { part, identities })?)
+        };
+        if let Some(known) = self.doubles.finish(send)? {
+            return Err(ReadError::Again(known));
+        }
         self.send_keys()?;
         self.send_tag_sets()?;
         for (month, rows) in std::mem::take(&mut self.charges) {
@@ -561,30 +503,6 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 }
 
-/// Why a row does not count that is there already.
-fn repeats(export: &Export, is_whole: bool, (first_file, first): Place, file_no: i16) -> Rejection {
-    let place = if first_file == file_no {
-        format!("row {first}")
-    } else {
-        format!("row {first} of file {}", first_file + 1)
-    };
-    if is_whole {
-        let found = format!("the same as {place}, in a file with a header in its middle");
-        return Rejection {
-            row: export.row(),
-            column: String::new(),
-            found,
-            expected: "each row once".to_owned(),
-        };
-    }
-    Rejection {
-        row: export.row(),
-        column: export.identity_column().to_owned(),
-        found: format!("{}, which {place} has too", export.identity_text()),
-        expected: "each line item once".to_owned(),
-    }
-}
-
 fn as_json<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
     let tags: Map<String, Value> =
         tags.map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
@@ -711,8 +629,8 @@ mod tests {
     }
 
     /// These rows have no identities, and nothing is written.
-    fn no_doubles() -> (Identities, Doubles) {
-        (Identities::new(std::env::temp_dir()), Doubles::default())
+    fn no_doubles() -> Doubles {
+        Doubles::new(std::env::temp_dir(), Known::default())
     }
 
     #[test]

@@ -76,11 +76,7 @@ impl Routes {
         H: Handler<T, App>,
         T: SecondElementIs<P> + 'static,
     {
-        let mut routes = self.get(access, handler);
-        if let Some(line) = routes.stated.last_mut() {
-            line.is_for_scripts = true;
-        }
-        routes
+        self.get(access, handler).stating(|line| line.is_for_scripts = true)
     }
 
     /// A page that shows figures and is kept, with its files.
@@ -91,11 +87,7 @@ impl Routes {
         H: Handler<T, App>,
         T: SecondElementIs<P> + 'static,
     {
-        let mut routes = self.figures(access, handler);
-        if let Some(line) = routes.stated.last_mut() {
-            line.is_kept = true;
-        }
-        routes
+        self.figures(access, handler).stating(|line| line.is_kept = true)
     }
 
     #[must_use]
@@ -123,6 +115,14 @@ impl Routes {
     fn add<P: TypedPath>(mut self, method: Method, access: Access, handler: MethodRouter<App>) -> Self {
         self.stated.push(Stated { method, path: P::PATH, access, is_for_scripts: false, is_kept: false });
         self.router = self.router.route(P::PATH, handler);
+        self
+    }
+
+    /// Says more of the route that was added last.
+    fn stating(mut self, more: impl FnOnce(&mut Stated)) -> Self {
+        if let Some(line) = self.stated.last_mut() {
+            more(line);
+        }
         self
     }
 

@@ -88,17 +88,20 @@ async fn a_page_that_takes_too_long_says_what_to_do(db: PgPool) {
     assert_eq!(finance.get("/spend/2026-09").await.status, 200);
 }
 
-#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn full_disk_of_the_database_is_said_to_be_one(db: PgPool) {
-    sqlx::raw_sql(
+/// From now on PostgreSQL finds no room for rows of this table.
+async fn fill_disk(db: &PgPool, table: &str) {
+    let full = format!(
         "create function full_disk() returns trigger language plpgsql as $$ begin
              raise exception using errcode = '53100', message = 'could not extend file';
          end $$;
-         create trigger full_disk before insert on exchange_rates execute function full_disk();",
-    )
-    .execute(&db)
-    .await
-    .unwrap();
+         create trigger full_disk before insert on {table} execute function full_disk();"
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(full)).execute(db).await.unwrap();
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn full_disk_of_the_database_is_said_to_be_one(db: PgPool) {
+    fill_disk(&db, "exchange_rates").await;
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let rate = [("month", "2026-09"), ("currency", "EUR"), ("rate", "1.1"), ("quoted_in", "USD")];
     let answer = finance.submit("/rates", "/rates", &rate).await;
@@ -109,15 +112,7 @@ async fn full_disk_of_the_database_is_said_to_be_one(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn import_on_a_full_disk_names_the_disk_and_keeps_nothing(db: PgPool) {
     let ledger = TestLedger::new(db.clone());
-    sqlx::raw_sql(
-        "create function full_disk() returns trigger language plpgsql as $$ begin
-             raise exception using errcode = '53100', message = 'could not extend file';
-         end $$;
-         create trigger full_disk before insert on charge_keys execute function full_disk();",
-    )
-    .execute(&db)
-    .await
-    .unwrap();
+    fill_disk(&db, "charge_keys").await;
     let file = Focus::new().hour("acme", "s1", "2026-09-05T10", "12.50", "vision");
     let failed = ledger.deliver("a.csv", &file).await;
     assert_eq!(failed.status, Status::Failed);
