@@ -13,6 +13,8 @@ pub struct Change {
     pub name: Option<String>,
     pub role: Role,
     pub teams: Vec<String>,
+    /// Means something for leads only.
+    pub sees_billing_accounts: bool,
 }
 
 /// What became of it.
@@ -27,7 +29,7 @@ pub enum Managed {
     Nobody,
 }
 
-/// Changes name, role and teams. It holds from the person's next click on.
+/// Changes name, role, teams and what a lead sees besides. It holds from the person's next click on.
 pub async fn change(
     db: &mut PgConnection,
     id: UserId,
@@ -38,6 +40,7 @@ pub async fn change(
     let mut tx = lock(db).await?;
     let Some(person) = people::find(&mut tx, id).await? else { return Ok(Managed::Nobody) };
     let teams = change.role.keeps(&change.teams);
+    let sees = change.sees_billing_accounts && change.role == Role::Lead;
     let mut changes = serde_json::Map::new();
     if person.name != change.name {
         changes.insert("name".into(), json!({ "from": person.name, "to": change.name }));
@@ -48,14 +51,19 @@ pub async fn change(
     if person.teams != teams {
         changes.insert("teams".into(), json!({ "from": person.teams, "to": teams }));
     }
+    if person.is_let_see_billing_accounts != sees {
+        let change = json!({ "from": person.is_let_see_billing_accounts, "to": sees });
+        changes.insert("sees_billing_accounts".into(), change);
+    }
     if changes.is_empty() {
         return Ok(Managed::Unchanged);
     }
     sqlx::query!(
-        "update users set name = $2, role = $3 where user_id = $1",
+        "update users set name = $2, role = $3, sees_billing_accounts = $4 where user_id = $1",
         id.0,
         change.name,
-        change.role.as_str()
+        change.role.as_str(),
+        sees,
     )
     .execute(&mut *tx)
     .await?;

@@ -71,7 +71,7 @@ pub async fn find(db: &mut PgConnection, token: &Secret, now: DateTime<Utc>) -> 
     let found = sqlx::query!(
         r#"
         select u.user_id, u.email, u.name, u.role as "role: Role", u.created_at, u.disabled_at, s.seen_at,
-               array(select team from user_teams t where t.user_id = u.user_id order by team) as "teams!",
+               array(select team from user_teams t where t.user_id = u.user_id order by team) as "teams!", u.sees_billing_accounts,
                u.password_hash is not null as "has_password!"
         from sessions s
         join users u using (user_id)
@@ -103,6 +103,7 @@ pub async fn find(db: &mut PgConnection, token: &Secret, now: DateTime<Utc>) -> 
         name: found.name,
         role: found.role,
         teams: found.teams,
+        is_let_see_billing_accounts: found.sees_billing_accounts,
         created_at: found.created_at,
         seen_at: Some(found.seen_at),
         disabled_at: found.disabled_at,

@@ -1,6 +1,7 @@
 //! A row of a kept file, read again as the import read it: its columns, and the key of the charge it made.
 
 use std::io::{self, Cursor, Read, Write};
+use std::mem;
 use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
@@ -32,6 +33,28 @@ impl OriginalRow {
     pub fn empty(&self) -> Vec<&str> {
         let empty = self.columns.iter().filter(|column| column.value.is_empty());
         empty.map(|column| column.name.as_str()).collect()
+    }
+}
+
+impl OriginalRow {
+    /// Takes the billing account out, and whatever else tells who pays.
+    pub fn hide_billing_account(&mut self, account: &str) {
+        let is_of_payer = |column: &OriginalColumn| {
+            let name: String = column.name.chars().filter(char::is_ascii_alphanumeric).collect();
+            let name = name.to_ascii_lowercase();
+            column.feeds == Some("BillingAccountId")
+                || ["payer", "billingaccount", "billingprofile"].iter().any(|word| name.contains(word))
+        };
+        let told = self.columns.iter().filter(|it| it.feeds == Some("BillingAccountId"));
+        let told: Vec<String> = told.map(|it| it.value.clone()).chain([account.to_owned()]).collect();
+        for column in &mut self.columns {
+            if is_of_payer(column) {
+                column.value.clear();
+            }
+            let others = told.iter().filter(|it| !it.is_empty() && column.feeds != Some("SubAccountId"));
+            column.value =
+                others.fold(mem::take(&mut column.value), |text, it| text.replace(it.as_str(), "…"));
+        }
     }
 }
 

@@ -9,12 +9,14 @@ use super::basis::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
 use crate::accounts::Viewer;
 use crate::ledger::{self, Visible};
+use crate::onprem;
 use crate::period::{BillingMonth, Period};
 
 /// An account and month of a provider, and how its figures stand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Standing {
     pub provider: String,
+    /// Empty where the viewer may not see it.
     pub billing_account: String,
     pub month: BillingMonth,
     /// A charge of it has no invoice yet, so figures may still change.
@@ -25,6 +27,15 @@ pub struct Standing {
     /// Of the deliveries that count, and mended by none; they are missing from every figure.
     pub rejected_rows: i64,
     pub deliveries: Vec<i64>,
+}
+
+impl Standing {
+    /// Takes the billing account out. A cluster of our own stays, which nobody else pays for.
+    pub fn hide_billing_account(&mut self) {
+        if self.provider != onprem::PROVIDER {
+            self.billing_account.clear();
+        }
+    }
 }
 
 /// The day up to which a period is stated that still goes on; `None` where it is over. Compared with a whole period

@@ -16,6 +16,9 @@ use crate::period::BillingMonth;
 
 use super::owner::{Owner, owner};
 
+const BILLING_ACCOUNT: &str = "Billing account";
+const SUB_ACCOUNT: &str = "Sub-account";
+
 /// A row of a file of a delivery, whether or not it became a charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowAddress {
@@ -98,6 +101,24 @@ pub struct OtherDelivery {
     pub delivered_at: DateTime<Utc>,
 }
 
+impl Trace {
+    /// Takes the billing account out where the charge has a sub-account of its own, by which other pages name it. What was
+    /// taken, which may stand in other texts, too.
+    pub fn hide_billing_account(&mut self) -> Option<String> {
+        let value =
+            |wanted| self.dimensions.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it.clone());
+        let (billing, sub) = (value(BILLING_ACCOUNT)?, value(SUB_ACCOUNT)?);
+        if billing == sub {
+            return None;
+        }
+        self.dimensions.retain(|(name, _)| *name != BILLING_ACCOUNT);
+        for (_, value) in self.dimensions.iter_mut().filter(|(name, _)| *name != SUB_ACCOUNT) {
+            *value = without(value, &billing);
+        }
+        Some(billing)
+    }
+}
+
 /// The file that a row is in. `None` where there is none of that number.
 pub async fn file_of(db: &mut PgConnection, at: RowAddress) -> sqlx::Result<Option<FileOfDelivery>> {
     let file = sqlx::query!(
@@ -161,8 +182,8 @@ pub async fn trace(
     }
     let dimensions = [
         ("Provider", row.provider),
-        ("Billing account", row.billing_account),
-        ("Sub-account", row.sub_account),
+        (BILLING_ACCOUNT, row.billing_account),
+        (SUB_ACCOUNT, row.sub_account),
         ("Service", row.service),
         ("Service category", row.service_category),
         ("SKU", row.sku),
@@ -241,6 +262,11 @@ async fn others(db: &mut PgConnection, delivery_id: i64, scope_id: i64) -> sqlx:
     )
     .fetch_all(db)
     .await
+}
+
+/// A text in which an account is not told, such as the name of a commitment that it bought.
+fn without(text: &str, account: &str) -> String {
+    if account.is_empty() { text.to_owned() } else { text.replace(account, "…") }
 }
 
 /// The same test as the filter of every other report: a tag called team, whatever the case, trimmed.

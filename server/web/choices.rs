@@ -1,6 +1,7 @@
 //! What pages of figures let one choose between, and how they say what figures rest on.
 
 use super::question::Asked;
+use crate::accounts::Person;
 use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{CostBasis, Footing, Standing};
@@ -72,6 +73,14 @@ pub fn periods(period: Period, during: impl Fn(Period) -> String) -> Vec<Choice>
     period.around().into_iter().map(|it| (it.name(), during(it), it == period)).collect()
 }
 
+/// As somebody sees it: not everybody sees which billing account pays.
+pub fn standing_for(person: &Person, mut standing: Vec<Standing>) -> Vec<Standing> {
+    if !person.may_see_billing_accounts() {
+        standing.iter_mut().for_each(Standing::hide_billing_account);
+    }
+    standing
+}
+
 /// Who bills it, told apart by whether it may still change. What names its invoices and still lacks days of its month
 /// says so, since a bill can be called final too early.
 pub fn publishers(standing: &[Standing], is_provisional: bool) -> Vec<String> {
@@ -98,6 +107,7 @@ pub fn publishers(standing: &[Standing], is_provisional: bool) -> Vec<String> {
 fn short(scope: &Standing, is_named: bool) -> Option<String> {
     let day = scope.last_day.filter(|_| !scope.is_provisional)?;
     let is_short = day.succ_opt().is_some_and(|next| next < scope.month.days().end);
+    let is_named = is_named && !scope.billing_account.is_empty();
     let account = if is_named { format!("{} ", scope.billing_account) } else { String::new() };
     is_short.then(|| format!("{account}stated until {}", day.format("%-d %B")))
 }

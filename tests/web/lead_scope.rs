@@ -22,6 +22,8 @@ const FOREIGN: &[&str] = &[
     "62674",
     "62,674",
     "secretcorp",
+    // Who pays for their own rows, too.
+    "acme",
     "s-secret",
     "EUR",
     "nebula",
@@ -346,4 +348,34 @@ async fn a_lead_of_no_team_sees_nothing_and_imports_stay_closed(db: PgPool) {
     let json: Value = serde_json::from_str(&lead.get("/spend/2026-09.json").await.body).unwrap();
     assert_eq!((&json["total"], &json["currency"]), (&Value::Null, &Value::Null));
     assert_eq!(lead.get("/charges/2026-09.json").await.body, "null");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_sees_who_pays_where_an_administrator_lets_them(db: PgPool) {
+    let ledger = ledger(db).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, token) = lead_and_token(&app).await;
+    let mut script = app.stranger();
+    let mut admin = app.signed_in(Role::Admin).await;
+    let person: i64 =
+        sqlx::query_scalar("select user_id from users where role = 'lead'").fetch_one(&app.db).await.unwrap();
+    let person = format!("/people/{person}");
+    let addresses = ["/charges/1/0/1", "/charges/1/0/1.json", "/spend/2026-09"];
+    for (choice, is_shown) in [("", false), ("shown", true), ("", false)] {
+        let fields = [("role", "lead"), ("teams", "research"), ("billing_accounts", choice)];
+        let changed = admin.submit(&person, &person, &fields).await;
+        assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.body);
+        let chosen =
+            html::attributes(&admin.get(&person).await.body, "#billing_accounts [selected]", "value");
+        assert_eq!(chosen, [choice]);
+        for address in addresses {
+            for answer in [lead.get(address).await, script.read(&token, address).await] {
+                assert_eq!(answer.body.contains("acme"), is_shown, "{address}: {}", answer.body);
+            }
+        }
+    }
+    let charge = html::text(&lead.get("/charges/1/0/1").await.body, "main");
+    assert!(charge.contains("Sub-accounts1") && !charge.contains("Billing account"), "{charge}");
+    let trail = html::text(&admin.get("/audit").await.body, "main");
+    assert!(trail.contains("sees billing accounts"), "{trail}");
 }

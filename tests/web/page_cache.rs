@@ -110,7 +110,7 @@ async fn a_lead_never_gets_the_page_of_finance(db: PgPool) {
     let mut lead = finance.signed_in(Role::Lead).await;
     assert!(finance.get(PAGE).await.body.contains("umbra"));
     let page = lead.get(PAGE).await;
-    assert!(page.body.contains("acme") && !page.body.contains("umbra"));
+    assert!(page.body.contains("NeoCloud") && !page.body.contains("umbra"));
     assert!(finance.get(PAGE).await.body.contains("umbra"));
     assert_eq!(finance.stranger().get(PAGE).await.status, StatusCode::SEE_OTHER, "to the page that signs in");
 }

@@ -147,7 +147,7 @@ async fn another_role_holds_from_the_next_click_on(db: PgPool) {
     assert_eq!(html::text(&lead.get("/account").await.body, ".who"), "Li");
     let refused = admin.submit("/people/2", "/people/2", &[("role", "lead"), ("teams", "")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(html::attributes(&refused.body, "option[selected]", "value"), ["lead"]);
+    assert_eq!(html::attributes(&refused.body, "#role option[selected]", "value"), ["lead"]);
     assert_eq!(admin.get("/people/99").await.status, StatusCode::NOT_FOUND);
 }
 

@@ -580,6 +580,21 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
     let fields = [("kind", "person"), ("name", "other@example.org")];
     lead.submit("/scenarios/2", "/scenarios/2/unshare", &fields).await;
     assert_eq!(script.read(&token, "/scenarios/2.json").await.status, StatusCode::NOT_FOUND);
+    // A lead does not learn who has an account here, nor who leads a team.
+    let mut answers = Vec::new();
+    for with in ["other@example.org", "nobody@example.org", "lead@example.org", "vision", "unheard of"] {
+        lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", with)]).await;
+        answers.push(html::text(&lead.get("/scenarios/2").await.body, ".flash").replace(with, "…"));
+    }
+    assert_eq!(answers, ["Shared with …: leads read it, and keep copies of their own."; 5]);
+    assert_eq!(script.read(&token, "/scenarios/2.json").await.status, StatusCode::OK);
+    for (kind, name) in [("person", "other@example.org"), ("team", "vision")] {
+        lead.submit("/scenarios/2", "/scenarios/2/unshare", &[("kind", kind), ("name", name)]).await;
+    }
+    assert_eq!(script.read(&token, "/scenarios/2.json").await.status, StatusCode::NOT_FOUND);
+    lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", "@")]).await;
+    let said = html::text(&lead.get("/scenarios/2").await.body, ".flash");
+    assert_eq!(said, "Not shared: found “@”, expected the name of a team, or an e-mail address.");
     // Who sees everything sees it, too; what is removed nobody else sees.
     assert_eq!(json(&mut finance, "/scenarios.json").await.as_array().unwrap().len(), 2);
     finance.submit(&address, &format!("{address}/remove"), &[]).await;

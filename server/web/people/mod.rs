@@ -30,6 +30,8 @@ pub struct PersonForm {
     role: String,
     #[serde(default)]
     teams: String,
+    #[serde(default)]
+    billing_accounts: String,
 }
 
 #[derive(Template)]
@@ -111,6 +113,7 @@ impl PersonForm {
             ("name", &self.name),
             ("role", &self.role),
             ("teams", &self.teams),
+            ("billing_accounts", &self.billing_accounts),
         ])
     }
 

@@ -24,6 +24,13 @@ use crate::web::{filters, paths, respond};
 const LAST_ADMIN: &str =
     "This is the last administrator who can sign in. Give somebody else the role first; nothing was changed.";
 
+/// Of the choices of what a lead sees of billing accounts.
+const SHOWN: &str = "shown";
+const BILLING_ACCOUNTS: [(&str, &str); 2] = [
+    ("", "hidden: their charges name the sub-account alone"),
+    (SHOWN, "shown: who pays stands on each charge"),
+];
+
 #[derive(Template)]
 #[template(path = "people/person.html")]
 struct Page {
@@ -52,7 +59,8 @@ pub async fn change(
 ) -> Result {
     let mut fields = form.fields();
     if let Some((role, teams)) = form.role(&mut fields) {
-        let change = Change { name: form.name(), role, teams };
+        let sees_billing_accounts = form.billing_accounts == SHOWN;
+        let change = Change { name: form.name(), role, teams, sees_billing_accounts };
         match manage::change(&mut db, UserId(path.person), &change, &by, clock::now()).await? {
             Managed::Done => {
                 return Ok(back_to(path, "Changed. It holds from their next click on.", &settings));
@@ -171,6 +179,7 @@ impl Page {
             ("name", person.name.as_deref().unwrap_or_default()),
             ("role", person.role.as_str()),
             ("teams", &person.teams.join(", ")),
+            ("billing_accounts", if person.is_let_see_billing_accounts { SHOWN } else { "" }),
         ]);
         Ok(Self { layout, path, person, sessions, tokens, fields, problem: None, now })
     }

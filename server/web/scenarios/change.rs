@@ -17,7 +17,7 @@ use super::prices::Prices;
 use super::scope::{Scope, seen_by};
 use super::show;
 use super::{Page, to};
-use crate::accounts::{Person, Role, people};
+use crate::accounts::{Email, Person, Role, people};
 use crate::audit::Actor;
 use crate::clock;
 use crate::compute::compute;
@@ -255,16 +255,27 @@ pub async fn share(
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person).await?;
     let said = Said::read(pairs)?;
-    let Some((with, whom)) = with_whom(&mut db, said.value("with")).await? else {
-        let sentence = format!(
-            "Not shared: found “{}”, expected the name of a team that has a lead or is inside one that has, or the address of a lead.",
-            said.value("with")
-        );
+    let with = said.value("with");
+    let found = if person.role == Role::Lead {
+        whoever(&mut db, with).await?
+    } else {
+        with_whom(&mut db, with).await?
+    };
+    let Some((with, whom)) = found else {
+        let expected = if person.role == Role::Lead {
+            "the name of a team, or an e-mail address"
+        } else {
+            "the name of a team that has a lead or is inside one that has, or the address of a lead"
+        };
+        let sentence = format!("Not shared: found “{with}”, expected {expected}.");
         return Ok(told(to(kept.id), &sentence, &settings));
     };
     let is_new = scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
     let sentence = match (is_new, &with) {
         (false, _) => format!("It was shared with {whom} before."),
+        (true, _) if person.role == Role::Lead => {
+            format!("Shared with {whom}: leads read it, and keep copies of their own.")
+        }
         (true, Share::Team(_)) => {
             format!("Shared with {whom}. They read it, and keep copies of their own.")
         }
@@ -286,6 +297,21 @@ async fn with_whom(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
     }
     let shown = Scope::today(db).await?.shown(text, &leads);
     Ok(shown.map(|it| (Share::Team(it.team.clone()), it.sentence())))
+}
+
+/// As [`with_whom`] for a lead, who does not learn who has an account here, nor who leads a team: it is shared with what was
+/// typed, and whoever that is meant for reads it.
+async fn whoever(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
+    let text = text.trim();
+    if text.contains('@') {
+        let email = Email::parse(text).map(|it| it.as_str().to_lowercase());
+        return Ok(email.map(|email| (Share::Person(email.clone()), email)));
+    }
+    if text.is_empty() || text.chars().count() > LONGEST_NAME {
+        return Ok(None);
+    }
+    let team = Scope::today(db).await?.team(text);
+    Ok(Some((Share::Team(team.clone()), team)))
 }
 
 pub async fn unshare(

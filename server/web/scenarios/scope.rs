@@ -52,6 +52,12 @@ impl Scope {
         Reader::new(lead, teams)
     }
 
+    /// What a scenario is shared with for a team of this name or handle, whether or not there is one.
+    pub(super) fn team(&self, text: &str) -> String {
+        find(&self.book.of_month(self.month), text)
+            .map_or_else(|| normalize_team(text), |it| it.handle.clone())
+    }
+
     /// A team by its handle or its name, with whoever reads what is shown to it. None where there is nobody.
     pub(super) fn shown(&self, text: &str, leads: &[Person]) -> Option<Shown> {
         let month = self.book.of_month(self.month);

@@ -72,6 +72,7 @@ pub async fn show(
             let series = answers.over_time(&mut db, &question, step, &spend, COLORED).await?;
             let tags = answers.tag_names(&mut db, period, &question.viewer, spend.sequence, TAGS).await?;
             let standing = answers.standing(&mut db, period, &question.viewer, spend.sequence).await?;
+            let standing = choices::standing_for(&person, standing);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let chart = chart::stack(&spend, step, series);
             respond::html(Page { layout, period, asked, spend, chart, tags, standing, reporting_currency })

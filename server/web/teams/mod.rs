@@ -55,7 +55,8 @@ pub async fn show(
     let mut asked = Asked::read_only(pairs, TAKES)?;
     let question = asked.question(period, person.viewer());
     let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
-    let it = Box::pin(report::team_report(&mut db, &answers, who, &question)).await?;
+    let mut it = Box::pin(report::team_report(&mut db, &answers, who, &question)).await?;
+    it.standing = choices::standing_for(&person, it.standing);
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => file::csv(&it),

@@ -48,7 +48,8 @@ pub async fn show(
     let mut asked = Asked::read_only(pairs, TAKES)?;
     let question = asked.question(period, person.viewer());
     let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
-    let it = report::statement(&mut db, &answers, who, &question).await?;
+    let mut it = report::statement(&mut db, &answers, who, &question).await?;
+    it.standing = choices::standing_for(&person, it.standing);
     match path.what.format {
         Format::Json => respond::json(&it),
         Format::Csv => respond::csv(&format!("statement-{}-{period}", it.who.team), &lines(&it)),
