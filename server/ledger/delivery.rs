@@ -1,7 +1,7 @@
 //! The record of a delivery: made when loading begins, filled when it ends, discarded when it breaks off.
 
 use chrono::{DateTime, Utc};
-use sqlx::{Connection, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use uuid::Uuid;
 
 use crate::accelerator;
@@ -252,6 +252,17 @@ pub async fn keep_rejections(
         write::insert_rejections(&mut *db, delivery_id, of_file[0].0, rejections).await?;
     }
     Ok(())
+}
+
+/// Gives the room of rows that were taken back to the disk, at once: PostgreSQL would in a minute, and until then a disk that
+/// an import filled stays full.
+pub async fn give_room_back(db: &mut PgConnection) {
+    for table in ["charges", "daily_costs", "monthly_costs", "row_identities"] {
+        let vacuum = AssertSqlSafe(format!("vacuum (truncate) {table}"));
+        if let Err(error) = sqlx::query(vacuum).execute(&mut *db).await {
+            tracing::warn!(%error, table, "room could not be given back; PostgreSQL does so by itself");
+        }
+    }
 }
 
 /// What people call a file: without the folders it lay in.

@@ -258,6 +258,9 @@ async fn load_one(
                 report = report.with_rows(reading);
             }
             delivery::release(db, delivery_id).await?;
+            if error.is_disk_full() {
+                delivery::give_room_back(db).await;
+            }
             Ok(Outcome::Ended(report))
         }
     }

@@ -78,6 +78,17 @@ pub enum LoadError {
     Cancelled,
 }
 
+impl LoadError {
+    /// Whether a disk was full, or nearly.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::File { source, .. } | Self::Reading(source) => source.kind() == io::ErrorKind::StorageFull,
+            Self::Database(error) => store::is_disk_full(error),
+            Self::Refused(_) | Self::Rejected(_) | Self::Cancelled => false,
+        }
+    }
+}
+
 /// Why the database did not take what was loaded, and what to do where its disk is full.
 pub fn of_database(error: &sqlx::Error) -> String {
     if store::is_disk_full(error) {
@@ -146,6 +157,7 @@ async fn load_once(
             blocks,
             pool: pool.clone(),
             runtime: tokio::runtime::Handle::current(),
+            originals: originals.clone(),
             failure: None,
             awaited: Arc::downgrade(&awaited),
         },
@@ -196,7 +208,7 @@ impl ReadTask {
     fn run(mut self, known: Known) -> Result<Loaded, Failure> {
         let outcome = self.read(known);
         match self.sink.failure.take() {
-            Some(error) => Err(Failure::Load(error.into())),
+            Some(error) => Err(Failure::Load(error)),
             None => outcome,
         }
     }
@@ -383,8 +395,9 @@ struct Channel {
     blocks: mpsc::Sender<Block>,
     pool: PgPool,
     runtime: tokio::runtime::Handle,
-    /// Why a scope could not be stored.
-    failure: Option<sqlx::Error>,
+    originals: Originals,
+    /// Why there is no room for a block, or a scope could not be stored.
+    failure: Option<LoadError>,
     /// Gone with whoever waits for the rows: then nobody wants more of them, and the writers end when none come.
     awaited: Weak<()>,
 }
@@ -392,6 +405,10 @@ struct Channel {
 impl Sink for Channel {
     fn send(&mut self, block: Block) -> Result<(), Stopped> {
         if self.awaited.strong_count() == 0 {
+            return Err(Stopped);
+        }
+        if let Err(error) = self.originals.check_room() {
+            self.failure = Some(LoadError::Reading(error));
             return Err(Stopped);
         }
         self.blocks.blocking_send(block).map_err(|_| Stopped)
@@ -407,7 +424,7 @@ impl Sink for Channel {
         });
         let interned = self.runtime.block_on(interned).unwrap_or(Err(sqlx::Error::WorkerCrashed));
         interned.map_err(|error| {
-            self.failure = Some(error);
+            self.failure = Some(error.into());
             Stopped
         })
     }

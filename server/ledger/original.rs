@@ -14,6 +14,8 @@ use std::thread::JoinHandle;
 
 use serde::{Deserialize, Serialize};
 
+use crate::store::disk;
+
 /// Content bytes in one frame: large enough to compress well, small enough to open at once.
 const FRAME: usize = 4 << 20;
 /// A row position is noted this often.
@@ -21,10 +23,15 @@ const ROW_STEP: u64 = 1000;
 /// Fast, about a fifth of the size on real exports; higher levels cost more time than the whole import.
 const LEVEL: i32 = 1;
 
+/// What an import leaves of the disk: room for the log of PostgreSQL, which ends without any, and to take back what was
+/// loaded.
+const KEPT_FREE: u64 = 96 << 20;
+
 /// The folder of originals in a data directory.
 #[derive(Clone, Debug)]
 pub struct Originals {
     folder: PathBuf,
+    kept_free: u64,
 }
 
 /// SHA-256 of a file as received.
@@ -45,7 +52,24 @@ struct Index {
 
 impl Originals {
     pub fn new(data_dir: &Path) -> Self {
-        Self { folder: data_dir.join("originals") }
+        Self { folder: data_dir.join("originals"), kept_free: KEPT_FREE }
+    }
+
+    /// The same, of which more or less of the disk stays free.
+    #[must_use]
+    pub fn keeping_free(self, bytes: u64) -> Self {
+        Self { kept_free: bytes, ..self }
+    }
+
+    /// Fails where too little of the disk is free for more rows. The private PostgreSQL lies on it, too.
+    pub(super) fn check_room(&self) -> io::Result<()> {
+        let room = disk::room(&self.folder)?;
+        if room >= self.kept_free {
+            return Ok(());
+        }
+        let megabytes = room >> 20;
+        let told = format!("{megabytes} MB of it are free, which PostgreSQL needs");
+        Err(io::Error::new(io::ErrorKind::StorageFull, told))
     }
 
     /// Starts keeping a file whose hash is not known yet.

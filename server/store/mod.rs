@@ -6,6 +6,7 @@ pub mod private;
 mod child;
 mod client;
 mod copy;
+pub mod disk;
 mod error;
 mod remembered;
 mod unfinished;

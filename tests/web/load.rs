@@ -125,6 +125,41 @@ async fn import_on_a_full_disk_names_the_disk_and_keeps_nothing(db: PgPool) {
     ledger.assert_balanced().await;
 }
 
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn import_stops_before_the_disk_is_full(db: PgPool) {
+    let mut ledger = TestLedger::new(db);
+    ledger.originals = ledger.originals.keeping_free(u64::MAX);
+    let file = Focus::new().hour("acme", "s1", "2026-09-05T10", "12.50", "vision");
+    let failed = ledger.deliver("a.csv", &file).await;
+    assert_eq!(failed.status, Status::Failed);
+    let message = failed.message.unwrap();
+    assert!(message.starts_with("the disk of the data folder is full. Make room on it"), "{message}");
+    assert!(message.ends_with("MB of it are free, which PostgreSQL needs)"), "{message}");
+    assert_eq!(ledger.billed("acme", "2026-09").await, 0.into());
+
+    ledger.originals = ledger.originals.keeping_free(0);
+    assert_eq!(ledger.deliver("a.csv", &file).await.status, Status::Loaded);
+    ledger.assert_balanced().await;
+}
+
+/// Else a disk that an import filled stays full until PostgreSQL looks for itself.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn import_that_filled_the_disk_gives_the_room_back(db: PgPool) {
+    let ledger = TestLedger::new(db.clone());
+    fill_disk(&db, "delivery_totals").await;
+    let mut file = Focus::new();
+    for hour in 0..240 {
+        file =
+            file.hour("acme", "s1", &format!("2026-09-{:02}T{:02}", hour / 24 + 1, hour % 24), "1", "vision");
+    }
+    assert_eq!(ledger.deliver("a.csv", &file).await.status, Status::Failed);
+    for table in ["charges_2026_09", "daily_costs_2026_09", "monthly_costs_2026_09"] {
+        let size = sqlx::query_scalar("select pg_relation_size($1::text::regclass)").bind(table);
+        let size: i64 = size.fetch_one(&db).await.unwrap();
+        assert_eq!(size, 0, "{table}");
+    }
+}
+
 /// Of a server that has two connections for pages.
 fn few_connections(db: &PgPool) -> PgPool {
     let options = PgConnectOptions::clone(&db.connect_options());

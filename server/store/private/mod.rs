@@ -18,6 +18,7 @@ mod init;
 mod keeper;
 mod place;
 mod programs;
+mod reserve;
 mod seat;
 mod server;
 mod tenants;
@@ -26,6 +27,7 @@ pub use error::Error;
 pub use keeper::{SUBCOMMAND, keep};
 pub use place::make_directory;
 pub(super) use programs::{DEBIAN, parse_major};
+pub use reserve::Reserve;
 
 use super::error::{has_code, is_restarting};
 use account::Account;
