@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use chrono::{DateTime, Datelike as _, Utc};
+use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 
 use super::row::{Column, Problem, Row};
 use super::value::TimeColumn;
@@ -10,6 +10,8 @@ use crate::period::BillingMonth;
 
 /// A typing error in a single row is not to become the latest month of everybody's pages.
 const YEARS: RangeInclusive<i32> = 2000..=2100;
+/// No bill is for longer; which month such a row belongs to is anybody's guess.
+const LONGEST: TimeDelta = TimeDelta::days(366);
 
 /// The columns of a billing period, and the last month they came to: most rows repeat it.
 pub(super) struct BillingPeriod {
@@ -34,8 +36,8 @@ impl BillingPeriod {
         self.start.zip(self.end)
     }
 
-    /// The month that most of the row's period lies in. Without an end, or with one that is none, the period is taken to
-    /// last a month.
+    /// The month that most of the row's period lies in. Without an end, or with one before the start, the
+    /// period is taken to last a month.
     pub fn month(&mut self, row: &Row<'_>) -> Result<BillingMonth, Problem> {
         let [start, end] = &mut self.times;
         let start = row.time(self.start, start)?;
@@ -47,6 +49,15 @@ impl BillingPeriod {
         }
         if !YEARS.contains(&start.year()) {
             return Err(row.problem(self.start, "a billing period of the years 2000 to 2100"));
+        }
+        match end.map(|end| end - start) {
+            Some(length) if length.is_zero() => {
+                return Err(row.problem(self.end, "an end after the start of the billing period"));
+            }
+            Some(length) if length.abs() > LONGEST => {
+                return Err(row.problem(self.end, "an end within a year of the start of the billing period"));
+            }
+            _ => {}
         }
         let month = BillingMonth::of_period(start, end);
         self.last = Some((start, end, month));

@@ -149,7 +149,7 @@ fn a_file_that_proves_no_order_is_refused_with_both_readings() {
     assert!(refusal.contains("10 January 2026 or 1 October 2026"), "{refusal}");
     assert!(refusal.contains("expected dates with the year first, as 2026-10-01"), "{refusal}");
     // Where both readings are the same day, nothing needs proof.
-    let same = only(&[slashed(["01/01/2026", "01/01/2026"], "03/03/2026")]);
+    let same = only(&[slashed(["01/01/2026", "02/02/2026"], "03/03/2026")]);
     assert_eq!(same.period.day().to_string(), "2026-03-03");
 }
 
@@ -204,6 +204,22 @@ fn a_period_belongs_to_the_month_that_most_of_it_lies_in() {
     assert_eq!(charge.billing_month().to_string(), "2026-10");
     // Without an end it is taken to last a month.
     let charge = only(&[Row { period: ["2026-09-30T16:00:00Z", ""], ..USUAL }]);
+    assert_eq!(charge.billing_month().to_string(), "2026-10");
+}
+
+#[test]
+fn billing_period_that_is_none_or_longer_than_a_year_is_rejected() {
+    for (end, expected) in [
+        ("2026-10-01T00:00:00Z", "an end after the start of the billing period"),
+        ("2027-11-01T00:00:00Z", "an end within a year of the start of the billing period"),
+        ("2025-09-01T00:00:00Z", "an end within a year of the start of the billing period"),
+    ] {
+        let told = rejection(Row { period: ["2026-10-01T00:00:00Z", end], ..USUAL });
+        assert!(told.starts_with(&format!("row 1, column BillingPeriodEnd: found “{end}”")), "{told}");
+        assert!(told.contains(expected), "{told}");
+    }
+    // A year in advance.
+    let charge = only(&[Row { period: ["2026-10-01T00:00:00Z", "2027-10-01T00:00:00Z"], ..USUAL }]);
     assert_eq!(charge.billing_month().to_string(), "2026-10");
 }
 
