@@ -7,6 +7,7 @@
 
 mod blank;
 mod kept;
+mod pace;
 mod version;
 
 use anyhow::Context as _;
@@ -25,7 +26,8 @@ use crate::clock;
 use crate::shelf::{self, Shelf};
 use blank::Filled;
 use kept::{Kept, Wanted};
-use version::Version;
+use pace::Pace;
+use version::{Now, Version};
 
 /// What htmx says of the part of a page that it wants.
 const PART: [HeaderName; 3] = [
@@ -36,7 +38,10 @@ const PART: [HeaderName; 3] = [
 
 /// Rendered pages, in the memory that all answers share.
 #[derive(Default)]
-pub struct PageCache(Shelf<Key, Kept>);
+pub struct PageCache {
+    shelf: Shelf<Key, Kept>,
+    pace: Pace,
+}
 
 /// What decides a page.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -57,6 +62,10 @@ pub(super) async fn answer(app: &App, request: Request, visitor: &Visitor, next:
     let Some(person) = &visitor.person else { return Err(Error::SignedOut) };
     let (mut parts, _) = request.into_parts();
     let wanted = Wanted::of(&parts.headers);
+    let now = Now::find(&mut *app.db.acquire().await?).await?;
+    if now.is_loading {
+        app.pages.pace.keep().await;
+    }
     let key = Key {
         address: blake3::hash(parts.uri.to_string().as_bytes()),
         part: PART.map(|name| parts.headers.get(name).cloned()),
@@ -65,7 +74,7 @@ pub(super) async fn answer(app: &App, request: Request, visitor: &Visitor, next:
         sees_billing_accounts: person.may_see_billing_accounts(),
         theme: visitor.theme,
         today: clock::now().date_naive(),
-        version: Version::find(&mut *app.db.acquire().await?).await?,
+        version: now.version,
     };
     parts.headers = without_others(&parts.headers);
     parts.extensions.insert(blank::anybody(visitor, person));
@@ -73,7 +82,7 @@ pub(super) async fn answer(app: &App, request: Request, visitor: &Visitor, next:
         let request = Request::from_parts(parts.clone(), Body::empty());
         Kept::of(next.clone().run(request).await).await
     };
-    let kept = shelf::without_waiting(|| app.pages.0.get(key.clone(), render())).await;
+    let kept = shelf::without_waiting(|| app.pages.shelf.get(key.clone(), render())).await;
     let filled = Filled::of(visitor, person);
     match kept {
         Ok(kept) => Ok(kept.send(&filled, &wanted)),

@@ -13,14 +13,21 @@ pub(super) struct Version {
     lines: i64,
 }
 
+/// What there is to know before a page is answered.
+pub(super) struct Now {
+    pub version: Version,
+    /// Somebody loads a bill, in whatever process.
+    pub is_loading: bool,
+}
+
 /// More lines are not written between a line and its commit.
 const LINES: i64 = 100;
 
-impl Version {
+impl Now {
     pub async fn find(db: &mut PgConnection) -> sqlx::Result<Self> {
-        sqlx::query_as!(
-            Self,
-            r#"select sequence, line, lines as "lines!"
+        let row = sqlx::query!(
+            r#"select sequence, line, lines as "lines!",
+                   exists (select from deliveries where status = 'loading') as "is_loading!"
                from ledger,
                    (select max(audit_id) as line, count(*) as lines
                     from (select audit_id from audit_log where verb not like 'sign\_in.%'
@@ -28,6 +35,8 @@ impl Version {
             LINES
         )
         .fetch_one(db)
-        .await
+        .await?;
+        let version = Version { sequence: row.sequence, line: row.line, lines: row.lines };
+        Ok(Self { version, is_loading: row.is_loading })
     }
 }
