@@ -1,6 +1,7 @@
 //! Computing that takes the processor longer than answering may: beside the threads that answer, as much at once as there
 //! are cores, and only as long as somebody waits for it.
 
+use std::io;
 use std::num::NonZero;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,6 +32,21 @@ pub enum NotComputed {
     /// A bug, which the log has.
     #[error("it broke off")]
     BrokeOff,
+}
+
+impl From<NotComputed> for sqlx::Error {
+    /// For what asks the database and computes with it: [`NotComputed::of`] finds it again.
+    fn from(cause: NotComputed) -> Self {
+        Self::Io(io::Error::other(cause))
+    }
+}
+
+impl NotComputed {
+    /// Why something was not computed that the database was asked for.
+    pub fn of(error: &sqlx::Error) -> Option<Self> {
+        let sqlx::Error::Io(error) = error else { return None };
+        error.get_ref()?.downcast_ref().copied()
+    }
 }
 
 /// Does work beside the threads that answer. Who stops waiting (a client that goes away drops the request) stops it at its

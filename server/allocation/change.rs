@@ -10,6 +10,7 @@ use super::history::{Status, change};
 use super::keep::book;
 use super::{Book, Edit, Problem, problems};
 use crate::audit::{self, Actor, Object, Verb};
+use crate::compute::compute;
 use crate::ledger;
 
 /// What a change is about, and why somebody wants it.
@@ -325,8 +326,7 @@ async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Re
 
 /// What would be wrong with a book. To look at many entries takes a while, which other requests do not wait for.
 async fn problems_of(book: Book, edits: Vec<Edit>) -> sqlx::Result<Vec<Problem>> {
-    let found = tokio::task::spawn_blocking(move || problems(&book.edited(&edits)));
-    found.await.map_err(|error| sqlx::Error::Decode(error.into()))
+    Ok(compute(move || problems(&book.edited(&edits))).await?)
 }
 
 impl Edit {

@@ -17,6 +17,7 @@ use super::month::Line;
 use super::reckoned::{Reckoned, Sha, feed, is_over, lines_until};
 use super::register::Register;
 use super::standing::{ClusterMonth, Counting, counting, waiting};
+use crate::compute::compute;
 use crate::period::BillingMonth;
 use crate::shelf::{Shelf, Weigh};
 
@@ -152,7 +153,7 @@ impl Months {
             let Behind { cluster, register, revision, .. } = behind;
             let read = readings(db, register, &cluster.handle, month, *revision).await?;
             let (cluster, register) = (cluster.clone(), Arc::clone(register));
-            blocking(move || Reckoned::of(&register, &read, &cluster, month, today)).await
+            Ok(compute(move || Reckoned::of(&register, &read, &cluster, month, today)).await?)
         };
         self.reckoned.get(key, reckon).await
     }
@@ -215,7 +216,7 @@ pub async fn lines_of(
         return Ok(Vec::new());
     };
     let read = readings(db, &register, &cluster.handle, month, revision).await?;
-    blocking(move || lines_until(&register, &read, &cluster.handle, month, today)).await
+    Ok(compute(move || lines_until(&register, &read, &cluster.handle, month, today)).await?)
 }
 
 /// A month as it is handed in; `None` of a cluster that there is not.
@@ -228,16 +229,11 @@ pub async fn file_of(
 ) -> sqlx::Result<Option<MonthFile>> {
     let Some(it) = at.1.cluster(cluster).cloned() else { return Ok(None) };
     let lines = lines_of(db, at, cluster, month, today).await?;
-    let file = blocking(move || {
+    let file = compute(move || {
         let bytes = bill(&it, month, &lines, is_over(month, today));
         MonthFile { sha256: Sha256::digest(&bytes).into(), bytes }
     });
     Ok(Some(file.await?))
-}
-
-/// Away from the threads that answer.
-async fn blocking<T: Send + 'static>(reckon: impl FnOnce() -> T + Send + 'static) -> sqlx::Result<T> {
-    tokio::task::spawn_blocking(reckon).await.map_err(|error| sqlx::Error::Io(std::io::Error::other(error)))
 }
 
 impl Weigh for Reckoned {

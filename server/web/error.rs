@@ -147,6 +147,7 @@ impl From<sqlx::Error> for Error {
     fn from(cause: sqlx::Error) -> Self {
         use sqlx::Error::{Io, PoolClosed, PoolTimedOut, Tls};
         match cause {
+            cause if let Some(why) = NotComputed::of(&cause) => why.into(),
             cause if is_cancelled(&cause) => Self::TooSlow,
             cause if store::is_disk_full(&cause) => Self::DiskFull,
             Io(_) | PoolClosed | PoolTimedOut | Tls(_) => Self::Unavailable(cause),

@@ -118,3 +118,31 @@ async fn a_body_that_does_not_arrive_ends_and_one_that_does_is_read(db: PgPool) 
     let told = rest(&mut stream).await.unwrap();
     assert!(told.starts_with("HTTP/1.1 403"), "a form without its token is read and refused: {told}");
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_answer_that_nobody_takes_ends(db: PgPool) {
+    let app = TestApp::new(db);
+    let page = app.stranger().get("/sign-in").await.body;
+    let (_, script) = page.split_once(r#"src="/assets/htmx"#).unwrap();
+    let script = script.split_once('"').unwrap().0;
+    let asked = format!("GET /assets/htmx{script} HTTP/1.1\r\nHost: here\r\n\r\n").repeat(400);
+    let server = app.serve(LIMITS).await;
+    // As many as one address has, each with far more on its way than what systems keep of an answer.
+    let mut jammed = Vec::new();
+    for _ in 0..LIMITS.connections / 2 {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        socket.bind((IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1)), 0).into()).unwrap();
+        let mut stream = socket.connect(server).await.unwrap();
+        stream.write_all(asked.as_bytes()).await.unwrap();
+        jammed.push(stream);
+    }
+    assert!(!is_well(1, server).await, "they are open");
+    let began = Instant::now();
+    while !is_well(1, server).await {
+        assert!(began.elapsed() < Duration::from_secs(15), "they stay open");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(began.elapsed() >= LIMITS.pause / 2, "{:?}", began.elapsed());
+    drop(jammed);
+}

@@ -28,12 +28,14 @@ use super::power::Reading;
 use super::register::Register;
 use super::whereabouts::Whereabouts;
 use crate::period::BillingMonth;
+use crate::stop;
 
 /// The lines of a cluster's month. `readings` are those of its meters in the month, and may be more.
 pub fn lines(register: &Register, readings: &[Reading], cluster: &str, month: BillingMonth) -> Vec<Line> {
     let mut lines = Vec::new();
     let events = register.events();
     for (id, asset) in register.assets() {
+        stop::check();
         hardware::push(&mut lines, (id, asset), &events.whereabouts(asset), cluster, month);
     }
     for (id, entry) in &register.entries {

@@ -11,6 +11,7 @@ use crate::money::Decimal;
 use crate::scenario::arithmetic::{decimal, one, product, quotient};
 use crate::scenario::break_even::{BreakEven, Verdict};
 use crate::scenario::cash::Payback;
+use crate::stop;
 
 /// From 5 to 100 %, in steps of 5.
 const STEPS: i64 = 20;
@@ -65,6 +66,7 @@ pub fn curves(scenario: &Scenario, compared: &Comparison) -> Curves {
     let mut owned: Vec<Option<usize>> = vec![None; scenario.options.len()];
     let mut priced: Vec<Priced> = Vec::new();
     for (option, (entered, answer)) in scenario.options.iter().zip(&compared.options).enumerate() {
+        stop::check();
         let ([place], [found]) = (&entered.places[..], &answer.places[..]) else { continue };
         let supplier = place.supplier.clone();
         if place.owned.is_some() {

@@ -17,6 +17,7 @@ pub use spread::Spread;
 
 use super::arithmetic::{HOURS_PER_MONTH, count, growth};
 use crate::money::Decimal;
+use crate::stop;
 
 /// Parts of a GPU that demand is counted in.
 pub const PARTS: u64 = 1000;
@@ -71,6 +72,7 @@ impl Profile {
         let mut hours = Vec::with_capacity(months as usize * MONTH);
         let mut repeated = self.0.iter().cycle();
         for month in 0..months {
+            stop::check();
             let grown = growth(monthly_growth, count(month)).multiply(Decimal::new(GROWN, 0)).round(0);
             let grown = (u128::try_from(grown.mantissa()).unwrap_or_default(), GROWN.unsigned_abs());
             let month = repeated.by_ref().take(MONTH);

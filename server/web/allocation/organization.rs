@@ -17,6 +17,7 @@ use super::rules::sent;
 use super::{Sent, book_now, is_at_once, month, problem, reason, rewrite, send};
 use crate::allocation::{self, About, Book, Edit, Entry, Problem, Row, Sheet, identity};
 use crate::audit::Actor;
+use crate::compute::compute;
 use crate::config::Settings;
 
 /// Some ten thousand rows. All of a file is one change, which is looked at as a whole, entry by entry, before and after
@@ -265,9 +266,8 @@ pub async fn load(
     let book = book_now(&mut db).await?;
     let mut page = Page::new(layout, sheet, &book);
     // A large file takes a while, which other requests do not wait for.
-    let read =
-        tokio::task::spawn_blocking(move || sheet.read_file(&content).map(|rows| matched(&book, rows)));
-    match read.await.map_err(anyhow::Error::from)? {
+    let read = compute(move || sheet.read_file(&content).map(|rows| matched(&book, rows)));
+    match read.await? {
         _ if name.is_empty() => page.problems = vec![problem("The file", "none came along")],
         Err(refused) => page.problems = vec![problem(&name, &refused.to_string())],
         Ok(rows) => {

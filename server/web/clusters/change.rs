@@ -12,6 +12,7 @@ use super::super::{Access, filters, paths, respond};
 use super::changes::{differences, look, undo_of};
 use super::cluster::to_month;
 use crate::clock;
+use crate::compute::compute;
 use crate::onprem::{self, Change, Edit, MovedAmount, Moves, Sides, Status};
 
 #[derive(Template)]
@@ -86,8 +87,7 @@ fn to_moved(it: &MovedAmount) -> String {
 async fn reckoned(sides: Option<Sides>) -> Result<Option<Moves>> {
     let Some(sides) = sides else { return Ok(None) };
     let today = clock::now().date_naive();
-    let moves = tokio::task::spawn_blocking(move || sides.moves(today)).await;
-    Ok(Some(moves.map_err(|error| anyhow::Error::new(error).context("what it moves was not reckoned"))?))
+    Ok(Some(compute(move || sides.moves(today)).await?))
 }
 
 pub async fn show(path: paths::RegisterChange, layout: Layout, mut db: Db) -> Result {

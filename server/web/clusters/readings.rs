@@ -16,6 +16,7 @@ use super::super::{paths, respond};
 use super::to;
 use crate::audit::Actor;
 use crate::clock;
+use crate::compute::compute;
 use crate::config::Settings;
 use crate::onprem::power::{self, RefusedReading};
 use crate::onprem::{self, Entry, MeterReadings, Outcome, Problem};
@@ -50,9 +51,7 @@ pub async fn load(
     mut upload: Upload,
 ) -> Result {
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
-    let read = tokio::task::spawn_blocking(move || power::read(&content))
-        .await
-        .map_err(|error| anyhow::Error::new(error).context("readings were not read"))?;
+    let read = compute(move || power::read(&content)).await?;
     let mut db = pool.acquire().await?;
     let (_, register) = onprem::current(&mut db).await?;
     let cluster = register.cluster(&path.cluster).ok_or(Error::NotFound)?;

@@ -10,6 +10,7 @@ use crate::scenario::arithmetic::{count, quotient};
 use crate::scenario::comparison::{
     Crossing, Curve, Curves, LayerKind, OUR_OWN, Repaid, Scenario, curves, duration, repaid,
 };
+use crate::stop;
 
 /// Parts that the hours of a demand are cut into.
 const STEPS: usize = 24;
@@ -224,6 +225,7 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
     let demands = scenario.demands();
     for (option, entered) in scenario.options.iter().enumerate() {
         for (at, place) in entered.places.iter().enumerate() {
+            stop::check();
             let Some(found) = duration(scenario, (&demands, &answer.comparison), (option, at), STEPS) else {
                 continue;
             };

@@ -9,6 +9,7 @@ use super::Page;
 use super::typed::Typed;
 use crate::audit::Actor;
 use crate::clock;
+use crate::compute::compute;
 use crate::prices::{self, Edit, Entries, Report};
 use crate::scenario::price::read::{self, About, LONGEST, is_long};
 use crate::web::error::{Error, Result};
@@ -115,12 +116,11 @@ pub async fn load(
     let today = now.date_naive();
     let sent = Sent::receive(upload).await?;
     let entries = entries(&mut *pool.acquire().await?).await?;
-    let (name, found) = tokio::task::spawn_blocking(move || {
+    let (name, found) = compute(move || {
         let found = sent.edits(&entries, today);
         (sent.name, found)
     })
-    .await
-    .map_err(|error| anyhow::Error::new(error).context("a file of prices was not read"))?;
+    .await?;
     let mut db = pool.acquire().await?;
     let refused = match found {
         Ok((edits, report)) => {
