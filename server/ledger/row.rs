@@ -1,7 +1,6 @@
 //! A row of a kept file, read again as the import read it: its columns, and the key of the charge it made.
 
 use std::io::{self, Cursor, Read, Write};
-use std::mem;
 use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
@@ -13,6 +12,7 @@ use crate::billing::{self, Charge, Export, PlainRows, Refusal, Step};
 use super::key::Keyer;
 use super::noise::NoisyTags;
 use super::original::{Originals, Sha256};
+use super::payer::Payer;
 
 /// Bytes at the start of a file in which its header ends.
 const HEADER: u64 = 1 << 20;
@@ -37,26 +37,34 @@ impl OriginalRow {
 }
 
 impl OriginalRow {
-    /// Takes the billing account out, and whatever else tells who pays.
-    pub fn hide_billing_account(&mut self, account: &str) {
-        let is_of_payer = |column: &OriginalColumn| {
-            let name: String = column.name.chars().filter(char::is_ascii_alphanumeric).collect();
-            let name = name.to_ascii_lowercase();
-            column.feeds == Some("BillingAccountId")
-                || ["payer", "billingaccount", "billingprofile"].iter().any(|word| name.contains(word))
-        };
-        let told = self.columns.iter().filter(|it| it.feeds == Some("BillingAccountId"));
-        let told: Vec<String> = told.map(|it| it.value.clone()).chain([account.to_owned()]).collect();
-        for column in &mut self.columns {
-            if is_of_payer(column) {
-                column.value.clear();
+    /// The billing account as the file writes it.
+    pub fn billing_accounts(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().filter(|it| it.feeds == Some("BillingAccountId")).map(|it| it.value.as_str())
+    }
+
+    /// Takes out who pays.
+    pub fn hide(&mut self, payer: &Payer) {
+        for column in self.columns.iter_mut().filter(|it| !it.value.is_empty()) {
+            if column.is_of_payer() {
+                NOT_SHOWN.clone_into(&mut column.value);
+            } else if column.feeds != Some("SubAccountId") {
+                column.value = payer.hide(&column.value);
             }
-            let others = told.iter().filter(|it| !it.is_empty() && column.feeds != Some("SubAccountId"));
-            column.value =
-                others.fold(mem::take(&mut column.value), |text, it| text.replace(it.as_str(), "…"));
         }
     }
 }
+
+impl OriginalColumn {
+    fn is_of_payer(&self) -> bool {
+        let name: String = self.name.chars().filter(char::is_ascii_alphanumeric).collect();
+        let name = name.to_ascii_lowercase();
+        self.feeds == Some("BillingAccountId")
+            || ["payer", "billingaccount", "billingprofile"].iter().any(|word| name.contains(word))
+    }
+}
+
+/// Instead of what tells who pays.
+const NOT_SHOWN: &str = "not shown to team leads";
 
 /// A column as the file writes it.
 #[derive(Clone, Debug, Serialize)]

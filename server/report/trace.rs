@@ -10,7 +10,7 @@ use crate::accelerator::Accelerators;
 use crate::accounts::Viewer;
 use crate::accounts::people::normalize_team;
 use crate::allocation;
-use crate::ledger::Sha256;
+use crate::ledger::{Payer, Sha256};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -102,20 +102,30 @@ pub struct OtherDelivery {
 }
 
 impl Trace {
-    /// Takes the billing account out where the charge has a sub-account of its own, by which other pages name it. What was
-    /// taken, which may stand in other texts, too.
-    pub fn hide_billing_account(&mut self) -> Option<String> {
+    /// The billing account, with the spellings of the file, where the charge has a sub-account of its own, by which other
+    /// pages name it.
+    pub fn payer<'a>(&'a self, of_file: impl Iterator<Item = &'a str>) -> Option<Payer> {
         let value =
-            |wanted| self.dimensions.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it.clone());
+            |wanted| self.dimensions.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it.as_str());
         let (billing, sub) = (value(BILLING_ACCOUNT)?, value(SUB_ACCOUNT)?);
-        if billing == sub {
-            return None;
+        (billing != sub).then(|| Payer::new(of_file.chain([billing]), sub))
+    }
+
+    /// Takes out who pays: also from names of commitments, tags and the file.
+    pub fn hide(&mut self, payer: &Payer) {
+        for (name, value) in &mut self.dimensions {
+            match *name {
+                SUB_ACCOUNT => {}
+                BILLING_ACCOUNT => "not shown to team leads".clone_into(value),
+                _ => *value = payer.hide(value),
+            }
         }
-        self.dimensions.retain(|(name, _)| *name != BILLING_ACCOUNT);
-        for (_, value) in self.dimensions.iter_mut().filter(|(name, _)| *name != SUB_ACCOUNT) {
-            *value = without(value, &billing);
+        for value in self.tags.as_object_mut().into_iter().flatten().map(|(_, value)| value) {
+            if let Value::String(text) = value {
+                *text = payer.hide(text);
+            }
         }
-        Some(billing)
+        self.file = payer.hide(&self.file);
     }
 }
 
@@ -262,11 +272,6 @@ async fn others(db: &mut PgConnection, delivery_id: i64, scope_id: i64) -> sqlx:
     )
     .fetch_all(db)
     .await
-}
-
-/// A text in which an account is not told, such as the name of a commitment that it bought.
-fn without(text: &str, account: &str) -> String {
-    if account.is_empty() { text.to_owned() } else { text.replace(account, "…") }
 }
 
 /// The same test as the filter of every other report: a tag called team, whatever the case, trimmed.

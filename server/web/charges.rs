@@ -183,16 +183,20 @@ pub async fn show(
 ) -> Result {
     let As { value: row, format } = path.row;
     let at = RowAddress { delivery: path.delivery, file: path.file, row };
-    let file = report::file_of(&mut db, at).await?.ok_or(Error::NotFound)?;
+    let mut file = report::file_of(&mut db, at).await?.ok_or(Error::NotFound)?;
     // Read first: it tells the key, by which the charge is found at once.
     let mut original = read_original(originals, &file, row).await;
     let key = original.as_ref().and_then(|original| original.charge_key);
     let mut trace = report::trace(&mut db, at, key, &person.viewer()).await?;
     if !person.may_see_billing_accounts()
-        && let Some(account) = trace.as_mut().and_then(Trace::hide_billing_account)
-        && let Some(original) = &mut original
+        && let Some(trace) = &mut trace
+        && let Some(payer) = trace.payer(original.iter().flat_map(OriginalRow::billing_accounts))
     {
-        original.hide_billing_account(&account);
+        trace.hide(&payer);
+        file.name = payer.hide(&file.name);
+        if let Some(original) = &mut original {
+            original.hide(&payer);
+        }
     }
     // A row without a charge belongs to nobody's team.
     if trace.is_none() && (!layout.may(Access::Finance) || !(1..=file.rows).contains(&row)) {

@@ -125,7 +125,7 @@ pub fn routes() -> Routes {
         .kept(SignedIn, spend::show)
         .kept(SignedIn, variance::show)
         .figures(SignedIn, charges::list)
-        .kept(SignedIn, charges::show)
+        .figures(SignedIn, charges::show)
         .get(SignedIn, teams::latest::any)
         .kept(SignedIn, teams::chargeback::show)
         .get(SignedIn, teams::latest::of_team)

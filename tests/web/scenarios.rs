@@ -586,7 +586,8 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
         lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", with)]).await;
         answers.push(html::text(&lead.get("/scenarios/2").await.body, ".flash").replace(with, "…"));
     }
-    assert_eq!(answers, ["Shared with …: leads read it, and keep copies of their own."; 5]);
+    let told = "Shared with …. If a lead has this address or leads this team, they read it from now on.";
+    assert_eq!(answers, [told; 5]);
     assert_eq!(script.read(&token, "/scenarios/2.json").await.status, StatusCode::OK);
     for (kind, name) in [("person", "other@example.org"), ("team", "vision")] {
         lead.submit("/scenarios/2", "/scenarios/2/unshare", &[("kind", kind), ("name", name)]).await;

@@ -274,7 +274,9 @@ pub async fn share(
     let sentence = match (is_new, &with) {
         (false, _) => format!("It was shared with {whom} before."),
         (true, _) if person.role == Role::Lead => {
-            format!("Shared with {whom}: leads read it, and keep copies of their own.")
+            format!(
+                "Shared with {whom}. If a lead has this address or leads this team, they read it from now on."
+            )
         }
         (true, Share::Team(_)) => {
             format!("Shared with {whom}. They read it, and keep copies of their own.")
@@ -310,7 +312,7 @@ async fn whoever(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
     if text.is_empty() || text.chars().count() > LONGEST_NAME {
         return Ok(None);
     }
-    let team = Scope::today(db).await?.team(text);
+    let team = Scope::today(db).await?.handle(text);
     Ok(Some((Share::Team(team.clone()), team)))
 }
 

@@ -52,10 +52,10 @@ impl Scope {
         Reader::new(lead, teams)
     }
 
-    /// What a scenario is shared with for a team of this name or handle, whether or not there is one.
-    pub(super) fn team(&self, text: &str) -> String {
-        find(&self.book.of_month(self.month), text)
-            .map_or_else(|| normalize_team(text), |it| it.handle.clone())
+    /// What a scenario is shared with for a team of this handle, whether or not there is one: names are not looked up for
+    /// who may not know which teams there are.
+    pub(super) fn handle(&self, text: &str) -> String {
+        if self.book.has_teams() { handle_of(text) } else { normalize_team(text) }
     }
 
     /// A team by its handle or its name, with whoever reads what is shown to it. None where there is nobody.
