@@ -17,6 +17,7 @@ use uuid::Uuid;
 use super::{Incoming, enqueue};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::ledger::Decision;
+use crate::store::disk;
 
 /// Bytes written at once.
 const BLOCK: usize = 1 << 18;
@@ -114,7 +115,8 @@ impl Arriving {
         // At once, and not on a thread that may be about to when the upload breaks off and its folder goes.
         let file = tokio::fs::File::from_std(File::create_new(&path)?);
         self.files.push(Incoming { name: clean(name), path });
-        Ok(ArrivingFile { file: BufWriter::with_capacity(BLOCK, file), bytes: &mut self.bytes })
+        let file = BufWriter::with_capacity(BLOCK, file);
+        Ok(ArrivingFile { folder: &self.folder, file, bytes: &mut self.bytes })
     }
 
     /// What its sender has decided about what its months hold already.
@@ -156,12 +158,14 @@ impl Drop for Arriving {
 /// A file being written.
 #[derive(Debug)]
 pub struct ArrivingFile<'a> {
+    folder: &'a Path,
     file: BufWriter<tokio::fs::File>,
     bytes: &'a mut u64,
 }
 
 impl ArrivingFile<'_> {
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        disk::check(self.folder, bytes.len() as u64, disk::KEPT_FREE)?;
         self.file.write_all(bytes).await?;
         *self.bytes += bytes.len() as u64;
         Ok(())

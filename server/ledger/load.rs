@@ -82,7 +82,7 @@ impl LoadError {
     /// Whether a disk was full, or nearly.
     pub fn is_disk_full(&self) -> bool {
         match self {
-            Self::File { source, .. } | Self::Reading(source) => source.kind() == io::ErrorKind::StorageFull,
+            Self::File { source, .. } | Self::Reading(source) => is_full(source),
             Self::Database(error) => store::is_disk_full(error),
             Self::Refused(_) | Self::Rejected(_) | Self::Cancelled => false,
         }
@@ -98,14 +98,16 @@ pub fn of_database(error: &sqlx::Error) -> String {
 }
 
 fn of_disk(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            format!(
-                "the disk of the data folder is full. Make room on it, then import the file again ({error})"
-            )
-        }
-        _ => error.to_string(),
+    if is_full(error) {
+        return format!(
+            "the disk of the data folder is full. Make room on it, then import the file again ({error})"
+        );
     }
+    error.to_string()
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// What to load, and under which delivery.
@@ -407,7 +409,7 @@ impl Sink for Channel {
         if self.awaited.strong_count() == 0 {
             return Err(Stopped);
         }
-        if let Err(error) = self.originals.check_room() {
+        if let Err(error) = self.originals.check_room(0) {
             self.failure = Some(LoadError::Reading(error));
             return Err(Stopped);
         }

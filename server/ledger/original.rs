@@ -23,10 +23,6 @@ const ROW_STEP: u64 = 1000;
 /// Fast, about a fifth of the size on real exports; higher levels cost more time than the whole import.
 const LEVEL: i32 = 1;
 
-/// What an import leaves of the disk: room for the log of PostgreSQL, which ends without any, and to take back what was
-/// loaded.
-const KEPT_FREE: u64 = 96 << 20;
-
 /// The folder of originals in a data directory.
 #[derive(Clone, Debug)]
 pub struct Originals {
@@ -52,7 +48,7 @@ struct Index {
 
 impl Originals {
     pub fn new(data_dir: &Path) -> Self {
-        Self { folder: data_dir.join("originals"), kept_free: KEPT_FREE }
+        Self { folder: data_dir.join("originals"), kept_free: disk::KEPT_FREE }
     }
 
     /// The same, of which more or less of the disk stays free.
@@ -61,15 +57,9 @@ impl Originals {
         Self { kept_free: bytes, ..self }
     }
 
-    /// Fails where too little of the disk is free for more rows. The private PostgreSQL lies on it, too.
-    pub(super) fn check_room(&self) -> io::Result<()> {
-        let room = disk::room(&self.folder)?;
-        if room >= self.kept_free {
-            return Ok(());
-        }
-        let megabytes = room >> 20;
-        let told = format!("{megabytes} MB of it are free, which PostgreSQL needs");
-        Err(io::Error::new(io::ErrorKind::StorageFull, told))
+    /// Fails where too little of the disk is free for so many bytes more.
+    pub(super) fn check_room(&self, bytes: u64) -> io::Result<()> {
+        disk::check(&self.folder, bytes, self.kept_free)
     }
 
     /// Starts keeping a file whose hash is not known yet.
@@ -270,6 +260,7 @@ impl Writer {
         let folder = target.parent().ok_or_else(gone)?;
         make_private_folder(folder)?;
         if let Some(packed) = packed {
+            originals.check_room(fs::metadata(packed)?.len())?;
             let mut copy = tempfile::NamedTempFile::new_in(folder)?;
             io::copy(&mut File::open(packed)?, copy.as_file_mut())?;
             keep(copy, &originals.received_path(sha256))?;

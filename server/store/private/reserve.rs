@@ -36,8 +36,17 @@ impl Reserve {
         loop {
             let reserve = self.clone();
             let looked = tokio::task::spawn_blocking(move || reserve.settle(reserve.room()?));
-            if let Ok(Err(error)) = looked.await {
-                tracing::debug!(%error, "the reserve of the disk could not be looked after");
+            match looked.await {
+                Ok(Err(error)) if error.kind() == ErrorKind::Unsupported => {
+                    tracing::info!(
+                        "this file system sets no room aside: there is no reserve for a full disk"
+                    );
+                    return;
+                }
+                Ok(Err(error)) => {
+                    tracing::debug!(%error, "the reserve of the disk could not be looked after");
+                }
+                _ => {}
             }
             tokio::time::sleep(BETWEEN_LOOKS).await;
         }
@@ -50,6 +59,8 @@ impl Reserve {
 
     fn settle(&self, room: u64) -> io::Result<()> {
         match fs::metadata(&self.path) {
+            // A process that ended while it set the reserve aside left a part.
+            Ok(file) if file.len() != SIZE => fs::remove_file(&self.path),
             Ok(_) if room < LITTLE => {
                 fs::remove_file(&self.path)?;
                 tracing::warn!(
