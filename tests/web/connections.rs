@@ -132,7 +132,7 @@ async fn an_answer_that_nobody_takes_ends(db: PgPool) {
     for _ in 0..LIMITS.connections / 2 {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
-        socket.bind((IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1)), 0).into()).unwrap();
+        socket.bind((IpAddr::V4(Ipv4Addr::LOCALHOST), 0).into()).unwrap();
         let mut stream = socket.connect(server).await.unwrap();
         stream.write_all(asked.as_bytes()).await.unwrap();
         jammed.push(stream);

@@ -1,14 +1,17 @@
 //! How fast pages are answered while a bill is loaded: their readers would take every core, and it would never end.
 
 use std::num::NonZero;
-use std::sync::{Mutex, PoisonError};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until};
 
 /// Answers a second and core: a fifth of what a core can, and more than people ask for.
 const OF_A_CORE: u32 = 300;
+
+/// What timers may be late by without slowing the pace.
+const LATE: Duration = Duration::from_millis(20);
 
 /// Spaces answers evenly. Whoever asks less often than that never waits.
 pub(super) struct Pace {
@@ -24,34 +27,50 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Waits for its place in the row.
+    /// Waits until those before it were answered. Whoever goes away leaves the queue, and takes nobody's time.
     pub(super) async fn keep(&self) {
-        sleep_until(self.place(Instant::now())).await;
-    }
-
-    fn place(&self, now: Instant) -> Instant {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = next.map_or(now, |next| next.max(now));
+        let mut next = self.next.lock().await;
+        let now = Instant::now();
+        // Timers are late by a millisecond or so, which is made up for.
+        let place = next.map_or(now, |next| next.max(now - LATE));
+        sleep_until(place).await;
         *next = Some(place + self.between);
-        place
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
-    #[test]
-    fn those_who_ask_at_once_are_answered_one_after_the_other() {
-        let millis = Duration::from_millis;
-        let pace = Pace { between: millis(2), next: Mutex::default() };
-        let now = Instant::now();
-        for n in 0..200 {
-            assert_eq!(pace.place(now) - now, millis(2 * n));
+    fn pace(millis: u64) -> Arc<Pace> {
+        Arc::new(Pace { between: Duration::from_millis(millis), next: Mutex::default() })
+    }
+
+    fn waits(pace: &Arc<Pace>) -> tokio::task::JoinHandle<()> {
+        let pace = Arc::clone(pace);
+        tokio::spawn(async move { pace.keep().await })
+    }
+
+    #[tokio::test]
+    async fn those_who_ask_at_once_are_answered_one_after_the_other() {
+        let pace = pace(2);
+        let began = Instant::now();
+        for waiting in (0..100).map(|_| waits(&pace)).collect::<Vec<_>>() {
+            waiting.await.unwrap();
         }
-        assert_eq!(pace.place(now + millis(100)) - now, millis(400));
-        // Nobody waits for those who are gone.
-        let later = now + millis(1000);
-        assert_eq!(pace.place(later), later);
+        assert!(began.elapsed() + LATE >= Duration::from_millis(2 * 99), "{:?}", began.elapsed());
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_those_who_went_away() {
+        let pace = pace(20);
+        let began = Instant::now();
+        let gone: Vec<_> = (0..1000).map(|_| waits(&pace)).collect();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        gone.iter().for_each(tokio::task::JoinHandle::abort);
+        pace.keep().await;
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     }
 }

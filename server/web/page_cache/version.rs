@@ -7,10 +7,10 @@ use sqlx::PgConnection;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Version {
     sequence: i64,
-    /// The last line of the audit trail but those of signing in, and how many there are among the last [`LINES`]: a line
-    /// that is committed after a later one moves the count.
+    /// The last line of the audit trail but those of signing in, and the sum of the last [`LINES`] of them: a line that is
+    /// committed after a later one changes the sum.
     line: Option<i64>,
-    lines: i64,
+    sum: i64,
 }
 
 /// What there is to know before a page is answered.
@@ -26,17 +26,17 @@ const LINES: i64 = 100;
 impl Now {
     pub async fn find(db: &mut PgConnection) -> sqlx::Result<Self> {
         let row = sqlx::query!(
-            r#"select sequence, line, lines as "lines!",
+            r#"select sequence, line, sum as "sum!",
                    exists (select from deliveries where status = 'loading') as "is_loading!"
                from ledger,
-                   (select max(audit_id) as line, count(*) as lines
+                   (select max(audit_id) as line, coalesce(sum(audit_id), 0)::bigint as sum
                     from (select audit_id from audit_log where verb not like 'sign\_in.%'
                           order by audit_id desc limit $1) last) trail"#,
             LINES
         )
         .fetch_one(db)
         .await?;
-        let version = Version { sequence: row.sequence, line: row.line, lines: row.lines };
+        let version = Version { sequence: row.sequence, line: row.line, sum: row.sum };
         Ok(Self { version, is_loading: row.is_loading })
     }
 }
