@@ -340,6 +340,7 @@ impl Export {
                 column: problem.column.map(|column| self.header.name(column).to_owned()).unwrap_or_default(),
                 found: problem.found,
                 expected: problem.expected.into_owned(),
+                is_repeated: false,
             }),
         }))
     }

@@ -87,6 +87,8 @@ pub struct Rejection {
     /// Shortened for display.
     pub found: String,
     pub expected: String,
+    /// It says what another row says that counts: nothing of it is missing.
+    pub is_repeated: bool,
 }
 
 impl fmt::Display for Rejection {

@@ -25,6 +25,8 @@ pub struct Known {
 pub struct Doubles {
     known: Known,
     identities: Identities,
+    /// Sections are what lies between headers: files that somebody put behind one another.
+    section: u32,
 }
 
 impl Known {
@@ -36,7 +38,7 @@ impl Known {
 impl Doubles {
     /// What does not fit into memory is written into the folder.
     pub fn new(folder: PathBuf, known: Known) -> Self {
-        Self { known, identities: Identities::new(folder) }
+        Self { known, identities: Identities::new(folder), section: 0 }
     }
 
     /// Whether a header in the middle of a file is reason to read it again by whole rows.
@@ -44,13 +46,20 @@ impl Doubles {
         !self.known.is_of_whole_rows && !export.states_identities()
     }
 
+    /// After a header, and at the beginning of a file.
+    pub fn begin_section(&mut self) {
+        self.section += 1;
+    }
+
     /// Why the last row, a charge, does not count; `None` where it is the first of its identity.
     pub fn reject(&mut self, export: &mut Export, file_no: i16) -> io::Result<Option<Rejection>> {
         let Known { repeated, is_of_whole_rows } = &mut self.known;
         let identity = if *is_of_whole_rows { Some(export.whole_row()) } else { export.identity() };
         let Some(identity) = identity else { return Ok(None) };
-        if let Some(first) = repeated.meet(identity, (file_no, export.row())) {
-            return Ok(Some(rejection(export, *is_of_whole_rows, first, file_no)));
+        if let Some((first, section)) = repeated.meet(identity, (file_no, export.row()), self.section) {
+            // Equal rows of one export are two charges; only another export repeats them.
+            let is_another = *is_of_whole_rows && section == self.section;
+            return Ok((!is_another).then(|| rejection(export, *is_of_whole_rows, first, file_no)));
         }
         self.identities.push(identity)?;
         Ok(None)
@@ -93,5 +102,6 @@ fn rejection(export: &Export, is_whole_row: bool, (first_file, first): Place, fi
         let found = format!("{}, which {place} has too", export.identity_text());
         (export.identity_column(), found, "each line item once")
     };
-    Rejection { row: export.row(), column: column.to_owned(), found, expected: expected.to_owned() }
+    let (row, column, expected) = (export.row(), column.to_owned(), expected.to_owned());
+    Rejection { row, column, found, expected, is_repeated: true }
 }

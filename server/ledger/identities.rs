@@ -33,11 +33,11 @@ pub struct Identities {
 /// Where a row stands: the number of its file, and its own.
 pub type Place = (i16, u64);
 
-/// Identities that more than one row has, and where the first of them stands.
+/// Identities that more than one row has, and where the first of them stands, in which section.
 #[derive(Debug, Default)]
 pub struct Repeated {
     identities: Vec<Identity>,
-    first: Vec<Option<Place>>,
+    first: Vec<Option<(Place, u32)>>,
 }
 
 impl Identities {
@@ -157,10 +157,10 @@ impl Repeated {
     }
 
     /// Where the first row of this identity stands, for all rows after that one.
-    pub fn meet(&mut self, identity: Identity, place: Place) -> Option<Place> {
+    pub fn meet(&mut self, identity: Identity, place: Place, section: u32) -> Option<(Place, u32)> {
         let at = self.identities.binary_search(&identity).ok()?;
         let first = self.first[at];
-        self.first[at] = first.or(Some(place));
+        self.first[at] = first.or(Some((place, section)));
         first
     }
 }
@@ -253,9 +253,9 @@ mod tests {
         let (once, mut repeated) = finished((0..count).chain([5, 5, count - 1]));
         assert_eq!(once.len() as Identity, count);
         assert_eq!(repeated.identities, [5, count - 1]);
-        assert_eq!(repeated.meet(5, (0, 6)), None);
-        assert_eq!(repeated.meet(4, (0, 5)), None);
-        assert_eq!(repeated.meet(5, (1, 9)), Some((0, 6)));
-        assert_eq!(repeated.meet(5, (1, 10)), Some((0, 6)));
+        assert_eq!(repeated.meet(5, (0, 6), 0), None);
+        assert_eq!(repeated.meet(4, (0, 5), 0), None);
+        assert_eq!(repeated.meet(5, (1, 9), 1), Some(((0, 6), 0)));
+        assert_eq!(repeated.meet(5, (1, 10), 1), Some(((0, 6), 0)));
     }
 }

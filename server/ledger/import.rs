@@ -397,6 +397,11 @@ async fn settle(
                     mend::mends(db, delivery_id).await?.iter().map(ToString::to_string).collect();
                 report.message = Some(format!("adds mended rows to delivery {}", mends.join(", ")));
             }
+            if loaded.reading.repeated > 0 {
+                let sentence = repeated_rows(loaded.reading.repeated);
+                report.message =
+                    Some(report.message.map_or_else(|| sentence.clone(), |it| format!("{it}; {sentence}")));
+            }
             report
         }
         Some((question, suggested)) => {
@@ -424,6 +429,15 @@ async fn settle(
     };
     delivery::release(db, delivery_id).await?;
     Ok(report)
+}
+
+/// What a file that holds itself twice comes to.
+fn repeated_rows(rows: u64) -> String {
+    let (are, count) = if rows == 1 { ("row is", "counts") } else { ("rows are", "count") };
+    format!(
+        "{rows} {are} the same as others of the import, as in a file that was appended to itself; they {count} once, and nothing \
+         is missing"
+    )
 }
 
 /// The question that one of several files of a month raises, and what to offer first. Files that were sent together are

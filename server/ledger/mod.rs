@@ -28,6 +28,7 @@ mod original;
 mod orphans;
 mod part;
 mod partition;
+mod payer;
 mod progress;
 mod publish;
 mod read;
@@ -49,6 +50,7 @@ pub use loss::{Limits, Measure, explain, is_limit, limits, set_limit};
 pub use mend::{MENDED, Mark};
 pub use original::{Originals, Sha256};
 pub use orphans::{remove_orphans, remove_unfinished};
+pub use payer::Payer;
 pub use progress::Progress;
 pub use publish::{
     Decision, Published, Question, Reason, Shortfall, begin_step, end_step, publish, sequence, undo,

@@ -110,6 +110,8 @@ pub struct Reading {
     pub rows_read: u64,
     pub charges: u64,
     pub rejected: u64,
+    /// Of the rejected, those that others repeat: nothing of them is missing.
+    pub repeated: u64,
     pub skips: BTreeMap<String, u64>,
     /// Per scope and currency.
     pub totals: BTreeMap<(i64, Currency), Sums>,
@@ -234,6 +236,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         let mut mended = Vec::new();
         let marks = export.columns().names.iter().position(|name| name == MENDED);
         let before = self.reading.rows_read;
+        self.doubles.begin_section();
         while let Some(step) = export.next(&mut charge)? {
             note_row(export.row(), export.position());
             self.reading.rows_read += 1;
@@ -251,8 +254,12 @@ impl<'s, S: Sink> Reader<'s, S> {
                     Some(rejection) => Step::Rejected(rejection),
                     None => Step::Charge,
                 },
-                Step::Skipped(HEADER_REPEATED) if self.doubles.asks_for_whole_rows(export) => {
-                    return Err(ReadError::Again(Known::of_whole_rows()));
+                Step::Skipped(HEADER_REPEATED) => {
+                    if self.doubles.asks_for_whole_rows(export) {
+                        return Err(ReadError::Again(Known::of_whole_rows()));
+                    }
+                    self.doubles.begin_section();
+                    step
                 }
                 other => other,
             };
@@ -260,6 +267,7 @@ impl<'s, S: Sink> Reader<'s, S> {
                 Step::Charge => self.charge(&charge, file_no, export.row())?,
                 Step::Rejected(rejection) => {
                     self.reading.rejected += 1;
+                    self.reading.repeated += u64::from(rejection.is_repeated);
                     if self.reading.first_rejections.len() < SHOWN_REJECTIONS {
                         self.reading.first_rejections.push((file_no, rejection.clone()));
                     }

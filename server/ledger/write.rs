@@ -164,14 +164,15 @@ pub(super) async fn insert_rejections(
         rejections.iter().map(|rejection| of(rejection).replace('\0', "\u{fffd}")).collect()
     };
     sqlx::query!(
-        "insert into rejections (delivery_id, file_no, row_no, column_name, found, expected)
-         select $1, $2, * from unnest($3::bigint[], $4::text[], $5::text[], $6::text[])",
+        "insert into rejections (delivery_id, file_no, row_no, column_name, found, expected, is_repeated)
+         select $1, $2, * from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::boolean[])",
         delivery_id,
         file_no,
         &rows,
         &text(|r| &r.column),
         &text(|r| &r.found),
         &text(|r| &r.expected),
+        &rejections.iter().map(|rejection| rejection.is_repeated).collect::<Vec<_>>(),
     )
     .execute(db)
     .await?;
@@ -193,7 +194,7 @@ async fn insert_mended(
              m (row_no, mends_delivery_id, mends_file_no, mends_row_no)
          join rejections r
            on r.delivery_id = m.mends_delivery_id and r.file_no = m.mends_file_no and r.row_no = m.mends_row_no
-         where r.delivery_id < $1",
+         where r.delivery_id < $1 and not r.is_repeated",
         delivery_id,
         file_no,
         &rows.iter().map(|(row, _)| *row as i64).collect::<Vec<_>>(),

@@ -130,6 +130,9 @@ pub struct RejectedRow {
     pub column: String,
     pub found: String,
     pub expected: String,
+    /// It says what another row says that counts.
+    #[serde(skip)]
+    pub is_repeated: bool,
     /// A delivery that counts and holds it again, mended or as wrong as before.
     pub mended_by: Option<i64>,
 }
@@ -229,7 +232,7 @@ pub async fn rejections(
                group by 1, 2
            )
            select f.name as file, f.file_no, r.row_no as row, r.column_name as "column", r.found, r.expected,
-               m.mended_by as "mended_by?"
+               r.is_repeated, m.mended_by as "mended_by?"
            from rejections r
            join delivery_files f using (delivery_id, file_no)
            left join mended m using (file_no, row_no)

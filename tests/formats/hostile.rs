@@ -47,6 +47,7 @@ fn a_row_of_tags_by_the_ten_thousand_is_rejected_at_once() {
             column: String::new(),
             found: "40000 tags".into(),
             expected: "at most 1000".into(),
+            is_repeated: false,
         };
         assert_eq!((reading.rejected, reading.charges.len()), (vec![rejected], 1), "{header}");
         let tags: Vec<(&str, &str)> = reading.charges[0].tags.iter().collect();

@@ -1,5 +1,7 @@
 //! A row counts once: in a file that was appended to itself, and in two that are added to each other.
 
+use std::fmt::Write;
+
 use gpuledger::accounts::Role;
 use gpuledger::ledger::{Decision, Status, WhenUnsure};
 use gpuledger::money::Decimal;
@@ -78,6 +80,47 @@ async fn equal_focus_rows_count_once_only_after_a_repeated_header(db: PgPool) {
     assert_eq!((report.charges, report.rejected, report.skipped), (2, 2, 1));
     assert_eq!(report.rejections[0].found, "the same as row 1, in a file with a header in its middle");
     assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(30));
+    ledger.assert_balanced().await;
+}
+
+/// Equal rows of one export are charges of their own, in a file that holds the export twice as well.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn file_that_holds_an_export_twice_counts_what_the_export_counts(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let hour = |file: Focus| file.hour("acme", "s1", "2026-09-05T10", "10", "vision");
+    let once = hour(hour(Focus::new())).hour("acme", "s1", "2026-09-06T10", "20", "vision");
+    let report = ledger.deliver("appended.csv", once.text().repeat(3)).await;
+    assert_eq!((report.charges, report.rejected, report.skipped), (3, 6, 2));
+    assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(40));
+    ledger.assert_balanced().await;
+}
+
+/// What counts already is not missing, and nobody is offered to mend it.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rows_that_repeat_others_are_not_missing_and_cannot_be_mended(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let once = cur((0..40).map(|id| (id, "10")));
+    let broken = once.lines().nth(1).unwrap().replace(",10,USD", ",much,USD");
+    let report = ledger.deliver("september.csv", format!("{}{broken}\n", once.repeat(2))).await;
+    assert_eq!((report.status, report.charges, report.rejected), (Status::Loaded, 40, 41));
+    let said = report.message.unwrap();
+    assert!(said.starts_with("40 rows are the same as others of the import"), "{said}");
+    let figures: serde_json::Value =
+        serde_json::from_str(&finance.get("/spend/2026-09.json").await.body).unwrap();
+    assert_eq!(figures["rejected_rows"], 1);
+    let rows = finance.get(&format!("/imports/{}/files/0/rejected", report.delivery.unwrap())).await;
+    assert_eq!((rows.status.as_u16(), rows.body.lines().count()), (200, 2), "{}", rows.body);
+
+    // A file that claims to mend them is no different from any other.
+    let mark = |row: u64| format!("delivery-{}/file-0/row-{row}", report.delivery.unwrap());
+    let mut claims = format!("{COLUMNS},gpuledger/Row\n");
+    for (at, line) in once.lines().skip(1).enumerate() {
+        writeln!(claims, "{line},{}", mark(at as u64 + 42)).unwrap();
+    }
+    let again = ledger.deliver("mended.csv", claims).await;
+    assert_ne!(again.status, Status::Loaded, "{:?}", again.message);
+    assert_eq!(billed(&ledger).await, Decimal::from(400));
     ledger.assert_balanced().await;
 }
 

@@ -122,7 +122,7 @@ impl RejectedRows {
             (rejections.len() as i64) < ROWS || rejections.last().is_some_and(|row| row.file_no != file);
         rejections.retain(|row| row.file_no == file);
         self.next = rejections.last().map(|row| (row.file_no, row.row));
-        rejections.retain(|row| row.mended_by.is_none());
+        rejections.retain(|row| row.mended_by.is_none() && !row.is_repeated);
         tokio::task::spawn_blocking(move || {
             let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
             // A file of mended rows has the reasons of before, which say nothing any more.
