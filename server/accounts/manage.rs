@@ -51,8 +51,8 @@ pub async fn change(
     if person.teams != teams {
         changes.insert("teams".into(), json!({ "from": person.teams, "to": teams }));
     }
-    if person.is_let_see_billing_accounts != sees {
-        let change = json!({ "from": person.is_let_see_billing_accounts, "to": sees });
+    if person.sees_billing_accounts != sees {
+        let change = json!({ "from": person.sees_billing_accounts, "to": sees });
         changes.insert("sees_billing_accounts".into(), change);
     }
     if changes.is_empty() {

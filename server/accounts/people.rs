@@ -25,7 +25,7 @@ pub struct Person {
     /// In normalized spelling, sorted. Meaningful for leads only.
     pub teams: Vec<String>,
     /// Whether an administrator lets them see which billing account pays. Meaningful for leads only.
-    pub is_let_see_billing_accounts: bool,
+    pub sees_billing_accounts: bool,
     pub created_at: DateTime<Utc>,
     /// When they last opened a page.
     pub seen_at: Option<DateTime<Utc>>,
@@ -92,7 +92,7 @@ impl Person {
 
     /// Whether they see which billing account pays for a charge: it mostly pays for other teams, too.
     pub fn may_see_billing_accounts(&self) -> bool {
-        self.role != Role::Lead || self.is_let_see_billing_accounts
+        self.role != Role::Lead || self.sees_billing_accounts
     }
 
     pub fn is_disabled(&self) -> bool {
@@ -143,7 +143,7 @@ async fn which(db: &mut PgConnection, id: Option<UserId>, email: Option<&str>) -
                u.name,
                u.role as "role: Role",
                array(select team from user_teams t where t.user_id = u.user_id order by team) as "teams!",
-               u.sees_billing_accounts as is_let_see_billing_accounts,
+               u.sees_billing_accounts,
                u.created_at,
                u.seen_at,
                u.disabled_at,

@@ -103,7 +103,7 @@ pub async fn find(db: &mut PgConnection, token: &Secret, now: DateTime<Utc>) -> 
         name: found.name,
         role: found.role,
         teams: found.teams,
-        is_let_see_billing_accounts: found.sees_billing_accounts,
+        sees_billing_accounts: found.sees_billing_accounts,
         created_at: found.created_at,
         seen_at: Some(found.seen_at),
         disabled_at: found.disabled_at,

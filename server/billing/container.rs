@@ -68,7 +68,9 @@ fn first_bytes<R: Read + Seek>(input: &mut R) -> Result<Vec<u8>, Refusal> {
     let read = input.by_ref().take(16).read_to_end(&mut start).and_then(|_| input.seek(SeekFrom::Start(0)));
     match read {
         Ok(_) => Ok(start),
-        Err(error) => Err(Refusal::new(format!("that the file cannot be read ({error})"), EXPECTED).failed()),
+        Err(error) => {
+            Err(Refusal::new(format!("that the file cannot be read ({error})"), EXPECTED).failed(&error))
+        }
     }
 }
 
@@ -177,7 +179,7 @@ impl<R: Read + Seek> Unzip<R> {
         })?;
         let mut input = archive.into_inner();
         input.seek(SeekFrom::Start(at)).map_err(|error| {
-            Refusal::new(format!("that the file cannot be read ({error})"), ONE_FILE).failed()
+            Refusal::new(format!("that the file cannot be read ({error})"), ONE_FILE).failed(&error)
         })?;
         let input = input.take(packed);
         let content = match method {

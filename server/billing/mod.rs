@@ -482,10 +482,11 @@ fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refusal {
             Some(Unpacking { found, expected }) => Refusal::new(found.clone(), expected.clone()).at_row(row),
             None => Refusal::new(format!("that reading broke off ({error})"), "the rest of the file")
                 .at_row(row)
-                .failed(),
+                .failed(&error),
         },
         Broken::Sink(error) => {
-            Refusal::new(format!("that the original cannot be kept ({error})"), "room to store it").failed()
+            Refusal::new(format!("that the original cannot be kept ({error})"), "room to store it")
+                .failed(&error)
         }
         Broken::TooLong { field, quoted: true } => Refusal::new(
             format!("a quote that is still open after {} bytes", records::MAX_RECORD),

@@ -1,6 +1,6 @@
 //! What is said when a file or a row is not what it should be: file, row, column, found, expected.
 
-use std::fmt;
+use std::{fmt, io};
 
 /// Why nothing of a file is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
     Refused,
-    /// Reading the input or writing to the sink failed.
-    Failed,
+    /// Reading the input or writing to the sink failed, by what the system says.
+    Failed(io::ErrorKind),
 }
 
 impl Refusal {
@@ -36,8 +36,8 @@ impl Refusal {
     }
 
     #[must_use]
-    pub fn failed(mut self) -> Self {
-        self.kind = RefusalKind::Failed;
+    pub fn failed(mut self, error: &io::Error) -> Self {
+        self.kind = RefusalKind::Failed(error.kind());
         self
     }
 

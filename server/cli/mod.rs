@@ -220,7 +220,12 @@ async fn serve(mut settings: Settings, store: &Store, jobs: &PgPool) -> anyhow::
     // Port 0 is any that is free.
     settings.listen = listener.local_addr()?;
     let pool = store.pool(PAGE_CONNECTIONS, Some(PAGE_TIMEOUT));
-    web::serve(settings, pool.clone(), jobs.clone(), listener).await?;
+    let keeping = store.reserve().map(|reserve| tokio::spawn(reserve.keep()));
+    let served = web::serve(settings, pool.clone(), jobs.clone(), listener).await;
+    if let Some(keeping) = keeping {
+        keeping.abort();
+    }
+    served?;
     pool.close().await;
     Ok(Done::Well)
 }

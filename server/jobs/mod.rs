@@ -231,11 +231,6 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
     if ended != Ended::Failed {
         remove_incoming(&job.files);
     }
-    if ended != Ended::Done
-        && let Err(error) = ledger::remove_orphans(db, originals).await
-    {
-        tracing::warn!(%error, "what was kept of an upload that was not loaded could not be removed");
-    }
     Ok(true)
 }
 

@@ -21,6 +21,7 @@ use super::gather::Bundle;
 use super::load::{self, Load, LoadError, Loaded, Source};
 use super::mend::{self, MENDED};
 use super::original::{Originals, Sha256};
+use super::orphans::remove_orphans;
 use super::progress::Progress;
 use super::publish::{self, Decision, Published};
 use super::read::Reading;
@@ -143,8 +144,15 @@ async fn import_into(
     if done.is_err() {
         // Ends the session and with it its locks, so that what was begun is known to be abandoned.
         let _ = db.close().await;
+        return done;
     }
-    done
+    let is_kept = |it: &Report| !matches!(it.status, Status::Refused | Status::Failed | Status::Cancelled);
+    if !reports.iter().all(is_kept)
+        && let Err(error) = remove_orphans(&mut db, originals).await
+    {
+        tracing::warn!(%error, "originals of what was not loaded could not be removed");
+    }
+    Ok(())
 }
 
 async fn import_on(

@@ -326,8 +326,8 @@ fn ended(source: &Source, error: ReadError) -> Failure {
 fn refused(source: &Source, refusal: Refusal) -> Failure {
     Failure::Load(match refusal.kind {
         RefusalKind::Refused => LoadError::Refused(refusal),
-        RefusalKind::Failed => {
-            LoadError::File { file: source.name.clone(), source: io::Error::other(refusal.found) }
+        RefusalKind::Failed(kind) => {
+            LoadError::File { file: source.name.clone(), source: io::Error::new(kind, refusal.found) }
         }
     })
 }

@@ -120,7 +120,7 @@ impl Originals {
     }
 
     /// Every file in the folder, those that are only half kept included.
-    pub(super) fn every_file(&self) -> io::Result<Vec<PathBuf>> {
+    pub fn every_file(&self) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         let mut folders = vec![self.folder.clone()];
         while let Some(folder) = folders.pop() {

@@ -93,7 +93,8 @@ pub fn original_row(
         Box::new(move || match whole.content(&of) {
             Ok(content) => Ok(Box::new(content)),
             Err(error) => {
-                Err(Refusal::new(format!("that the original cannot be read ({error})"), "all of it").failed())
+                Err(Refusal::new(format!("that the original cannot be read ({error})"), "all of it")
+                    .failed(&error))
             }
         })
     };

@@ -109,31 +109,53 @@ async fn add_version(
     Ok(())
 }
 
-/// Shows a scenario to more people. False: they saw it before.
+/// What came of sharing a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {
+    Now,
+    Before,
+    /// With [`MOST_SHARES`] others already.
+    TooOften,
+}
+
+/// Whom one scenario is shown to, at most.
+pub const MOST_SHARES: i64 = 50;
+
+/// Shows a scenario to more people. Addresses are the same in small letters and in capitals.
 pub async fn share(
     db: &mut PgConnection,
     id: i64,
     with: &Share,
     by: &Actor,
     now: DateTime<Utc>,
-) -> sqlx::Result<bool> {
+) -> sqlx::Result<Shared> {
     let (kind, name) = with.parts();
     let mut tx = db.begin().await?;
-    let added = sqlx::query!(
-        "insert into scenario_shares (scenario_id, kind, name) values ($1, $2, $3) on conflict do nothing",
+    // One after the other, so that what is counted stays so.
+    sqlx::query!("select from scenarios where scenario_id = $1 for update", id).fetch_one(&mut *tx).await?;
+    let before = sqlx::query!(
+        r#"select count(*) as "count!",
+                  coalesce(bool_or(kind = $2 and lower(name) = lower($3)), false) as "is_known!"
+           from scenario_shares where scenario_id = $1"#,
         id,
         kind,
         name,
     )
-    .execute(&mut *tx)
+    .fetch_one(&mut *tx)
     .await?;
-    let is_new = added.rows_affected() > 0;
-    if is_new {
-        let object = named(&mut tx, id).await?;
-        audit::record(&mut tx, by, Verb::ScenarioShared, &object, json!({ kind: name }), now).await?;
+    if before.is_known {
+        return Ok(Shared::Before);
     }
+    if before.count >= MOST_SHARES {
+        return Ok(Shared::TooOften);
+    }
+    sqlx::query!("insert into scenario_shares (scenario_id, kind, name) values ($1, $2, $3)", id, kind, name)
+        .execute(&mut *tx)
+        .await?;
+    let object = named(&mut tx, id).await?;
+    audit::record(&mut tx, by, Verb::ScenarioShared, &object, json!({ kind: name }), now).await?;
     tx.commit().await?;
-    Ok(is_new)
+    Ok(Shared::Now)
 }
 
 /// Shows it to these people no more. False: they did not see it.
@@ -147,7 +169,7 @@ pub async fn unshare(
     let (kind, name) = with.parts();
     let mut tx = db.begin().await?;
     let gone = sqlx::query!(
-        "delete from scenario_shares where scenario_id = $1 and kind = $2 and name = $3",
+        "delete from scenario_shares where scenario_id = $1 and kind = $2 and lower(name) = lower($3)",
         id,
         kind,
         name,

@@ -11,7 +11,7 @@ mod find;
 mod keep;
 
 pub use find::{Kept, Line, Version, find, list, shared_with, versions};
-pub use keep::{Saved, bring_back, create, remove, save, share, unshare};
+pub use keep::{MOST_SHARES, Saved, Shared, bring_back, create, remove, save, share, unshare};
 
 use serde::Serialize;
 

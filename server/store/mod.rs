@@ -147,6 +147,12 @@ impl Store {
         pool.connect_lazy_with(options)
     }
 
+    /// Room beside the private PostgreSQL for when the disk is full. The disk of a given database is looked after by whoever
+    /// gave it.
+    pub fn reserve(&self) -> Option<private::Reserve> {
+        self.private.as_ref().map(private::Private::reserve)
+    }
+
     /// Leaves; when this was the last use of a private PostgreSQL, waits until that has stopped.
     pub async fn close(self) -> Result<(), Error> {
         match self.private {

@@ -119,9 +119,9 @@ impl Routes {
     }
 
     /// Says more of the route that was added last.
-    fn stating(mut self, more: impl FnOnce(&mut Stated)) -> Self {
+    fn stating(mut self, state: impl FnOnce(&mut Stated)) -> Self {
         if let Some(line) = self.stated.last_mut() {
-            more(line);
+            state(line);
         }
         self
     }

@@ -15,7 +15,6 @@ use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
-use crate::store::private::Reserve;
 use crate::terminal::say;
 
 /// How long requests under way may take once the server was told to stop.
@@ -40,9 +39,6 @@ pub async fn serve(
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
-    // The disk of a given database is looked after by whoever gave it.
-    let reserve = app.settings.database_url().is_none().then(|| Reserve::of(&app.settings.data_dir));
-    let keeping = reserve.map(|it| tokio::spawn(it.keep()));
     let (jobs, files) = (app.jobs.clone(), app.files.clone());
     let site = router(app);
     let stopping = Arc::new(Notify::new());
@@ -59,9 +55,6 @@ pub async fn serve(
         () = patience(&stopping) => tracing::warn!("stopped with requests under way"),
     }
     remover.abort();
-    if let Some(keeping) = keeping {
-        keeping.abort();
-    }
     worker.abort();
     let _ = worker.await;
     let _ = tokio::time::timeout(LAST_ROWS, files.pool.close()).await;

@@ -302,7 +302,7 @@ fn a_lost_connection_is_a_failure_and_no_refusal() {
         let line = Line { bytes: Cursor::new(bytes), at_once: 64, breaks_at };
         let result = billing::open("bill.csv", line, None).and_then(read);
         let refusal = result.err().unwrap();
-        assert_eq!(refusal.kind, RefusalKind::Failed, "{refusal}");
+        assert!(matches!(refusal.kind, RefusalKind::Failed(_)), "{refusal}");
         assert!(refusal.to_string().contains("connection reset"), "{refusal}");
     }
 }
@@ -361,7 +361,7 @@ fn a_full_disk_is_a_failure() {
         }
     }
     let refusal = billing::open_with_sink("bill.csv", Cursor::new(csv(&[ROW])), None, Full).err().unwrap();
-    assert_eq!(refusal.kind, RefusalKind::Failed, "{refusal}");
+    assert_eq!(refusal.kind, RefusalKind::Failed(io::ErrorKind::StorageFull), "{refusal}");
 }
 
 #[test]

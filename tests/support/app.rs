@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -18,7 +19,7 @@ use gpuledger::clock;
 use gpuledger::config::Settings;
 use gpuledger::jobs;
 use gpuledger::web::connections::{self, Limits};
-use gpuledger::web::{self, App};
+use gpuledger::web::{self, App, PageCache};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use tempfile::TempDir;
@@ -81,6 +82,12 @@ impl TestApp {
         app.app = App::new(settings, ledger.db.clone(), ledger.db.clone());
         app.router = web::router(app.app.clone());
         app
+    }
+
+    /// The same site, which takes so long between two answers while a bill is loaded.
+    pub fn at_pace(&self, between: Duration) -> Self {
+        let app = App { pages: Arc::new(PageCache::at_pace(between)), ..self.app.clone() };
+        Self { router: web::router(app.clone()), app, ..self.stranger() }
     }
 
     /// The site behind a socket, as long as the test runs.

@@ -8,6 +8,7 @@ use flate2::read::GzDecoder;
 use gpuledger::accounts::Role;
 use sqlx::PgPool;
 use std::io::Read as _;
+use std::time::{Duration, Instant};
 
 use super::invoices::invoice;
 use crate::support::app::Answer;
@@ -131,4 +132,53 @@ async fn what_people_write_is_on_the_next_page(db: PgPool) {
     assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", entered.body);
     admin.get(page).await;
     assert_ne!(admin.get(page).await.header("etag"), before.header("etag"));
+}
+
+/// Of two who write at once the first may be done last.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_line_of_the_trail_that_is_committed_late_renews_pages(db: PgPool) {
+    let ledger = ledger(db).await;
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let line =
+        "insert into audit_log (happened_at, actor, verb, object_kind, object_id, object_name, details)
+                values (now(), 'ada@example.org', 'invoice.entered', 'invoice', '1', 'A-1', '{}')";
+    // More than are looked at.
+    for _ in 0..150 {
+        sqlx::query(line).execute(&ledger.db).await.unwrap();
+    }
+    let mut late = ledger.db.begin().await.unwrap();
+    sqlx::query(line).execute(&mut *late).await.unwrap();
+    let entered = "insert into invoices (scope_id, currency, number, amount, entered_at, entered_by)
+                   select scope_id, 'USD', 'LATE-1', 20, now(), 'ada@example.org' from scopes limit 1";
+    sqlx::query(entered).execute(&mut *late).await.unwrap();
+    sqlx::query(line).execute(&ledger.db).await.unwrap();
+    let page = "/invoices/2026-09";
+    assert!(!admin.get(page).await.body.contains("LATE-1"));
+    late.commit().await.unwrap();
+    assert!(admin.get(page).await.body.contains("LATE-1"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn pages_keep_pace_while_a_bill_loads(db: PgPool) {
+    let between = Duration::from_secs(1);
+    let ledger = ledger(db).await;
+    let finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let mut reader = finance.at_pace(between).signed_in_as("other@example.org", Role::Finance).await;
+    for (status, is_held_back) in [("failed", false), ("loading", true)] {
+        let sql = "insert into deliveries (batch_id, status, created_at, created_by)
+                   values (gen_random_uuid(), $1, now(), 'ada@example.org')";
+        sqlx::query(sql).bind(status).execute(&ledger.db).await.unwrap();
+        reader.get(PAGE).await;
+        let began = Instant::now();
+        for _ in 0..3 {
+            assert_eq!(ask(&mut reader, PAGE, &[]).await.status, StatusCode::OK);
+        }
+        assert_eq!(began.elapsed() > 2 * between, is_held_back, "{status}: {:?}", began.elapsed());
+    }
+    // What tells how far the bill is, and what is written, is not held back.
+    let began = Instant::now();
+    for _ in 0..3 {
+        assert_eq!(ask(&mut reader, "/imports", &[]).await.status, StatusCode::OK);
+    }
+    assert!(began.elapsed() < 2 * between, "{:?}", began.elapsed());
 }

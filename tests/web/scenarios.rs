@@ -596,6 +596,25 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
     lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", "@")]).await;
     let said = html::text(&lead.get("/scenarios/2").await.body, ".flash");
     assert_eq!(said, "Not shared: found “@”, expected the name of a team, or an e-mail address.");
+    // An address is one, however it is written; and there is an end.
+    sqlx::query("insert into scenario_shares values (2, 'person', 'Ada@Example.org')")
+        .execute(&app.db)
+        .await
+        .unwrap();
+    lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", "ada@example.org")]).await;
+    let said = html::text(&lead.get("/scenarios/2").await.body, ".flash");
+    assert_eq!(said, "It was shared with ada@example.org before.");
+    lead.submit("/scenarios/2", "/scenarios/2/unshare", &[("kind", "person"), ("name", "ADA@example.org")])
+        .await;
+    let said = html::text(&lead.get("/scenarios/2").await.body, ".flash");
+    assert_eq!(said, "No longer shared with ADA@example.org.");
+    sqlx::query("insert into scenario_shares select 2, 'team', 't' || n from generate_series(1, 47) n")
+        .execute(&app.db)
+        .await
+        .unwrap();
+    lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", "speech")]).await;
+    let said = html::text(&lead.get("/scenarios/2").await.body, ".flash");
+    assert_eq!(said, "Not shared: it is shared with 50 others already. Remove one of them first.");
     // Who sees everything sees it, too; what is removed nobody else sees.
     assert_eq!(json(&mut finance, "/scenarios.json").await.as_array().unwrap().len(), 2);
     finance.submit(&address, &format!("{address}/remove"), &[]).await;

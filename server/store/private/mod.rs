@@ -100,6 +100,11 @@ impl Private {
         self.options.clone()
     }
 
+    /// Room beside it for when the disk is full.
+    pub fn reserve(&self) -> Reserve {
+        Reserve::of(self.seat.place())
+    }
+
     /// Leaves; when nobody else is left, waits until PostgreSQL has stopped.
     ///
     /// Dropping is as good, except where our own end takes every other process along, as in a container: there

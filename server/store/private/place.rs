@@ -20,6 +20,7 @@ const LOG_LIMIT: u64 = 8 << 20;
 /// users.lock      held shared by everyone who uses this PostgreSQL
 /// start.lock      held while somebody looks whether a keeper is needed
 /// keeper.lock     held by the keeper for as long as it lives
+/// reserve         room on the disk for PostgreSQL when something else fills it
 /// ```
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -56,6 +57,10 @@ impl Place {
 
     pub fn socket(&self) -> PathBuf {
         self.root.join("socket")
+    }
+
+    pub fn reserve(&self) -> PathBuf {
+        self.root.join("reserve")
     }
 
     pub fn log(&self) -> PathBuf {

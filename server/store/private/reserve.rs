@@ -4,11 +4,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
+use super::place::Place;
 use crate::store::disk;
 
 /// Eight segments of PostgreSQL's log.
@@ -26,9 +27,8 @@ pub struct Reserve {
 }
 
 impl Reserve {
-    /// That of a data directory with a private PostgreSQL.
-    pub fn of(data_dir: &Path) -> Self {
-        Self { path: data_dir.join("postgres").join("reserve") }
+    pub(super) fn of(place: &Place) -> Self {
+        Self { path: place.reserve() }
     }
 
     /// Sets it aside while there is room and gives it back once there is little, for as long as this is awaited.
@@ -99,8 +99,7 @@ mod tests {
     #[test]
     fn it_is_given_back_when_there_is_little_room_and_set_aside_when_there_is_enough() {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("postgres")).unwrap();
-        let reserve = Reserve::of(folder.path());
+        let reserve = Reserve::of(&Place::prepare(folder.path()).unwrap());
         let length = || fs::metadata(&reserve.path).map(|it| it.len()).ok();
         let before = reserve.room().unwrap();
         for (room, expected) in [

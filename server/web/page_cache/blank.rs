@@ -46,7 +46,7 @@ pub(super) fn anybody(visitor: &Visitor, person: &Person) -> Visitor {
         name: Some(name.clone()),
         role: person.role,
         teams: person.teams.clone(),
-        is_let_see_billing_accounts: person.is_let_see_billing_accounts,
+        sees_billing_accounts: person.sees_billing_accounts,
         created_at: DateTime::UNIX_EPOCH,
         seen_at: None,
         disabled_at: None,

@@ -10,6 +10,8 @@ mod kept;
 mod pace;
 mod version;
 
+use std::time::Duration;
+
 use anyhow::Context as _;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -41,6 +43,14 @@ const PART: [HeaderName; 3] = [
 pub struct PageCache {
     shelf: Shelf<Key, Kept>,
     pace: Pace,
+}
+
+impl PageCache {
+    /// With so much time between two answers while a bill is loaded.
+    #[must_use]
+    pub fn at_pace(between: Duration) -> Self {
+        Self { pace: Pace::of(between), ..Self::default() }
+    }
 }
 
 /// What decides a page.

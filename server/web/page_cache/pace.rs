@@ -22,11 +22,15 @@ pub(super) struct Pace {
 impl Default for Pace {
     fn default() -> Self {
         let cores = available_parallelism().map_or(1, NonZero::get).try_into().unwrap_or(1);
-        Self { between: Duration::from_secs(1) / (OF_A_CORE * cores), next: Mutex::default() }
+        Self::of(Duration::from_secs(1) / (OF_A_CORE * cores))
     }
 }
 
 impl Pace {
+    pub(super) fn of(between: Duration) -> Self {
+        Self { between, next: Mutex::default() }
+    }
+
     /// Waits until those before it were answered. Whoever goes away leaves the queue, and takes nobody's time.
     pub(super) async fn keep(&self) {
         let mut next = self.next.lock().await;
@@ -45,7 +49,7 @@ mod tests {
     use super::*;
 
     fn pace(millis: u64) -> Arc<Pace> {
-        Arc::new(Pace { between: Duration::from_millis(millis), next: Mutex::default() })
+        Arc::new(Pace::of(Duration::from_millis(millis)))
     }
 
     fn waits(pace: &Arc<Pace>) -> tokio::task::JoinHandle<()> {

@@ -179,7 +179,7 @@ impl Page {
             ("name", person.name.as_deref().unwrap_or_default()),
             ("role", person.role.as_str()),
             ("teams", &person.teams.join(", ")),
-            ("billing_accounts", if person.is_let_see_billing_accounts { SHOWN } else { "" }),
+            ("billing_accounts", if person.sees_billing_accounts { SHOWN } else { "" }),
         ]);
         Ok(Self { layout, path, person, sessions, tokens, fields, problem: None, now })
     }

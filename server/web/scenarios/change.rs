@@ -24,7 +24,7 @@ use crate::compute::compute;
 use crate::config::Settings;
 use crate::scenario::comparison::{Comparison, Scenario};
 use crate::scenario::file::{self, Wrong};
-use crate::scenarios::{self, Headline, Kept, Saved, Share, may_change};
+use crate::scenarios::{self, Headline, Kept, MOST_SHARES, Saved, Share, Shared, may_change};
 
 /// Ten years of hours, as digits.
 const LARGEST_FILE: usize = 2 << 20;
@@ -257,9 +257,9 @@ pub async fn share(
     let said = Said::read(pairs)?;
     let with = said.value("with");
     let found = if person.role == Role::Lead {
-        whoever(&mut db, with).await?
+        reader_as_typed(&mut db, with).await?
     } else {
-        with_whom(&mut db, with).await?
+        reader_named(&mut db, with).await?
     };
     let Some((with, whom)) = found else {
         let expected = if person.role == Role::Lead {
@@ -270,18 +270,21 @@ pub async fn share(
         let sentence = format!("Not shared: found “{with}”, expected {expected}.");
         return Ok(told(to(kept.id), &sentence, &settings));
     };
-    let is_new = scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
-    let sentence = match (is_new, &with) {
-        (false, _) => format!("It was shared with {whom} before."),
-        (true, _) if person.role == Role::Lead => {
+    let shared = scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
+    let sentence = match (shared, &with) {
+        (Shared::Before, _) => format!("It was shared with {whom} before."),
+        (Shared::TooOften, _) => {
+            format!("Not shared: it is shared with {MOST_SHARES} others already. Remove one of them first.")
+        }
+        (Shared::Now, _) if person.role == Role::Lead => {
             format!(
                 "Shared with {whom}. If a lead has this address or leads this team, they read it from now on."
             )
         }
-        (true, Share::Team(_)) => {
+        (Shared::Now, Share::Team(_)) => {
             format!("Shared with {whom}. They read it, and keep copies of their own.")
         }
-        (true, Share::Person(email)) => {
+        (Shared::Now, Share::Person(email)) => {
             format!("Shared with {email}, who reads it, and keeps copies of their own.")
         }
     };
@@ -290,7 +293,7 @@ pub async fn share(
 
 /// A lead by their address, or a team, which has a lead or is inside one that has; and whom that shows it to, in words.
 /// None where there is nobody.
-async fn with_whom(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
+async fn reader_named(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
     let leads: Vec<Person> = people::list(db).await?.into_iter().filter(|it| it.role == Role::Lead).collect();
     let text = text.trim();
     if text.contains('@') {
@@ -301,9 +304,9 @@ async fn with_whom(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
     Ok(shown.map(|it| (Share::Team(it.team.clone()), it.sentence())))
 }
 
-/// As [`with_whom`] for a lead, who does not learn who has an account here, nor who leads a team: it is shared with what was
+/// As [`reader_named`] for a lead, who does not learn who has an account here, nor who leads a team: it is shared with what was
 /// typed, and whoever that is meant for reads it.
-async fn whoever(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
+async fn reader_as_typed(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
     let text = text.trim();
     if text.contains('@') {
         let email = Email::parse(text).map(|it| it.as_str().to_lowercase());
