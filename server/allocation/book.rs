@@ -131,6 +131,15 @@ impl Book {
         self.entries.values().any(|entry| matches!(entry, Entry::Team(_)))
     }
 
+    /// Handles of all teams, with what people call them.
+    pub fn teams(&self) -> BTreeMap<&str, &str> {
+        let teams = self.entries.values().filter_map(|entry| match entry {
+            Entry::Team(team) => Some((team.handle.as_str(), team.name.as_str())),
+            _ => None,
+        });
+        teams.collect()
+    }
+
     /// Entries of a kind, with their numbers.
     pub fn rules(&self) -> Vec<(i64, &Rule)> {
         let mut rules: Vec<(i64, &Rule)> = self

@@ -5,6 +5,7 @@ use gpuledger::audit::Actor;
 use gpuledger::clock;
 use sqlx::PgPool;
 
+use crate::support::book::{team, write};
 use crate::support::{TestApp, html};
 
 const HOSTILE: &str = "\"><script>alert(1)</script>{{7*7}}";
@@ -36,6 +37,21 @@ async fn it_refuses_with_a_sentence_at_each_field(db: PgPool) {
 
     let problems = html::texts(&answer.body, ".problem");
     assert_eq!(problems[0], "Somebody has this address already: admin@example.org.");
+}
+
+/// Else they would be told that nothing is loaded, and nobody why.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_lead_has_a_team_that_there_is(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Admin).await;
+    write(&mut app.db.acquire().await.unwrap(), vec![team("research"), team("vision")]).await;
+    let fields = |teams| [("email", "lena@example.org"), ("role", "lead"), ("teams", teams)];
+    let refused = app.submit("/people", "/people", &fields("Research, reserch")).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let problems = html::texts(&refused.body, ".problem");
+    assert_eq!(problems, ["There is no team “reserch”. Expected: Research, Vision."]);
+    assert_eq!(app.submit("/people", "/people", &fields("Research")).await.status, StatusCode::OK);
+    let refused = app.submit("/people/2", "/people/2", &[("role", "lead"), ("teams", "reserch")]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

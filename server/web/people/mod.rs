@@ -16,9 +16,14 @@ use super::layout::Layout;
 use super::{filters, paths, respond};
 use crate::accounts::people::{self, Added, parse_teams};
 use crate::accounts::{Email, NewPerson, Person, Role, Secret, link};
+use crate::allocation::{self, handle_of};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
+use crate::ledger;
+
+/// How many teams are named to somebody who typed one that there is not.
+const NAMED_TEAMS: usize = 12;
 
 #[derive(Deserialize)]
 pub struct PersonForm {
@@ -75,7 +80,7 @@ pub async fn create(
         fields
             .refuse("email", format!("Somebody has this address already: {}{state}.", known.display_name()));
     }
-    if let (Some((role, teams)), Some(email)) = (form.role(&mut fields), email)
+    if let (Some((role, teams)), Some(email)) = (form.role(&mut fields, &mut db).await?, email)
         && !fields.is_refused()
     {
         let person = NewPerson { email, name: form.name(), role, teams };
@@ -122,15 +127,37 @@ impl PersonForm {
     }
 
     /// Role and teams, or what is wrong with them.
-    fn role(&self, fields: &mut Fields) -> Option<(Role, Vec<String>)> {
-        let role = fields.check("role", self.role.parse::<Role>().map_err(|_| "Choose a role."))?;
+    async fn role(&self, fields: &mut Fields, db: &mut Db) -> Result<Option<(Role, Vec<String>)>> {
+        let role = fields.check("role", self.role.parse::<Role>().map_err(|_| "Choose a role."));
+        let Some(role) = role else { return Ok(None) };
         let teams = parse_teams(&self.teams);
-        if role == Role::Lead && teams.is_empty() {
-            fields.refuse("teams", "A lead sees the spend of their teams: name at least one.");
-            return None;
+        let problem = match role {
+            Role::Lead if teams.is_empty() => {
+                Some("A lead sees the spend of their teams: name at least one.".to_owned())
+            }
+            Role::Lead => unknown_team(&teams, db).await?,
+            Role::Admin | Role::Finance => None,
+        };
+        if let Some(problem) = problem {
+            fields.refuse("teams", problem);
+            return Ok(None);
         }
-        Some((role, teams))
+        Ok(Some((role, teams)))
     }
+}
+
+/// What is said of the first team that is none. Until there are teams, any name may be the tag of one.
+async fn unknown_team(teams: &[String], db: &mut Db) -> Result<Option<String>> {
+    let sequence = ledger::sequence(&mut *db).await?;
+    let book = allocation::book(db, sequence).await?;
+    let known = book.teams();
+    let unknown = teams.iter().find(|team| !known.contains_key(handle_of(team).as_str()));
+    let Some(unknown) = unknown.filter(|_| !known.is_empty()) else { return Ok(None) };
+    let mut names: Vec<&str> = known.values().take(NAMED_TEAMS).copied().collect();
+    if known.len() > NAMED_TEAMS {
+        names.push("…");
+    }
+    Ok(Some(format!("There is no team “{unknown}”. Expected: {}.", names.join(", "))))
 }
 
 /// The page of someone.

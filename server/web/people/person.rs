@@ -58,7 +58,7 @@ pub async fn change(
     Form(form): Form<PersonForm>,
 ) -> Result {
     let mut fields = form.fields();
-    if let Some((role, teams)) = form.role(&mut fields) {
+    if let Some((role, teams)) = form.role(&mut fields, &mut db).await? {
         let sees_billing_accounts = form.billing_accounts == SHOWN;
         let change = Change { name: form.name(), role, teams, sees_billing_accounts };
         match manage::change(&mut db, UserId(path.person), &change, &by, clock::now()).await? {
