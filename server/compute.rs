@@ -1,26 +1,44 @@
 //! Computing that takes the processor longer than answering may: beside the threads that answer, as much at once as there
-//! are cores, and only as long as somebody waits for it.
+//! are cores, one thing at a time for each person, and only as long as somebody waits for it.
 
+use std::collections::HashMap;
 use std::io;
 use std::num::NonZero;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::stop::Stop;
 
-/// Who waits for a core at most: more would only wait longer than anybody does.
+/// How many wait for a core at most: more would only wait longer than anybody does.
 const LONGEST_QUEUE: usize = 64;
+/// And how many requests of one person for the one before: more than a page makes.
+const LONGEST_OF_ONE: usize = 8;
 /// Longer nothing is computed for a page. The largest scenario of the templates takes a third of a second.
 const LONGEST: Duration = Duration::from_secs(30);
 
 static CORES: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(2, NonZero::get)));
 static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// The turns of people for whom something is computed.
+static TURNS: LazyLock<Mutex<HashMap<i64, Weak<Turn>>>> = LazyLock::new(Mutex::default);
+
+tokio::task_local! {
+    /// Of the person whose request is answered.
+    static TURN: Arc<Turn>;
+}
+
+/// One core, and who waits for it.
+struct Turn {
+    person: i64,
+    core: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
 
 /// Why something was not computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,14 +73,19 @@ impl NotComputed {
 /// # Errors
 /// Nothing is computed where too many wait already, and nothing for longer than [`LONGEST`].
 pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, NotComputed> {
-    let waiting = Waiting::enter().ok_or(NotComputed::Busy)?;
+    // Those who are alone in asking for much wait for themselves, and take of the queue of all one place.
+    let turn = match TURN.try_with(Arc::clone) {
+        Ok(turn) => Some(turn.take().await?),
+        Err(_) => None,
+    };
+    let waiting = Waiting::enter(&WAITING, LONGEST_QUEUE).ok_or(NotComputed::Busy)?;
     // Never closed, so there is always one to wait for.
     let core = CORES.acquire().await.ok();
     drop(waiting);
     let ends = Ends(Stop::default());
     let stop = ends.0.clone();
     let done = tokio::task::spawn_blocking(move || {
-        let _core = core;
+        let _held = (core, turn);
         stop.watch(work)
     });
     match timeout(LONGEST, done).await {
@@ -72,22 +95,57 @@ pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stati
     }
 }
 
-/// A place in the queue, until it is dropped.
-struct Waiting;
+/// Answers a request of this person: what it takes to be computed waits for what is computed for them already.
+pub async fn for_person<T>(person: i64, answer: impl Future<Output = T>) -> T {
+    TURN.scope(Turn::of(person), answer).await
+}
 
-impl Waiting {
-    fn enter() -> Option<Self> {
-        if WAITING.fetch_add(1, Ordering::Relaxed) >= LONGEST_QUEUE {
-            WAITING.fetch_sub(1, Ordering::Relaxed);
-            return None;
+impl Turn {
+    fn of(person: i64) -> Arc<Self> {
+        let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turn) = turns.get(&person).and_then(Weak::upgrade) {
+            return turn;
         }
-        Some(Self)
+        let turn = Arc::new(Self { person, core: Arc::new(Semaphore::new(1)), waiting: AtomicUsize::new(0) });
+        turns.insert(person, Arc::downgrade(&turn));
+        turn
+    }
+
+    async fn take(self: Arc<Self>) -> Result<(Option<OwnedSemaphorePermit>, Arc<Self>), NotComputed> {
+        let waiting = Waiting::enter(&self.waiting, LONGEST_OF_ONE).ok_or(NotComputed::Busy)?;
+        let core = Arc::clone(&self.core).acquire_owned().await.ok();
+        drop(waiting);
+        // Held with its core: another that is made meanwhile would be a second one.
+        Ok((core, self))
     }
 }
 
-impl Drop for Waiting {
+impl Drop for Turn {
     fn drop(&mut self) {
-        WAITING.fetch_sub(1, Ordering::Relaxed);
+        let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+        // Unless the person has come back by now.
+        if turns.get(&self.person).is_some_and(|it| it.strong_count() == 0) {
+            turns.remove(&self.person);
+        }
+    }
+}
+
+/// A place in a queue, until it is dropped.
+struct Waiting<'q>(&'q AtomicUsize);
+
+impl<'q> Waiting<'q> {
+    fn enter(queue: &'q AtomicUsize, longest: usize) -> Option<Self> {
+        if queue.fetch_add(1, Ordering::Relaxed) >= longest {
+            queue.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(Self(queue))
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -155,6 +213,29 @@ mod tests {
             let _ = one.await;
         }
         assert_eq!(compute(|| 7).await, Ok(7));
+    }
+
+    #[tokio::test]
+    async fn who_asks_for_much_waits_for_themselves() {
+        let works = Arc::new(AtomicBool::new(false));
+        let mut all = Vec::new();
+        for _ in 0..=LONGEST_OF_ONE {
+            let works = Arc::clone(&works);
+            let asked = for_person(-1, async move { compute(endless(&works)).await });
+            all.push(tokio::spawn(asked));
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_eq!(for_person(-1, compute(|| 7)).await, Err(NotComputed::Busy), "their own queue is full");
+        assert_eq!(for_person(-2, compute(|| 7)).await, Ok(7), "another person has a core");
+        all.iter().for_each(tokio::task::JoinHandle::abort);
+        for one in all {
+            let _ = one.await;
+        }
+        assert_eq!(for_person(-1, compute(|| 7)).await, Ok(7));
+        // Nothing is left behind.
+        while [-1, -2].iter().any(|person| TURNS.lock().unwrap().contains_key(person)) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     #[tokio::test]

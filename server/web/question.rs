@@ -12,9 +12,10 @@ use crate::report::{CostBasis, Filter, Grouping, ParseQuestionError, Question, S
 /// No list is longer; what is asked beyond shows nothing.
 const LAST_PAGE: u64 = 1_000_000_000;
 
-/// Dimensions that are filtered by at once, and values of them in all: more than a page has boxes to tick.
+/// Dimensions that are filtered by at once, and values of them in all: more than two pages have boxes to tick. Every link of a
+/// page repeats them.
 const MOST_DIMENSIONS: usize = 20;
-const MOST_VALUES: usize = 1000;
+const MOST_VALUES: usize = 250;
 
 /// What an address asks, beside its period. What stands at its default is not printed.
 #[derive(Clone, Debug, PartialEq)]

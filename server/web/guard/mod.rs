@@ -23,6 +23,7 @@ use super::{App, headers, page_cache};
 use crate::accounts::session;
 use crate::accounts::token::{self, Sent};
 use crate::clock;
+use crate::compute;
 use crate::shelf;
 
 mod csrf;
@@ -48,9 +49,31 @@ async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Resp
     let is_get = matches!(*request.method(), Method::GET | Method::HEAD);
     let asked = Asked::of(request.uri(), request.headers(), is_get);
     let mut visitor = Visitor { is_demonstration: guard.app.is_demonstration, ..Visitor::default() };
-    let answer = match guard.admit(request, &mut visitor).await {
+    let admitted = guard.admit(request, &mut visitor).await;
+    let person = visitor.person.as_ref().map(|person| person.user_id.0);
+    let answering = answer(&guard, admitted, &visitor, is_get, next);
+    let answer = match person {
+        Some(person) => compute::for_person(person, answering).await,
+        None => answering.await,
+    };
+    let mut response = present(answer, &asked, &visitor);
+    cookie::hand_out(&mut response, &visitor, &guard.app.settings);
+    headers::set(&mut response, &guard.app.settings);
+    response.extensions_mut().insert(Who(visitor.person.as_ref().map(|person| person.user_id)));
+    response
+}
+
+/// What the route says, or what it is kept as.
+async fn answer(
+    guard: &Guard,
+    admitted: Result<(Request, Stated)>,
+    visitor: &Visitor,
+    is_get: bool,
+    next: Next,
+) -> Response {
+    match admitted {
         Ok((request, line)) if is_get && line.is_kept && visitor.flash.is_none() => {
-            let answer = page_cache::answer(&guard.app, request, &visitor, next).await;
+            let answer = page_cache::answer(&guard.app, request, visitor, next).await;
             answer.unwrap_or_else(IntoResponse::into_response)
         }
         // What only reads gives its connection back where it would wait for sums that another one computes.
@@ -61,12 +84,7 @@ async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Resp
         }
         Ok((request, _)) => next.run(request).await,
         Err(error) => error.into_response(),
-    };
-    let mut response = present(answer, &asked, &visitor);
-    cookie::hand_out(&mut response, &visitor, &guard.app.settings);
-    headers::set(&mut response, &guard.app.settings);
-    response.extensions_mut().insert(Who(visitor.person.as_ref().map(|person| person.user_id)));
-    response
+    }
 }
 
 impl Guard {
