@@ -26,8 +26,10 @@ pub enum WeakPassword {
     Long,
     #[error("Choose something that is not the e-mail address.")]
     IsEmail,
-    #[error("Choose more than one character repeated.")]
-    OneCharacter,
+    #[error(
+        "Choose more than one word repeated: at least {SHORTEST} characters that are not the same again."
+    )]
+    Repeats,
     #[error("Choose another one: this is among the passwords that are tried first everywhere.")]
     Common,
 }
@@ -44,12 +46,11 @@ impl Password {
         if text.eq_ignore_ascii_case(email) {
             return Err(WeakPassword::IsEmail);
         }
-        let first = text.chars().next();
-        if text.chars().all(|c| Some(c) == first) {
-            return Err(WeakPassword::OneCharacter);
-        }
         if is_common(text) {
             return Err(WeakPassword::Common);
+        }
+        if piece(text).chars().count() < SHORTEST {
+            return Err(WeakPassword::Repeats);
         }
         Ok(Self(text.to_owned()))
     }
@@ -66,12 +67,37 @@ impl Password {
 /// list, as Django ships it (`common-passwords.txt.gz`), in the order of their bytes.
 const COMMON: &str = include_str!("common_passwords.txt");
 
-/// Whether everyone tries it: as it stands, or without the digits and signs that people put around a word to be let in.
+/// What people know in their order: the alphabet, the digits, and how keys stand beside each other.
+const ROWS: [&str; 4] =
+    ["abcdefghijklmnopqrstuvwxyz", "1234567890", "qwertyuiopasdfghjklzxcvbnm", "qwertzuiopasdfghjklyxcvbnm"];
+
+/// Whether everyone tries it: as it stands, without the digits and signs that people put around a word to be let in, or as
+/// often one after the other as it takes.
 fn is_common(text: &str) -> bool {
     static COMMON_ONES: LazyLock<HashSet<&str>> = LazyLock::new(|| COMMON.lines().collect());
     let text = text.trim().to_lowercase();
-    let word = text.trim_matches(|c: char| !c.is_alphabetic());
-    word == "gpuledger" || COMMON_ONES.contains(text.as_str()) || COMMON_ONES.contains(word)
+    let once = piece(&text);
+    let word = once.trim_matches(|c: char| !c.is_alphabetic());
+    let known =
+        |text: &str| ["gpuledger", "correcthorsebatterystaple"].contains(&text) || COMMON_ONES.contains(text);
+    known(&text) || known(once) || known(word) || is_row(once)
+}
+
+/// What a text repeats; all of it where it repeats nothing.
+fn piece(text: &str) -> &str {
+    let repeats = |piece: &&str| {
+        text.len().is_multiple_of(piece.len()) && piece.repeat(text.len() / piece.len()) == text
+    };
+    text.char_indices().skip(1).map(|(end, _)| &text[..end]).find(repeats).unwrap_or(text)
+}
+
+/// Whether its characters follow each other as everybody knows them, forwards or backwards, once or around.
+fn is_row(text: &str) -> bool {
+    let backwards: String = text.chars().rev().collect();
+    ROWS.iter().any(|row| {
+        let around = row.repeat(2 + text.len() / row.len());
+        around.contains(text) || around.contains(&backwards)
+    })
 }
 
 impl fmt::Debug for Password {
@@ -142,17 +168,28 @@ mod tests {
 
     #[test]
     fn it_refuses_weak_ones_with_a_sentence() {
-        use WeakPassword::{Common, IsEmail, Long, OneCharacter, Short};
+        use WeakPassword::{Common, IsEmail, Long, Repeats, Short};
         for (text, why) in [
             ("short", Short),
             ("äöüäöüäöü", Short),
             (&"ab".repeat(101), Long),
             ("ADA@example.org", IsEmail),
-            ("aaaaaaaaaaaa", OneCharacter),
+            ("aaaaaaaaaaaa", Common),
+            ("?x?x?x?x?x?x", Repeats),
+            ("ßäöüßäöüßäöü", Repeats),
             ("1q2w3e4r5t", Common),
             (" QwertyUiop", Common),
             ("Liverpool2026!", Common),
             ("gpuledger-2026", Common),
+            ("passwordpassword", Common),
+            ("Password1Password1", Common),
+            ("trustno1trustno1", Common),
+            ("123456789012", Common),
+            ("0987654321098", Common),
+            ("abcdefghijkl", Common),
+            ("ZYXWVUTSRQ", Common),
+            ("qwertyuiopasdf", Common),
+            ("correcthorsebatterystaple", Common),
         ] {
             assert_eq!(Password::choose(text, "ada@example.org").err(), Some(why), "{text}");
         }
