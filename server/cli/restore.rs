@@ -33,12 +33,11 @@ pub async fn run(settings: &Settings, json: bool, arguments: Arguments) -> anyho
     let manifest = watched(verified, "verified", &progress, json).await?;
 
     let data_dir = &settings.data_dir;
-    // Before anything is written there.
-    let database = database(settings)?;
-    let is_private = matches!(database, Database::Private(_));
+    // Before anything is written there: a database that is named is remembered there once it is asked for.
+    let is_private = settings.database_url().is_none() && matches!(database(settings)?, Database::Private(_));
     backup::expect_room(data_dir, &folder, is_private)?;
     private::make_directory(data_dir)?;
-    let store = Store::find(&database).await?;
+    let store = Store::find(&database(settings)?).await?;
     let done = match fill(&store, &manifest, &folder, data_dir, json).await {
         Ok(()) => report(&store, &manifest, data_dir, json).await,
         Err(error) => Err(error),

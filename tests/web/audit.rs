@@ -258,13 +258,16 @@ const WRITING: &[(&str, &str, Use)] = &[
     (
         "/people",
         "/people",
-        Use::Form("/people", &[("email", "lena@example.org"), ("role", "lead"), ("teams", "nlp")]),
+        Use::Form(
+            "/people",
+            &[("email", "lena@example.org"), ("role", "lead"), ("teams", "Computer Vision")],
+        ),
     ),
-    ("/scenarios/{scenario}/share", "/scenarios/1/share", Use::Form("/scenarios", &[("with", "nlp")])),
+    ("/scenarios/{scenario}/share", "/scenarios/1/share", Use::Form("/scenarios", &[("with", "vision")])),
     (
         "/scenarios/{scenario}/unshare",
         "/scenarios/1/unshare",
-        Use::Form("/scenarios", &[("kind", "team"), ("name", "nlp")]),
+        Use::Form("/scenarios", &[("kind", "team"), ("name", "vision")]),
     ),
     ("/people/{person}", "/people/2", Use::Form("/people", &[("name", "Lena"), ("role", "finance")])),
     ("/people/{person}/link", "/people/2/link", Use::Form("/people", &[])),

@@ -1,6 +1,7 @@
 use axum::http::StatusCode;
 use gpuledger::accounts::manage::{self, Managed};
-use gpuledger::accounts::{Role, Viewer, link, people};
+use gpuledger::accounts::{Role, UserId, Viewer, link, people};
+use gpuledger::allocation::{Entry, Team};
 use gpuledger::audit::Actor;
 use gpuledger::clock;
 use sqlx::PgPool;
@@ -52,6 +53,13 @@ async fn a_lead_has_a_team_that_there_is(db: PgPool) {
     assert_eq!(app.submit("/people", "/people", &fields("Research")).await.status, StatusCode::OK);
     let refused = app.submit("/people/2", "/people/2", &[("role", "lead"), ("teams", "reserch")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    // What a team is called is as good as its handle.
+    let named = Team { handle: "cv".into(), name: "Computer Vision".into(), ..Team::default() };
+    write(&mut app.db.acquire().await.unwrap(), vec![Entry::Team(named)]).await;
+    let fields = [("role", "lead"), ("teams", "computer vision, research")];
+    assert_eq!(app.submit("/people/2", "/people/2", &fields).await.status, StatusCode::SEE_OTHER);
+    let lena = people::find(&mut app.db.acquire().await.unwrap(), UserId(2)).await.unwrap().unwrap();
+    assert_eq!(lena.teams, ["cv", "research"]);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -2,6 +2,7 @@
 
 pub mod person;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use askama::Template;
@@ -131,45 +132,40 @@ impl PersonForm {
         let role = fields.check("role", self.role.parse::<Role>().map_err(|_| "Choose a role."));
         let Some(role) = role else { return Ok(None) };
         let teams = parse_teams(&self.teams);
-        let problem = match role {
-            Role::Lead if teams.is_empty() => {
-                Some("A lead sees the spend of their teams: name at least one.".to_owned())
-            }
-            Role::Lead => unknown_team(&teams, db).await?,
-            Role::Admin | Role::Finance => None,
-        };
-        if let Some(problem) = problem {
-            fields.refuse("teams", problem);
+        if role != Role::Lead {
+            return Ok(Some((role, teams)));
+        }
+        if teams.is_empty() {
+            fields.refuse("teams", "A lead sees the spend of their teams: name at least one.");
             return Ok(None);
         }
-        Ok(Some((role, teams)))
+        let found = find_teams(teams, db).await?;
+        Ok(fields.check("teams", found).map(|teams| (role, teams)))
     }
 }
 
-/// What is said of the first team that is none. Until there are teams, any name may be the tag of one.
-async fn unknown_team(teams: &[String], db: &mut Db) -> Result<Option<String>> {
+/// Teams by their handles or their names, as their handles; or what is said of the first that is none. Until there are teams,
+/// any name may be the tag of one.
+async fn find_teams(typed: Vec<String>, db: &mut Db) -> Result<Result<Vec<String>, String>> {
     let sequence = ledger::sequence(&mut *db).await?;
     let book = allocation::book(db, sequence).await?;
     let known = book.teams();
-    let unknown = teams.iter().find(|team| !known.contains_key(handle_of(team).as_str()));
-    let Some(unknown) = unknown.filter(|_| !known.is_empty()) else { return Ok(None) };
-    let mut names: Vec<&str> = known.values().take(NAMED_TEAMS).copied().collect();
-    if known.len() > NAMED_TEAMS {
-        names.push("…");
+    if known.is_empty() {
+        return Ok(Ok(typed));
     }
-    Ok(Some(format!("There is no team “{unknown}”. Expected: {}.", names.join(", "))))
-}
-
-/// The page of someone.
-pub fn at(person: &Person) -> paths::Person {
-    paths::Person { person: person.user_id.0 }
-}
-
-/// Whether somebody can sign in: a word, and the kind of its badge.
-pub fn state(person: &Person) -> (&'static str, &'static str) {
-    match (person.is_disabled(), person.has_password) {
-        (true, _) => ("disabled", "bad"),
-        (false, false) => ("invited", "wait"),
-        (false, true) => ("active", "good"),
+    let handle = |team: &String| {
+        let handle = handle_of(team);
+        let called = known.iter().find(|(_, name)| handle_of(name) == handle).map(|(handle, _)| *handle);
+        known.contains_key(handle.as_str()).then_some(handle).or(called.map(str::to_owned))
+    };
+    if let Some(unknown) = typed.iter().find(|team| handle(team).is_none()) {
+        let mut names: Vec<&str> = known.values().take(NAMED_TEAMS).copied().collect();
+        if known.len() > NAMED_TEAMS {
+            names.push("…");
+        }
+        return Ok(Err(format!("There is no team “{unknown}”. Expected: {}.", names.join(", "))));
     }
+    // Two names of one team are one.
+    let handles: BTreeSet<String> = typed.iter().filter_map(handle).collect();
+    Ok(Ok(handles.into_iter().collect()))
 }

@@ -1,15 +1,15 @@
 //! Connections: how many there may be at once, and how long one may take over what it asks.
 //!
 //! Who sends a header, a body or nothing at all as slowly as can be holds a connection, and with enough of them the server
-//! has no file left to answer with. So a connection that is slow or idle ends, there are fewer connections than files, and
-//! one address never has all of them.
+//! has no file left to answer with. So a connection that is slow or idle ends, at once where another comes and there is no
+//! place; there are fewer connections than files, and one address never has all of them.
 
-use std::collections::HashMap;
+mod open;
+
 use std::convert::Infallible;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Sleep, sleep};
 use tower::ServiceExt as _;
+
+use open::{Open, Place};
 
 /// Files that are kept for everything but connections: the database, originals, what arrives.
 const RESERVE: usize = 256;
@@ -102,13 +104,20 @@ pub async fn serve(listener: TcpListener, site: Router, limits: Limits, stop: im
         };
         // Who is one too many is let go at once, so that it is not waited for.
         let Some(place) = open.enter(peer.ip(), limits.connections) else { continue };
-        let connection = graceful.watch(connection(stream, peer, site.clone(), limits));
+        let lost = place.lost();
+        let connection = graceful.watch(connection(stream, peer, place, site.clone(), limits));
         tokio::spawn(async move {
-            let _place = place;
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection broke off");
+            tokio::select! {
+                ended = connection => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection broke off");
+                    }
+                }
+                () = lost => {}
             }
         });
+        // Those that lost their place close before the next comes.
+        tokio::task::yield_now().await;
     }
     drop(listener);
     graceful.shutdown().await;
@@ -123,6 +132,7 @@ fn is_of_one(error: &io::Error) -> bool {
 fn connection(
     stream: TcpStream,
     peer: SocketAddr,
+    place: Place,
     site: Router,
     limits: Limits,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> {
@@ -133,47 +143,16 @@ fn connection(
     let answer = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(|body| Body::new(Paced::new(body, limits)));
         request.extensions_mut().insert(ConnectInfo(peer));
-        let answer = site.clone().oneshot(request);
-        async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
+        let (answer, request) = (site.clone().oneshot(request), place.request());
+        async move {
+            let answer = answer.await.unwrap_or_else(|never| match never {});
+            Ok::<_, Infallible>(answer.map(|body| request.answer(body)))
+        }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header)
         .serve_connection(TokioIo::new(stream), answer)
-}
-
-/// How many connections each address has.
-#[derive(Clone, Debug, Default)]
-struct Open(Arc<Mutex<HashMap<IpAddr, usize>>>);
-
-/// One of them, until it is dropped.
-struct Place {
-    open: Open,
-    peer: IpAddr,
-}
-
-impl Open {
-    fn enter(&self, peer: IpAddr, most: usize) -> Option<Place> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (all, own) = (open.values().sum::<usize>(), open.get(&peer).copied().unwrap_or_default());
-        if all >= most || own >= most.div_ceil(2) {
-            return None;
-        }
-        open.insert(peer, own + 1);
-        Some(Place { open: self.clone(), peer })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut open = self.open.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = open.get_mut(&self.peer) {
-            *own -= 1;
-            if *own == 0 {
-                open.remove(&self.peer);
-            }
-        }
-    }
 }
 
 /// A body that has to arrive. What the server itself takes for its parts does not count.

@@ -1,0 +1,196 @@
+//! The connections that there are: how many each address has, and which of them waits for a request longest. That one ends
+//! where another comes and there is no place.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use http_body::Frame;
+use tokio::sync::Notify;
+
+#[derive(Clone, Default)]
+pub(super) struct Open(Arc<Mutex<All>>);
+
+#[derive(Default)]
+struct All {
+    connections: HashMap<u64, Connection>,
+    /// How many each address has.
+    of_peers: HashMap<IpAddr, usize>,
+    /// Goes up with everything that happens.
+    clock: u64,
+}
+
+struct Connection {
+    peer: IpAddr,
+    /// Since when it waits for a request; `None` while one is answered.
+    waits_since: Option<u64>,
+    ends: Arc<Notify>,
+}
+
+/// One of them, until it is dropped.
+pub(super) struct Place {
+    open: Open,
+    number: u64,
+    ends: Arc<Notify>,
+}
+
+impl Open {
+    /// A place for a connection: one that is free, or that of the one that waits longest, of those that have the most. Half
+    /// of all is the most that one address has. `None` where all are answered.
+    pub(super) fn enter(&self, peer: IpAddr, most: usize) -> Option<Place> {
+        let mut all = self.lock();
+        if all.count(peer) >= most.div_ceil(2) {
+            all.end_longest_of(peer)?;
+        } else if all.connections.len() >= most {
+            let largest = all.of_peers.iter().max_by_key(|(_, count)| **count).map(|(peer, _)| *peer)?;
+            all.end_longest_of(largest)?;
+        }
+        let number = all.tick();
+        let ends = Arc::new(Notify::new());
+        let connection = Connection { peer, waits_since: Some(number), ends: Arc::clone(&ends) };
+        all.connections.insert(number, connection);
+        *all.of_peers.entry(peer).or_default() += 1;
+        Some(Place { open: self.clone(), number, ends })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, All> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl All {
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    fn count(&self, peer: IpAddr) -> usize {
+        self.of_peers.get(&peer).copied().unwrap_or_default()
+    }
+
+    fn end_longest_of(&mut self, peer: IpAddr) -> Option<()> {
+        let waiting = self.connections.iter().filter(|(_, it)| it.peer == peer);
+        let (_, number) = waiting.filter_map(|(number, it)| Some((it.waits_since?, *number))).min()?;
+        self.remove(number)?.ends.notify_one();
+        Some(())
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Connection> {
+        let removed = self.connections.remove(&number)?;
+        if let Some(count) = self.of_peers.get_mut(&removed.peer) {
+            *count -= 1;
+            if *count == 0 {
+                self.of_peers.remove(&removed.peer);
+            }
+        }
+        Some(removed)
+    }
+}
+
+impl Place {
+    /// Done when the place is another's.
+    pub(super) fn lost(&self) -> impl Future<Output = ()> + use<> {
+        let ends = Arc::clone(&self.ends);
+        async move { ends.notified().await }
+    }
+
+    /// A request, until its answer is sent.
+    pub(super) fn request(&self) -> Request {
+        let request = Request { open: self.open.clone(), number: self.number };
+        request.wait_since(None);
+        request
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.open.lock().remove(self.number);
+    }
+}
+
+/// A request that is answered; its connection waits for the next when this is dropped.
+pub(super) struct Request {
+    open: Open,
+    number: u64,
+}
+
+impl Request {
+    fn wait_since(&self, since: Option<u64>) {
+        if let Some(connection) = self.open.lock().connections.get_mut(&self.number) {
+            connection.waits_since = since;
+        }
+    }
+
+    /// The body of its answer.
+    pub(super) fn answer(self, body: Body) -> Body {
+        Body::new(Answer { body, _request: self })
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        let now = self.open.lock().tick();
+        self.wait_since(Some(now));
+    }
+}
+
+struct Answer {
+    body: Body,
+    _request: Request,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn whoever_waits_longest_makes_place_for_another() {
+        let peer = |n| IpAddr::from([127, 0, 0, n]);
+        let is_lost = |place: &Place| place.lost().now_or_never().is_some();
+        let open = Open::default();
+        let first = open.enter(peer(1), 4).unwrap();
+        let second = open.enter(peer(1), 4).unwrap();
+        let answered = first.request();
+        // One address has half, and of these the first is answered.
+        let third = open.enter(peer(1), 4).unwrap();
+        assert!(!is_lost(&first) && is_lost(&second) && !is_lost(&third));
+        drop(second);
+        let also_answered = third.request();
+        assert!(open.enter(peer(1), 4).is_none(), "all of its are answered");
+        let others = [open.enter(peer(2), 4).unwrap(), open.enter(peer(3), 4).unwrap()];
+        assert!(open.enter(peer(4), 4).is_none(), "those who have the most are answered");
+        // From now on they wait, one after the other.
+        drop(also_answered);
+        drop(answered);
+        let fourth = open.enter(peer(4), 4).unwrap();
+        assert!(!is_lost(&first) && is_lost(&third) && !others.iter().any(is_lost) && !is_lost(&fourth));
+        drop((first, third, others, fourth));
+        let all = open.lock();
+        assert!(all.connections.is_empty() && all.of_peers.is_empty());
+    }
+}
