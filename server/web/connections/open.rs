@@ -97,7 +97,7 @@ impl Place {
         async move { ends.notified().await }
     }
 
-    /// A request, until its answer is sent.
+    /// A request, until its answer is handed to the system.
     pub(super) fn request(&self) -> Request {
         let request = Request { open: self.open.clone(), number: self.number };
         request.wait_since(None);

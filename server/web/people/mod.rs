@@ -169,3 +169,17 @@ async fn find_teams(typed: Vec<String>, db: &mut Db) -> Result<Result<Vec<String
     let handles: BTreeSet<String> = typed.iter().filter_map(handle).collect();
     Ok(Ok(handles.into_iter().collect()))
 }
+
+/// The page of someone.
+pub fn at(person: &Person) -> paths::Person {
+    paths::Person { person: person.user_id.0 }
+}
+
+/// Whether somebody can sign in: a word, and the kind of its badge.
+pub fn state(person: &Person) -> (&'static str, &'static str) {
+    match (person.is_disabled(), person.has_password) {
+        (true, _) => ("disabled", "bad"),
+        (false, false) => ("invited", "wait"),
+        (false, true) => ("active", "good"),
+    }
+}
