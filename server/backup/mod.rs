@@ -13,7 +13,7 @@ mod room;
 pub use make::make;
 pub use manifest::{DUMP, Manifest, ORIGINALS, Part, Problem};
 pub use restore::Restore;
-pub use room::expect_room;
+pub use room::{Room, expect_room, restore_of};
 
 use std::io;
 use std::sync::Arc;

@@ -20,9 +20,19 @@ pub struct Restore<'a> {
 }
 
 impl<'a> Restore<'a> {
-    /// Marks an empty database and a data folder without originals; what a restore that was broken off left in them
-    /// goes. The parts of the backup have been verified.
-    pub async fn begin(store: &'a Store, manifest: &Manifest, data_dir: &Path) -> anyhow::Result<Self> {
+    /// Marks an empty database beside the data folder, which is marked already; what a restore that was broken off left in
+    /// it goes. The parts of the backup have been verified. Where it fails, the folder is as it was.
+    pub async fn begin(store: &'a Store, manifest: &Manifest, originals: Room) -> anyhow::Result<Self> {
+        match Self::mark(store, manifest).await {
+            Ok((client, database)) => Ok(Self { store, client, database, originals }),
+            Err(error) => {
+                originals.undo().await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn mark(store: &Store, manifest: &Manifest) -> anyhow::Result<(Client, Filling)> {
         let newest = MIGRATOR.iter().map(|step| step.version).max().unwrap_or_default();
         ensure!(
             manifest.migration <= newest,
@@ -37,14 +47,7 @@ impl<'a> Restore<'a> {
             manifest.postgres,
             client.major
         );
-        let database = store.begin_filling().await?;
-        match Room::begin(data_dir) {
-            Ok(originals) => Ok(Self { store, client, database, originals }),
-            Err(error) => {
-                database.undo().await?;
-                Err(error)
-            }
-        }
+        Ok((client, store.begin_filling().await?))
     }
 
     /// Brings the originals, then the database, in one transaction; then the tables to this version.

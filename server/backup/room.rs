@@ -54,6 +54,12 @@ pub fn expect_room(data_dir: &Path, backup: &Path, is_private: bool) -> anyhow::
     Ok(())
 }
 
+/// Whether a restore has begun to fill this data folder, and if so, whether it still runs.
+pub fn restore_of(data_dir: &Path) -> Option<bool> {
+    let mark = File::open(data_dir.join(ORIGINALS).join(MARK)).ok()?;
+    Some(matches!(mark.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// The first few.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMED);

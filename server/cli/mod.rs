@@ -167,7 +167,14 @@ async fn execute(cli: Cli) -> anyhow::Result<Done> {
         return restore::run(&settings, json, arguments).await;
     }
     private::make_directory(&settings.data_dir)?;
-    let store = Store::open(&database(&settings)?).await?;
+    let database = database(&settings)?;
+    if let Some(is_running) = crate::backup::restore_of(&settings.data_dir) {
+        let store = Store::find(&database).await?;
+        let refused = store.refuse_blank(is_running).await;
+        store.close().await?;
+        refused?;
+    }
+    let store = Store::open(&database).await?;
     let originals = Originals::new(&settings.data_dir);
     let session = Session {
         pool: store.pool(JOB_CONNECTIONS, None),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::backup::{megabytes, watched};
 use super::{Done, database, print_json};
-use crate::backup::{self, Manifest, Progress, Restore};
+use crate::backup::{self, Manifest, Progress, Restore, Room};
 use crate::config::Settings;
 use crate::ledger::{self, Originals};
 use crate::store::{Database, Store, private};
@@ -37,8 +37,16 @@ pub async fn run(settings: &Settings, json: bool, arguments: Arguments) -> anyho
     let is_private = settings.database_url().is_none() && matches!(database(settings)?, Database::Private(_));
     backup::expect_room(data_dir, &folder, is_private)?;
     private::make_directory(data_dir)?;
-    let store = Store::find(&database(settings)?).await?;
-    let done = match fill(&store, &manifest, &folder, data_dir, json).await {
+    // Before a private database is made, which takes a while: whoever comes to it meanwhile is told.
+    let originals = Room::begin(data_dir)?;
+    let store = match Store::find(&database(settings)?).await {
+        Ok(store) => store,
+        Err(error) => {
+            originals.undo().await?;
+            return Err(error.into());
+        }
+    };
+    let done = match fill(&store, originals, &manifest, &folder, json).await {
         Ok(()) => report(&store, &manifest, data_dir, json).await,
         Err(error) => Err(error),
     };
@@ -49,13 +57,13 @@ pub async fn run(settings: &Settings, json: bool, arguments: Arguments) -> anyho
 /// Where anything fails, or somebody interrupts it, everything is as before.
 async fn fill(
     store: &Store,
+    originals: Room,
     manifest: &Manifest,
     folder: &Path,
-    data_dir: &Path,
     json: bool,
 ) -> anyhow::Result<()> {
     let progress = Progress::default();
-    let mut restore = Restore::begin(store, manifest, data_dir).await?;
+    let mut restore = Restore::begin(store, manifest, originals).await?;
     let filled = watched(restore.fill(manifest, folder, &progress), "restored", &progress, json).await;
     let Err(error) = filled else { return restore.finish().await };
     match restore.undo().await {

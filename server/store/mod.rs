@@ -115,6 +115,15 @@ impl Store {
         })
     }
 
+    /// Refuses a database that nothing has come to, of a data folder in which a restore has begun: whatever is made in it now
+    /// would be in the way of the next.
+    pub async fn refuse_blank(&self, is_running: bool) -> Result<(), Error> {
+        if !unfinished::is_blank(&mut self.connect().await?).await? {
+            return Ok(());
+        }
+        Err(if is_running { Error::IsRestored } else { Error::BrokenOff })
+    }
+
     /// A connection of its own.
     pub async fn connect(&self) -> Result<PgConnection, Error> {
         self.options.connect().await.map_err(Error::Connect)

@@ -26,6 +26,11 @@ pub(super) async fn refuse(db: &mut PgConnection) -> Result<(), Error> {
     Err(if lock(db).await? { Error::BrokenOff } else { Error::IsRestored })
 }
 
+/// Whether there is nothing in it, not even tables.
+pub(super) async fn is_blank(db: &mut PgConnection) -> Result<bool, Error> {
+    Ok(things(db).await?.is_empty())
+}
+
 /// A database that is being filled, and marked. Ends with [`Filling::finish`] or [`Filling::undo`]; dropped, it stays
 /// marked.
 #[derive(Debug)]

@@ -147,6 +147,24 @@ async fn a_restore_killed_while_originals_are_copied_is_refused_and_repeated(db:
     place.assert_unfinished().await;
 }
 
+/// It takes a while until a private database is there.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_restore_killed_before_it_came_to_the_database_is_refused_and_repeated(db: PgPool) {
+    let place = Place::new(&db).await;
+    let originals = place.there.path().join("originals");
+    fs::create_dir(&originals).unwrap();
+    fs::write(originals.join("unfinished-restore"), "").unwrap();
+    place.assert_unfinished().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_restore_makes_the_data_folder(db: PgPool) {
+    let place = Place::new(&db).await;
+    let new = place.there.path().join("not there yet");
+    run(gpuledger(&new, Some(&url(&db)), &["restore"]).arg(&place.backup));
+    assert_eq!(figures(&new, &db), place.figures);
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_restore_killed_while_pg_restore_runs_commits_nothing_and_is_repeated(db: PgPool) {
     let place = Place::new(&db).await;
