@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::Inbox;
 use crate::audit::{self, Actor, Object, Verb};
-use crate::ledger::{self, Decision};
+use crate::ledger::{self, Decision, Undone};
 use crate::onprem::{self, ClusterMonth, Months, State};
 use crate::period::BillingMonth;
 
@@ -73,7 +73,8 @@ pub async fn hand_in_cluster(
     // Last, since undoing holds the ledger.
     for it in &gone {
         for delivery in onprem::deliveries_of(&mut tx, cluster, it.month).await? {
-            let Some(sequence) = ledger::undo(&mut tx, delivery, &by.name, now).await? else { continue };
+            let undone = ledger::undo(&mut tx, delivery, &by.name, now).await?;
+            let Undone::At(sequence) = undone else { continue };
             let (object, details) = (Object::Delivery(delivery), json!({ "sequence": sequence }));
             audit::record(&mut tx, by, Verb::DeliveryUndone, &object, details, now).await?;
         }

@@ -2,11 +2,16 @@
 //!
 //! Which rows these are is known only when all were read. So files in which there are any, which is rare, are read again
 //! with what is [`Known`] by then.
+//!
+//! Where the format does not state what identifies a row, equal rows of one export are charges of their own, and only a
+//! header in the middle of a file says that there are two exports in it. The later one is a repetition where all of its
+//! rows stand before it. Where only some do, nobody but its owner knows whether these are the same charges, and the file is
+//! refused: rejecting them could lose money, and loading them could count it twice.
 
 use std::io;
 use std::path::PathBuf;
 
-use crate::billing::{Export, Identity, Rejection};
+use crate::billing::{Export, Identity, Refusal, Rejection};
 
 use super::identities::{Identities, Place, Repeated};
 
@@ -25,20 +30,60 @@ pub struct Known {
 pub struct Doubles {
     known: Known,
     identities: Identities,
-    /// Sections are what lies between headers: files that somebody put behind one another.
-    section: u32,
+    section: Section,
+}
+
+/// What lies between two headers of a file: one of the exports that somebody put behind one another.
+#[derive(Default)]
+struct Section {
+    number: u32,
+    /// The row that its header has; `None` at the beginning of a file.
+    header: Option<u64>,
+    /// Rows with an identity.
+    rows: u64,
+    /// Of these, the ones that an earlier section of the file has too.
+    repeated: u64,
+}
+
+impl Section {
+    /// # Errors
+    /// Some of its rows repeat others, and some do not.
+    fn end(&self) -> Result<(), Refusal> {
+        if self.repeated == 0 || self.repeated == self.rows {
+            return Ok(());
+        }
+        let found = format!(
+            "a header in the middle of the file, and behind it {} of {} rows that stand before it, too",
+            self.repeated, self.rows
+        );
+        let expected =
+            "one export, or several of which none has rows of another: import each as a file of its own";
+        Err(Refusal::new(found, expected).at_row(self.header))
+    }
 }
 
 impl Known {
     pub fn of_whole_rows() -> Self {
         Self { is_of_whole_rows: true, ..Self::default() }
     }
+
+    /// # Errors
+    /// More rows stand twice than are distinguished, so that reading again would not find all of them.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if !self.repeated.is_full() {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            "more than a million rows that the file has twice",
+            "each row once: import the export as it was handed out",
+        ))
+    }
 }
 
 impl Doubles {
     /// What does not fit into memory is written into the folder.
     pub fn new(folder: PathBuf, known: Known) -> Self {
-        Self { known, identities: Identities::new(folder), section: 0 }
+        Self { known, identities: Identities::new(folder), section: Section::default() }
     }
 
     /// Whether a header in the middle of a file is reason to read it again by whole rows.
@@ -46,9 +91,29 @@ impl Doubles {
         !self.known.is_of_whole_rows && !export.states_identities()
     }
 
-    /// After a header, and at the beginning of a file.
-    pub fn begin_section(&mut self) {
-        self.section += 1;
+    /// At the beginning of a file, whose equal rows are its own.
+    pub fn begin_file(&mut self) {
+        if self.known.is_of_whole_rows {
+            self.known.repeated.begin_again();
+        }
+        self.section = Section { number: self.section.number + 1, ..Section::default() };
+    }
+
+    /// At a header in the middle of a file.
+    ///
+    /// # Errors
+    /// What ended repeats some of the rows before it, and has others.
+    pub fn begin_section(&mut self, header: u64) -> Result<(), Refusal> {
+        self.end_file()?;
+        self.section =
+            Section { number: self.section.number + 1, header: Some(header), ..Section::default() };
+        Ok(())
+    }
+
+    /// # Errors
+    /// Those of [`Doubles::begin_section`].
+    pub fn end_file(&self) -> Result<(), Refusal> {
+        if self.known.is_of_whole_rows { self.section.end() } else { Ok(()) }
     }
 
     /// Why the last row, a charge, does not count; `None` where it is the first of its identity.
@@ -56,12 +121,20 @@ impl Doubles {
         let Known { repeated, is_of_whole_rows } = &mut self.known;
         let identity = if *is_of_whole_rows { Some(export.whole_row()) } else { export.identity() };
         let Some(identity) = identity else { return Ok(None) };
-        if let Some((first, section)) = repeated.meet(identity, (file_no, export.row()), self.section) {
-            // Equal rows of one export are two charges; only another export repeats them.
-            let is_another = *is_of_whole_rows && section == self.section;
-            return Ok((!is_another).then(|| rejection(export, *is_of_whole_rows, first, file_no)));
+        self.section.rows += 1;
+        if let Some((first, section)) = repeated.meet(identity, (file_no, export.row()), self.section.number)
+        {
+            // Equal rows of one export are charges of their own.
+            if *is_of_whole_rows && section == self.section.number {
+                return Ok(None);
+            }
+            self.section.repeated += 1;
+            return Ok(Some(rejection(export, *is_of_whole_rows, first, file_no)));
         }
-        self.identities.push(identity)?;
+        // Of whole rows only those that repeat are asked for, and once these are known there is nothing to find.
+        if !*is_of_whole_rows || repeated.is_empty() {
+            self.identities.push(identity)?;
+        }
         Ok(None)
     }
 
@@ -104,4 +177,23 @@ fn rejection(export: &Export, is_whole_row: bool, (first_file, first): Place, fi
     };
     let (row, column, expected) = (export.row(), column.to_owned(), expected.to_owned());
     Rejection { row, column, found, expected, is_repeated: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_repetitions_than_are_distinguished_end_the_reading() {
+        let known = |distinct: Identity| {
+            let mut doubles = Doubles::new(std::env::temp_dir(), Known::of_whole_rows());
+            for identity in (0..distinct).chain(0..distinct) {
+                doubles.identities.push(identity).unwrap();
+            }
+            doubles.finish(|_| io::Result::Ok(())).unwrap().unwrap()
+        };
+        assert_eq!(known(1000).check(), Ok(()));
+        let refusal = known(1 << 20).check().unwrap_err();
+        assert!(refusal.found.contains("more than a million rows"), "{refusal}");
+    }
 }

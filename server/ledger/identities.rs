@@ -1,5 +1,4 @@
-//! Rows that are there twice: a file that was appended to itself, or rows of one delivery in another that is added to it.
-//! Where a format states what identifies a row, no two rows of it count.
+//! The identities of a delivery's rows, sorted on the disk: so are those found that more than one row has.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +7,6 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
-use sqlx::PgConnection;
-
 use crate::billing::Identity;
 
 /// Identities that are sorted in memory at once; beyond, they are sorted on the disk. 2 MiB.
@@ -17,7 +14,7 @@ const RUN: usize = 1 << 18;
 /// Of a run, so many are read at once.
 const WINDOW: usize = 1 << 12;
 const WIDTH: usize = size_of::<Identity>();
-/// More that repeat are not distinguished: so many rejected rows refuse a file.
+/// More that repeat are not distinguished ([`Repeated::is_full`]).
 const MOST_REPEATED: usize = 1 << 20;
 
 /// The identities of a delivery's rows, in memory of a fixed size.
@@ -150,6 +147,11 @@ impl Repeated {
         self.identities.is_empty()
     }
 
+    /// Whether there may be more than it knows.
+    pub fn is_full(&self) -> bool {
+        self.identities.len() == MOST_REPEATED
+    }
+
     fn add(&mut self, identity: Identity) {
         if self.identities.last() != Some(&identity) && self.identities.len() < MOST_REPEATED {
             self.identities.push(identity);
@@ -163,59 +165,11 @@ impl Repeated {
         self.first[at] = first.or(Some((place, section)));
         first
     }
-}
 
-/// Rows of a delivery that are active already, and in which deliveries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Overlap {
-    pub rows: i64,
-    pub deliveries: Vec<i64>,
-}
-
-impl std::fmt::Display for Overlap {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let imports: Vec<String> = self.deliveries.iter().map(ToString::to_string).collect();
-        let are = if self.rows == 1 { "is" } else { "are" };
-        write!(f, "{} of its rows {are} active already, in import {}", self.rows, imports.join(", "))
+    /// Forgets where rows stand, as for another file whose rows repeat none of those before it.
+    pub fn begin_again(&mut self) {
+        self.first.fill(None);
     }
-}
-
-/// What of a delivery would count twice beside what stays active in its scopes: all of it where it is added, other slices
-/// where it is one. `None` where nothing would, or where the formats do not say what identifies a row.
-pub async fn overlap(
-    db: &mut PgConnection,
-    delivery_id: i64,
-    is_addition: bool,
-) -> sqlx::Result<Option<Overlap>> {
-    let found = sqlx::query!(
-        r#"with others as (
-               select distinct v.delivery_id
-               from delivery_scopes ds
-               join visibility v using (scope_id)
-               join delivery_scopes o on o.scope_id = v.scope_id and o.delivery_id = v.delivery_id
-               where ds.delivery_id = $1 and v.delivery_id <> $1 and v.until_sequence is null
-                 and ($2 or o.slice <> ds.slice)
-           ),
-           own as (
-               select unnest(identities) as identity
-               from row_identities
-               where delivery_id = $1 and exists (select from others)
-           ),
-           active as (
-               select o.delivery_id, unnest(r.identities) as identity
-               from others o
-               join row_identities r using (delivery_id)
-           )
-           select count(distinct identity) as "rows!",
-               coalesce(array_agg(distinct delivery_id order by delivery_id), '{}') as "deliveries!"
-           from own
-           join active using (identity)"#,
-        delivery_id,
-        is_addition,
-    )
-    .fetch_one(db)
-    .await?;
-    Ok((found.rows > 0).then_some(Overlap { rows: found.rows, deliveries: found.deliveries }))
 }
 
 #[cfg(test)]

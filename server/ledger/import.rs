@@ -22,6 +22,7 @@ use super::load::{self, Load, LoadError, Loaded, Source};
 use super::mend::{self, MENDED};
 use super::original::{Originals, Sha256};
 use super::orphans::remove_orphans;
+use super::overlap::Overlap;
 use super::progress::Progress;
 use super::publish::{self, Decision, Published};
 use super::read::Reading;
@@ -376,17 +377,16 @@ async fn settle(
     let question = match together {
         Some(said) => Some(of_several(db, delivery_id, said, import.decision).await?),
         None => match publish_and_record(db, import, delivery_id, is_mended).await? {
-            Published::Asks(question) => Some((question.to_string(), question.part.map(|_| Decision::Add))),
-            Published::Overlaps(overlap) => Some((
-                format!(
-                    "{overlap}: adding this one would count them twice. Replace what is there, or leave these rows out"
-                ),
-                None,
-            )),
+            Published::Asks(question) => {
+                let suggested = question.part.map(|_| Decision::Add);
+                Some((format!("{question}. {}", choices(suggested)), suggested))
+            }
+            Published::Overlaps(overlap) => Some((counts_twice(&overlap, import.decision), None)),
             Published::Doubts(doubt) => Some((
                 format!(
                     "these are rows that were rejected in an earlier import, and {doubt}: adding counts them beside \
-                     what is there, replacing leaves only these rows"
+                     what is there, replacing leaves only these rows. {}",
+                    choices(None)
                 ),
                 None,
             )),
@@ -412,11 +412,7 @@ async fn settle(
             }
             report
         }
-        Some((question, suggested)) => {
-            let message = match import.decision {
-                None => format!("{question}. {}", choices(suggested)),
-                Some(_) => question,
-            };
+        Some((message, suggested)) => {
             let kept = match import.when_unsure {
                 WhenUnsure::Wait => {
                     delivery::wait(db, delivery_id, &message, suggested).await?;
@@ -472,7 +468,22 @@ async fn of_several(
             "{question}. Where these are all parts of the month, undo what is active first, then add them"
         )
     };
-    Ok((question, adds.then_some(Decision::Add)))
+    let suggested = adds.then_some(Decision::Add);
+    Ok((format!("{question}. {}", choices(suggested)), suggested))
+}
+
+/// Why an import is not published whose rows are active already, and what to do.
+fn counts_twice(overlap: &Overlap, decision: Option<Decision>) -> String {
+    let others = overlap.others();
+    if decision == Some(Decision::Add) {
+        format!(
+            "{overlap}: adding this one would count them twice. Undo {others} first, replace what is there, or leave these rows out"
+        )
+    } else {
+        format!(
+            "{overlap}, which stays active: they would count twice. Undo {others} and add this one, or discard it"
+        )
+    }
 }
 
 /// What to decide, the likelier first.

@@ -314,6 +314,7 @@ fn open(
 /// Why reading ended before the end of a file.
 fn ended(source: &Source, error: ReadError) -> Failure {
     match error {
+        ReadError::Refused(refusal) if refusal.file.is_empty() => refused(source, refusal.of(&source.name)),
         ReadError::Refused(refusal) => refused(source, refusal),
         ReadError::Rejected(reading) => LoadError::Rejected(reading).into(),
         ReadError::Stopped => Failure::Stopped,

@@ -26,6 +26,7 @@ mod mend;
 mod noise;
 mod original;
 mod orphans;
+mod overlap;
 mod part;
 mod partition;
 mod payer;
@@ -42,7 +43,6 @@ pub use catalog::recognize_again;
 pub use check::{Equation, check, check_kept, check_originals};
 pub use delivery::{Ended, discard, sweep};
 pub use gather::{Bundle, LookIn, gather};
-pub use identities::Overlap;
 pub use import::{Import, Interrupted, Report, Status, WhenUnsure, import};
 pub use invoice::{NewInvoice, enter_invoice, remove_invoice};
 pub use load::{Source, hash};
@@ -50,10 +50,11 @@ pub use loss::{Limits, Measure, explain, is_limit, limits, set_limit};
 pub use mend::{MENDED, Mark};
 pub use original::{Originals, Sha256};
 pub use orphans::{remove_orphans, remove_unfinished};
+pub use overlap::Overlap;
 pub use payer::Payer;
 pub use progress::Progress;
 pub use publish::{
-    Decision, Published, Question, Reason, Shortfall, begin_step, end_step, publish, sequence, undo,
+    Decision, Published, Question, Reason, Shortfall, Undone, begin_step, end_step, publish, sequence, undo,
 };
 pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;

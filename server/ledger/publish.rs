@@ -11,8 +11,8 @@ use sqlx::{Connection, PgConnection};
 use crate::period::BillingMonth;
 
 use super::formerly::{Formerly, state_as_empty};
-use super::identities::{Overlap, overlap};
 use super::loss::{self, Loss, Measured};
+use super::overlap::{self, Change, Overlap};
 use super::part::PartBy;
 use super::{Scope, mend};
 
@@ -48,7 +48,7 @@ pub enum Published {
     Asks(Question),
     /// Nothing happened: corrected rows do more than complete a delivery, and nobody said what to do.
     Doubts(&'static str),
-    /// Nothing happened: rows of it are active already, and adding would count them twice.
+    /// Nothing happened: rows of it are active already and would stay so, and so count twice.
     Overlaps(Overlap),
     /// It was published or undone before; nothing happened.
     Already,
@@ -165,6 +165,9 @@ pub async fn publish(
     } else {
         loss::measure(&mut *db, delivery_id, &formerly).await?
     };
+    let compared =
+        overlap::compare(&mut *db, delivery_id, Change::Publish(decision.unwrap_or(Decision::Replace)))
+            .await?;
     let mut tx = db.begin().await?;
     let sequence = begin_step(&mut tx).await?;
     if !is_undecided(&mut tx, delivery_id).await? {
@@ -178,9 +181,7 @@ pub async fn publish(
     if decision.is_none() && !asks.shortfalls.is_empty() {
         return Ok(Published::Asks(asks));
     }
-    if decision != Some(Decision::Replace)
-        && let Some(overlap) = overlap(&mut tx, delivery_id, is_addition).await?
-    {
+    if let Some(overlap) = compared.now(&mut tx).await? {
         return Ok(Published::Overlaps(overlap));
     }
     // None where it adds, since nothing is measured then; and a slice that meets a whole month undecided asks above.
@@ -207,6 +208,7 @@ pub async fn publish_mended(
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Published> {
+    let compared = overlap::compare(&mut *db, delivery_id, Change::Publish(Decision::Add)).await?;
     let mut tx = db.begin().await?;
     let sequence = begin_step(&mut tx).await?;
     if !is_undecided(&mut tx, delivery_id).await? {
@@ -215,7 +217,7 @@ pub async fn publish_mended(
     if let Some(doubt) = mend::doubt(&mut tx, delivery_id).await? {
         return Ok(Published::Doubts(doubt));
     }
-    if let Some(overlap) = overlap(&mut tx, delivery_id, true).await? {
+    if let Some(overlap) = compared.now(&mut tx).await? {
         return Ok(Published::Overlaps(overlap));
     }
     count(&mut tx, sequence, delivery_id, true, &[]).await?;
@@ -265,14 +267,25 @@ async fn count(
     Ok(())
 }
 
-/// Takes a published delivery out of what the ledger counts, from the next sequence on; what it had
-/// replaced counts again. `None` where it was not published, or undone before.
+/// What happened on [`undo`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// The delivery is inactive from this sequence on.
+    At(i64),
+    /// Nothing happened: rows of what would be active again are active in a delivery that was published since.
+    Overlaps(Overlap),
+    /// It was not published, or undone before.
+    Already,
+}
+
+/// Makes a published delivery inactive from the next sequence on; what it had replaced is active again.
 pub async fn undo(
     db: &mut PgConnection,
     delivery_id: i64,
     by: &str,
     now: DateTime<Utc>,
-) -> sqlx::Result<Option<i64>> {
+) -> sqlx::Result<Undone> {
+    let compared = overlap::compare(&mut *db, delivery_id, Change::Undo).await?;
     let mut tx = db.begin().await?;
     let sequence = begin_step(&mut tx).await?;
     let undone = sqlx::query!(
@@ -284,11 +297,14 @@ pub async fn undo(
     .execute(&mut *tx)
     .await?;
     if undone.rows_affected() == 0 {
-        return Ok(None);
+        return Ok(Undone::Already);
+    }
+    if let Some(overlap) = compared.now(&mut tx).await? {
+        return Ok(Undone::Overlaps(overlap));
     }
     advance(&mut tx, sequence, delivery_id, "undo", by, now).await?;
     tx.commit().await?;
-    Ok(Some(sequence))
+    Ok(Undone::At(sequence))
 }
 
 /// The deliveries that stopped counting somewhere when this one was published.

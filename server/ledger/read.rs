@@ -34,7 +34,7 @@ const BATCH_BYTES: usize = 1 << 20;
 const MAX_MONTHS: usize = 120;
 /// Accounts and months that one delivery may state; each is asked of the database by itself.
 const MAX_SCOPES: usize = 10_000;
-/// Rejected rows of a delivery. Each is kept with its reason, so that people can correct it: a file of nothing else would
+/// Rejected rows of a delivery, those that repeat others among them. Each is kept with its reason, so that people can correct it: a file of nothing else would
 /// write a hundred times what it has itself, and nobody corrects so many …
 const MAX_REJECTED: u64 = 200_000;
 /// … and where most rows are rejected, it is the file that is wrong and not a row, unless there are few.
@@ -126,7 +126,14 @@ pub struct Reading {
 impl Reading {
     /// Why nothing of it is loaded: how many rows were rejected, of how many, and what to do.
     pub fn too_many_rejected(&self) -> String {
-        let Self { rows_read, rejected, .. } = self;
+        let Self { rows_read, rejected, repeated, .. } = self;
+        if *repeated > rejected / 2 {
+            return format!(
+                "{repeated} of the first {rows_read} rows are the same as others of the import, as in a file that was appended to \
+                 itself, and an import takes at most {MAX_REJECTED} such rows; nothing of it was loaded. Import each file once, \
+                 as it was exported"
+            );
+        }
         let rows = if *rejected > MAX_REJECTED {
             format!(
                 "{rejected} of the first {rows_read} rows were rejected, and an import takes at most {MAX_REJECTED} such rows"
@@ -236,7 +243,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         let mut mended = Vec::new();
         let marks = export.columns().names.iter().position(|name| name == MENDED);
         let before = self.reading.rows_read;
-        self.doubles.begin_section();
+        self.doubles.begin_file();
         while let Some(step) = export.next(&mut charge)? {
             note_row(export.row(), export.position());
             self.reading.rows_read += 1;
@@ -258,7 +265,7 @@ impl<'s, S: Sink> Reader<'s, S> {
                     if self.doubles.asks_for_whole_rows(export) {
                         return Err(ReadError::Again(Known::of_whole_rows()));
                     }
-                    self.doubles.begin_section();
+                    self.doubles.begin_section(export.row())?;
                     step
                 }
                 other => other,
@@ -289,6 +296,7 @@ impl<'s, S: Sink> Reader<'s, S> {
                 }
             }
         }
+        self.doubles.end_file()?;
         if !rejections.is_empty() {
             self.sink.send(Block::Rejections { file_no, rejections })?;
         }
@@ -302,8 +310,10 @@ impl<'s, S: Sink> Reader<'s, S> {
     /// Says whether most rows of all files were rejected. Only behind the last of them, since which rows come first must
     /// not decide it.
     pub fn check_rejected(&mut self) -> Result<(), ReadError> {
-        let Reading { rows_read, rejected, .. } = self.reading;
-        if rejected > FEW_REJECTED && rejected > rows_read / 2 { Err(self.rejected()) } else { Ok(()) }
+        let Reading { rows_read, rejected, repeated, .. } = self.reading;
+        // Those that repeat others are missing from nothing.
+        let wrong = rejected - repeated;
+        if wrong > FEW_REJECTED && wrong > rows_read / 2 { Err(self.rejected()) } else { Ok(()) }
     }
 
     /// Sends what is still held and answers what was read.
@@ -314,6 +324,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             Ok(sink.send(Block::Identities { part, identities })?)
         };
         if let Some(known) = self.doubles.finish(send)? {
+            known.check()?;
             return Err(ReadError::Again(known));
         }
         self.send_keys()?;

@@ -95,9 +95,9 @@ async fn file_that_holds_an_export_twice_counts_what_the_export_counts(db: PgPoo
     ledger.assert_balanced().await;
 }
 
-/// What counts already is not missing, and nobody is offered to mend it.
+/// A row that is active already is not missing, and is not offered for correction.
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn rows_that_repeat_others_are_not_missing_and_cannot_be_mended(db: PgPool) {
+async fn rows_that_repeat_others_are_not_missing_and_cannot_be_corrected(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
     let once = cur((0..40).map(|id| (id, "10")));
@@ -112,13 +112,13 @@ async fn rows_that_repeat_others_are_not_missing_and_cannot_be_mended(db: PgPool
     let rows = finance.get(&format!("/imports/{}/files/0/rejected", report.delivery.unwrap())).await;
     assert_eq!((rows.status.as_u16(), rows.body.lines().count()), (200, 2), "{}", rows.body);
 
-    // A file that claims to mend them is no different from any other.
+    // A file that claims to correct them is no different from any other.
     let mark = |row: u64| format!("delivery-{}/file-0/row-{row}", report.delivery.unwrap());
     let mut claims = format!("{COLUMNS},gpuledger/Row\n");
     for (at, line) in once.lines().skip(1).enumerate() {
         writeln!(claims, "{line},{}", mark(at as u64 + 42)).unwrap();
     }
-    let again = ledger.deliver("mended.csv", claims).await;
+    let again = ledger.deliver("corrected.csv", claims).await;
     assert_ne!(again.status, Status::Loaded, "{:?}", again.message);
     assert_eq!(billed(&ledger).await, Decimal::from(400));
     ledger.assert_balanced().await;
@@ -170,12 +170,83 @@ async fn slices_that_share_rows_need_a_decision(db: PgPool) {
     assert_eq!(other.status, Status::Loaded, "{:?}", other.message);
     let again = ledger.deliver("0003.csv", format!("{}\n", hours(0, 10))).await;
     assert_eq!(again.status, Status::Waiting);
-    assert!(again.message.unwrap().starts_with("10 of its rows are active already, in import"));
+    assert!(
+        again
+            .message
+            .unwrap()
+            .starts_with("10 of its rows are active already, in import 1, which stays active")
+    );
     assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(200));
+    // A slice takes the place of the slice of its name alone: whatever somebody decides, the rows would count twice.
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let page = format!("/imports/{}", again.delivery.unwrap());
+    for decision in ["replace", "add"] {
+        finance.submit(&page, &format!("{page}/{decision}"), &[("reason", "")]).await;
+        let told = finance.get(&page).await.body;
+        assert!(told.contains("Undo import 1 first, or discard import 3"), "{decision}: {told}");
+        assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(200));
+    }
+    ledger.assert_balanced().await;
     // The slice itself again takes its own place.
     assert_eq!(
         ledger.deliver("0001.csv", hours(0, 10).replace(",10,10,", ",11,11,")).await.status,
         Status::Loaded
     );
     assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(210));
+}
+
+/// What was replaced comes back by an undo: not beside rows of its own that were added since.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn undo_that_would_count_rows_twice_says_what_to_undo_first(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let rows = |from: u32, to: u32| cur((from..to).map(|id| (id, "10")));
+    let decided = async |name: &str, text: String, decision| {
+        let path = ledger.file(name, text);
+        let report = ledger.import(&[path], Some(decision), WhenUnsure::Discard).await.pop().unwrap();
+        assert_eq!(report.status, Status::Loaded, "{name}: {:?}", report.message);
+        report.delivery.unwrap()
+    };
+    let first = decided("first.csv", rows(0, 20), Decision::Replace).await;
+    let second = decided("second.csv", rows(100, 120), Decision::Replace).await;
+    let third = decided("third.csv", rows(10, 30), Decision::Add).await;
+    assert_eq!(billed(&ledger).await, Decimal::from(400));
+
+    let page = format!("/imports/{second}");
+    finance.submit(&page, &format!("{page}/undo"), &[]).await;
+    let told = finance.get(&page).await.body;
+    let expected = format!(
+        "Nothing changed: undoing import {second} would make import {first} active again, of which 10 rows are active \
+         already in import {third}. Undo import {third} first."
+    );
+    assert!(told.contains(&expected), "{told}");
+    assert_eq!(billed(&ledger).await, Decimal::from(400));
+
+    ledger.undo(third).await;
+    ledger.undo(second).await;
+    assert_eq!(billed(&ledger).await, Decimal::from(200));
+    ledger.assert_balanced().await;
+}
+
+/// Nobody but its owner knows whether a row that two of its exports have is one charge or two.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn exports_behind_one_another_that_share_some_rows_are_refused(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let hour =
+        |file: Focus, hour: &str| file.hour("acme", "s1", &format!("2026-09-05T{hour}"), "10", "vision");
+    let first = hour(hour(Focus::new(), "10"), "11").text().to_owned();
+    let second = hour(hour(Focus::new(), "11"), "12").text().to_owned();
+    let report = ledger.deliver("both.csv", format!("{first}{second}")).await;
+    assert_eq!(report.status, Status::Refused);
+    assert_eq!(
+        report.message.unwrap(),
+        "both.csv: row 3: found a header in the middle of the file, and behind it 1 of 2 rows that stand before it, too; \
+         expected one export, or several of which none has rows of another: import each as a file of its own"
+    );
+    assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::ZERO);
+    // Without a row in common they are one file.
+    let third = hour(hour(Focus::new(), "13"), "14").text().to_owned();
+    let report = ledger.deliver("others.csv", format!("{first}{third}")).await;
+    assert_eq!((report.status, report.charges), (Status::Loaded, 4), "{:?}", report.message);
+    ledger.assert_balanced().await;
 }

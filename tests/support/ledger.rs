@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use gpuledger::allocation;
 use gpuledger::ledger::{
-    self, Decision, Import, LookIn, Originals, Progress, Report, Source, WhenUnsure, gather,
+    self, Decision, Import, LookIn, Originals, Progress, Report, Source, Undone, WhenUnsure, gather,
 };
 use gpuledger::money::Decimal;
 use sqlx::PgPool;
@@ -73,7 +73,8 @@ impl TestLedger {
 
     pub async fn undo(&self, delivery: i64) {
         let mut db = self.db.acquire().await.unwrap();
-        ledger::undo(&mut db, delivery, "test", clock::now()).await.unwrap().unwrap();
+        let undone = ledger::undo(&mut db, delivery, "test", clock::now()).await.unwrap();
+        assert!(matches!(undone, Undone::At(_)), "{undone:?}");
     }
 
     /// Every equation holds, the originals included.

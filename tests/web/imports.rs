@@ -298,7 +298,7 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
     let first = app.get("/imports/1").await.body;
     assert!(
         html::text(&first, "#mended")
-            .starts_with("1 of them is missing still; the others were loaded again, as")
+            .starts_with("1 of them is still missing; the others were imported again, as")
     );
     let left = app.get(&link).await.body;
     assert!(left.lines().count() == 2 && left.contains("delivery-1/file-0/row-3"), "{left}");
@@ -312,7 +312,7 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
     assert!(!page.body.contains("Say whether"), "{}", page.body);
     assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
     let first = app.get("/imports/1").await.body;
-    assert!(html::text(&first, "#mended").starts_with("1 of them is missing still"), "{first}");
+    assert!(html::text(&first, "#mended").starts_with("1 of them is still missing"), "{first}");
     assert_eq!(html::attributes(&app.get("/imports/3").await.body, "#mends a", "href"), ["/imports/1"]);
 
     // What is wrong still is taken away again, here as it was and there under the header of the export and with its new
@@ -572,11 +572,11 @@ async fn a_file_of_rejected_rows_is_refused_and_its_pages_list_the_first(db: PgP
     let page = finance.get("/imports/1").await;
     assert_eq!(html::text(&page.body, "#rejected h2"), "First rejected rows");
     assert_eq!(html::texts(&page.body, "#rejected tbody tr").len(), 20);
-    // Its file is not kept, so there is nothing to take away, to look at or to undo.
+    // Its file is not kept, so there is nothing to download, to look at or to undo.
     let section = html::texts(&page.body, "#rejected a");
     assert!(section.is_empty(), "{section:?}");
     assert!(!page.body.contains("Undo this import"));
-    // The same with its column mended is an import like any other.
+    // The same with its column corrected is an import like any other.
     let answer = finance.import("right.csv", file.replace("n/a", "2")).await;
     assert!(html::text(&answer.body, ".outcome").contains("10,001 charges"), "{}", answer.body);
 }

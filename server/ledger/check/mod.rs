@@ -33,7 +33,7 @@ impl Equation {
 }
 
 /// An equation and the query that answers `of`, `left_side` and `right_side` for everything it speaks of.
-const EQUATIONS: [(&str, &str); 9] = [
+const EQUATIONS: [(&str, &str); 10] = [
     ("rows read = charges + rejected + skipped", include_str!("rows_read.sql")),
     ("rows stated = rows stored", include_str!("rows_stored.sql")),
     ("costs of the file = costs of its charges", include_str!("file_to_charges.sql")),
@@ -42,6 +42,7 @@ const EQUATIONS: [(&str, &str); 9] = [
     ("monthly rollup = daily rollup", include_str!("months_to_days.sql")),
     ("month on the page = files that count for it", include_str!("page_to_files.sql")),
     ("what counts = last replacement and later additions", include_str!("visible.sql")),
+    ("rows that state an identity = rows that are active once", include_str!("active_twice.sql")),
     ("ledger sequence = steps of its log", include_str!("sequence.sql")),
 ];
 

@@ -9,7 +9,7 @@ use sqlx::{Connection as _, PgConnection};
 use super::at;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
-use crate::ledger::{self, Decision, Ended, Published};
+use crate::ledger::{self, Decision, Ended, Published, Undone};
 use crate::report;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Form, cookie};
@@ -98,18 +98,21 @@ pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<
     Ok(back_to(delivery, &sentence, &app))
 }
 
-pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>, mut db: Db) -> Result {
+/// What becomes active again is compared with what was added since: it has the connections of imports, as [`add`] has.
+pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>) -> Result {
+    let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let mut tx = db.begin().await?;
     let sentence = match ledger::undo(&mut tx, delivery, &by.name, clock::now()).await? {
-        Some(sequence) => {
+        Undone::At(sequence) => {
             let (verb, object) = (Verb::DeliveryUndone, Object::Delivery(delivery));
             let details = json!({ "sequence": sequence });
             audit::record(&mut tx, &by, verb, &object, details, clock::now()).await?;
             format!("Import {delivery} is undone and counts no longer. Its file is kept, and loads again.")
         }
-        None => already(delivery),
+        Undone::Overlaps(overlap) => format!("Nothing changed: {}.", overlap.of_undo(delivery)),
+        Undone::Already => already(delivery),
     };
     tx.commit().await?;
     Ok(back_to(delivery, &sentence, &app))
@@ -149,7 +152,8 @@ async fn publish(
             format!("Import {delivery} counts now, beside what its months held.")
         }
         (Published::Overlaps(overlap), _) => format!(
-            "Nothing changed: {overlap}. Adding import {delivery} would count them twice: replace what is there, or discard it."
+            "Nothing changed: {overlap}, and would count twice. Undo {} first, or discard import {delivery}.",
+            overlap.others()
         ),
         (Published::Asks(_) | Published::Doubts(_) | Published::Already, _) => already(delivery),
     })
