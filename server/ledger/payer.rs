@@ -1,5 +1,7 @@
 //! Who pays, taken out of what is shown to people who may not see it.
 
+use serde_json::Value;
+
 /// How the billing account of a charge is written: in the ledger, in its file, and each part of a path.
 #[derive(Debug)]
 pub struct Payer(Vec<String>);
@@ -9,8 +11,20 @@ const SHORTEST: usize = 4;
 const HIDDEN: &str = "…";
 
 impl Payer {
+    /// Of a charge, also as its file spells it. `None` where the charge has no sub-account, or is of the billing account
+    /// itself: then pages name that as its account.
+    pub fn of<'a>(
+        billing_account: &'a str,
+        sub_account: &str,
+        spellings: impl IntoIterator<Item = &'a str>,
+    ) -> Option<Self> {
+        let is_another = [billing_account, sub_account].iter().all(|it| !it.is_empty())
+            && !billing_account.eq_ignore_ascii_case(sub_account);
+        is_another.then(|| Self::new(spellings.into_iter().chain([billing_account]), sub_account))
+    }
+
     /// `sub_account`, which may be seen, is none of its spellings.
-    pub fn new<'a>(accounts: impl IntoIterator<Item = &'a str>, sub_account: &str) -> Self {
+    fn new<'a>(accounts: impl IntoIterator<Item = &'a str>, sub_account: &str) -> Self {
         let mut spellings: Vec<String> = accounts
             .into_iter()
             .flat_map(|account| std::iter::once(account).chain(account.split('/')))
@@ -26,6 +40,20 @@ impl Payer {
     /// A text without it, where it stands as a word of its own.
     pub fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, spelling| hide(&text, spelling))
+    }
+
+    /// The values of tags without it.
+    pub fn hide_in_tags(&self, tags: &mut Value) {
+        for value in tags.as_object_mut().into_iter().flatten().map(|(_, value)| value) {
+            if let Value::String(text) = value {
+                *text = self.hide(text);
+            }
+        }
+    }
+
+    /// Whether a text may be one that [`Self::hide`] has changed.
+    pub fn is_hidden_in(text: &str) -> bool {
+        text.contains(HIDDEN)
     }
 }
 
@@ -57,6 +85,20 @@ fn hide(text: &str, spelling: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_an_account_beside_the_charge_s_own_is_hidden() {
+        for (billing_account, sub_account, is_hidden) in [
+            ("111122223333", "444455556666", true),
+            ("111122223333", "", false),
+            ("111122223333", "111122223333", false),
+            ("Acme", "acme", false),
+            ("", "444455556666", false),
+        ] {
+            let payer = Payer::of(billing_account, sub_account, None);
+            assert_eq!(payer.is_some(), is_hidden, "{billing_account}, {sub_account}");
+        }
+    }
 
     #[test]
     fn an_account_is_hidden_as_a_word_of_its_own() {

@@ -13,7 +13,7 @@ use super::sums::rollup_of;
 use super::{CostBasis, Filter, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange::Used;
-use crate::ledger::Visible;
+use crate::ledger::{Payer, Visible};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;
 
@@ -241,7 +241,7 @@ impl Selection<'_> {
         query.push_bind(page.size);
         query.push(" offset ");
         query.push_bind(page.first);
-        query.build().fetch_all(db).await?.iter().map(ChargeLine::read).collect()
+        query.build().fetch_all(db).await?.iter().map(|row| self.read(row)).collect()
     }
 
     /// A page of the charges of these keys in their order, each key's by the order of the primary key: nothing is
@@ -273,7 +273,7 @@ impl Selection<'_> {
             ") c join charge_keys k on k.charge_key_id = c.charge_key_id \
              left join tag_sets t on t.tag_set_id = c.tag_set_id order by c.rank, c.file_no, c.row_no",
         );
-        query.build().fetch_all(db).await?.iter().map(ChargeLine::read).collect()
+        query.build().fetch_all(db).await?.iter().map(|row| self.read(row)).collect()
     }
 
     /// Reads every charge that may match: for what only charges know, a resource or a noisy tag, and for files.
@@ -295,9 +295,14 @@ impl Selection<'_> {
         query.push_bind(page.size);
         query.push(" offset ");
         query.push_bind(page.first);
-        let lines =
-            query.build().fetch_all(db).await?.iter().map(ChargeLine::read).collect::<sqlx::Result<_>>()?;
+        let rows = query.build().fetch_all(db).await?;
+        let lines = rows.iter().map(|row| self.read(row)).collect::<sqlx::Result<_>>()?;
         Ok((count, total, order, lines))
+    }
+
+    /// A charge as who asks may see it.
+    fn read(&self, row: &PgRow) -> sqlx::Result<ChargeLine> {
+        ChargeLine::read(row, self.question.hides_payers)
     }
 
     fn lines(&self) -> QueryBuilder<Postgres> {
@@ -314,7 +319,7 @@ impl Selection<'_> {
              k.pricing, coalesce(nullif(k.instance_type, ''), k.meter) as meter, k.accelerator, \
              coalesce(k.resource_id, c.resource_id) as resource, c.consumed_quantity, k.unit, k.currency, \
              c.billed_cost, c.effective_cost, c.contracted_cost, c.list_cost, \
-             k.tags || coalesce(t.tags, '{}') as tags, ",
+             k.tags || coalesce(t.tags, '{}') as tags, k.billing_account, k.sub_account, ",
         );
         self.push_cost(query);
         query.push(" as cost");
@@ -422,8 +427,9 @@ impl ChargeLine {
         }
     }
 
-    pub(super) fn read(row: &PgRow) -> sqlx::Result<Self> {
-        Ok(Self {
+    /// Without who pays where that is not for who asks.
+    pub(super) fn read(row: &PgRow, hides_payer: bool) -> sqlx::Result<Self> {
+        let mut line = Self {
             delivery: row.try_get("delivery_id")?,
             file_no: row.try_get("file_no")?,
             row: row.try_get("row_no")?,
@@ -447,6 +453,19 @@ impl ChargeLine {
             currency: row.try_get("currency")?,
             tags: row.try_get("tags")?,
             cost: row.try_get("cost")?,
-        })
+        };
+        if hides_payer {
+            let (billing_account, sub_account) =
+                (row.try_get("billing_account")?, row.try_get("sub_account")?);
+            line.hide(Payer::of(billing_account, sub_account, None).as_ref());
+        }
+        Ok(line)
+    }
+
+    /// Takes out who pays.
+    fn hide(&mut self, payer: Option<&Payer>) {
+        let Some(payer) = payer else { return };
+        self.resource = self.resource.as_deref().map(|it| payer.hide(it));
+        payer.hide_in_tags(&mut self.tags);
     }
 }

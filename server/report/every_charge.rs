@@ -15,6 +15,7 @@ const PART: i64 = 2_000;
 /// A place among the charges. Dropping it ends the query, whoever has read how far.
 pub struct EveryCharge {
     cursor: Transaction<'static, Postgres>,
+    hides_payers: bool,
 }
 
 impl EveryCharge {
@@ -39,7 +40,7 @@ impl EveryCharge {
         selection.push(&mut query, Source::Charges);
         query.push(" order by c.billing_month, c.delivery_id, c.charge_key_id, c.file_no, c.row_no");
         query.build().persistent(false).execute(&mut *cursor).await?;
-        Ok(Self { cursor })
+        Ok(Self { cursor, hides_payers: question.hides_payers })
     }
 
     /// The next ones; none when all have been handed out.
@@ -47,6 +48,6 @@ impl EveryCharge {
         let fetch = format!("fetch forward {PART} from every_charge");
         let rows =
             sqlx::query(sqlx::AssertSqlSafe(fetch)).persistent(false).fetch_all(&mut *self.cursor).await?;
-        rows.iter().map(ChargeLine::read).collect()
+        rows.iter().map(|row| ChargeLine::read(row, self.hides_payers)).collect()
     }
 }

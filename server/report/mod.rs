@@ -39,6 +39,7 @@ mod owned_hours;
 mod owned_price;
 mod owner;
 mod paid_prices;
+mod payers;
 mod preview;
 mod question;
 mod reconciliation;

@@ -9,6 +9,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 use super::as_of::Error;
 use super::basis::Basis;
 use super::denomination::denominate;
+use super::payers::Payers;
 use super::sql::{Column, Measure, Rows, Source, push_value};
 use super::sums::source_of;
 use super::{Grouping, Question, Spend};
@@ -157,16 +158,32 @@ async fn sum_over_time(
     query.push(rows.value("key", &question.by));
     query.push(" as key, ");
     push_value(&mut query, &time, source, question.cost);
-    query.push(format!(" as bucket, sum({}) as cost", rows.amount("cost")));
+    query.push(" as bucket");
+    let mut payers = Payers::of(question);
+    payers.push(&mut query, &rows);
+    query.push(format!(", sum({}) as cost", rows.amount("cost")));
     let by = [Column::Value("key", &question.by)];
-    rows.push(&mut query, &[Measure::Cost], by.iter().chain(columns));
-    query.push(" group by 1, 2");
+    rows.push(&mut query, &[Measure::Cost], by.iter().chain(columns).chain(payers.columns()));
+    query.push(if question.hides_payers_in_groups() { " group by 1, 2, 3, 4" } else { " group by 1, 2" });
     let rows = query.build().fetch_all(db).await?;
-    rows.iter()
+    let mut cells: Vec<Cell> = rows
+        .iter()
         .map(|row| {
-            Ok(Cell { key: row.try_get("key")?, bucket: row.try_get("bucket")?, cost: row.try_get("cost")? })
+            let key = payers.hide(row, &question.by, row.try_get("key")?)?;
+            Ok(Cell { key, bucket: row.try_get("bucket")?, cost: row.try_get("cost")? })
         })
-        .collect()
+        .collect::<sqlx::Result<_>>()?;
+    if question.hides_payers_in_groups() {
+        cells.sort_by(|a, b| (&a.key, &a.bucket).cmp(&(&b.key, &b.bucket)));
+        cells.dedup_by(|next, kept| {
+            let is_same = (&next.key, &next.bucket) == (&kept.key, &kept.bucket);
+            if is_same {
+                kept.cost += next.cost;
+            }
+            is_same
+        });
+    }
+    Ok(cells)
 }
 
 /// The days on which something was charged.

@@ -113,6 +113,8 @@ pub struct Question {
     pub of_team: Option<String>,
     /// Who asks sees everything, and the viewer only says how it is told: a step of the past keeps the teams that it had.
     pub sees_everything: bool,
+    /// Who asks may not see which billing account pays: it is taken out where resources and tags name it.
+    pub hides_payers: bool,
 }
 
 /// A word that names no dimension or cost.
@@ -142,7 +144,18 @@ impl Question {
             viewer,
             of_team: None,
             sees_everything: false,
+            hides_payers: false,
         }
+    }
+
+    /// Whether who pays is taken out of the values of a dimension.
+    pub(super) fn hides_payers_in(&self, dimension: &Grouping) -> bool {
+        self.hides_payers && dimension.may_name_payer()
+    }
+
+    /// The same of what it groups by.
+    pub(super) fn hides_payers_in_groups(&self) -> bool {
+        std::iter::once(&self.by).chain(&self.then).any(|by| self.hides_payers_in(by))
     }
 
     /// The same of everything that the organization pays for.
@@ -315,6 +328,12 @@ impl Grouping {
             Self::Tag(key) => format!("Values of tag {}", with_visible_ends(key)),
             other => format!("{}s", other.label()),
         }
+    }
+
+    /// Whether its values are free texts that may hold the billing account. What a provider calls its services, SKUs and
+    /// regions is the same for all of its customers.
+    fn may_name_payer(&self) -> bool {
+        matches!(self, Self::Resource | Self::Tag(_))
     }
 
     /// Time has an order of its own and no period before to compare a group with.

@@ -14,6 +14,7 @@ use super::sums::{Figures, Sum, Sums};
 use super::{Answers, CostBasis, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
 use crate::exchange::Used;
+use crate::ledger::Payer;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
 
@@ -91,6 +92,9 @@ pub struct Group {
     /// Stands for several groups that a limit left out.
     #[serde(skip)]
     pub is_folded: bool,
+    /// Who pays was taken out of its value, which says nothing to filter by any more.
+    #[serde(skip)]
+    pub is_hidden: bool,
     /// The same group in the period before; null for days and months, which have none.
     pub previous: Option<Money>,
     /// What it is made of, where that was asked.
@@ -158,13 +162,21 @@ pub(super) fn answer(
     answer.unused_commitment = unused(&total, question.cost).map(money);
     let (cost, find) = (question.cost, question.find.as_deref());
     let names = &basis.allocation.names;
-    let outer = Level { by: &question.by, names, cost, limit: question.limit, find };
+    let outer = Level {
+        by: &question.by,
+        names,
+        cost,
+        limit: question.limit,
+        find,
+        hides_payers: question.hides_payers_in(&question.by),
+    };
     let inner = question.then.as_ref().map(|by| Level {
         by,
         names,
         cost,
         limit: question.limit_inside.or(question.limit),
         find: None,
+        hides_payers: question.hides_payers_in(by),
     });
     answer.groups = outer
         .chosen(&sums.groups, question.sort)
@@ -209,10 +221,22 @@ fn unused(figures: &Figures, cost: CostBasis) -> Option<Decimal> {
 }
 
 impl Spend {
+    /// How many groups it has, and groups within them.
+    pub fn lines(&self) -> usize {
+        self.groups.iter().map(|group| 1 + group.groups.len()).sum()
+    }
+
     /// Whether anything of it is time of accelerators that are owned.
     pub fn has_owned_hours(&self) -> bool {
         let has_some = |groups: &[Group]| groups.iter().any(|group| !group.owned_hours.is_zero());
         has_some(&self.groups) || self.groups.iter().any(|group| has_some(&group.groups))
+    }
+}
+
+impl Group {
+    /// Whether charges can be asked for by its value.
+    pub fn is_value(&self) -> bool {
+        !self.is_folded && !self.is_hidden
     }
 }
 
@@ -234,6 +258,7 @@ struct Level<'a> {
     cost: CostBasis,
     limit: Option<usize>,
     find: Option<&'a str>,
+    hides_payers: bool,
 }
 
 impl Level<'_> {
@@ -304,6 +329,7 @@ impl Level<'_> {
             cost_per_owned_hour: None,
             unused_commitment: unused(&sum.figures, self.cost).map(money),
             is_folded: sum.stands_for.is_some(),
+            is_hidden: self.hides_payers && sum.key.as_deref().is_some_and(Payer::is_hidden_in),
             share: sum.figures.cost.divide(total, PLACES),
             previous: (!self.by.is_time()).then(|| money(sum.figures.previous)),
             cost: money(sum.figures.cost),

@@ -189,17 +189,29 @@ pub(super) async fn final_since(
     .await
 }
 
-/// The months of which something counts now, the latest first; behind them those that had not begun when the ledger changed
-/// last. One charge of a year to come must not be what everybody's pages begin with.
+/// The months of which something is active, the latest first; behind them those of which there is hardly anything (less
+/// than a twentieth of the charges of the month before), and those that had not begun when the ledger changed last. One
+/// charge of a year to come, or of the month that has just begun, must not be what everybody's pages begin with.
 pub(super) async fn months(db: &mut PgConnection) -> sqlx::Result<Vec<BillingMonth>> {
     let months = sqlx::query_scalar!(
-        "select s.billing_month
-         from scopes s
-         join visibility v using (scope_id)
-         where v.until_sequence is null
-         group by s.billing_month
-         order by s.billing_month > (select max(happened_at) at time zone 'UTC' from ledger_log),
-             s.billing_month desc"
+        "with stated as (
+             select delivery_id, count(*) as scopes from delivery_scopes group by delivery_id
+         ),
+         by_month as (
+             -- How many charges of a delivery lie in which of its scopes is not known: as many in each.
+             select s.billing_month, sum(d.charges::numeric / stated.scopes) as charges
+             from scopes s
+             join visibility v using (scope_id)
+             join deliveries d using (delivery_id)
+             join stated using (delivery_id)
+             where v.until_sequence is null
+             group by s.billing_month
+         )
+         select billing_month
+         from (select *, lag(charges) over (order by billing_month) as before from by_month) months
+         order by billing_month > (select max(happened_at) at time zone 'UTC' from ledger_log),
+             charges * 20 < coalesce(before, 0),
+             billing_month desc"
     )
     .fetch_all(db)
     .await?;

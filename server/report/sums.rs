@@ -5,11 +5,16 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 use super::basis::Basis;
 use super::compared::{DaysBefore, SameDays};
 use super::denomination::{Denomination, LeftOut, denominate, left_out};
+use super::payers::Payers;
 use super::sql::{Column, Measure, Rows, Source};
 use super::{Grouping, Question};
+use crate::compute;
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
+
+/// Rows that are read in less than a millisecond or so.
+const ROWS_AT_ONCE: usize = 1024;
 
 /// What an answer is made from.
 #[derive(Clone, Debug)]
@@ -121,6 +126,8 @@ async fn groups(
         None => query.push("null"),
     };
     query.push(" as inside");
+    let mut payers = Payers::of(question);
+    payers.push(&mut query, &rows);
     for (name, sum, comparison, day) in [
         ("cost", rows.amount("cost"), ">=", first_day),
         ("previous", rows.amount("cost"), "<", before.first_day()),
@@ -136,6 +143,7 @@ async fn groups(
     }
     let mut columns = vec![Column::Value("key", &question.by)];
     columns.extend(question.then.as_ref().map(|then| Column::Value("inside", then)));
+    columns.extend(payers.columns().iter().copied());
     let measures = [
         Measure::Cost,
         Measure::PartSeconds,
@@ -145,15 +153,20 @@ async fn groups(
         Measure::UnusedCost,
     ];
     rows.push(&mut query, &measures, &columns);
-    query.push(" group by 1");
-    if question.then.is_some() {
-        query.push(", 2");
-    }
+    query.push(match (question.hides_payers_in_groups(), &question.then) {
+        (true, _) => " group by 1, 2, 3, 4",
+        (false, Some(_)) => " group by 1, 2",
+        (false, None) => " group by 1",
+    });
     let rows = query.build().fetch_all(&mut *db).await?;
     let mut groups: Vec<Sum> = Vec::new();
     let mut places = std::collections::HashMap::new();
-    for row in rows {
-        let key: Option<String> = row.try_get("key")?;
+    for (at, row) in rows.into_iter().enumerate() {
+        // By resource there are hundreds of thousands.
+        if at % ROWS_AT_ONCE == ROWS_AT_ONCE - 1 {
+            tokio::task::yield_now().await;
+        }
+        let key = payers.hide(&row, &question.by, row.try_get("key")?)?;
         let figures = Figures {
             cost: row.try_get("cost")?,
             previous: row.try_get("previous")?,
@@ -168,8 +181,8 @@ async fn groups(
             groups.len() - 1
         });
         groups[place].figures += figures;
-        if question.then.is_some() {
-            let key = row.try_get("inside")?;
+        if let Some(then) = &question.then {
+            let key = payers.hide(&row, then, row.try_get("inside")?)?;
             groups[place].inside.push(Sum { key, figures, ..Sum::default() });
         }
     }
@@ -190,11 +203,19 @@ async fn groups(
             }
         }
     }
-    for group in &mut groups {
-        order(&mut group.inside, question.then.as_ref());
-    }
-    order(&mut groups, Some(&question.by));
-    Ok(groups)
+    let (by, then, hides_payers) =
+        (question.by.clone(), question.then.clone(), question.hides_payers_in_groups());
+    let ordered = compute::over(groups.len(), move || {
+        for group in &mut groups {
+            if hides_payers {
+                merge(&mut group.inside);
+            }
+            order(&mut group.inside, then.as_ref());
+        }
+        order(&mut groups, Some(&by));
+        groups
+    });
+    Ok(ordered.await?)
 }
 
 /// What is compared with, where it is not all of the period before: it is read by itself.
@@ -268,16 +289,39 @@ impl<'a> Apart<'a> {
             Some(then) => query.push(rows.value("inside", then)),
             None => query.push("null"),
         };
-        query.push(format!(" as inside, sum({}) as cost", rows.amount("cost")));
+        query.push(" as inside");
+        let mut payers = Payers::of(question);
+        payers.push(&mut query, &rows);
+        query.push(format!(", sum({}) as cost", rows.amount("cost")));
         let mut columns = vec![Column::Value("key", &question.by)];
         columns.extend(question.then.as_ref().map(|then| Column::Value("inside", then)));
+        columns.extend(payers.columns().iter().copied());
         rows.push_up_to(&mut query, same_days, &[Measure::Cost], &columns);
-        query.push(" group by 1, 2");
+        query.push(if question.hides_payers_in_groups() { " group by 1, 2, 3, 4" } else { " group by 1, 2" });
         let rows = query.build().fetch_all(db).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get("key")?, row.try_get("inside")?, row.try_get("cost")?)))
-            .collect()
+        let mut sums = Vec::with_capacity(rows.len());
+        for row in rows {
+            let key = payers.hide(&row, &question.by, row.try_get("key")?)?;
+            let mut inside = row.try_get("inside")?;
+            if let Some(then) = &question.then {
+                inside = payers.hide(&row, then, inside)?;
+            }
+            sums.push((key, inside, row.try_get("cost")?));
+        }
+        Ok(sums)
     }
+}
+
+/// Adds up those of the same key.
+fn merge(sums: &mut Vec<Sum>) {
+    sums.sort_by(|a, b| a.key.cmp(&b.key));
+    sums.dedup_by(|next, kept| {
+        let is_same = next.key == kept.key;
+        if is_same {
+            kept.figures += next.figures;
+        }
+        is_same
+    });
 }
 
 /// Largest first, time in its order.

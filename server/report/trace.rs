@@ -105,10 +105,10 @@ impl Trace {
     /// The billing account, with the spellings of the file, where the charge has a sub-account of its own, by which other
     /// pages name it.
     pub fn payer<'a>(&'a self, of_file: impl Iterator<Item = &'a str>) -> Option<Payer> {
-        let value =
-            |wanted| self.dimensions.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it.as_str());
-        let (billing, sub) = (value(BILLING_ACCOUNT)?, value(SUB_ACCOUNT)?);
-        (billing != sub).then(|| Payer::new(of_file.chain([billing]), sub))
+        let value = |wanted| {
+            self.dimensions.iter().find(|(name, _)| *name == wanted).map_or("", |(_, it)| it.as_str())
+        };
+        Payer::of(value(BILLING_ACCOUNT), value(SUB_ACCOUNT), of_file)
     }
 
     /// Takes out who pays: also from names of commitments, tags and the file.
@@ -120,11 +120,7 @@ impl Trace {
                 _ => *value = payer.hide(value),
             }
         }
-        for value in self.tags.as_object_mut().into_iter().flatten().map(|(_, value)| value) {
-            if let Value::String(text) = value {
-                *text = payer.hide(text);
-            }
-        }
+        payer.hide_in_tags(&mut self.tags);
         self.file = payer.hide(&self.file);
     }
 }

@@ -50,6 +50,7 @@ pub async fn list(
     let key = take_key(&mut pairs)?;
     let mut asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
+    question.hides_payers = !person.may_see_billing_accounts();
     (question.by, question.then) = (Grouping::Provider, None);
     let spend = answers.spend(&mut db, &question).await?;
     if format == Format::Csv {

@@ -381,3 +381,123 @@ async fn a_lead_sees_who_pays_where_an_administrator_lets_them(db: PgPool) {
     let trail = html::text(&admin.get("/audit").await.body, "main");
     assert!(trail.contains("sees billing accounts"), "{trail}");
 }
+
+const PAYERS: [&str; 2] = ["111122223333", "444455556666"];
+
+/// Rows 1 and 2 name who pays in their resource and in a tag, and differ there by nothing else; row 3 does not, and row 4 is
+/// of another team.
+fn payers_in_texts() -> Focus {
+    let [first, second] = PAYERS;
+    let mut month = Focus::new();
+    for (account, sub_account, cost, team, creator) in [
+        (first, "s1", "120", "research", "Root:111122223333"),
+        (second, "s2", "3", "research", "Root:444455556666"),
+        (first, "s3", "5", "research", "robot"),
+        (first, "s4", "31337", "nlp", "Root:111122223333"),
+    ] {
+        month = month.hour(account, sub_account, "2026-09-05T10", cost, team);
+        month = month.labelled("aws:createdBy", creator);
+    }
+    let mut text = month.text().to_owned();
+    for (account, sub_account) in [(first, "s1"), (second, "s2"), (first, "s4")] {
+        let commitment = format!("arn:aws:savingsplans::{account}:savingsplan/1");
+        text = text.replace(&format!("node-{sub_account}"), &commitment);
+    }
+    text.into()
+}
+
+/// The key and the cost of each group.
+fn keys_and_costs(groups: &Value) -> Vec<[&str; 2]> {
+    let groups = groups.as_array().unwrap().iter();
+    groups.map(|it| [it["key"].as_str().unwrap(), it["cost"]["amount"].as_str().unwrap()]).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn lists_and_groups_do_not_name_who_pays(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("september.csv", &payers_in_texts()).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, token) = lead_and_token(&app).await;
+    let mut script = app.stranger();
+    let mut finance = app.signed_in(Role::Finance).await;
+    let (resource, tag) = ("arn:aws:savingsplans::…:savingsplan/1", "Root:…");
+    let (page, files) = (&["", ".json"][..], &["", ".json", ".csv"][..]);
+    for (address, suffixes, shown) in [
+        ("/charges/1/0/1", page, &[resource, tag][..]),
+        ("/charges/2026-09", files, &[resource]),
+        ("/charges/2026-09", &[".json", ".csv"], &[tag]),
+        ("/spend/2026-09?by=resource", files, &[resource]),
+        ("/spend/2026-09?by=tag:aws:createdBy", files, &[tag]),
+        ("/spend/2026-09?by=service&then=resource", files, &[resource]),
+        ("/spend/2026-09?by=resource&then=tag:aws:createdBy", files, &[resource, tag]),
+    ] {
+        for suffix in suffixes {
+            let address = with_suffix(address, suffix);
+            let whole = finance.get(&address).await;
+            assert!(whole.body.contains(PAYERS[0]), "{address} has something to hide");
+            for answer in [lead.get(&address).await, script.read(&token, &address).await] {
+                assert_eq!(answer.status, StatusCode::OK, "{address}");
+                assert!(PAYERS.iter().all(|it| !answer.body.contains(it)), "{address}: {}", answer.body);
+                assert!(shown.iter().all(|it| answer.body.contains(it)), "{address}: {}", answer.body);
+            }
+        }
+    }
+    sqlx::query("update users set sees_billing_accounts = true where role = 'lead'")
+        .execute(&app.db)
+        .await
+        .unwrap();
+    for address in ["/charges/2026-09.csv", "/spend/2026-09.json?by=resource"] {
+        let body = lead.get(address).await.body;
+        assert!(PAYERS.iter().all(|it| body.contains(it)), "{address}: {body}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn groups_without_who_pays_sum_to_the_total_and_lead_nowhere(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("september.csv", &payers_in_texts()).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, _) = lead_and_token(&app).await;
+    let (resource, tag) = ("arn:aws:savingsplans::…:savingsplan/1", "Root:…");
+    for (query, groups) in [
+        ("by=resource", [[resource, "123"], ["node-s3", "5"]]),
+        ("by=tag:aws:createdBy", [[tag, "123"], ["robot", "5"]]),
+        ("by=service&then=resource", [[resource, "123"], ["node-s3", "5"]]),
+    ] {
+        let body = lead.get(&format!("/spend/2026-09.json?{query}")).await.body;
+        let json: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(json["total"]["amount"], "128", "{query}");
+        let of = if query.contains("then") { &json["groups"][0]["groups"] } else { &json["groups"] };
+        assert_eq!(keys_and_costs(of), groups, "{query}");
+    }
+    // Nor is it found digit by digit.
+    let body = lead.get("/spend/2026-09.json?by=resource&find=1111").await.body;
+    let json: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(keys_and_costs(&json["groups"]), [["other", "128"]]);
+    let page = lead.get("/spend/2026-09?by=resource").await.body;
+    assert_eq!(html::attributes(&page, r#"[name="pick"]"#, "value"), ["node-s3"]);
+    let links = html::attributes(&page, "#groups tbody a", "href");
+    assert!(links.iter().any(|href| href.contains("node-s3")), "{links:?}");
+    assert!(links.iter().all(|href| !href.contains("savingsplan")), "{links:?}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_billing_account_without_sub_accounts_is_the_account_and_is_shown(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let month = Focus::new().hour("pays-itself", "", "2026-09-05T10", "7", "research");
+    let month: Focus = month.text().replace(",node-,", ",node-of-pays-itself,").into();
+    ledger.deliver("september.csv", &month).await;
+    let app = TestApp::of(&ledger);
+    let (mut lead, _) = lead_and_token(&app).await;
+    for (address, shown) in [
+        ("/spend/2026-09.json?by=account", r#""key":"pays-itself""#),
+        ("/spend/2026-09.json?by=resource", r#""key":"node-of-pays-itself""#),
+        ("/charges/2026-09.json", r#""account":"pays-itself""#),
+        ("/charges/2026-09.json", r#""resource":"node-of-pays-itself""#),
+        ("/charges/1/0/1.json", r#"["Billing account","pays-itself"]"#),
+        ("/charges/1/0/1.json", r#"["Resource","node-of-pays-itself"]"#),
+    ] {
+        let body = lead.get(address).await.body;
+        assert!(body.contains(shown), "{address}: {body}");
+    }
+}

@@ -65,6 +65,24 @@ async fn one_charge_of_a_year_to_come_moves_nobodys_first_page(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn month_of_hardly_any_charges_moves_nobodys_first_page(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let hours = |month: &str, count: u32| {
+        (0..count).fold(Focus::new(), |file, n| {
+            file.hour("acme", "s1", &format!("{month}-{:02}T{:02}", n / 24 + 1, n % 24), "1", "vision")
+        })
+    };
+    ledger.deliver("september.csv", hours("2026-09", 40)).await;
+    let cent = Focus::new().hour("umbra", "s1", "2026-10-01T10", "0.01", "vision");
+    ledger.deliver("cent.csv", cent).await;
+    assert_eq!(finance.get("/spend").await.location(), "/spend/2026-09");
+    // The first days of a month are its substance.
+    ledger.deliver("october.csv", hours("2026-10", 4)).await;
+    assert_eq!(finance.get("/spend").await.location(), "/spend/2026-10");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn its_figures_are_those_of_the_pages_it_leads_to(db: PgPool) {
     let (_ledger, mut finance) = two_months(db).await;
     let overview = json(&mut finance, "/overview.json").await;

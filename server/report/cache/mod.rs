@@ -28,6 +28,7 @@ use super::variance::{self, Variance};
 use super::{Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Book, Division, MonthAllocation};
+use crate::compute;
 use crate::exchange::{self, Rates};
 use crate::ledger;
 use crate::ledger::Visible;
@@ -128,7 +129,11 @@ impl Answers {
         let rejected = rejected_rows(db, question.period, scopes, sequence);
         let rejected = self.rejected_rows.get(key, rejected).await?;
         // Deliveries of other months move the sequence on and leave the sums as they are.
-        Ok(spend::answer(question, &sums, &basis, sequence, *rejected))
+        let (question, rejected) = (question.clone(), *rejected);
+        let answer = compute::over(sums.groups.len(), move || {
+            spend::answer(&question, &sums, &basis, sequence, rejected)
+        });
+        Ok(answer.await.map_err(sqlx::Error::from)?)
     }
 
     /// As [`variance::variance`].
@@ -481,7 +486,8 @@ impl Answers {
 }
 
 /// What is summed for a question: without what only chooses among groups, and without the sequence, for which
-/// the visible deliveries and the rates stand.
+/// the visible deliveries and the rates stand. Whether who pays is hidden matters to some groups alone.
 fn timeless(question: &Question) -> Question {
-    Question { sequence: None, ..question.of_everything() }
+    let hides_payers = question.hides_payers_in_groups();
+    Question { sequence: None, hides_payers, ..question.of_everything() }
 }

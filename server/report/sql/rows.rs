@@ -26,6 +26,7 @@ pub struct Rows<'a> {
 
 /// Something that rows are summed by: its name as a column of `c`, and where it comes from. What follows from the
 /// allocation is a column of its own name.
+#[derive(Clone, Copy)]
 pub enum Column<'a> {
     Value(&'static str, &'a Grouping),
     Sql(&'static str, &'static str),
