@@ -6,7 +6,8 @@ use rand::CryptoRng;
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
-use super::{Person, Secret, UserId, people};
+use super::session::{self, Opening};
+use super::{Person, Secret, UserId, people, token};
 use crate::audit::{self, Actor, Object, Verb};
 
 /// Long enough for a weekend between making and reading it.
@@ -19,6 +20,13 @@ pub struct Open {
     pub email: String,
     /// Someone who has no password yet is welcomed instead of helped.
     pub is_first: bool,
+}
+
+/// What became of using one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Used {
+    pub user: UserId,
+    pub tokens_revoked: u64,
 }
 
 /// Makes a link for someone; the one before it is over. `None` for someone who is disabled.
@@ -66,30 +74,44 @@ pub async fn find(db: &mut PgConnection, token: &Secret, now: DateTime<Utc>) -> 
     .await
 }
 
-/// Sets the password and closes the link, together: of two at once one gets through. `None` where it is over.
+/// Sets the password, closes the link and lets its owner in, together: of two at once one gets through. Whoever asks for a link
+/// may have lost more than the password: tokens are revoked, too. `None` where it is over.
 pub async fn complete(
     db: &mut PgConnection,
-    token: &Secret,
+    link: &Secret,
     password_hash: &str,
     address: &str,
+    opening: Opening<'_>,
     now: DateTime<Utc>,
-) -> sqlx::Result<Option<UserId>> {
+) -> sqlx::Result<Option<Used>> {
     let mut tx = db.begin().await?;
-    let used = sqlx::query!(
-        r#"delete from password_links l
-           using users u
+    // The person first, as whoever changes or disables them does.
+    let owner = sqlx::query!(
+        r#"update users u set password_hash = $3
+           from password_links l
            where u.user_id = l.user_id and l.token_hash = $1 and l.expires_at > $2 and u.disabled_at is null
            returning u.user_id as "user: UserId", u.email"#,
-        &token.hash()[..],
+        &link.hash()[..],
         now,
+        password_hash,
     )
     .fetch_optional(&mut *tx)
     .await?;
-    let Some(used) = used else { return Ok(None) };
-    people::set_password(&mut tx, used.user, password_hash).await?;
-    let object = Object::Person { id: used.user.0, email: used.email.clone() };
-    let by = Actor::person(&used.email, address);
-    audit::record(&mut tx, &by, Verb::PasswordSet, &object, json!(null), now).await?;
+    // Who waited for another one with the same link finds it gone.
+    let closed = sqlx::query!("delete from password_links where token_hash = $1", &link.hash()[..])
+        .execute(&mut *tx)
+        .await?;
+    let Some(owner) = owner.filter(|_| closed.rows_affected() == 1) else {
+        tx.rollback().await?;
+        return Ok(None);
+    };
+    people::end_ways_in(&mut tx, owner.user).await?;
+    let tokens_revoked = token::revoke_all(&mut tx, owner.user).await?;
+    let object = Object::Person { id: owner.user.0, email: owner.email.clone() };
+    let by = Actor::person(&owner.email, address);
+    let details = json!({ "tokens_revoked": tokens_revoked });
+    audit::record(&mut tx, &by, Verb::PasswordSet, &object, details, now).await?;
+    session::open(&mut tx, owner.user, password_hash, opening, now).await?;
     tx.commit().await?;
-    Ok(Some(used.user))
+    Ok(Some(Used { user: owner.user, tokens_revoked }))
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
-use super::{Person, Role, UserId, people, session};
+use super::{Person, Role, UserId, people, session, token};
 use crate::audit::{self, Actor, Verb};
 
 /// What an administrator changes about somebody.
@@ -27,6 +27,13 @@ pub enum Managed {
     LastAdmin,
     /// Nobody has this number.
     Nobody,
+}
+
+/// What ended when somebody was signed out everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignedOut {
+    pub sessions_ended: u64,
+    pub tokens_revoked: u64,
 }
 
 /// Changes name, role, teams and what a lead sees besides. It holds from the person's next click on.
@@ -93,10 +100,7 @@ pub async fn disable(
         return Ok(Managed::LastAdmin);
     }
     let sessions = session::end_all(&mut tx, id).await?;
-    let tokens = sqlx::query!("delete from api_tokens where user_id = $1", id.0)
-        .execute(&mut *tx)
-        .await?
-        .rows_affected();
+    let tokens = token::revoke_all(&mut tx, id).await?;
     sqlx::query!("delete from password_links where user_id = $1", id.0).execute(&mut *tx).await?;
     let details = json!({ "sessions_ended": sessions, "tokens_revoked": tokens });
     audit::record(&mut tx, by, Verb::PersonDisabled, &person.object(), details, now).await?;
@@ -122,19 +126,20 @@ pub async fn enable(
     Ok(Managed::Done)
 }
 
-/// Ends every session of somebody, and says how many.
+/// Ends every session of somebody and revokes their tokens.
 pub async fn sign_out(
     db: &mut PgConnection,
     person: &Person,
     by: &Actor,
     now: DateTime<Utc>,
-) -> sqlx::Result<u64> {
+) -> sqlx::Result<SignedOut> {
     let mut tx = db.begin().await?;
-    let ended = session::end_all(&mut tx, person.user_id).await?;
-    let details = json!({ "sessions_ended": ended });
+    let sessions_ended = session::end_all(&mut tx, person.user_id).await?;
+    let tokens_revoked = token::revoke_all(&mut tx, person.user_id).await?;
+    let details = json!({ "sessions_ended": sessions_ended, "tokens_revoked": tokens_revoked });
     audit::record(&mut tx, by, Verb::PersonSignedOut, &person.object(), details, now).await?;
     tx.commit().await?;
-    Ok(ended)
+    Ok(SignedOut { sessions_ended, tokens_revoked })
 }
 
 /// Two administrators who demote each other at the same moment do it one after the other.

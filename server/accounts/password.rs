@@ -13,6 +13,8 @@ use tokio::sync::Semaphore;
 const SHORTEST: usize = 10;
 /// Nobody remembers more, and hashing must not be made to swallow megabytes.
 const LONGEST: usize = 200;
+/// Different characters. With fewer, length is repetition.
+const FEWEST: usize = 4;
 
 /// A password that someone chose and that may be kept.
 pub struct Password(String);
@@ -26,6 +28,12 @@ pub enum WeakPassword {
     Long,
     #[error("Choose something that is not the e-mail address.")]
     IsEmail,
+    #[error(
+        "Choose more than a part of the e-mail address, or a word such as admin, with digits and signs around it."
+    )]
+    Guessable,
+    #[error("Choose at least {FEWEST} different characters.")]
+    Alike,
     #[error(
         "Choose more than one word repeated: at least {SHORTEST} characters that are not the same again."
     )]
@@ -51,6 +59,12 @@ impl Password {
         }
         if piece(text).chars().count() < SHORTEST {
             return Err(WeakPassword::Repeats);
+        }
+        if text.to_lowercase().chars().collect::<HashSet<_>>().len() < FEWEST {
+            return Err(WeakPassword::Alike);
+        }
+        if is_guessable(text, email) {
+            return Err(WeakPassword::Guessable);
         }
         Ok(Self(text.to_owned()))
     }
@@ -81,6 +95,30 @@ fn is_common(text: &str) -> bool {
     let known =
         |text: &str| ["gpuledger", "correcthorsebatterystaple"].contains(&text) || COMMON_ONES.contains(text);
     known(&text) || known(once) || known(word) || is_row(once)
+}
+
+/// Words that are tried here before others. As long as those of the list they would be among them.
+const ROOTS: [&str; 7] = ["admin", "root", "user", "test", "demo", "gpu", "gpuledger"];
+
+/// Whether its letters are nothing but words that stand in the e-mail address, or that are tried on every server.
+fn is_guessable(text: &str, email: &str) -> bool {
+    let (text, email) = (text.to_lowercase(), email.to_lowercase());
+    let (local, domain) = email.rsplit_once('@').unwrap_or((&email, ""));
+    // In one piece, too: `exampleorg` of `example.org`.
+    let mut known: HashSet<String> = [local, domain].map(letters).into();
+    known.extend(words(&email).chain(ROOTS).map(str::to_owned));
+    let is_known = |word: &str| known.contains(word) || known.contains(piece(word));
+    words(&text).next().is_some() && (words(&text).all(is_known) || is_known(&letters(&text)))
+}
+
+/// The runs of letters in a text.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty())
+}
+
+/// All letters of a text.
+fn letters(text: &str) -> String {
+    words(text).collect()
 }
 
 /// What a text repeats; all of it where it repeats nothing.
@@ -168,7 +206,7 @@ mod tests {
 
     #[test]
     fn it_refuses_weak_ones_with_a_sentence() {
-        use WeakPassword::{Common, IsEmail, Long, Repeats, Short};
+        use WeakPassword::{Alike, Common, Guessable, IsEmail, Long, Repeats, Short};
         for (text, why) in [
             ("short", Short),
             ("äöüäöüäöü", Short),
@@ -190,8 +228,38 @@ mod tests {
             ("ZYXWVUTSRQ", Common),
             ("qwertyuiopasdf", Common),
             ("correcthorsebatterystaple", Common),
+            ("aaaaaaaaaaab", Alike),
+            ("aAbBaAbBbBaAc", Alike),
+            ("admin1234567", Guessable),
+            ("GPU-admin-2026!", Guessable),
+            ("adminadmin12", Guessable),
+            ("root@example.org", Guessable),
+            ("Ada1815!1852?", Guessable),
+            ("example.org2026", Guessable),
+            ("2026ExampleOrg!", Guessable),
         ] {
             assert_eq!(Password::choose(text, "ada@example.org").err(), Some(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_of_the_email_address_with_digits_around_them_are_refused() {
+        for (text, email) in [
+            ("example.org2026", "language@example.org"),
+            ("nlpteam202611", "NlpTeam@example.org"),
+            ("smith-2026-11", "j.smith+gpu@example.org"),
+            ("JSmith..123456", "j.smith@example.org"),
+            ("gpus1234567", "ada@gpus.example.org"),
+        ] {
+            assert_eq!(Password::choose(text, email).err(), Some(WeakPassword::Guessable), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_beside_those_of_the_email_address_are_taken() {
+        for text in ["ada likes long engines", "admin of nine herons", "example-org-heron", "8253-7714-0926"]
+        {
+            assert!(Password::choose(text, "ada@example.org").is_ok(), "{text}");
         }
     }
 }

@@ -206,7 +206,7 @@ pub(super) async fn set_teams(db: &mut PgConnection, id: UserId, teams: &[String
     Ok(())
 }
 
-/// The owner's new password. It signs them out everywhere.
+/// A new password, given by whoever runs the machine. It signs its owner out everywhere.
 pub async fn change_password(
     db: &mut PgConnection,
     person: &Person,
@@ -220,11 +220,16 @@ pub async fn change_password(
     tx.commit().await
 }
 
-/// Sets the hash and ends every session; links that would set another are over.
-pub(super) async fn set_password(db: &mut PgConnection, id: UserId, hash: &str) -> sqlx::Result<()> {
+/// Sets the hash, and ends what the one before opened.
+async fn set_password(db: &mut PgConnection, id: UserId, hash: &str) -> sqlx::Result<()> {
     sqlx::query!("update users set password_hash = $2 where user_id = $1", id.0, hash)
         .execute(&mut *db)
         .await?;
+    end_ways_in(db, id).await
+}
+
+/// What ends with a password: every session, and links that would set another.
+pub(super) async fn end_ways_in(db: &mut PgConnection, id: UserId) -> sqlx::Result<()> {
     sqlx::query!("delete from password_links where user_id = $1", id.0).execute(&mut *db).await?;
     sqlx::query!("delete from sessions where user_id = $1", id.0).execute(db).await?;
     Ok(())

@@ -39,10 +39,26 @@ impl Secret {
 
     /// Compares in constant time.
     pub fn csrf_is(&self, sent: &str) -> bool {
-        let expected = self.csrf();
-        expected.len() == sent.len()
-            && expected.bytes().zip(sent.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+        is_same(&self.csrf(), sent)
     }
+
+    /// What shows that a text was given to this visitor. A hash of a hash: what is known of one text helps with no longer one.
+    pub fn signature(&self, text: &str) -> String {
+        let key = Sha256::new().chain_update(b"gpuledger text\0").chain_update(self.0.as_bytes()).finalize();
+        let inner = Sha256::new().chain_update(key).chain_update(text.as_bytes()).finalize();
+        hex(&Sha256::new().chain_update(key).chain_update(inner).finalize())
+    }
+
+    /// Compares in constant time.
+    pub fn signature_is(&self, text: &str, sent: &str) -> bool {
+        is_same(&self.signature(text), sent)
+    }
+}
+
+/// In constant time.
+fn is_same(expected: &str, sent: &str) -> bool {
+    expected.len() == sent.len()
+        && expected.bytes().zip(sent.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
 impl fmt::Debug for Secret {
@@ -80,6 +96,17 @@ mod tests {
         assert!(!one.csrf_is(&other.csrf()));
         assert!(!one.csrf_is(""));
         assert_ne!(one.csrf(), one.as_str());
+    }
+
+    #[test]
+    fn its_signature_is_of_one_text_and_one_visitor() {
+        let (one, other) = (Secret::random(&mut rand::rng()), Secret::random(&mut rand::rng()));
+        let signature = one.signature("Saved.");
+        assert!(one.signature_is("Saved.", &signature));
+        assert!(!one.signature_is("Removed.", &signature));
+        assert!(!one.signature_is("Saved.", ""));
+        assert!(!other.signature_is("Saved.", &signature));
+        assert_ne!(one.signature(""), one.csrf());
     }
 
     #[test]

@@ -21,6 +21,16 @@ pub struct Browser<'a> {
     pub address: Option<&'a str>,
 }
 
+/// What a browser is let in with.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening<'a> {
+    /// New at every sign-in, so one that was planted before is worth nothing after it.
+    pub token: &'a Secret,
+    pub browser: Browser<'a>,
+    /// The session that this browser had until now, whoever it was of. It ends.
+    pub instead_of: Option<&'a Secret>,
+}
+
 /// A session as its owner sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
@@ -33,17 +43,38 @@ pub struct Session {
     pub is_own: bool,
 }
 
-/// Opens a session and forgets those that are over. The token is new at every sign-in, so one that was
-/// planted before is worth nothing after it.
+/// Opens a session for who proved the password behind `password_hash`, ends the one that the browser had, and forgets those
+/// that are over. It answers how many of the browser's ended. `None`: they have another password by now, or are disabled, and
+/// nothing was changed.
 pub async fn open(
     db: &mut PgConnection,
     user: UserId,
-    token: &Secret,
-    browser: Browser<'_>,
+    password_hash: &str,
+    opening: Opening<'_>,
     now: DateTime<Utc>,
-) -> sqlx::Result<()> {
+) -> sqlx::Result<Option<u64>> {
+    let Opening { token, browser, instead_of } = opening;
     let user_agent: Option<String> = browser.user_agent.map(|text| text.chars().take(200).collect());
     let mut tx = db.begin().await?;
+    // Whoever changes the password or disables the account changes this row first: they wait until the session is there to be
+    // ended, or this waits for them, and then finds another hash.
+    let let_in = sqlx::query!(
+        "update users set seen_at = $3 where user_id = $1 and password_hash = $2 and disabled_at is null",
+        user.0,
+        password_hash,
+        now,
+    )
+    .execute(&mut *tx)
+    .await?;
+    if let_in.rows_affected() == 0 {
+        tx.rollback().await?;
+        return Ok(None);
+    }
+    let before = instead_of.map(|token| token.hash().to_vec());
+    let ended = sqlx::query!("delete from sessions where token_hash = $1", before)
+        .execute(&mut *tx)
+        .await?
+        .rows_affected();
     sqlx::query!("delete from sessions where expires_at <= $1 or seen_at <= $2", now, now - IDLE)
         .execute(&mut *tx)
         .await?;
@@ -61,8 +92,8 @@ pub async fn open(
     )
     .execute(&mut *tx)
     .await?;
-    sqlx::query!("update users set seen_at = $2 where user_id = $1", user.0, now).execute(&mut *tx).await?;
-    tx.commit().await
+    tx.commit().await?;
+    Ok(Some(ended))
 }
 
 /// Who holds this token. `None` when the session is over or unknown, or the person was disabled.
@@ -88,14 +119,13 @@ pub async fn find(db: &mut PgConnection, token: &Secret, now: DateTime<Utc>) -> 
     .await?;
     let Some(found) = found else { return Ok(None) };
     if found.seen_at < now - SEEN_EVERY {
-        sqlx::query!(
-            "with seen as (update sessions set seen_at = $2 where token_hash = $1 returning user_id)
-             update users u set seen_at = $2 from seen where u.user_id = seen.user_id",
-            &hash[..],
-            now
-        )
-        .execute(db)
-        .await?;
+        // One after the other: who ends sessions holds the person's row first.
+        sqlx::query!("update sessions set seen_at = $2 where token_hash = $1", &hash[..], now)
+            .execute(&mut *db)
+            .await?;
+        sqlx::query!("update users set seen_at = $2 where user_id = $1", found.user_id, now)
+            .execute(db)
+            .await?;
     }
     Ok(Some(Person {
         user_id: UserId(found.user_id),

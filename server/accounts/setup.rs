@@ -6,6 +6,7 @@ use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::people::{self, Added};
+use super::session::{self, Opening};
 use super::{NewPerson, Secret, UserId};
 use crate::audit::{self, Actor, Object, Verb};
 
@@ -56,7 +57,7 @@ pub async fn is_open(db: &mut PgConnection, token: &Secret, now: DateTime<Utc>) 
     .await
 }
 
-/// Makes the first account and closes every link. Two people who press the button at the same moment, with
+/// Makes the first account, closes every link and lets its owner in. Two people who press the button at the same moment, with
 /// one link or with two, end with one account.
 pub async fn complete(
     db: &mut PgConnection,
@@ -64,6 +65,7 @@ pub async fn complete(
     person: &NewPerson,
     password_hash: &str,
     by: &Actor,
+    opening: Opening<'_>,
     now: DateTime<Utc>,
 ) -> sqlx::Result<SetUp> {
     let mut tx = db.begin().await?;
@@ -77,6 +79,7 @@ pub async fn complete(
     let object = Object::Person { id: id.0, email: person.email.to_string() };
     audit::record(&mut tx, by, Verb::FirstAdmin, &object, json!(null), now).await?;
     sqlx::query!("delete from setup_links").execute(&mut *tx).await?;
+    session::open(&mut tx, id, password_hash, opening, now).await?;
     tx.commit().await?;
     Ok(SetUp::Done(id))
 }

@@ -179,6 +179,21 @@ pub async fn revoke(
     Ok(label)
 }
 
+/// Revokes every token of a person, and says how many.
+pub(super) async fn revoke_all(db: &mut PgConnection, user: UserId) -> sqlx::Result<u64> {
+    let revoked = sqlx::query!("delete from api_tokens where user_id = $1", user.0).execute(db).await?;
+    Ok(revoked.rows_affected())
+}
+
+/// What people are told of tokens that were revoked: nothing of none, else a sentence with a space before it.
+pub fn revoked(tokens: u64) -> String {
+    match tokens {
+        0 => String::new(),
+        1 => " One token was revoked.".to_owned(),
+        n => format!(" {n} tokens were revoked."),
+    }
+}
+
 impl ApiToken {
     pub fn is_over(&self, now: DateTime<Utc>) -> bool {
         self.expires_at <= now

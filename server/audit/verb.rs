@@ -27,6 +27,8 @@ macro_rules! verbs {
 verbs! {
     SignedIn = "sign_in.accepted", "signed in";
     SignInRefused = "sign_in.refused", "sign-in refused";
+    SignInBlocked = "sign_in.blocked", "sign-in blocked after too many failures";
+    CurrentPasswordRefused = "sign_in.password_refused", "current password refused";
     SignedOut = "sign_in.ended", "signed out";
     FirstAdmin = "person.first_admin", "first administrator";
     PersonAdded = "person.added", "added";

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use sqlx::PgPool;
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form};
+use super::extract::{Client, Db, Form, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond, sign_in};
@@ -40,13 +40,14 @@ pub async fn show(path: paths::PasswordLink, layout: Layout, mut db: Db) -> Resu
 pub async fn create(
     path: paths::PasswordLink,
     layout: Layout,
+    visitor: Visitor,
     State(settings): State<Arc<Settings>>,
     client: Client,
     State(pool): State<PgPool>,
     Form(form): Form<PasswordForm>,
 ) -> Result {
-    let token = path.token()?;
-    let open = link::find(&mut *pool.acquire().await?, &token, clock::now()).await?.ok_or_else(over)?;
+    let link = path.token()?;
+    let open = link::find(&mut *pool.acquire().await?, &link, clock::now()).await?.ok_or_else(over)?;
     let mut fields = Fields::default();
     let Some(password) = fields.check("password", Password::choose(&form.password, &open.email)) else {
         return respond::refused(Page { layout, path, open, fields });
@@ -54,9 +55,15 @@ pub async fn create(
     // Nobody holds a connection while a password is hashed.
     let hash = password.hash(&mut clock::dice()).await?;
     let mut db = pool.acquire().await?;
-    let done = link::complete(&mut db, &token, &hash, &client.address, clock::now()).await?;
-    let user = done.ok_or_else(over)?;
-    sign_in::start(&mut db, user, &client, &settings, "/").await
+    let session = Secret::random(&mut clock::dice());
+    let opening = sign_in::opening(&session, &client, &visitor);
+    let used = link::complete(&mut db, &link, &hash, &client.address, opening, clock::now()).await?;
+    let used = used.ok_or_else(over)?;
+    let mut response = sign_in::let_in(used.user, &session, &settings, "/");
+    if !open.is_first {
+        cookie::leave_flash(&mut response, &sign_in::changed(used.tokens_revoked), &settings);
+    }
+    Ok(response)
 }
 
 impl paths::PasswordLink {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use sqlx::PgPool;
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form};
+use super::extract::{Client, Db, Form, Visitor};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond, sign_in};
@@ -45,6 +45,7 @@ pub async fn show(path: paths::Setup, layout: Layout, mut db: Db) -> Result {
 pub async fn create(
     path: paths::Setup,
     layout: Layout,
+    visitor: Visitor,
     State(settings): State<Arc<Settings>>,
     client: Client,
     State(pool): State<PgPool>,
@@ -66,8 +67,10 @@ pub async fn create(
     let person = NewPerson { email, name, role: Role::Admin, teams: Vec::new() };
     let by = Actor::person(person.email.as_str(), &client.address);
     let mut db = pool.acquire().await?;
-    match setup::complete(&mut db, &token, &person, &hash, &by, clock::now()).await? {
-        SetUp::Done(user) => sign_in::start(&mut db, user, &client, &settings, "/").await,
+    let session = Secret::random(&mut clock::dice());
+    let opening = sign_in::opening(&session, &client, &visitor);
+    match setup::complete(&mut db, &token, &person, &hash, &by, opening, clock::now()).await? {
+        SetUp::Done(user) => Ok(sign_in::let_in(user, &session, &settings, "/")),
         SetUp::LinkIsOver => Err(over()),
     }
 }

@@ -6,15 +6,17 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgPool;
 
 use super::error::{Error, Result};
 use super::extract::{Client, Db, Form, Query, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
-use super::{paths, respond};
+use super::observe::{Admitted, Reason};
+use super::{headers, paths, respond};
+use crate::accounts::session::{self, Opening};
 use crate::accounts::sign_in::{self, Begun};
-use crate::accounts::{Secret, UserId, session};
+use crate::accounts::{Secret, UserId, token};
 use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
@@ -51,6 +53,7 @@ pub async fn show(_: paths::SignIn, layout: Layout, Query(query): Query<Next>) -
 pub async fn create(
     _: paths::SignIn,
     layout: Layout,
+    visitor: Visitor,
     State(settings): State<Arc<Settings>>,
     client: Client,
     State(pool): State<PgPool>,
@@ -63,16 +66,17 @@ pub async fn create(
         Begun::Checking(attempt) => attempt,
         Begun::Wait { until } => return Err(Error::TooMany { until, now }),
     };
-    let user = attempt.verify(form.password).await?;
+    attempt.verify(form.password).await?;
     let mut db = pool.acquire().await?;
-    let Some(user) = user else {
+    let token = Secret::random(&mut clock::dice());
+    let opening = opening(&token, &client, &visitor);
+    let Some(user) = sign_in::succeed(&mut db, &attempt, opening, clock::now()).await? else {
         sign_in::refuse(&mut db, &attempt, now).await?;
         let mut fields = Fields::new([("email", &form.email)]);
         fields.refuse("password", "No account has this address and password.");
-        return respond::refused(Page { layout, fields, next });
+        return Ok(Reason::WRONG_PASSWORD.on(respond::refused(Page { layout, fields, next })?));
     };
-    sign_in::succeed(&mut db, &attempt, now).await?;
-    start(&mut db, user, &client, &settings, &next).await
+    Ok(let_in(user, &token, &settings, &next))
 }
 
 pub async fn destroy(
@@ -88,22 +92,26 @@ pub async fn destroy(
     }
     let mut response = respond::see_other(paths::SignIn);
     cookie::close_session(&mut response, &settings);
+    headers::clear_site_data(&mut response);
     Ok(response)
 }
 
-/// Opens a session with a new token and leads on.
-pub(super) async fn start(
-    db: &mut PgConnection,
-    user: UserId,
-    client: &Client,
-    settings: &Settings,
-    next: &str,
-) -> Result<Response> {
-    let token = Secret::random(&mut clock::dice());
-    session::open(db, user, &token, client.browser(), clock::now()).await?;
+/// What a session is opened with: it takes the place of the one that the browser has.
+pub(super) fn opening<'a>(token: &'a Secret, client: &'a Client, visitor: &'a Visitor) -> Opening<'a> {
+    Opening { token, browser: client.browser(), instead_of: visitor.session.as_ref() }
+}
+
+/// Hands the token of a session that was opened to the browser, and leads on.
+pub(super) fn let_in(user: UserId, token: &Secret, settings: &Settings, next: &str) -> Response {
     let mut response = respond::see_other(next);
-    cookie::open_session(&mut response, &token, settings);
-    Ok(response)
+    cookie::open_session(&mut response, token, settings);
+    response.extensions_mut().insert(Admitted(user));
+    response
+}
+
+/// What people are told when their password is another one.
+pub(super) fn changed(tokens_revoked: u64) -> String {
+    format!("Your password is changed. Other devices were signed out.{}", token::revoked(tokens_revoked))
 }
 
 impl Next {

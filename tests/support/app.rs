@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use axum::response::Response;
-use gpuledger::accounts::session::Browser;
+use gpuledger::accounts::session::{Browser, Opening};
 use gpuledger::accounts::token::{self, Made};
 use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
 use gpuledger::audit::Actor;
@@ -116,11 +116,13 @@ impl TestApp {
     }
 
     pub async fn signed_in_as(&self, email: &str, role: Role) -> Self {
-        let user = self.person(email, role, "nobody can sign in with this").await;
+        let hash = "nobody can sign in with this";
+        let user = self.person(email, role, hash).await;
         let mut app = self.stranger();
         let token = Secret::random(&mut clock::dice());
         let mut db = self.db.acquire().await.unwrap();
-        session::open(&mut db, user, &token, Browser::default(), clock::now()).await.unwrap();
+        let opening = Opening { token: &token, browser: Browser::default(), instead_of: None };
+        session::open(&mut db, user, hash, opening, clock::now()).await.unwrap().expect("a session");
         app.cookies.insert(app.session_cookie().to_owned(), token.as_str().to_owned());
         app
     }

@@ -122,3 +122,74 @@ async fn nobody_ends_a_session_of_somebody_else(db: PgPool) {
     assert!(html::text(&lead.get("/account").await.body, ".flash").starts_with("Nothing changed"));
     assert_eq!(admin.get("/account").await.status, StatusCode::OK);
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_new_password_revokes_tokens_where_its_owner_wants_that(db: PgPool) {
+    let mut app = TestApp::new(db);
+    let ada = app.person_with_password("ada@example.org", Role::Finance).await;
+    app.submit("/sign-in", "/sign-in", &[("email", "ada@example.org"), ("password", PASSWORD)]).await;
+    let box_of_tokens = "input[name=revoke_tokens]";
+    assert!(html::attributes(&app.get("/account").await.body, box_of_tokens, "value").is_empty());
+    let token = app.token_of(ada).await;
+    let page = app.get("/account").await;
+    assert_eq!(html::attributes(&page.body, box_of_tokens, "value"), ["yes"]);
+    assert!(html::texts(&page.body, "form label").contains(&"Also revoke my token".to_owned()));
+
+    let first = "another horse battery";
+    app.submit("/account", "/account/password", &[("current", PASSWORD), ("new", first)]).await;
+    assert_eq!(app.read(&token, "/spend/2026-09.json").await.status, StatusCode::OK);
+    let wrong = [("current", "wrong"), ("new", PASSWORD), ("revoke_tokens", "yes")];
+    let refused = app.submit("/account", "/account/password", &wrong).await;
+    assert_eq!(html::attributes(&refused.body, &format!("{box_of_tokens}[checked]"), "value"), ["yes"]);
+    assert_eq!(app.read(&token, "/spend/2026-09.json").await.status, StatusCode::OK);
+    let fields = [("current", first), ("new", PASSWORD), ("revoke_tokens", "yes")];
+    app.submit("/account", "/account/password", &fields).await;
+    let said = html::text(&app.get("/account").await.body, ".flash");
+    assert_eq!(said, "Your password is changed. Other devices were signed out. One token was revoked.");
+    assert_eq!(app.read(&token, "/spend/2026-09.json").await.status, StatusCode::UNAUTHORIZED);
+    let details: Vec<serde_json::Value> = sqlx::query_scalar(
+        "select details from audit_log where verb = 'person.password_changed' order by audit_id",
+    )
+    .fetch_all(&app.db)
+    .await
+    .unwrap();
+    assert_eq!(details, [serde_json::json!({}), serde_json::json!({ "tokens_revoked": 1 })]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_flash_cookie_that_somebody_planted_shows_nothing_and_undoes_nothing(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    // "Press undo.", with and without the change that it would undo, in hexadecimal.
+    for planted in ["507265737320756e646f2e", "507265737320756e646f2e1f31", "311f507265737320756e646f2e"] {
+        for signature in [String::new(), "0".repeat(64)] {
+            admin.set_cookie("gpuledger_flash", &format!("{signature}{planted}"));
+            let page = admin.get("/account").await;
+            assert_eq!(html::text(&page.body, ".flash"), "");
+            assert!(!page.body.contains("Press undo"));
+        }
+    }
+    // Nor does one that was left for somebody else.
+    let mut other = app.signed_in(Role::Finance).await;
+    other.submit("/account", "/account/sessions/end-others", &[]).await;
+    admin.set_cookie("gpuledger_flash", other.cookie("gpuledger_flash").unwrap());
+    assert_eq!(html::text(&admin.get("/account").await.body, ".flash"), "");
+    assert_eq!(html::text(&other.get("/account").await.body, ".flash"), "There was no other session.");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn over_https_message_and_theme_are_of_this_host_only(db: PgPool) {
+    let mut app = TestApp::at(db, "https://gpus.example.org").signed_in(Role::Finance).await;
+    let themed = app.submit("/account", "/account/appearance", &[("theme", "dark")]).await;
+    let left = app.submit("/account", "/account/sessions/end-others", &[]).await;
+    for (answer, name) in [(&themed, "__Host-gpuledger_theme="), (&left, "__Host-gpuledger_flash=")] {
+        let cookie = answer.header("set-cookie");
+        assert!(cookie.starts_with(name) && cookie.contains("Secure"), "{cookie}");
+    }
+    let page = app.get("/account").await;
+    assert_eq!(html::attributes(&page.body, "html", "data-theme"), ["dark"]);
+    assert_eq!(html::text(&page.body, ".flash"), "There was no other session.");
+    let mut planted = app.signed_in_as("ada@example.org", Role::Finance).await;
+    planted.set_cookie("gpuledger_theme", "dark");
+    assert!(html::attributes(&planted.get("/account").await.body, "html", "data-theme").is_empty());
+}

@@ -1,6 +1,7 @@
 //! Everything that writes leaves a line in the audit trail.
 
 use axum::http::{Method, StatusCode};
+use gpuledger::accounts::sign_in::{self, Begun};
 use gpuledger::accounts::{Role, setup};
 use gpuledger::allocation::{Entry, Split};
 use gpuledger::audit::Actor;
@@ -272,8 +273,8 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/people/{person}", "/people/2", Use::Form("/people", &[("name", "Lena"), ("role", "finance")])),
     ("/people/{person}/link", "/people/2/link", Use::Form("/people", &[])),
     ("/password/{token}", "", Use::Link),
-    ("/people/{person}/sign-out", "/people/2/sign-out", Use::Form("/people", &[])),
     ("/people/{person}/tokens/{token}/revoke", "/people/2/tokens/1/revoke", Use::Form("/people", &[])),
+    ("/people/{person}/sign-out", "/people/2/sign-out", Use::Form("/people", &[])),
     ("/people/{person}/disable", "/people/2/disable", Use::Form("/people", &[])),
     ("/people/{person}/enable", "/people/2/enable", Use::Form("/people", &[])),
     ("/account/tokens", "/account/tokens", Use::Form("/account", &[("label", "nightly"), ("days", "30")])),
@@ -635,4 +636,66 @@ async fn a_refused_sign_in_keeps_no_address_that_may_be_a_password(db: PgPool) {
     .await
     .unwrap();
     assert_eq!(refused, ["ada@example.org", "an address without account"]);
+}
+
+/// Verb, actor and object of every line about signing in.
+async fn sign_ins(app: &TestApp) -> Vec<(String, String, String)> {
+    sqlx::query_as(
+        "select verb, actor, object_name from audit_log where verb like 'sign\\_in.%' order by audit_id",
+    )
+    .fetch_all(&app.db)
+    .await
+    .unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn sign_ins_that_the_limits_block_leave_one_line_for_each_pause(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("ada@example.org", Role::Admin).await;
+    for email in ["ada@example.org", "hunter2@my-bank", "hunter3@my-bank"] {
+        for _ in 0..8 {
+            app.submit("/sign-in", "/sign-in", &[("email", email), ("password", "wrong one")]).await;
+        }
+    }
+    let lines = sign_ins(&app).await;
+    assert_eq!(lines.iter().filter(|(verb, ..)| verb == "sign_in.refused").count(), 15);
+    let blocked: Vec<_> = lines.iter().filter(|(verb, ..)| verb == "sign_in.blocked").collect();
+    let line = |of: &str| ("sign_in.blocked".to_owned(), "not signed in".to_owned(), of.to_owned());
+    assert_eq!(blocked, [&line("ada@example.org"), &line("an address without account")]);
+    let page = app.signed_in(Role::Admin).await.get("/audit?what=sign_in.blocked").await;
+    let what = html::texts(&page.body, "tbody td:nth-child(3)");
+    assert_eq!(what, ["sign-in blocked after too many failures"; 2]);
+
+    // The next pause, and another place: so many lines more.
+    let mut db = app.db.acquire().await.unwrap();
+    let later = clock::now() + chrono::TimeDelta::seconds(20);
+    let mut begin =
+        async |address: &str, now| sign_in::begin(&mut db, "ada@example.org", address, now).await.unwrap();
+    assert!(matches!(begin("192.0.2.7", later).await, Begun::Checking(_)));
+    for _ in 0..3 {
+        assert!(matches!(begin("192.0.2.7", later).await, Begun::Wait { .. }));
+    }
+    // Of IPv6 a machine has as many addresses as it likes, all of one network.
+    for n in 0..9 {
+        begin(&format!("2001:db8:1:2::{n}"), later).await;
+    }
+    drop(db);
+    let blocked = sign_ins(&app).await.into_iter().filter(|(verb, ..)| verb == "sign_in.blocked").count();
+    assert_eq!(blocked, 4);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_wrong_current_password_leaves_a_line(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Lead).await;
+    let guess = [("current", "wrong"), ("new", "another horse battery")];
+    for _ in 0..7 {
+        app.submit("/account", "/account/password", &guess).await;
+    }
+    let lines = sign_ins(&app).await;
+    let line = |verb: &str| {
+        let lead = "lead@example.org".to_owned();
+        (format!("sign_in.{verb}"), lead.clone(), lead)
+    };
+    assert_eq!(lines[..5], vec![line("password_refused"); 5]);
+    assert_eq!(lines[5..], [line("blocked")]);
 }

@@ -96,11 +96,12 @@ async fn who_has_the_page_already_is_told_so_until_it_changes(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_message_is_shown_once(db: PgPool) {
     let mut finance = TestApp::of(&ledger(db).await).signed_in(Role::Finance).await;
+    let token = finance.token("/account").await;
     finance.get(PAGE).await;
-    // "Well done." in hexadecimal.
-    finance.set_cookie("gpuledger_flash", "57656c6c20646f6e652e");
-    assert_eq!(html::text(&finance.get(PAGE).await.body, ".flash p"), "Well done.");
-    assert!(!finance.get(PAGE).await.body.contains("Well done."));
+    finance.post("/account/sessions/end-others", &[("csrf", &token)]).await;
+    let sentence = "There was no other session.";
+    assert_eq!(html::text(&finance.get(PAGE).await.body, ".flash p"), sentence);
+    assert!(!finance.get(PAGE).await.body.contains(sentence));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

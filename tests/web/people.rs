@@ -1,9 +1,11 @@
 use axum::http::StatusCode;
 use gpuledger::accounts::manage::{self, Managed};
-use gpuledger::accounts::{Role, UserId, Viewer, link, people};
+use gpuledger::accounts::session::{Browser, Opening};
+use gpuledger::accounts::{Role, Secret, UserId, Viewer, link, people};
 use gpuledger::allocation::{Entry, Team};
 use gpuledger::audit::Actor;
 use gpuledger::clock;
+use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::support::book::{team, write};
@@ -152,7 +154,10 @@ async fn a_link_is_over_after_three_days_and_when_its_owner_is_disabled(db: PgPo
     let hours = chrono::TimeDelta::hours;
     assert!(link::find(&mut db, &token, now + hours(71)).await.unwrap().is_some());
     assert!(link::find(&mut db, &token, now + hours(73)).await.unwrap().is_none());
-    assert!(link::complete(&mut db, &token, "hash", "x", now + hours(73)).await.unwrap().is_none());
+    let session = Secret::random(&mut clock::dice());
+    let opening = Opening { token: &session, browser: Browser::default(), instead_of: None };
+    let late = now + hours(73);
+    assert!(link::complete(&mut db, &token, "hash", "x", opening, late).await.unwrap().is_none());
     manage::disable(&mut db, id, &by, now).await.unwrap();
     assert!(link::find(&mut db, &token, now).await.unwrap().is_none());
     assert!(link::make(&mut db, &lena, &mut clock::dice(), &by, now).await.unwrap().is_none());
@@ -201,6 +206,57 @@ async fn signing_somebody_out_leaves_the_account(db: PgPool) {
     admin.submit("/people/2", "/people/2/sign-out", &[]).await;
     assert_eq!(html::text(&admin.get("/people/2").await.body, ".flash"), "One session ended.");
     assert_eq!(finance.get("/account").await.status, StatusCode::SEE_OTHER);
+}
+
+/// Gives somebody this many tokens by which scripts read.
+async fn give_tokens(app: &TestApp, owner: UserId, number: usize) {
+    for n in 0..number {
+        app.token_of(owner).await;
+        sqlx::query("update api_tokens set label = $1 where label = 'script'")
+            .bind(format!("script {n}"))
+            .execute(&app.db)
+            .await
+            .unwrap();
+    }
+}
+
+async fn details_of(app: &TestApp, verb: &str) -> Value {
+    let details = "select details from audit_log where verb = $1 order by audit_id desc limit 1";
+    sqlx::query_scalar(details).bind(verb).fetch_one(&app.db).await.unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn signing_somebody_out_everywhere_revokes_their_tokens(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    app.signed_in(Role::Finance).await;
+    give_tokens(&app, UserId(2), 2).await;
+    let token = app.token_of(UserId(2)).await;
+    let own = app.token_of(UserId(1)).await;
+    admin.submit("/people/2", "/people/2/sign-out", &[]).await;
+    let said = html::text(&admin.get("/people/2").await.body, ".flash");
+    assert_eq!(said, "One session ended. 3 tokens were revoked.");
+    assert_eq!(admin.read(&token, "/spend/2026-09.json").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(admin.read(&own, "/spend/2026-09.json").await.status, StatusCode::OK);
+    let details = details_of(&app, "person.signed_out").await;
+    assert_eq!(details, json!({ "sessions_ended": 1, "tokens_revoked": 3 }));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_password_chosen_through_a_link_revokes_tokens(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    app.signed_in(Role::Finance).await;
+    let token = app.token_of(UserId(2)).await;
+    let answer = admin.submit("/people/2", "/people/2/link", &[]).await;
+    let link = html::text(&answer.body, "#secret");
+    let link = link.strip_prefix("http://127.0.0.1:8080").unwrap();
+    let mut owner = app.stranger();
+    owner.submit(link, link, &[("password", "another horse battery")]).await;
+    let said = html::text(&owner.get("/account").await.body, ".flash");
+    assert_eq!(said, "Your password is changed. Other devices were signed out. One token was revoked.");
+    assert_eq!(owner.read(&token, "/spend/2026-09.json").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(details_of(&app, "person.password_set").await, json!({ "tokens_revoked": 1 }));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

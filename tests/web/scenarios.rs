@@ -596,6 +596,10 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
     lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", "@")]).await;
     let said = html::text(&lead.get("/scenarios/2").await.body, ".flash");
     assert_eq!(said, "Not shared: found “@”, expected the name of a team, or an e-mail address.");
+    let long = "é".repeat(3000);
+    lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", &long)]).await;
+    let said = html::text(&lead.get("/scenarios/2").await.body, ".flash");
+    assert!(said.starts_with(&format!("Not shared: found “{}…”, expected", "é".repeat(80))), "{said}");
     // An address is one, however it is written; and there is an end.
     sqlx::query("insert into scenario_shares values (2, 'person', 'Ada@Example.org')")
         .execute(&app.db)

@@ -1,4 +1,5 @@
 use axum::http::StatusCode;
+use gpuledger::accounts::session::{Browser, Opening};
 use gpuledger::accounts::setup::{self, SetUp};
 use gpuledger::accounts::{Email, NewPerson, Role, Secret, people};
 use gpuledger::audit::Actor;
@@ -63,7 +64,8 @@ async fn of_two_at_once_one_gets_in(db: PgPool) {
         let email = Email::parse(email).unwrap();
         let by = Actor::person(email.as_str(), "192.0.2.7");
         let person = NewPerson { email, name: None, role: Role::Admin, teams: Vec::new() };
-        setup::complete(&mut db, token, &person, "none", &by, clock::now()).await.unwrap()
+        let opening = Opening { token, browser: Browser::default(), instead_of: None };
+        setup::complete(&mut db, token, &person, "none", &by, opening, clock::now()).await.unwrap()
     };
     let (one, other) =
         tokio::join!(complete(&tokens[0], "a@example.org"), complete(&tokens[1], "b@example.org"));
@@ -71,6 +73,9 @@ async fn of_two_at_once_one_gets_in(db: PgPool) {
     assert_eq!(done, 1);
     let mut db = app.db.acquire().await.unwrap();
     assert_eq!(people::list(&mut db).await.unwrap().len(), 1);
+    let sessions: i64 =
+        sqlx::query_scalar("select count(*) from sessions").fetch_one(&mut *db).await.unwrap();
+    assert_eq!(sessions, 1);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

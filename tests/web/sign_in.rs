@@ -1,14 +1,20 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use gpuledger::accounts::session::Browser;
-use gpuledger::accounts::sign_in::{self, Begun};
-use gpuledger::accounts::{Role, Secret, session};
+use gpuledger::accounts::session::{Browser, Opening};
+use gpuledger::accounts::sign_in::{self, Attempt, Begun, PasswordChange};
+use gpuledger::accounts::{Role, Secret, UserId, link, manage, people, session};
+use gpuledger::audit::Actor;
 use gpuledger::clock;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 
 use crate::support::app::PASSWORD;
 use crate::support::{TestApp, html};
+
+/// What opens a session in a browser that has none.
+fn with(token: &Secret) -> Opening<'_> {
+    Opening { token, browser: Browser::default(), instead_of: None }
+}
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn it_lets_in_who_knows_the_password_and_leads_on(db: PgPool) {
@@ -73,8 +79,9 @@ async fn it_slows_down_who_guesses(db: PgPool) {
     else {
         panic!("still waiting");
     };
-    assert!(attempt.verify(PASSWORD.to_owned()).await.unwrap().is_some());
-    sign_in::succeed(&mut db, &attempt, later).await.unwrap();
+    assert!(attempt.verify(PASSWORD.to_owned()).await.unwrap());
+    let token = Secret::random(&mut clock::dice());
+    assert!(sign_in::succeed(&mut db, &attempt, with(&token), later).await.unwrap().is_some());
     assert_eq!(app.submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
 }
 
@@ -123,9 +130,7 @@ async fn it_forgets_sessions_that_are_old_or_idle_and_people_who_are_disabled(db
     let opened = clock::now();
     let days = chrono::TimeDelta::days;
     let mut db = app.db.acquire().await.unwrap();
-    session::open(&mut db, user, &token, Browser { user_agent: Some("test"), address: None }, opened)
-        .await
-        .unwrap();
+    assert_eq!(session::open(&mut db, user, "none", with(&token), opened).await.unwrap(), Some(0));
     // Used every six days it lives, until a month is over.
     for day in [6, 12, 18, 24, 29] {
         assert!(session::find(&mut db, &token, opened + days(day)).await.unwrap().is_some(), "day {day}");
@@ -133,7 +138,7 @@ async fn it_forgets_sessions_that_are_old_or_idle_and_people_who_are_disabled(db
     assert!(session::find(&mut db, &token, opened + days(30)).await.unwrap().is_none());
 
     let other = Secret::random(&mut clock::dice());
-    session::open(&mut db, user, &other, Browser::default(), opened).await.unwrap();
+    assert_eq!(session::open(&mut db, user, "none", with(&other), opened).await.unwrap(), Some(0));
     assert!(session::find(&mut db, &other, opened + days(7)).await.unwrap().is_none(), "idle");
     assert!(session::find(&mut db, &other, opened).await.unwrap().is_some());
     sqlx::query("update users set disabled_at = now()").execute(&mut *db).await.unwrap();
@@ -190,6 +195,27 @@ async fn strangers_lock_nobody_out_for_long_and_not_at_all_where_they_were_befor
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn known_place_waits_when_too_many_failed_from_it(db: PgPool) {
+    let mut app = TestApp::new(db);
+    app.person_with_password("ada@example.org", Role::Finance).await;
+    let right = [("email", "ada@example.org"), ("password", PASSWORD)];
+    assert_eq!(app.submit("/sign-in", "/sign-in", &right).await.status, StatusCode::SEE_OTHER);
+    let here: String = sqlx::query_scalar("select address from sessions").fetch_one(&app.db).await.unwrap();
+
+    let mut db = app.db.acquire().await.unwrap();
+    for n in 0..50 {
+        let email = format!("person{n}@example.org");
+        let begun = sign_in::begin(&mut db, &email, &here, clock::now()).await.unwrap();
+        assert!(matches!(begun, Begun::Checking(_)), "{n}");
+    }
+    let answer = app.stranger().submit("/sign-in", "/sign-in", &right).await;
+    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+    let later = clock::now() + chrono::TimeDelta::minutes(1);
+    let begun = sign_in::begin(&mut db, "ada@example.org", &here, later).await.unwrap();
+    assert!(matches!(begun, Begun::Checking(_)), "a minute later");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn one_place_does_not_try_everybody(db: PgPool) {
     let app = TestApp::new(db);
     let mut db = app.db.acquire().await.unwrap();
@@ -224,4 +250,153 @@ async fn behind_a_proxy_that_is_trusted_each_has_their_own_address(db: PgPool) {
     let address: String =
         sqlx::query_scalar("select address from sessions").fetch_one(&app.db).await.unwrap();
     assert_eq!(address, "198.51.100.2");
+}
+
+/// Waits until somebody waits for a row that another one holds.
+async fn until_somebody_waits(db: &PgPool) {
+    let waits = "select exists (select from pg_stat_activity
+                                where datname = current_database() and wait_event_type = 'Lock')";
+    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(db).await.unwrap() {}
+}
+
+async fn sessions(db: &PgPool) -> i64 {
+    sqlx::query_scalar("select count(*) from sessions").fetch_one(db).await.unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_sign_in_is_refused_when_the_password_changes_while_it_is_verified(db: PgPool) {
+    let mut app = TestApp::new(db.clone());
+    app.person_with_password("ada@example.org", Role::Finance).await;
+    let csrf = app.token("/sign-in").await;
+    let mut changing = db.begin().await.unwrap();
+    sqlx::query("update users set password_hash = 'of another password'")
+        .execute(&mut *changing)
+        .await
+        .unwrap();
+    let fields = [("csrf", csrf.as_str()), ("email", "ada@example.org"), ("password", PASSWORD)];
+    let change = async {
+        until_somebody_waits(&db).await;
+        changing.commit().await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(app.post("/sign-in", &fields), change);
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(html::text(&answer.body, ".problem"), "No account has this address and password.");
+    assert!(app.cookie("gpuledger_session").is_none());
+    assert_eq!(sessions(&db).await, 0);
+    let verbs: Vec<String> = sqlx::query_scalar("select verb from audit_log where verb like 'sign%'")
+        .fetch_all(&db)
+        .await
+        .unwrap();
+    assert_eq!(verbs, ["sign_in.refused"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_link_lets_nobody_in_who_is_disabled_while_it_is_used(db: PgPool) {
+    let mut app = TestApp::new(db.clone());
+    let id = app.person("ada@example.org", Role::Finance, "none").await;
+    let address = format!("/password/{}", link_of(&app, id).await.as_str());
+    let csrf = app.token(&address).await;
+    let mut disabling = db.begin().await.unwrap();
+    sqlx::query("update users set disabled_at = now()").execute(&mut *disabling).await.unwrap();
+    let fields = [("csrf", csrf.as_str()), ("password", PASSWORD)];
+    let disable = async {
+        until_somebody_waits(&db).await;
+        disabling.commit().await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(app.post(&address, &fields), disable);
+    assert_eq!(answer.status, StatusCode::NOT_FOUND);
+    assert_eq!(sessions(&db).await, 0);
+    let hash: String = sqlx::query_scalar("select password_hash from users").fetch_one(&db).await.unwrap();
+    assert_eq!(hash, "none");
+}
+
+async fn link_of(app: &TestApp, id: UserId) -> Secret {
+    let mut db = app.db.acquire().await.unwrap();
+    let person = people::find(&mut db, id).await.unwrap().unwrap();
+    let by = Actor::command_line(None);
+    link::make(&mut db, &person, &mut clock::dice(), &by, clock::now()).await.unwrap().unwrap()
+}
+
+/// An attempt whose password was right just now.
+async fn verified(app: &TestApp) -> Attempt {
+    let mut db = app.db.acquire().await.unwrap();
+    let begun = sign_in::begin(&mut db, "ada@example.org", "192.0.2.7", clock::now()).await.unwrap();
+    let Begun::Checking(mut attempt) = begun else { panic!("waiting") };
+    assert!(attempt.verify(PASSWORD.to_owned()).await.unwrap());
+    attempt
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_password_that_was_right_opens_nothing_once_it_was_changed_or_its_owner_disabled(db: PgPool) {
+    let app = TestApp::new(db);
+    let id = app.person_with_password("ada@example.org", Role::Finance).await;
+    app.person("root@example.org", Role::Admin, "none").await;
+    let by = Actor::command_line(None);
+    let now = clock::now();
+    let token = Secret::random(&mut clock::dice());
+
+    let attempt = verified(&app).await;
+    let mut db = app.db.acquire().await.unwrap();
+    manage::disable(&mut db, id, &by, now).await.unwrap();
+    assert_eq!(sign_in::succeed(&mut db, &attempt, with(&token), now).await.unwrap(), None);
+    manage::enable(&mut db, id, &by, now).await.unwrap();
+    drop(db);
+
+    let (attempt, other) = (verified(&app).await, verified(&app).await);
+    let link = link_of(&app, id).await;
+    let mut db = app.db.acquire().await.unwrap();
+    let chosen = Secret::random(&mut clock::dice());
+    link::complete(&mut db, &link, "new", "x", with(&chosen), now).await.unwrap().expect("a link that works");
+    assert_eq!(sign_in::succeed(&mut db, &attempt, with(&token), now).await.unwrap(), None);
+    let change = sign_in::change_password(&mut db, &other, "theirs", true, with(&token), now).await.unwrap();
+    assert_eq!(change, PasswordChange::Refused);
+
+    assert!(session::find(&mut db, &token, now).await.unwrap().is_none());
+    assert!(session::find(&mut db, &chosen, now).await.unwrap().is_some());
+    let accepted: i64 = sqlx::query_scalar("select count(*) from audit_log where verb = 'sign_in.accepted'")
+        .fetch_one(&mut *db)
+        .await
+        .unwrap();
+    assert_eq!(accepted, 0);
+    let hash: String = sqlx::query_scalar("select password_hash from users where email like 'ada%'")
+        .fetch_one(&mut *db)
+        .await
+        .unwrap();
+    assert_eq!(hash, "new");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_second_sign_in_ends_the_browser_s_first_session(db: PgPool) {
+    let mut app = TestApp::new(db);
+    let ada = app.person_with_password("ada@example.org", Role::Finance).await;
+    app.person_with_password("lena@example.org", Role::Admin).await;
+    let mut elsewhere = app.stranger();
+    let fields = |email| [("email", email), ("password", PASSWORD)];
+    elsewhere.submit("/sign-in", "/sign-in", &fields("ada@example.org")).await;
+    app.submit("/sign-in", "/sign-in", &fields("ada@example.org")).await;
+    let opens_nothing = async |app: &TestApp, token: &str| {
+        let mut thief = app.stranger();
+        thief.set_cookie("gpuledger_session", token);
+        assert_eq!(thief.get("/account").await.status, StatusCode::SEE_OTHER);
+    };
+
+    // The page of a form that was open before, with the token of the session.
+    for email in ["ada@example.org", "lena@example.org"] {
+        let first = app.cookie("gpuledger_session").unwrap().to_owned();
+        let answer = app.submit("/account", "/sign-in", &fields(email)).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER);
+        opens_nothing(&app, &first).await;
+    }
+    let first = app.cookie("gpuledger_session").unwrap().to_owned();
+    let address = format!("/password/{}", link_of(&app, ada).await.as_str());
+    app.submit(&address, &address, &[("password", "another horse battery")]).await;
+    opens_nothing(&app, &first).await;
+    assert_eq!(html::text(&app.get("/account").await.body, ".who"), "ada@example.org");
+    assert_eq!(sessions(&app.db).await, 1, "of Ada, who chose another password");
+    let ended: i64 =
+        sqlx::query_scalar("select sum((details ->> 'sessions_ended')::bigint)::bigint from audit_log where verb = 'sign_in.accepted'")
+            .fetch_one(&app.db)
+            .await
+            .unwrap();
+    assert_eq!(ended, 2);
 }

@@ -15,11 +15,11 @@ use super::error::{Error, Result};
 use super::extract::{Client, Db, Form, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
+use super::observe::Reason;
 use super::{filters, paths, respond, sign_in};
 use crate::accounts::session::Session;
-use crate::accounts::sign_in::{self as attempt, Begun};
-use crate::accounts::{ApiToken, Password, Person, people, session, token};
-use crate::audit::Actor;
+use crate::accounts::sign_in::{self as attempt, Begun, PasswordChange};
+use crate::accounts::{ApiToken, Password, Person, Secret, session, token};
 use crate::clock;
 use crate::config::Settings;
 
@@ -29,6 +29,9 @@ pub struct PasswordForm {
     current: String,
     #[serde(default)]
     new: String,
+    /// `yes` where tokens are to be revoked, too.
+    #[serde(default)]
+    revoke_tokens: String,
 }
 
 #[derive(Deserialize)]
@@ -61,31 +64,42 @@ pub async fn change_password(
     Form(form): Form<PasswordForm>,
 ) -> Result {
     let (person, _) = visitor.in_browser()?;
-    let mut fields = Fields::default();
-    // Guessing it from a browser that was left open is slowed down as signing in is.
+    let mut fields = Fields::new([("revoke_tokens", &form.revoke_tokens)]);
     let now = clock::now();
-    let begun = attempt::begin(&mut *pool.acquire().await?, &person.email, &client.address, now).await?;
+    let begun = attempt::begin_again(&mut *pool.acquire().await?, &person, &client.address, now).await?;
     let mut attempt = match begun {
         Begun::Checking(attempt) => attempt,
         Begun::Wait { until } => return Err(Error::TooMany { until, now }),
     };
     // Nobody holds a connection while a password is hashed.
-    match attempt.verify(form.current).await? {
-        Some(_) => attempt::forgive(&mut *pool.acquire().await?, &attempt).await?,
-        None => fields.refuse("current", "This is not your password."),
+    let mut is_right = attempt.verify(form.current).await?;
+    if is_right {
+        attempt::forgive(&mut *pool.acquire().await?, &attempt).await?;
     }
     let new = fields.check("new", Password::choose(&form.new, &person.email));
-    let Some(new) = new.filter(|_| !fields.is_refused()) else {
+    if let Some(new) = new.filter(|_| is_right) {
+        let hash = new.hash(&mut clock::dice()).await?;
+        let token = Secret::random(&mut clock::dice());
+        let opening = sign_in::opening(&token, &client, &visitor);
+        let revokes = form.revoke_tokens == "yes";
         let mut db = pool.acquire().await?;
-        return respond::refused(Page::find(&mut db, layout, &visitor, fields).await?);
-    };
-    let hash = new.hash(&mut clock::dice()).await?;
+        match attempt::change_password(&mut db, &attempt, &hash, revokes, opening, clock::now()).await? {
+            PasswordChange::Done { tokens_revoked } => {
+                let mut response = sign_in::let_in(person.user_id, &token, &settings, "/account");
+                let sentence = sign_in::changed(tokens_revoked);
+                cookie::leave_flash(&mut response, &sentence, &settings);
+                return Ok(response);
+            }
+            PasswordChange::Refused => is_right = false,
+        }
+    }
     let mut db = pool.acquire().await?;
-    let by = Actor::person(&person.email, &client.address);
-    people::change_password(&mut db, &person, &hash, &by, clock::now()).await?;
-    let mut response = sign_in::start(&mut db, person.user_id, &client, &settings, "/account").await?;
-    cookie::leave_flash(&mut response, "Your password is changed. Other devices were signed out.", &settings);
-    Ok(response)
+    if !is_right {
+        attempt::refuse(&mut db, &attempt, now).await?;
+        fields.refuse("current", "This is not your password.");
+    }
+    let response = respond::refused(Page::find(&mut db, layout, &visitor, fields).await?)?;
+    Ok(if is_right { response } else { Reason::WRONG_PASSWORD.on(response) })
 }
 
 pub async fn change_appearance(

@@ -27,8 +27,8 @@ const LAST_ADMIN: &str =
 /// Of the choices of what a lead sees of billing accounts.
 const SHOWN: &str = "shown";
 const BILLING_ACCOUNTS: [(&str, &str); 2] = [
-    ("", "hidden: their charges name the sub-account alone"),
-    (SHOWN, "shown: who pays stands on each charge"),
+    ("", "hidden: charges name the sub-account only"),
+    (SHOWN, "shown: charges name the billing account, too"),
 ];
 
 #[derive(Template)]
@@ -105,11 +105,13 @@ pub async fn sign_out(
     mut db: Db,
 ) -> Result {
     let person = find(&mut db, path.person).await?;
-    let sentence = match manage::sign_out(&mut db, &person, &by, clock::now()).await? {
+    let done = manage::sign_out(&mut db, &person, &by, clock::now()).await?;
+    let sessions = match done.sessions_ended {
         0 => "They were signed in nowhere.".to_owned(),
         1 => "One session ended.".to_owned(),
         n => format!("{n} sessions ended."),
     };
+    let sentence = format!("{sessions}{}", token::revoked(done.tokens_revoked));
     Ok(back_to(paths::Person { person: path.person }, &sentence, &settings))
 }
 

@@ -29,6 +29,8 @@ use crate::scenarios::{self, Headline, Kept, MOST_SHARES, Saved, Share, Shared, 
 /// Ten years of hours, as digits.
 const LARGEST_FILE: usize = 2 << 20;
 const LONGEST_NAME: usize = 200;
+/// Of what was typed, so much is repeated where it is refused.
+const LONGEST_ECHO: usize = 80;
 const LONGEST_REASON: usize = 1000;
 
 /// Compares. None: it cannot be computed with.
@@ -267,7 +269,9 @@ pub async fn share(
         } else {
             "the name of a team that has a lead or is inside one that has, or the address of a lead"
         };
-        let sentence = format!("Not shared: found “{with}”, expected {expected}.");
+        let more = if with.chars().count() > LONGEST_ECHO { "…" } else { "" };
+        let with: String = with.chars().take(LONGEST_ECHO).collect();
+        let sentence = format!("Not shared: found “{with}{more}”, expected {expected}.");
         return Ok(told(to(kept.id), &sentence, &settings));
     };
     let shared = scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
