@@ -59,9 +59,13 @@ pub struct BaseUrl {
     authority: String,
 }
 
-/// An address, or all that begin with the same bits.
+/// An address, or all that begin with the same bits. Read from an empty text it has no address: what passes variables on
+/// passes empty ones as well, which name none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
+pub struct Network(Option<Prefix>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Prefix {
     address: IpAddr,
     bits: u8,
 }
@@ -97,6 +101,11 @@ impl Settings {
     /// name none.
     pub fn database_url(&self) -> Option<&DatabaseUrl> {
         self.database_url.as_ref().filter(|url| !url.0.is_empty())
+    }
+
+    /// Whether people come through a proxy, as https tells, that is not named: all of them have its address then.
+    pub fn lacks_trusted_proxy(&self) -> bool {
+        self.base_url().is_https() && self.trusted_proxies.iter().all(|network| network.0.is_none())
     }
 
     pub fn base_url(&self) -> BaseUrl {
@@ -149,6 +158,12 @@ impl FromStr for BaseUrl {
 
 impl Network {
     pub fn contains(&self, address: IpAddr) -> bool {
+        self.0.is_some_and(|prefix| prefix.begins(address))
+    }
+}
+
+impl Prefix {
+    fn begins(self, address: IpAddr) -> bool {
         let bits = |address: IpAddr| match address.to_canonical() {
             IpAddr::V4(address) => (u128::from(address.to_bits()) << 96, true),
             IpAddr::V6(address) => (address.to_bits(), false),
@@ -163,11 +178,15 @@ impl FromStr for Network {
     type Err = SettingError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (address, bits) = text.trim().split_once('/').map_or((text.trim(), None), |(a, b)| (a, Some(b)));
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(Self(None));
+        }
+        let (address, bits) = text.split_once('/').map_or((text, None), |(a, b)| (a, Some(b)));
         let address = address.parse::<IpAddr>().map_err(|_| SettingError::Network)?.to_canonical();
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits = bits.map_or(Ok(most), str::parse).map_err(|_| SettingError::Network)?;
-        if bits <= most { Ok(Self { address, bits }) } else { Err(SettingError::Network) }
+        if bits <= most { Ok(Self(Some(Prefix { address, bits }))) } else { Err(SettingError::Network) }
     }
 }
 
@@ -236,8 +255,26 @@ mod tests {
             let network: Network = network.parse().unwrap();
             assert_eq!(network.contains(address.parse().unwrap()), is_in, "{network:?} {address}");
         }
-        for text in ["", "localhost", "10.0.0.0/33", "10.0.0.0/", "fd00::/129", "10.0.0.0/-1"] {
+        for text in ["localhost", "/8", "10.0.0.0/33", "10.0.0.0/", "fd00::/129", "10.0.0.0/-1"] {
             assert_eq!(text.parse::<Network>(), Err(SettingError::Network), "{text}");
+        }
+    }
+
+    #[test]
+    fn empty_trusted_proxies_are_none() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            settings: Settings,
+        }
+        for (text, is_one) in [("", false), (" , ,", false), ("10.0.0.7,,10.1.0.0/16,", true)] {
+            let Line { settings } = clap::Parser::parse_from(["gpuledger", "--trusted-proxy", text]);
+            let trusted = |address: &str| {
+                let address = address.parse().unwrap();
+                settings.trusted_proxies.iter().any(|network| network.contains(address))
+            };
+            assert_eq!((trusted("10.0.0.7"), trusted("10.1.2.3")), (is_one, is_one), "{text:?}");
+            assert!(!trusted("0.0.0.0") && !trusted("::") && !trusted("192.0.2.7"), "{text:?}");
         }
     }
 

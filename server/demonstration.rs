@@ -1,7 +1,8 @@
 //! The mark of a data folder that holds a demonstration: its figures are invented, and pages say so.
 
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use chrono::NaiveDate;
@@ -53,13 +54,16 @@ impl Mark {
     /// Through a new file, so that a stop in the middle leaves the old mark.
     pub fn write(&self, data_dir: &Path) -> io::Result<()> {
         let new = data_dir.join(FILE).with_extension("new");
-        fs::write(&new, serde_json::to_vec(self)?)?;
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
         fs::rename(new, data_dir.join(FILE))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -76,5 +80,7 @@ mod tests {
         mark.write(&data_dir).unwrap();
         assert_eq!(Holds::of(&data_dir).unwrap(), Holds::Demonstration(mark));
         assert!(Mark::is_in(&data_dir));
+        let mode = fs::metadata(data_dir.join(FILE)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 }

@@ -1,8 +1,8 @@
 //! Making a backup.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -11,13 +11,16 @@ use chrono::{DateTime, Utc};
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 
-use super::manifest::copy;
+use super::manifest::{copy, new_file};
 use super::{DUMP, Manifest, ORIGINALS, Part, Progress};
 use crate::ledger::{Originals, Sha256};
 use crate::store::Client;
 
 /// What a folder is called until it is whole.
 const UNFINISHED: &str = ".gpuledger-backup-";
+
+/// Tables of which a backup has no rows: whoever reads it could try them, and a restore ends them.
+const LEFT_OUT: [&str; 4] = ["sessions", "password_links", "setup_links", "sign_in_failures"];
 
 /// Writes everything into a new folder `target`, from one snapshot, beside whatever else works on the ledger. The
 /// folder gets its name when it is whole and on the disk; what breaks off is removed.
@@ -86,6 +89,8 @@ async fn dump(client: &Client, snapshot: &str, folder: &Path, progress: &Progres
     let mut pg_dump = client
         .command("pg_dump")
         .args(["--format=custom", "--compress=1", "--no-owner", "--no-privileges", "--no-password"])
+        // A restore removes what is in these.
+        .args(LEFT_OUT.map(|table| format!("--exclude-table-data={table}")))
         .arg(format!("--snapshot={snapshot}"))
         .stdout(Stdio::piped())
         .spawn()
@@ -135,10 +140,6 @@ async fn is_kept(db: &mut PgConnection, sha256: &Sha256) -> sqlx::Result<bool> {
     sqlx::query_scalar!(r#"select exists (select from originals where sha256 = $1) as "kept!""#, bytes)
         .fetch_one(db)
         .await
-}
-
-fn new_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 fn name_it(folder: TempDir, target: &Path) -> anyhow::Result<()> {

@@ -1,7 +1,8 @@
 //! What a backup holds, and whether it is what it says.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path};
 
 use chrono::{DateTime, Utc};
@@ -80,7 +81,7 @@ impl Manifest {
 
     /// Written last: a folder without it is no backup.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        let mut file = File::create_new(folder.join(FILE))?;
+        let mut file = new_file(&folder.join(FILE))?;
         serde_json::to_writer_pretty(&mut file, self)?;
         file.write_all(b"\n")?;
         file.sync_all()
@@ -122,6 +123,11 @@ impl Manifest {
         }
         Ok(())
     }
+}
+
+/// A file of a backup, for its owner only.
+pub(super) fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Copies, and says what it was.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use sqlx::PgConnection;
+use sqlx::{Connection as _, PgConnection};
 
 use super::room::Room;
 use super::{DUMP, Manifest, Progress};
@@ -50,22 +50,24 @@ impl<'a> Restore<'a> {
         Ok((client, store.begin_filling().await?))
     }
 
-    /// Brings the originals, then the database, in one transaction; then the tables to this version.
+    /// Brings the originals, then the database, in one transaction; then the tables to this version. Answers how many
+    /// API tokens of the backup have ended.
     pub async fn fill(
         &mut self,
         manifest: &Manifest,
         backup: &Path,
         progress: &Progress,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<u64> {
         self.originals.fill(manifest.clone(), backup.to_owned(), progress.clone()).await?;
         fill(&self.client, &backup.join(DUMP)).await?;
         self.store.migrate().await?;
         let mut db = self.store.connect().await?;
         forget_uploads(&mut db).await?;
+        let tokens = end_access(&mut db).await?;
         // A dump has no statistics. Without them PostgreSQL takes a large ledger for an empty one until it has looked
         // for itself, and pages and `check` take thirty times as long.
         sqlx::query("analyze").execute(&mut db).await?;
-        Ok(())
+        Ok(tokens)
     }
 
     /// All of it is there.
@@ -111,4 +113,18 @@ async fn forget_uploads(db: &mut PgConnection) -> sqlx::Result<()> {
     .execute(db)
     .await?;
     Ok(())
+}
+
+/// What was signed out, used or revoked since the backup must not come back: everybody signs in with a password, and
+/// scripts get new tokens. A backup leaves most of this out; one of an earlier version has it. Answers how many tokens
+/// there were.
+async fn end_access(db: &mut PgConnection) -> sqlx::Result<u64> {
+    let mut tx = db.begin().await?;
+    sqlx::query!("delete from sessions").execute(&mut *tx).await?;
+    sqlx::query!("delete from password_links").execute(&mut *tx).await?;
+    sqlx::query!("delete from setup_links").execute(&mut *tx).await?;
+    sqlx::query!("delete from sign_in_failures").execute(&mut *tx).await?;
+    let tokens = sqlx::query!("delete from api_tokens").execute(&mut *tx).await?.rows_affected();
+    tx.commit().await?;
+    Ok(tokens)
 }

@@ -47,25 +47,28 @@ pub async fn run(settings: &Settings, json: bool, arguments: Arguments) -> anyho
         }
     };
     let done = match fill(&store, originals, &manifest, &folder, json).await {
-        Ok(()) => report(&store, &manifest, data_dir, json).await,
+        Ok(tokens) => report(&store, &manifest, tokens, data_dir, json).await,
         Err(error) => Err(error),
     };
     store.close().await?;
     done
 }
 
-/// Where anything fails, or somebody interrupts it, everything is as before.
+/// Where anything fails, or somebody interrupts it, everything is as before. Answers how many API tokens have ended.
 async fn fill(
     store: &Store,
     originals: Room,
     manifest: &Manifest,
     folder: &Path,
     json: bool,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<u64> {
     let progress = Progress::default();
     let mut restore = Restore::begin(store, manifest, originals).await?;
     let filled = watched(restore.fill(manifest, folder, &progress), "restored", &progress, json).await;
-    let Err(error) = filled else { return restore.finish().await };
+    let error = match filled {
+        Ok(tokens) => return restore.finish().await.map(|()| tokens),
+        Err(error) => error,
+    };
     match restore.undo().await {
         Ok(()) => Err(error),
         Err(left) => Err(error.context(format!(
@@ -74,7 +77,13 @@ async fn fill(
     }
 }
 
-async fn report(store: &Store, manifest: &Manifest, data_dir: &Path, json: bool) -> anyhow::Result<Done> {
+async fn report(
+    store: &Store,
+    manifest: &Manifest,
+    tokens: u64,
+    data_dir: &Path,
+    json: bool,
+) -> anyhow::Result<Done> {
     let mut db = store.connect().await?;
     ledger::sweep(&mut db).await?;
     let mut equations = ledger::check(&mut db).await?;
@@ -84,7 +93,7 @@ async fn report(store: &Store, manifest: &Manifest, data_dir: &Path, json: bool)
         print_json(&json!({
             "bytes": manifest.bytes(), "parts": manifest.parts.len(), "sequence": manifest.sequence,
             "made_at": manifest.made_at, "version": manifest.version,
-            "equations": equations.len(), "broken": broken,
+            "tokens_ended": tokens, "equations": equations.len(), "broken": broken,
         }))?;
     } else {
         say!(
@@ -94,6 +103,12 @@ async fn report(store: &Store, manifest: &Manifest, data_dir: &Path, json: bool)
             manifest.made_at.format("%Y-%m-%d %H:%M UTC"),
             manifest.version
         )?;
+        let ended = match tokens {
+            0 => "the backup has no API tokens".to_owned(),
+            1 => "1 API token ended: its script needs a new one".to_owned(),
+            _ => format!("{tokens} API tokens ended: their scripts need new ones"),
+        };
+        say!("everybody signs in again; {ended}")?;
         say!("{} equations checked, {broken} do not hold", equations.len())?;
     }
     Ok(if broken == 0 { Done::Well } else { Done::Failed })

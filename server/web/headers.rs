@@ -9,13 +9,20 @@ use crate::config::Settings;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-const ALWAYS: [(HeaderName, &str); 5] = [
+const ALWAYS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
 ];
+
+/// Has the browser forget what it keeps of our pages. Cookies stay, and so does the theme, which is one.
+pub(super) fn clear_site_data(response: &mut Response) {
+    let what = HeaderValue::from_static(r#""cache", "storage""#);
+    response.headers_mut().insert(HeaderName::from_static("clear-site-data"), what);
+}
 
 pub(super) fn set(response: &mut Response, settings: &Settings) {
     let headers = response.headers_mut();

@@ -86,6 +86,12 @@ async fn announce(settings: &Settings, db: &PgPool) -> anyhow::Result<()> {
     let mut db = db.acquire().await?;
     let link = setup::ensure(&mut db, &mut clock::dice(), clock::now()).await?;
     let base = settings.base_url();
+    if settings.lacks_trusted_proxy() {
+        tracing::warn!(
+            "no trusted proxy is named: limits on sign-in and the audit trail take everybody for the proxy. Set \
+             GPULEDGER_TRUSTED_PROXY (--trusted-proxy) to its address"
+        );
+    }
     say!("gpuledger answers at {base}/")?;
     if let Some(token) = link {
         let path = paths::Setup { token: token.as_str().to_owned() };

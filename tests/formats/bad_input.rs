@@ -46,6 +46,40 @@ fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
+/// The same zip with the numbers of large files, which are 64 bits wide.
+fn with_wide_numbers(mut zip: Vec<u8>) -> Vec<u8> {
+    let end = zip.split_off(zip.len() - 22);
+    let wide = |at: usize| u64::from(u32::from_le_bytes(end[at..at + 4].try_into().unwrap()));
+    let (entries, at) = (u64::from(end[10]), zip.len() as u64);
+    zip.extend(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\0\x2d\0\0\0\0\0\0\0\0\0");
+    zip.extend([entries, entries, wide(12), wide(16)].map(u64::to_le_bytes).concat());
+    zip.extend(b"PK\x06\x07\0\0\0\0");
+    zip.extend(at.to_le_bytes());
+    zip.extend(1_u32.to_le_bytes());
+    [zip, b"PK\x05\x06\0\0\0\0".to_vec(), vec![0xff; 12], vec![0; 2]].concat()
+}
+
+/// The same zip, in which sizes and place of its only file are 64 bits wide.
+fn with_wide_entry(mut zip: Vec<u8>) -> Vec<u8> {
+    let entry = zip.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    let wide = |at: usize| u32::from_le_bytes(zip[at..at + 4].try_into().unwrap()).into();
+    let fields: [u64; 3] = [wide(entry + 24), wide(entry + 20), wide(entry + 42)];
+    let name = entry + 46;
+    let name_ends = name + usize::from(zip[entry + 28]);
+    zip[entry + 20..entry + 28].fill(0xff);
+    zip[entry + 42..entry + 46].fill(0xff);
+    assert_eq!(zip[entry + 30..entry + 32], [0, 0], "nothing is there yet");
+    zip[entry + 30] = 4 + 4 + 4 + 24;
+    let extra = [&b"XX\x04\0abcd\x01\0\x18\0"[..], &fields.map(u64::to_le_bytes).concat()].concat();
+    let added = extra.len() as u32;
+    assert_eq!(u32::from(zip[entry + 30]), added);
+    zip.splice(name_ends..name_ends, extra);
+    let end = zip.len() - 22;
+    let size = u32::from_le_bytes(zip[end + 12..end + 16].try_into().unwrap()) + added;
+    zip[end + 12..end + 16].copy_from_slice(&size.to_le_bytes());
+    zip
+}
+
 fn read_bytes(bytes: Vec<u8>) -> Result<Reading, Refusal> {
     read(billing::open("bill.csv", Cursor::new(bytes), None)?)
 }
@@ -226,6 +260,13 @@ fn containers_are_told_by_their_content() {
         parts,
         zipped(&[("bill.csv", &many(50))]),
         zipped(&[("folder/", b""), ("folder/bill.csv", &many(50)), ("__MACOSX/folder/._bill.csv", b"x")]),
+        with_wide_numbers(zipped(&[("bill.csv", &many(50))])),
+        with_wide_entry(zipped(&[("bill.csv", &many(50))])),
+        with_wide_numbers(with_wide_entry(zipped(&[("bill.csv", &many(50))]))),
+        // Something before and something behind it.
+        [b"PK\x07\x08....".to_vec(), zipped(&[("bill.csv", &many(50))])].concat(),
+        [b"PK\x07\x08....".to_vec(), with_wide_numbers(zipped(&[("bill.csv", &many(50))]))].concat(),
+        [zipped(&[("bill.csv", &many(50))]), vec![0; 1000]].concat(),
     ] {
         let reading = read_bytes(bytes).unwrap();
         assert_eq!((reading.rows, reading.billed()), (plain.rows, plain.billed()));

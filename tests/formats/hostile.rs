@@ -2,7 +2,9 @@
 //! take at all is what they fail by.
 
 use std::fmt::Write as _;
-use std::io::Cursor;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gpuledger::billing::{self, Manifest, Rejection};
 
@@ -19,6 +21,67 @@ const CUR_ROW: &str =
 
 fn open(text: String) -> Result<Reading, billing::Refusal> {
     read(billing::open("bill.csv", Cursor::new(text.into_bytes()), None)?)
+}
+
+/// Counts what is read of a file.
+struct Counted {
+    file: Cursor<Vec<u8>>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl Seek for Counted {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// Why a zip is refused, and how many bytes of it were read for that.
+fn refused_zip(zip: Vec<u8>) -> (String, u64) {
+    let read = Arc::new(AtomicU64::new(0));
+    let file = Counted { file: Cursor::new(zip), read: Arc::clone(&read) };
+    let refusal = billing::open("bill.zip", file, None).err().unwrap();
+    (refusal.to_string(), read.load(Ordering::Relaxed))
+}
+
+/// An entry of a zip's table of contents: an empty file.
+fn zip_entry(name: &str, comment: &str) -> Vec<u8> {
+    let mut entry = b"PK\x01\x02\x14\0\x14\0".to_vec();
+    entry.resize(46, 0);
+    entry[28..30].copy_from_slice(&(name.len() as u16).to_le_bytes());
+    entry[32..34].copy_from_slice(&(comment.len() as u16).to_le_bytes());
+    [entry, name.into(), comment.into()].concat()
+}
+
+/// A zip of these entries, with the numbers of large files where there are too many for the usual ones.
+fn zip_of(entries: &[Vec<u8>]) -> Vec<u8> {
+    let mut zip = b"PK\x03\x04".to_vec();
+    zip.resize(30, 0);
+    let (at, count) = (zip.len() as u64, entries.len() as u64);
+    zip.extend(entries.concat());
+    let end = zip.len() as u64;
+    if count > 65_534 {
+        zip.extend(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\0\x2d\0\0\0\0\0\0\0\0\0");
+        zip.extend([count, count, end - at, at].map(u64::to_le_bytes).concat());
+        zip.extend(b"PK\x06\x07\0\0\0\0");
+        zip.extend(end.to_le_bytes());
+        zip.extend(1_u32.to_le_bytes());
+    }
+    let short = count.min(65_535) as u16;
+    zip.extend(end_of_zip(short, (end - at) as u32, at as u32));
+    zip
+}
+
+fn end_of_zip(entries: u16, bytes: u32, at: u32) -> Vec<u8> {
+    let [entries, bytes, at] = [&entries.to_le_bytes()[..], &bytes.to_le_bytes(), &at.to_le_bytes()];
+    [&b"PK\x05\x06\0\0\0\0"[..], entries, entries, bytes, at, b"\0\0"].concat()
 }
 
 /// Tags as a cell has them; every fourth key is there twice.
@@ -140,4 +203,55 @@ fn manifests_that_name_no_files_anybody_has_are_refused() {
         let message = manifest(&keys).unwrap_err();
         assert!(message.contains(told), "{message}");
     }
+}
+
+#[test]
+fn zip_with_a_million_entries_is_refused_by_the_count_at_its_end() {
+    let entries = |count| vec![zip_entry("a", ""); count];
+    for (count, told) in [(1001, "1001 entries"), (65_534, "65534 entries"), (1_000_000, "1000000 entries")] {
+        let (refusal, read) = refused_zip(zip_of(&entries(count)));
+        assert_eq!(
+            refusal,
+            format!(
+                "bill.zip: found a zip with {told}; expected a zip with exactly one billing export inside, and at most \
+                 1000 entries"
+            )
+        );
+        assert!(read < 100_000, "{read} bytes were read");
+    }
+    let (refusal, _) = refused_zip(zip_of(&entries(1000)));
+    assert!(refusal.contains("a zip with 1000 files inside (a, a, …)"), "{refusal}");
+}
+
+#[test]
+fn zip_with_a_table_of_contents_over_a_megabyte_is_refused_unread() {
+    let entries = vec![zip_entry("a", &"c".repeat(60_000)); 20];
+    let (refusal, read) = refused_zip(zip_of(&entries));
+    assert_eq!(
+        refusal,
+        "bill.zip: found a zip with a table of contents of 1200940 bytes; expected a zip with exactly one billing export \
+         inside, and a table of contents of at most 1048576 bytes"
+    );
+    assert!(read < 100_000, "{read} bytes were read");
+}
+
+#[test]
+fn zip_whose_last_end_is_wrong_is_refused_without_looking_for_another() {
+    let large = zip_of(&vec![zip_entry("a", ""); 1_000_000]);
+    // The end that counts says one entry, where there is none.
+    let hidden = [large, end_of_zip(1, 47, 0)].concat();
+    let ends = [b"PK\x03\x04".to_vec(), end_of_zip(1, 47, 0).repeat(500_000)].concat();
+    for zip in [hidden, ends] {
+        let (refusal, read) = refused_zip(zip);
+        assert!(refusal.contains("a damaged or cut off zip"), "{refusal}");
+        assert!(read < 100_000, "{read} bytes were read");
+    }
+}
+
+#[test]
+fn long_names_in_a_zip_are_cut_in_the_message() {
+    let entries = [zip_entry(&"a".repeat(60_000), ""), zip_entry(&"b\n".repeat(30_000), "")];
+    let (refusal, _) = refused_zip(zip_of(&entries));
+    assert!(refusal.contains("a zip with 2 files inside (aaa"), "{refusal}");
+    assert!(refusal.len() < 1000 && !refusal.contains('\n'), "{}", refusal.len());
 }

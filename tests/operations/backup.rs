@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use gpuledger::store::{Database, Store};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -109,6 +110,10 @@ pub async fn backup_of(db: &PgPool) -> (TestLedger, std::path::PathBuf) {
     run(gpuledger(ledger.folder.path(), Some(&url(db)), &["backup"]).arg(&folder));
     let mode = fs::metadata(&folder).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700, "it holds everything");
+    for file in ["manifest.json", "database.dump"] {
+        let mode = fs::metadata(folder.join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
     (ledger, folder)
 }
 
@@ -137,6 +142,86 @@ async fn a_database_of_ones_own_is_restored_into_an_empty_one(db: PgPool) {
     let check = run(&mut gpuledger(there.path(), None, &["check", "--deep", "--json"]));
     let equations: Value = serde_json::from_slice(&check.stdout).unwrap();
     assert!(equations.as_array().unwrap().iter().any(|line| line["name"] == "rows in the file = rows read"));
+}
+
+/// How many rows there are of what lets somebody in, or keeps them out.
+async fn ways_in(db: &PgPool) -> Vec<i64> {
+    let mut counts = Vec::new();
+    for table in ["sessions", "password_links", "setup_links", "sign_in_failures", "api_tokens"] {
+        let query = format!("select count(*) from {table}");
+        counts.push(sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_one(db).await.unwrap());
+    }
+    counts
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn restore_ends_sessions_links_and_api_tokens(db: PgPool) {
+    sqlx::raw_sql(
+        "insert into users (email, role, created_at) values ('ada@example.org', 'admin', now());
+         insert into sessions (token_hash, user_id, created_at, seen_at, expires_at)
+             select sha256('session'), user_id, now(), now(), now() + interval '1 day' from users;
+         insert into password_links (token_hash, user_id, created_at, expires_at)
+             select sha256('link'), user_id, now(), now() + interval '1 day' from users;
+         insert into setup_links (token_hash, created_at, expires_at)
+             values (sha256('setup'), now(), now() + interval '1 day');
+         insert into sign_in_failures (email, address, failed_at) values ('ada@example.org', '192.0.2.7', now());
+         insert into api_tokens (user_id, token_hash, label, created_at, expires_at)
+             select user_id, sha256(label::bytea), label, now(), now() + interval '1 day'
+             from users, unnest(array['month', 'week']) label",
+    )
+    .execute(&db)
+    .await
+    .unwrap();
+    let (_ledger, backup) = backup_of(&db).await;
+    assert_eq!(ways_in(&db).await, [1, 1, 1, 1, 2], "they live on where the backup was made");
+
+    empty_database(&db).await;
+    let there = tempfile::tempdir().unwrap();
+    let restored = run(gpuledger(there.path(), Some(&url(&db)), &["restore", "--json"]).arg(&backup));
+    let restored: Value = serde_json::from_slice(&restored.stdout).unwrap();
+    assert_eq!(restored["tokens_ended"], 2, "{restored}");
+    assert_eq!(ways_in(&db).await, [0; 5]);
+    let people: i64 = sqlx::query_scalar("select count(*) from users").fetch_one(&db).await.unwrap();
+    assert_eq!(people, 1);
+
+    // In words, too; and the second one has none to end.
+    let again = there.path().join("again");
+    run(gpuledger(there.path(), None, &["backup"]).arg(&again));
+    for (backup, told) in [(&backup, "2 API tokens ended"), (&again, "no API tokens")] {
+        empty_database(&db).await;
+        let there = tempfile::tempdir().unwrap();
+        let said = run(gpuledger(there.path(), Some(&url(&db)), &["restore"]).arg(backup));
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        assert!(said.contains(told), "{said}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn restore_ends_sessions_that_an_older_backup_holds(db: PgPool) {
+    let backup = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrades/0.1.0-20261123000047/backup");
+    let there = tempfile::tempdir().unwrap();
+    run(gpuledger(there.path(), Some(&url(&db)), &["restore"]).arg(&backup));
+    assert_eq!(ways_in(&db).await, [0; 5]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn backup_holds_no_sessions(db: PgPool) {
+    sqlx::raw_sql(
+        "insert into users (email, role, created_at) values ('ada@example.org', 'admin', now());
+         insert into sessions (token_hash, user_id, created_at, seen_at, expires_at, user_agent)
+             select sha256('session'), user_id, now(), now(), now() + interval '1 day', 'a browser' from users",
+    )
+    .execute(&db)
+    .await
+    .unwrap();
+    let (ledger, backup) = backup_of(&db).await;
+    let database = Database::of(ledger.folder.path(), Some(&url(&db))).unwrap();
+    let client = Store::find(&database).await.unwrap().client().await.unwrap();
+    let mut rows = client.command("pg_restore");
+    rows.args(["--data-only", "--table=users", "--table=sessions", "--file=-"])
+        .arg(backup.join("database.dump"));
+    let rows = String::from_utf8(rows.output().await.unwrap().stdout).unwrap();
+    assert!(rows.contains("ada@example.org") && !rows.contains("a browser"), "{rows}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -35,8 +35,20 @@ async fn every_answer_is_guarded(db: PgPool) {
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
         assert_eq!(answer.header("referrer-policy"), "same-origin");
         assert_eq!(answer.header("strict-transport-security"), "");
+        assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin");
+        assert_eq!(answer.header("clear-site-data"), "");
         assert_ne!(answer.header("cache-control"), "");
     }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn sign_out_clears_cache_and_storage_and_keeps_the_theme(db: PgPool) {
+    let mut app = TestApp::new(db).signed_in(Role::Lead).await;
+    app.set_cookie("gpuledger_theme", "dark");
+    let answer = app.submit("/account", "/sign-out", &[]).await;
+    assert_eq!(answer.header("clear-site-data"), r#""cache", "storage""#);
+    assert_eq!(app.cookie("gpuledger_theme"), Some("dark"));
+    assert_eq!(html::attributes(&app.get("/sign-in").await.body, "html", "data-theme"), ["dark"]);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

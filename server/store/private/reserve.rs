@@ -4,6 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -78,7 +79,7 @@ impl Reserve {
     }
 
     fn set_aside(&self) -> io::Result<()> {
-        let file = OpenOptions::new().write(true).create_new(true).open(&self.path)?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.path)?;
         let outcome = take(&file);
         if outcome.is_err() {
             fs::remove_file(&self.path)?;
@@ -94,6 +95,8 @@ fn take(file: &File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
     use super::*;
 
     #[test]
@@ -114,8 +117,10 @@ mod tests {
             reserve.settle(room).unwrap();
             assert_eq!(length(), expected, "{room}");
         }
+        let file = fs::metadata(&reserve.path).unwrap();
+        assert_eq!(file.mode() & 0o777, 0o600);
         // It takes the room, and is not only as long.
-        let taken = std::os::unix::fs::MetadataExt::blocks(&fs::metadata(&reserve.path).unwrap()) * 512;
+        let taken = file.blocks() * 512;
         assert!(taken >= SIZE, "{taken} of {before}");
     }
 }

@@ -1,12 +1,14 @@
 //! What a file is packed in, told by its first bytes and never by its name: plain, gzip of one or many
 //! members, or a zip with exactly one file inside. Everything streams; nothing is unpacked to disk.
 
+mod directory;
+
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
 
 use flate2::Crc;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
-use zip::{CompressionMethod, ZipArchive};
 
+use self::directory::Entry;
 use super::Refusal;
 
 /// Billing exports shrink ten to fifty times. Deflate itself cannot do better than about 1,030 times,
@@ -149,76 +151,95 @@ enum Content<R> {
     Deflated(DeflateDecoder<BufReader<Take<R>>>),
 }
 
+/// Characters of a name that a message shows.
+const MAX_SHOWN: usize = 100;
+
 const ONE_FILE: &str = "a zip with exactly one billing export inside";
 
 impl<R: Read + Seek> Unzip<R> {
-    fn new(input: R) -> Result<Self, Refusal> {
-        let mut archive = ZipArchive::new(input).map_err(|error| {
-            Refusal::new(format!("a damaged or cut off zip ({error})"), "the whole file; transfer it again")
-        })?;
-        let index = only_file(&archive)?;
-        let entry = archive.by_index_raw(index).map_err(|error| {
-            Refusal::new(format!("a damaged zip ({error})"), "an undamaged file; transfer it again")
-        })?;
-        let name = entry.name().to_owned();
-        if entry.encrypted() {
+    fn new(mut input: R) -> Result<Self, Refusal> {
+        let entry = only_file(directory::read(&mut input)?)?;
+        if entry.is_encrypted {
             return Err(Refusal::new(
-                format!("that {name} in the zip is encrypted"),
+                format!("that {} in the zip is encrypted", shown(&entry.name)),
                 "a zip without a password",
             ));
         }
-        let (method, packed, stated, stated_crc) =
-            (entry.compression(), entry.compressed_size(), entry.size(), entry.crc32());
-        let at = entry.data_start();
-        drop(entry);
+        let (packed, stated) = (entry.packed, entry.unpacked);
         within_ratio(packed, stated).map_err(|_| {
             Refusal::new(
                 format!("a zip whose content unpacks from {packed} to {stated} bytes"),
                 "a billing export, which shrinks ten to fifty times when packed, not more than five hundred",
             )
         })?;
-        let mut input = archive.into_inner();
+        let at = entry.content_at(&mut input)?;
         input.seek(SeekFrom::Start(at)).map_err(|error| {
             Refusal::new(format!("that the file cannot be read ({error})"), ONE_FILE).failed(&error)
         })?;
         let input = input.take(packed);
-        let content = match method {
-            CompressionMethod::Stored => Content::Stored(input),
-            CompressionMethod::Deflated => {
-                Content::Deflated(DeflateDecoder::new(BufReader::with_capacity(128 << 10, input)))
-            }
+        let content = match entry.method {
+            STORED => Content::Stored(input),
+            DEFLATED => Content::Deflated(DeflateDecoder::new(BufReader::with_capacity(128 << 10, input))),
             other => {
-                let found = format!("a zip packed with {other}");
+                let found = format!("a zip packed with {}", method(other));
                 return Err(Refusal::new(found, "a zip packed with deflate, the usual method"));
             }
         };
-        Ok(Self { content, packed, unpacked: 0, stated, stated_crc, crc: Crc::new() })
+        Ok(Self { content, packed, unpacked: 0, stated, stated_crc: entry.crc, crc: Crc::new() })
+    }
+}
+
+/// What a zip calls its methods of packing.
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+
+fn method(number: u16) -> String {
+    match number {
+        9 => "Deflate64".to_owned(),
+        12 => "bzip2".to_owned(),
+        14 => "LZMA".to_owned(),
+        93 => "zstd".to_owned(),
+        95 => "xz".to_owned(),
+        _ => format!("method {number}"),
     }
 }
 
 /// Directories do not count, nor what macOS adds.
-fn only_file<R: Read + Seek>(archive: &ZipArchive<R>) -> Result<usize, Refusal> {
-    let names: Vec<&str> = archive.file_names().collect();
-    if let Some(path) = names.iter().find(|name| climbs_out(name)) {
-        return Err(Refusal::new(format!("a zip with the path {path}, which climbs out of it"), ONE_FILE));
+fn only_file(entries: Vec<Entry>) -> Result<Entry, Refusal> {
+    if let Some(entry) = entries.iter().find(|entry| climbs_out(&entry.name)) {
+        let found = format!("a zip with the path {}, which climbs out of it", shown(&entry.name));
+        return Err(Refusal::new(found, ONE_FILE));
     }
-    if names.contains(&"[Content_Types].xml") {
+    if entries.iter().any(|entry| entry.name == "[Content_Types].xml") {
         return Err(Refusal::new("an Excel workbook", "the sheet saved as CSV UTF-8 (comma delimited)"));
     }
-    let files: Vec<&str> =
-        names.iter().copied().filter(|name| !name.ends_with('/') && !name.starts_with("__MACOSX/")).collect();
-    match files.as_slice() {
-        [] => Err(Refusal::new("a zip without a file inside", ONE_FILE)),
-        [file] => archive.index_for_name(file).ok_or_else(|| Refusal::new("a damaged zip", ONE_FILE)),
-        [first, second, ..] => Err(Refusal::new(
-            format!(
-                "a zip with {} files inside ({first}, {second}{})",
-                files.len(),
-                if files.len() > 2 { ", …" } else { "" }
-            ),
-            format!("{ONE_FILE}; send several files one by one"),
-        )),
+    let is_file = |entry: &Entry| !entry.name.ends_with('/') && !entry.name.starts_with("__MACOSX/");
+    let mut files = entries.into_iter().filter(is_file);
+    match (files.next(), files.next()) {
+        (None, _) => Err(Refusal::new("a zip without a file inside", ONE_FILE)),
+        (Some(file), None) => Ok(file),
+        (Some(first), Some(second)) => {
+            let (first, second, more) = (shown(&first.name), shown(&second.name), files.count());
+            Err(Refusal::new(
+                format!(
+                    "a zip with {} files inside ({first}, {second}{})",
+                    2 + more,
+                    if more > 0 { ", …" } else { "" }
+                ),
+                format!("{ONE_FILE}; send several files one by one"),
+            ))
+        }
     }
+}
+
+/// A name for a message: printable, and cut where it is long.
+fn shown(name: &str) -> String {
+    let mut shown: String =
+        name.chars().take(MAX_SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if name.chars().nth(MAX_SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 fn climbs_out(name: &str) -> bool {
