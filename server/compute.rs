@@ -1,17 +1,18 @@
 //! Computing that takes the processor longer than answering may: beside the threads that answer, as much at once as there
 //! are cores, one thing at a time for each person, and only as long as somebody waits for it.
 
-use std::collections::HashMap;
 use std::io;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::queues::{Queue, Queues, Waiting};
 use crate::stop::Stop;
 
 /// How many wait for a core at most: more would only wait longer than anybody does.
@@ -21,23 +22,17 @@ const LONGEST_OF_ONE: usize = 8;
 /// Longer nothing is computed for a page. The largest scenario of the templates takes a third of a second.
 const LONGEST: Duration = Duration::from_secs(30);
 
+/// Rows that are sorted and written as a page in a few milliseconds.
+const FEW: usize = 2000;
+
 static CORES: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(2, NonZero::get)));
 static WAITING: AtomicUsize = AtomicUsize::new(0);
-
-/// The turns of people for whom something is computed.
-static TURNS: LazyLock<Mutex<HashMap<i64, Weak<Turn>>>> = LazyLock::new(Mutex::default);
+static PEOPLE: LazyLock<Queues> = LazyLock::new(|| Queues::of_each(1));
 
 tokio::task_local! {
     /// Of the person whose request is answered.
-    static TURN: Arc<Turn>;
-}
-
-/// One core, and who waits for it.
-struct Turn {
-    person: i64,
-    core: Arc<Semaphore>,
-    waiting: AtomicUsize,
+    static OWN: Arc<Queue>;
 }
 
 /// Why something was not computed.
@@ -73,19 +68,47 @@ impl NotComputed {
 /// # Errors
 /// Nothing is computed where too many wait already, and nothing for longer than [`LONGEST`].
 pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, NotComputed> {
-    // Those who are alone in asking for much wait for themselves, and take of the queue of all one place.
-    let turn = match TURN.try_with(Arc::clone) {
-        Ok(turn) => Some(turn.take().await?),
+    // Who asks for much waits for themselves, and takes one place in the queue of all.
+    let slot = match OWN.try_with(Arc::clone) {
+        Ok(own) => Some(own.enter(LONGEST_OF_ONE).await.ok_or(NotComputed::Busy)?),
         Err(_) => None,
     };
     let waiting = Waiting::enter(&WAITING, LONGEST_QUEUE).ok_or(NotComputed::Busy)?;
     // Never closed, so there is always one to wait for.
     let core = CORES.acquire().await.ok();
     drop(waiting);
+    beside((core, slot), work).await
+}
+
+/// Does work on so many rows: here where they are few, else as [`compute`] does.
+///
+/// # Errors
+/// Those of [`compute`].
+pub async fn over<T: Send + 'static>(
+    rows: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NotComputed> {
+    if rows <= FEW { Ok(work()) } else { compute(work).await }
+}
+
+/// Does work beside the threads that answer without waiting for a core: for whoever has locked what everybody else waits
+/// for. As there is one such lock there is one of these at a time.
+///
+/// # Errors
+/// Those of [`compute`].
+pub async fn at_once<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, NotComputed> {
+    beside((), work).await
+}
+
+/// Does work on a thread of its own, until nobody waits for it; what is `held` is given back when it has ended.
+async fn beside<T: Send + 'static>(
+    held: impl Send + 'static,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NotComputed> {
     let ends = Ends(Stop::default());
     let stop = ends.0.clone();
-    let done = tokio::task::spawn_blocking(move || {
-        let _held = (core, turn);
+    let done: JoinHandle<T> = tokio::task::spawn_blocking(move || {
+        let _held = held;
         stop.watch(work)
     });
     match timeout(LONGEST, done).await {
@@ -97,56 +120,7 @@ pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stati
 
 /// Answers a request of this person: what it takes to be computed waits for what is computed for them already.
 pub async fn for_person<T>(person: i64, answer: impl Future<Output = T>) -> T {
-    TURN.scope(Turn::of(person), answer).await
-}
-
-impl Turn {
-    fn of(person: i64) -> Arc<Self> {
-        let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turn) = turns.get(&person).and_then(Weak::upgrade) {
-            return turn;
-        }
-        let turn = Arc::new(Self { person, core: Arc::new(Semaphore::new(1)), waiting: AtomicUsize::new(0) });
-        turns.insert(person, Arc::downgrade(&turn));
-        turn
-    }
-
-    async fn take(self: Arc<Self>) -> Result<(Option<OwnedSemaphorePermit>, Arc<Self>), NotComputed> {
-        let waiting = Waiting::enter(&self.waiting, LONGEST_OF_ONE).ok_or(NotComputed::Busy)?;
-        let core = Arc::clone(&self.core).acquire_owned().await.ok();
-        drop(waiting);
-        // Held with its core: another that is made meanwhile would be a second one.
-        Ok((core, self))
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
-        // Unless the person has come back by now.
-        if turns.get(&self.person).is_some_and(|it| it.strong_count() == 0) {
-            turns.remove(&self.person);
-        }
-    }
-}
-
-/// A place in a queue, until it is dropped.
-struct Waiting<'q>(&'q AtomicUsize);
-
-impl<'q> Waiting<'q> {
-    fn enter(queue: &'q AtomicUsize, longest: usize) -> Option<Self> {
-        if queue.fetch_add(1, Ordering::Relaxed) >= longest {
-            queue.fetch_sub(1, Ordering::Relaxed);
-            return None;
-        }
-        Some(Self(queue))
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+    OWN.scope(PEOPLE.of(person), answer).await
 }
 
 /// Stops the work when nobody waits for it any more.
@@ -161,7 +135,7 @@ impl Drop for Ends {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
     use crate::stop;
@@ -232,10 +206,6 @@ mod tests {
             let _ = one.await;
         }
         assert_eq!(for_person(-1, compute(|| 7)).await, Ok(7));
-        // Nothing is left behind.
-        while [-1, -2].iter().any(|person| TURNS.lock().unwrap().contains_key(person)) {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
     }
 
     #[tokio::test]

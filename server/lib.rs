@@ -43,6 +43,8 @@ pub mod onprem;
 pub mod period;
 /// The list of prices that holds: what comes with the program, and what people entered or imported; changes and undo.
 pub mod prices;
+/// A queue for each person, so that nobody waits for all that another one asks.
+mod queues;
 /// The questions pages ask of the ledger.
 pub mod report;
 /// The economics: what owning costs, when it pays, how many are enough. Pure.

@@ -10,7 +10,7 @@ use super::history::{Status, change};
 use super::keep::book;
 use super::{Book, Edit, Problem, problems};
 use crate::audit::{self, Actor, Object, Verb};
-use crate::compute::compute;
+use crate::compute::{self, compute};
 use crate::ledger;
 
 /// What a change is about, and why somebody wants it.
@@ -85,7 +85,8 @@ pub async fn draft(
     let mut tx = db.begin().await?;
     let sequence = ledger::sequence(&mut tx).await?;
     let current = book(&mut tx, sequence).await?;
-    let found = problems_of(current, edits.clone()).await?;
+    let edited = current.edited(&edits);
+    let found = compute(move || problems(&edited)).await?;
     if !found.is_empty() {
         return Ok(Drafted::Refused(found));
     }
@@ -290,14 +291,16 @@ impl Decision<'_> {
     }
 }
 
-/// Writes edits into the book; the refusal where that cannot be, and then nothing is written.
+/// Writes edits into the book while the ledger is locked; the refusal where that cannot be, and then nothing is written.
 async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Result<Option<Outcome>> {
     let current: Book = book(&mut *db, sequence).await?;
     let overtaken = current.overtaken(edits);
     if !overtaken.is_empty() {
         return Ok(Some(Outcome::Overtaken(overtaken)));
     }
-    let found = problems_of(current, edits.to_vec()).await?;
+    let edited = current.edited(edits);
+    // Nobody publishes meanwhile, so this does not wait for a core.
+    let found = compute::at_once(move || problems(&edited)).await?;
     if !found.is_empty() {
         return Ok(Some(Outcome::Refused(found)));
     }
@@ -322,11 +325,6 @@ async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Re
         }
     }
     Ok(None)
-}
-
-/// What would be wrong with a book. To look at many entries takes a while, which other requests do not wait for.
-async fn problems_of(book: Book, edits: Vec<Edit>) -> sqlx::Result<Vec<Problem>> {
-    Ok(compute(move || problems(&book.edited(&edits))).await?)
 }
 
 impl Edit {

@@ -25,7 +25,7 @@ use sqlx::{PgConnection, PgPool};
 use crate::audit::Actor;
 use crate::config::{BaseUrl, DatabaseUrl, LogFormat, SettingError, Settings};
 use crate::ledger::{self, Originals};
-use crate::store::{Database, Store, private};
+use crate::store::{Database, Store, is_disk_full, private};
 use crate::terminal::{remark, say};
 use crate::web;
 
@@ -151,10 +151,19 @@ fn exit_code(outcome: anyhow::Result<Done>) -> ExitCode {
         Ok(Done::Failed) => ExitCode::from(1),
         Ok(Done::WithRejections) => ExitCode::from(3),
         Err(error) => {
-            remark!("gpuledger: {error:#}");
+            remark!("gpuledger: {}", sentence(&error));
             ExitCode::from(1)
         }
     }
+}
+
+/// What a command says that failed.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<sqlx::Error>());
+    if causes.any(is_disk_full) {
+        return format!("the disk of the database is full. Make room on it, then run this again ({error:#})");
+    }
+    format!("{error:#}")
 }
 
 async fn execute(cli: Cli) -> anyhow::Result<Done> {
@@ -261,4 +270,24 @@ fn start_logging(format: LogFormat) {
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     say!("{}", serde_json::to_string_pretty(value)?)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[sqlx::test(migrator = "crate::MIGRATOR")]
+    async fn full_disk_of_the_database_is_said_in_words(db: PgPool) {
+        let full = sqlx::query(
+            "do $$ begin raise sqlstate '53100' using message = 'No space left on device'; end $$",
+        );
+        let error =
+            anyhow::Error::new(full.execute(&db).await.unwrap_err()).context("the account was not made");
+        let said = sentence(&error);
+        assert!(
+            said.starts_with("the disk of the database is full. Make room on it, then run this again"),
+            "{said}"
+        );
+        assert_eq!(sentence(&anyhow::anyhow!("it is Tuesday").context("no")), "no: it is Tuesday");
+    }
 }

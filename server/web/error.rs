@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use super::extract::{Visitor, bearer};
 use super::filters;
 use super::layout::Layout;
+use super::observe::Reason;
 use super::paths;
 use crate::accounts::password::HashError;
 use crate::compute::NotComputed;
@@ -61,6 +62,8 @@ pub enum Error {
     TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
     #[error("Two of your downloads are under way; wait until one has ended.")]
     TooManyDownloads,
+    #[error("Many of your pages are under way; wait until some of them are there.")]
+    AsksMuch,
     #[error("Downloads of others take all connections that there are for them. Try again in a moment.")]
     DownloadsBusy,
     #[error("The server computes for many others just now. Try again in a moment.")]
@@ -93,7 +96,7 @@ impl Error {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
-            Self::TooMany { .. } | Self::TooManyDownloads => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooMany { .. } | Self::TooManyDownloads | Self::AsksMuch => StatusCode::TOO_MANY_REQUESTS,
             Self::TooSlow | Self::DownloadsBusy | Self::ComputingBusy | Self::Unavailable(_) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -112,6 +115,7 @@ impl Error {
             Self::TooLarge => "Too large",
             Self::TooMany { .. }
             | Self::TooManyDownloads
+            | Self::AsksMuch
             | Self::DownloadsBusy
             | Self::ComputingBusy
             | Self::Unavailable(_) => "Wait a moment",
@@ -224,9 +228,11 @@ impl IntoResponse for Error {
         let mut response = self.status().into_response();
         let wait = match &self {
             Self::TooMany { until, now } => Some((*until - *now).num_seconds().max(1)),
-            Self::TooManyDownloads | Self::DownloadsBusy | Self::ComputingBusy | Self::Unavailable(_) => {
-                Some(RETRY_AFTER)
-            }
+            Self::TooManyDownloads
+            | Self::AsksMuch
+            | Self::DownloadsBusy
+            | Self::ComputingBusy
+            | Self::Unavailable(_) => Some(RETRY_AFTER),
             _ => None,
         };
         if let Some(seconds) = wait {
@@ -242,6 +248,9 @@ impl IntoResponse for Error {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(how));
         }
         response.extensions_mut().insert(refusal);
+        if let Some(reason) = Reason::of(&self) {
+            response = reason.on(response);
+        }
         response
     }
 }

@@ -5,6 +5,7 @@
 //! `paths.rs`, a file with its handler, a template, and one line below.
 
 #[doc(hidden)]
+mod abandoned;
 pub mod addresses;
 pub mod assets;
 pub mod connections;

@@ -61,6 +61,27 @@ async fn one_address_with_many_slow_headers_leaves_the_others_theirs(db: PgPool)
     }
 }
 
+/// They keep the pace that is asked of them: only their places are for others who come.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn many_addresses_with_slow_bodies_leave_others_a_place(db: PgPool) {
+    let slowly = Limits { pause: Duration::from_mins(1), ..LIMITS };
+    let server = TestApp::new(db).serve(slowly).await;
+    let mut slow = Vec::new();
+    for from in 1..=4 {
+        for _ in 0..LIMITS.connections {
+            let mut stream = connect(from, server).await;
+            let head = "POST /sign-in HTTP/1.1\r\nHost: here\r\nContent-Length: 100000\r\n\r\nemail=";
+            let _ = stream.write_all(head.as_bytes()).await;
+            slow.push(stream);
+        }
+    }
+    // All of them are read from.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    for from in [5, 6, 5, 1] {
+        assert!(is_well(from, server).await, "{from}");
+    }
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn many_addresses_with_slow_headers_leave_others_a_place(db: PgPool) {
     let slowly = Limits { header: Duration::from_mins(1), ..LIMITS };

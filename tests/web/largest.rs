@@ -84,14 +84,36 @@ async fn the_server_is_well_whatever_is_asked(db: PgPool) {
             addresses.push(format!("{template}{suffix}?{}", &edits[1..]));
         }
     }
+    assert_eq!(slow_for_others(&mut admin, &addresses).await, [""; 0]);
+}
+
+/// Sorting and writing hundreds of thousands of groups takes seconds of a processor, for a lead as for anybody else.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_server_is_well_while_very_many_groups_are_asked(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let month = (0..20_000).fold(Focus::new(), |month, n| {
+        let at = format!("2026-09-{:02}T{:02}", n % 28 + 1, n % 24);
+        month.hour("acme", &format!("s{n}"), &at, &format!("0.{n:05}1"), "vision")
+    });
+    ledger.deliver("september.csv", month).await;
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    let addresses = [".json?", ".csv?", "?limit=1000000&", ".json?sort=name&", ".json?then=service&"]
+        .map(|rest| format!("/spend/2026-09{rest}by=resource"));
+    assert_eq!(slow_for_others(&mut admin, &addresses).await, [""; 0]);
+    let answer = admin.get("/spend/2026-09.csv?by=resource").await;
+    assert_eq!(answer.body.lines().count(), 20_001);
+}
+
+/// The beginnings of those addresses whose answers others waited for.
+async fn slow_for_others<'a>(asks: &mut TestApp, addresses: &'a [String]) -> Vec<&'a str> {
+    let longest = watch(asks);
     let mut slow = Vec::new();
-    let longest = watch(&admin);
-    for address in &addresses {
+    for address in addresses {
         // A busy machine is slow once; what holds a thread does so each time.
         let mut held = Vec::new();
         for _ in 0..TRIES {
             longest.store(0, Ordering::SeqCst);
-            let _ = tokio::time::timeout(PATIENCE, admin.get(address)).await;
+            let _ = tokio::time::timeout(PATIENCE, asks.get(address)).await;
             // Who watches may have waited until now.
             tokio::time::sleep(4 * PAUSE).await;
             held.push(Duration::from_micros(longest.load(Ordering::SeqCst)));
@@ -100,10 +122,11 @@ async fn the_server_is_well_whatever_is_asked(db: PgPool) {
             }
         }
         if held.iter().all(|it| *it > AT_MOST) {
-            slow.push((held, &address[..address.len().min(120)]));
+            eprintln!("{held:?}: {}", &address[..address.len().min(120)]);
+            slow.push(&address[..address.len().min(120)]);
         }
     }
-    assert!(slow.is_empty(), "{slow:#?}");
+    slow
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

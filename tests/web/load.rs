@@ -1,6 +1,6 @@
 //! When there is much to do: large files, slow questions, more visitors than connections.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::http::Request;
@@ -193,6 +193,44 @@ async fn requests_that_wait_for_sums_of_another_leave_connections_to_the_others(
         assert_eq!(page.status, 200, "{}", page.body);
         assert!(page.body.contains("12.5"), "{}", page.body);
     }
+}
+
+/// Whoever asks for what takes long waits for themselves, and what nobody waits for any more ends in the database, too.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn long_questions_of_one_person_leave_connections_to_others_and_end_with_their_clients(db: PgPool) {
+    let ledger = TestLedger::new(db.clone());
+    ledger.deliver("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "12.50", "vision")).await;
+    let options = PgConnectOptions::clone(&db.connect_options()).options(gpuledger::store::SESSION);
+    let app = TestApp::new(PgPoolOptions::new().max_connections(6).connect_lazy_with(options));
+    let token_of = async |email| app.token_of(app.person(email, Role::Finance, "no password").await).await;
+    let (much, other) = (token_of("much@example.org").await, token_of("other@example.org").await);
+    let ask = |token: &str, address: String| {
+        let (mut script, token) = (app.stranger(), token.to_owned());
+        tokio::spawn(async move { script.read(&token, &address).await })
+    };
+    // Whoever asks for sums waits as long as this holds them.
+    let mut hold = db.begin().await.unwrap();
+    sqlx::query("lock table monthly_costs in access exclusive mode").execute(&mut *hold).await.unwrap();
+    let asked: Vec<_> =
+        (0..30).map(|n| ask(&much, format!("/spend/2026-09.json?by=service&not:tag:k{n}=x"))).collect();
+    let waiting = async || {
+        let waiting = "select count(*) from pg_stat_activity
+                       where datname = current_database() and wait_event_type = 'Lock'";
+        sqlx::query_scalar::<_, i64>(waiting).fetch_one(&db).await.unwrap()
+    };
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(waiting().await, 4, "so many of one person at once");
+    assert_eq!(ask(&other, "/rates.json".to_owned()).await.unwrap().status, 200);
+
+    asked.iter().for_each(tokio::task::JoinHandle::abort);
+    let began = Instant::now();
+    while waiting().await > 0 {
+        assert!(began.elapsed() < Duration::from_secs(10), "they end with their clients");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    hold.rollback().await.unwrap();
+    let answer = ask(&much, "/spend/2026-09.json?by=service&not:tag:k0=x".to_owned()).await.unwrap();
+    assert!(answer.body.contains("12.5"), "{}", answer.body);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::book::Book;
 use super::entry::Entry;
 use crate::period::BillingMonth;
+use crate::stop;
 
 /// A sentence for whoever wrote it, and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -29,6 +30,7 @@ pub fn problems(book: &Book) -> Vec<Problem> {
         alone::check(entry, &mut found);
     }
     for month in book.turning_points() {
+        stop::check();
         found.begin(book, month);
         let of_month = book.of_month(month);
         unique::check(&of_month, &mut found);

@@ -32,6 +32,8 @@ const MOST_OPTIONS: usize = 12;
 const MOST_PLACES: usize = 6;
 /// Everything that a scenario consists of, by [`Scenario::parts`]: ten times what the largest template has.
 const MOST_PARTS: usize = 250;
+/// Hours of demand that are given one by one, times the options that serve them: two years of them for each of twelve.
+const MOST_HOURS: usize = 12 * 2 * 8784;
 /// How many times the first the last generation of machines may be, or how small a part of it.
 const MOST_OF_ALL: i64 = 1000;
 
@@ -148,9 +150,18 @@ pub fn too_many(scenario: &Scenario) -> Option<Finding> {
         ("option".to_owned(), scenario.options.len(), MOST_OPTIONS),
         ("option".to_owned(), scenario.parts(), MOST_PARTS),
     ];
-    let (field, len, _) = lists.into_iter().chain(of_places).find(|(_, len, most)| len > most)?;
-    let (severity, found) = (Severity::Refusal, format!("{len} of them"));
-    Some(Finding { severity, field, found, message: MUCH.to_owned() })
+    let severity = Severity::Refusal;
+    if let Some((field, len, _)) = lists.into_iter().chain(of_places).find(|(_, len, most)| len > most) {
+        let found = format!("{len} of them");
+        return Some(Finding { severity, field, found, message: MUCH.to_owned() });
+    }
+    let hours = scenario.hours();
+    (hours.saturating_mul(scenario.options.len()) > MOST_HOURS).then(|| Finding {
+        severity,
+        field: "work".to_owned(),
+        found: format!("{hours} hours of demand one by one, for each of {} options", scenario.options.len()),
+        message: format!("expected {MOST_HOURS} in all at most: give fewer hours, or compare fewer options"),
+    })
 }
 
 fn some(field: &str, len: usize, found: &mut Findings) {

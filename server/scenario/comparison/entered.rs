@@ -203,6 +203,17 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// Hours of demand that are given one by one, of all works.
+    pub fn hours(&self) -> usize {
+        let of_work = |work: &Work| match &work.demand {
+            Shape::Hours { gpus } => gpus.len(),
+            _ => 0,
+        };
+        self.work.iter().map(of_work).sum()
+    }
+}
+
 impl Place {
     fn parts(&self) -> usize {
         let of_machines = self.owned.as_ref().map_or(0, |it| {

@@ -10,6 +10,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -141,9 +142,11 @@ fn connection(
     // Where the system does not know it, an answer that nobody takes is kept as long as the peer is there.
     let _ = set_tcp_user_timeout(&stream, pause);
     let answer = service_fn(move |request: Request<Incoming>| {
-        let mut request = request.map(|body| Body::new(Paced::new(body, limits)));
+        let here = place.request();
+        let paced = |body| Body::new(Paced::new(body, limits, Arc::clone(&here)));
+        let mut request = request.map(paced);
         request.extensions_mut().insert(ConnectInfo(peer));
-        let (answer, request) = (site.clone().oneshot(request), place.request());
+        let (answer, request) = (site.clone().oneshot(request), here);
         async move {
             let answer = answer.await.unwrap_or_else(|never| match never {});
             Ok::<_, Infallible>(answer.map(|body| request.answer(body)))
@@ -159,6 +162,7 @@ fn connection(
 struct Paced<B> {
     body: B,
     limits: Limits,
+    of: Arc<open::Request>,
     received: u64,
     /// How long it was waited for.
     waited: Duration,
@@ -167,8 +171,8 @@ struct Paced<B> {
 }
 
 impl<B> Paced<B> {
-    fn new(body: B, limits: Limits) -> Self {
-        Self { body, limits, received: 0, waited: Duration::ZERO, waiting: None }
+    fn new(body: B, limits: Limits, of: Arc<open::Request>) -> Self {
+        Self { body, limits, of, received: 0, waited: Duration::ZERO, waiting: None }
     }
 
     fn is_slow(&self) -> bool {
@@ -187,11 +191,14 @@ impl<B: HttpBody<Data = Bytes, Error = hyper::Error> + Unpin> HttpBody for Paced
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let slow = || io::Error::new(io::ErrorKind::TimedOut, "the body arrives too slowly");
         let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+            // Where there is no place, whoever sends slowly ends before anybody who is answered.
+            self.of.awaits_body();
             let pause = self.limits.pause;
             let (_, until) = self.waiting.get_or_insert_with(|| (Instant::now(), Box::pin(sleep(pause))));
             return until.as_mut().poll(context).map(|()| Some(Err(slow().into())));
         };
         if let Some((since, _)) = self.waiting.take() {
+            self.of.is_answered();
             self.waited += since.elapsed();
         }
         if let Some(Ok(frame)) = &frame {

@@ -2,7 +2,7 @@
 //! where another comes and there is no place.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -25,7 +25,7 @@ struct All {
 
 struct Connection {
     peer: IpAddr,
-    /// Since when it waits for a request; `None` while one is answered.
+    /// Since when it waits for a request, or for the body of one; `None` while one is answered.
     waits_since: Option<u64>,
     ends: Arc<Notify>,
 }
@@ -38,14 +38,16 @@ pub(super) struct Place {
 }
 
 impl Open {
-    /// A place for a connection: one that is free, or that of the one that waits longest, of those that have the most. Half
-    /// of all is the most that one address has. `None` where all are answered.
+    /// A place for a connection: one that is free, or that of one that waits for a request. Half of all is the most that one
+    /// address has: beyond that it is one of its own, else one of the address that has the most of those that wait. `None`
+    /// where no connection waits that could end.
     pub(super) fn enter(&self, peer: IpAddr, most: usize) -> Option<Place> {
         let mut all = self.lock();
+        let peer = of_network(peer);
         if all.count(peer) >= most.div_ceil(2) {
             all.end_longest_of(peer)?;
         } else if all.connections.len() >= most {
-            let largest = all.of_peers.iter().max_by_key(|(_, count)| **count).map(|(peer, _)| *peer)?;
+            let largest = all.largest_that_waits()?;
             all.end_longest_of(largest)?;
         }
         let number = all.tick();
@@ -71,6 +73,12 @@ impl All {
         self.of_peers.get(&peer).copied().unwrap_or_default()
     }
 
+    /// Of the addresses that have a connection which waits for a request, the one with the most connections.
+    fn largest_that_waits(&self) -> Option<IpAddr> {
+        let waiting = self.connections.values().filter(|it| it.waits_since.is_some());
+        waiting.map(|it| it.peer).max_by_key(|peer| self.count(*peer))
+    }
+
     fn end_longest_of(&mut self, peer: IpAddr) -> Option<()> {
         let waiting = self.connections.iter().filter(|(_, it)| it.peer == peer);
         let (_, number) = waiting.filter_map(|(number, it)| Some((it.waits_since?, *number))).min()?;
@@ -90,6 +98,16 @@ impl All {
     }
 }
 
+/// Whoever has an address of IPv6 has 2⁶⁴ of them: they are one here.
+fn of_network(peer: IpAddr) -> IpAddr {
+    match peer {
+        IpAddr::V6(it) if it.to_ipv4_mapped().is_none() => {
+            IpAddr::V6(Ipv6Addr::from_bits(it.to_bits() & !u128::from(u64::MAX)))
+        }
+        other => other,
+    }
+}
+
 impl Place {
     /// Done when the place is another's.
     pub(super) fn lost(&self) -> impl Future<Output = ()> + use<> {
@@ -98,10 +116,11 @@ impl Place {
     }
 
     /// A request, until its answer is handed to the system.
-    pub(super) fn request(&self) -> Request {
-        let request = Request { open: self.open.clone(), number: self.number };
+    pub(super) fn request(&self) -> Arc<Request> {
+        let began = self.open.lock().tick();
+        let request = Request { open: self.open.clone(), number: self.number, began };
         request.wait_since(None);
-        request
+        Arc::new(request)
     }
 }
 
@@ -111,13 +130,24 @@ impl Drop for Place {
     }
 }
 
-/// A request that is answered; its connection waits for the next when this is dropped.
+/// A request that is answered; its connection waits for the next when the last of these is dropped.
 pub(super) struct Request {
     open: Open,
     number: u64,
+    began: u64,
 }
 
 impl Request {
+    /// Its body has to arrive: since the request began, for whoever sends little by little begins to wait again and again.
+    pub(super) fn awaits_body(&self) {
+        self.wait_since(Some(self.began));
+    }
+
+    /// Its body is there, or what came of it is looked at.
+    pub(super) fn is_answered(&self) {
+        self.wait_since(None);
+    }
+
     fn wait_since(&self, since: Option<u64>) {
         if let Some(connection) = self.open.lock().connections.get_mut(&self.number) {
             connection.waits_since = since;
@@ -125,7 +155,7 @@ impl Request {
     }
 
     /// The body of its answer.
-    pub(super) fn answer(self, body: Body) -> Body {
+    pub(super) fn answer(self: Arc<Self>, body: Body) -> Body {
         Body::new(Answer { body, _request: self })
     }
 }
@@ -139,7 +169,7 @@ impl Drop for Request {
 
 struct Answer {
     body: Body,
-    _request: Request,
+    _request: Arc<Request>,
 }
 
 impl HttpBody for Answer {
@@ -183,14 +213,31 @@ mod tests {
         let also_answered = third.request();
         assert!(open.enter(peer(1), 4).is_none(), "all of its are answered");
         let others = [open.enter(peer(2), 4).unwrap(), open.enter(peer(3), 4).unwrap()];
-        assert!(open.enter(peer(4), 4).is_none(), "those who have the most are answered");
-        // From now on they wait, one after the other.
+        let other_requests = others.each_ref().map(Place::request);
+        assert!(open.enter(peer(4), 4).is_none(), "all are answered");
+        // Of those that wait, one ends, though others have more connections.
+        let [waits, _still_answered] = other_requests;
+        drop(waits);
+        let fourth = open.enter(peer(4), 4).unwrap();
+        assert!(is_lost(&others[0]) && !is_lost(&others[1]) && !is_lost(&first) && !is_lost(&third));
+        // From now on the first two wait, one after the other, and have the most.
         drop(also_answered);
         drop(answered);
-        let fourth = open.enter(peer(4), 4).unwrap();
-        assert!(!is_lost(&first) && is_lost(&third) && !others.iter().any(is_lost) && !is_lost(&fourth));
-        drop((first, third, others, fourth));
+        let fifth = open.enter(peer(5), 4).unwrap();
+        assert!(!is_lost(&first) && is_lost(&third) && !is_lost(&others[1]) && !is_lost(&fourth));
+        drop((first, third, others, fourth, fifth));
         let all = open.lock();
         assert!(all.connections.is_empty() && all.of_peers.is_empty());
+    }
+
+    #[test]
+    fn addresses_of_one_network_are_one() {
+        let open = Open::default();
+        let enter = |address: &str, most| open.enter(address.parse().unwrap(), most);
+        let places = [enter("2001:db8::1", 4).unwrap(), enter("2001:db8::2", 4).unwrap()];
+        let requests = places.each_ref().map(Place::request);
+        assert!(enter("2001:db8::3", 4).is_none(), "the network has half of all");
+        assert!(enter("2001:db8:0:1::3", 4).is_some() && enter("::ffff:192.0.2.1", 4).is_some());
+        drop(requests);
     }
 }

@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, Postgres};
 
+use super::abandoned::is_abandoned;
 use super::layout::Layout;
 use super::{App, Error, Result};
 use crate::accounts::{Person, Role, Secret};
@@ -119,7 +120,7 @@ impl<S: Sync> FromRequestParts<S> for Layout {
     }
 }
 
-/// A connection, held until the handler is done.
+/// A connection, held until the handler is done. Of a request whose client went away it is closed, which ends its query.
 pub struct Db(PoolConnection<Postgres>);
 
 impl FromRequestParts<App> for Db {
@@ -127,6 +128,14 @@ impl FromRequestParts<App> for Db {
 
     async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self> {
         Ok(Self(app.db.acquire().await?))
+    }
+}
+
+impl Drop for Db {
+    fn drop(&mut self) {
+        if is_abandoned() {
+            self.0.close_on_drop();
+        }
     }
 }
 

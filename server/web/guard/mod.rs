@@ -5,7 +5,8 @@
 //! request; handlers take it with the extractors of `extract.rs`.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -14,7 +15,9 @@ use axum::http::{HeaderMap, Method};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
+use tokio::time::timeout;
 
+use super::abandoned::Answering;
 use super::error::{Asked, Error, Result, present};
 use super::extract::{Visitor, bearer, cookie, has_nul};
 use super::observe::Who;
@@ -24,10 +27,19 @@ use crate::accounts::session;
 use crate::accounts::token::{self, Sent};
 use crate::clock;
 use crate::compute;
+use crate::queues::{Queues, Slot};
 use crate::shelf;
 
 mod csrf;
 mod currency;
+
+/// Of 16 connections, those that one person's pages have at most.
+const AT_ONCE: usize = 4;
+/// How many more requests of the person wait for one of these, and how long.
+const LONGEST_QUEUE: usize = 64;
+const PATIENCE: Duration = Duration::from_secs(20);
+
+static READING: LazyLock<Queues> = LazyLock::new(|| Queues::of_each(AT_ONCE));
 
 #[derive(Clone)]
 struct Guard {
@@ -51,7 +63,7 @@ async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Resp
     let mut visitor = Visitor { is_demonstration: guard.app.is_demonstration, ..Visitor::default() };
     let admitted = guard.admit(request, &mut visitor).await;
     let person = visitor.person.as_ref().map(|person| person.user_id.0);
-    let answering = answer(&guard, admitted, &visitor, is_get, next);
+    let answering = Answering::new(answer(&guard, admitted, &visitor, is_get, next));
     let answer = match person {
         Some(person) => compute::for_person(person, answering).await,
         None => answering.await,
@@ -79,12 +91,23 @@ async fn answer(
         // What only reads gives its connection back where it would wait for sums that another one computes.
         Ok((request, _)) if is_get => {
             let (parts, _) = request.into_parts();
-            let begin = || next.clone().run(Request::from_parts(parts.clone(), Body::empty()));
+            let begin = async || match slot_of(visitor).await {
+                Ok(_slot) => next.clone().run(Request::from_parts(parts.clone(), Body::empty())).await,
+                Err(error) => error.into_response(),
+            };
             shelf::without_waiting(begin).await
         }
         Ok((request, _)) => next.run(request).await,
         Err(error) => error.into_response(),
     }
+}
+
+/// What of a person may ask the database at once: a few windows are answered beside each other, and however much somebody
+/// asks, most connections are left to everybody else.
+pub(super) async fn slot_of(visitor: &Visitor) -> Result<Option<Slot>> {
+    let Some(person) = &visitor.person else { return Ok(None) };
+    let entered = timeout(PATIENCE, READING.of(person.user_id.0).enter(LONGEST_QUEUE)).await;
+    entered.ok().flatten().map(Some).ok_or(Error::AsksMuch)
 }
 
 impl Guard {
@@ -155,8 +178,7 @@ impl Guard {
         let jar = CookieJar::from_headers(headers);
         let settings = &self.app.settings;
         let mut visitor = Visitor {
-            theme: cookie::theme(&jar),
-            flash: cookie::flash(&jar),
+            theme: cookie::theme(&jar, settings),
             is_demonstration: self.app.is_demonstration,
             ..Visitor::default()
         };
@@ -170,6 +192,7 @@ impl Guard {
             visitor.visit = known;
             visitor.is_new = false;
         }
+        visitor.flash = cookie::flash(&jar, visitor.secret(), settings);
         Ok(visitor)
     }
 }

@@ -17,11 +17,12 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use chrono::NaiveDate;
 
 use super::error::Result;
 use super::extract::Visitor;
+use super::guard::slot_of;
 use super::{App, Error};
 use crate::accounts::Role;
 use crate::clock;
@@ -74,7 +75,7 @@ pub(super) async fn answer(app: &App, request: Request, visitor: &Visitor, next:
     let wanted = Wanted::of(&parts.headers);
     let now = Now::find(&mut *app.db.acquire().await?).await?;
     if now.is_loading {
-        app.pages.pace.keep().await;
+        app.pages.pace.keep(person.user_id.0).await;
     }
     let key = Key {
         address: blake3::hash(parts.uri.to_string().as_bytes()),
@@ -89,6 +90,7 @@ pub(super) async fn answer(app: &App, request: Request, visitor: &Visitor, next:
     parts.headers = without_others(&parts.headers);
     parts.extensions.insert(blank::anybody(visitor, person));
     let render = async || {
+        let _slot = slot_of(visitor).await.map_err(IntoResponse::into_response)?;
         let request = Request::from_parts(parts.clone(), Body::empty());
         Kept::of(next.clone().run(request).await).await
     };

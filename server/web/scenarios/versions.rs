@@ -102,17 +102,26 @@ async fn find(db: &mut Db, id: i64, version: Option<i64>, person: &Person) -> Re
     scenarios::find(db, id, version, &reader).await?.ok_or(Error::NotFound)
 }
 
-/// Two versions: those that are asked for, or the last two.
-async fn compared(db: &mut Db, id: i64, asked: &Asked, person: &Person) -> Result<(Kept, Option<Compared>)> {
-    let last = find(db, id, None, person).await?;
+/// A scenario with all of its versions, and two of them compared: those that are asked for, or the last two.
+async fn read(
+    mut db: Db,
+    id: i64,
+    asked: &Asked,
+    person: &Person,
+) -> Result<(Kept, Vec<Version>, Option<Compared>)> {
+    let last = find(&mut db, id, None, person).await?;
+    let versions = scenarios::versions(&mut db, last.id).await?;
     let with = asked.with.unwrap_or(last.last_version);
     let of = asked.of.unwrap_or(with - 1);
     if of < 1 {
-        return Ok((last, None));
+        return Ok((last, versions, None));
     }
-    let before = find(db, id, Some(of), person).await?.scenario;
-    let after = find(db, id, Some(with), person).await?.scenario;
-    Ok((last, Some(compute(move || beside((of, &before), (with, &after))).await?)))
+    let before = find(&mut db, id, Some(of), person).await?.scenario;
+    let after = find(&mut db, id, Some(with), person).await?.scenario;
+    // Nobody waits for a connection while this is computed.
+    drop(db);
+    let compared = compute(move || beside((of, &before), (with, &after))).await?;
+    Ok((last, versions, Some(compared)))
 }
 
 fn beside((of, before): (i64, &Scenario), (with, after): (i64, &Scenario)) -> Compared {
@@ -174,10 +183,9 @@ pub async fn show(
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(asked): Query<Asked>,
-    mut db: Db,
+    db: Db,
 ) -> Result {
-    let (kept, compared) = compared(&mut db, path.scenario, &asked, &person).await?;
-    let versions = scenarios::versions(&mut db, kept.id).await?;
+    let (kept, versions, compared) = read(db, path.scenario, &asked, &person).await?;
     let may_change = kept.removed_at.is_none() && may_change(&person, kept.owner_id);
     respond::html(Page { layout, kept, versions, compared, may_change })
 }
@@ -186,14 +194,13 @@ pub async fn json(
     path: paths::ScenarioVersionsJson,
     CurrentUser(person): CurrentUser,
     Query(asked): Query<Asked>,
-    mut db: Db,
+    db: Db,
 ) -> Result {
     #[derive(Serialize)]
     struct Whole {
         versions: Vec<Version>,
         compared: Option<Compared>,
     }
-    let (kept, compared) = compared(&mut db, path.scenario, &asked, &person).await?;
-    let versions = scenarios::versions(&mut db, kept.id).await?;
+    let (_, versions, compared) = read(db, path.scenario, &asked, &person).await?;
     respond::json(&Whole { versions, compared })
 }

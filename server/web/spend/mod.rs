@@ -17,6 +17,7 @@ use super::question::Asked;
 use super::respond::{As, Format};
 use super::{Access, Error, choices, filters, latest, paths, respond};
 use crate::chart::Stack;
+use crate::compute;
 use crate::exchange;
 use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
@@ -55,11 +56,18 @@ pub async fn show(
     let As { value: period, format } = path.period;
     let mut asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
+    question.hides_payers = !person.may_see_billing_accounts();
     match format {
-        Format::Json => respond::json(&answers.priced_spend(&mut db, &question).await?),
+        Format::Json => {
+            let spend = answers.priced_spend(&mut db, &question).await?;
+            drop(db);
+            compute::over(spend.lines(), move || respond::json(&spend)).await?
+        }
         Format::Csv => {
             let spend = answers.priced_spend(&mut db, &question).await?;
-            file::csv(&format!("spend-{period}-by-{}", asked.by), &spend)
+            drop(db);
+            let name = format!("spend-{period}-by-{}", asked.by);
+            compute::over(spend.lines(), move || file::csv(&name, &spend)).await?
         }
         Format::Html if asked.is_form => {
             Ok(respond::see_other(asked.link(paths::Spend { period: As::page(period) })))
@@ -75,7 +83,10 @@ pub async fn show(
             let standing = choices::standing_for(&person, standing);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let chart = chart::stack(&spend, step, series);
-            respond::html(Page { layout, period, asked, spend, chart, tags, standing, reporting_currency })
+            drop(db);
+            let lines = spend.lines();
+            let page = Page { layout, period, asked, spend, chart, tags, standing, reporting_currency };
+            compute::over(lines, move || respond::html(page)).await?
         }
     }
 }
@@ -260,7 +271,7 @@ impl Page {
         self.asked.chips(|asked| self.at(asked))
     }
 
-    /// Where a group leads: what it is made of. Nowhere for what was folded.
+    /// Where a group leads: what it is made of. Nowhere for what was folded, or names who pays.
     fn inside(&self, group: &Group) -> Option<String> {
         let narrowed = self.narrowed(group)?;
         Some(self.at(&narrowed.by(finer(&narrowed, &self.asked.by))))
@@ -272,7 +283,7 @@ impl Page {
 
     /// The charges of a group within a group.
     fn to_charges_inside(&self, group: &Group, inside: &Group) -> Option<String> {
-        let then = self.asked.then.as_ref().filter(|_| !inside.is_folded)?;
+        let then = self.asked.then.as_ref().filter(|_| inside.is_value())?;
         Some(self.charges_of(self.narrowed(group)?.only(then, inside.key.as_deref())))
     }
 
@@ -290,7 +301,7 @@ impl Page {
     }
 
     fn narrowed(&self, group: &Group) -> Option<Asked> {
-        (!group.is_folded).then(|| self.asked.only(&self.asked.by, group.key.as_deref()))
+        group.is_value().then(|| self.asked.only(&self.asked.by, group.key.as_deref()))
     }
 
     fn publishers(&self, is_provisional: bool) -> Vec<String> {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::{Columns, Times, Unit};
 use crate::money::{Decimal, grouped};
+use crate::stop;
 
 /// So much energy passed a meter between two times.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,6 +134,7 @@ pub fn read(content: &[u8]) -> Result<ReadingsFile, RefusedReading> {
     };
     let mut meters: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     for (i, record) in reader.records().enumerate() {
+        stop::check();
         let number = i + 1;
         let read = match record {
             Ok(record) if record.iter().all(str::is_empty) => continue,
