@@ -1,6 +1,6 @@
 //! Handing in months of a cluster: files like any other, made of the register.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
@@ -73,8 +73,11 @@ pub async fn hand_in_cluster(
     // Last, since undoing holds the ledger.
     for it in &gone {
         for delivery in onprem::deliveries_of(&mut tx, cluster, it.month).await? {
-            let undone = ledger::undo(&mut tx, delivery, &by.name, now).await?;
-            let Undone::At(sequence) = undone else { continue };
+            let sequence = match ledger::undo(&mut tx, delivery, &by.name, now).await? {
+                Undone::At(sequence) => sequence,
+                Undone::Already => continue,
+                Undone::Overlaps(overlap) => bail!("{}", overlap.of_undo(delivery)),
+            };
             let (object, details) = (Object::Delivery(delivery), json!({ "sequence": sequence }));
             audit::record(&mut tx, by, Verb::DeliveryUndone, &object, details, now).await?;
         }

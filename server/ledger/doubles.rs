@@ -43,21 +43,24 @@ struct Section {
     rows: u64,
     /// Of these, the ones that an earlier section of the file has too.
     repeated: u64,
+    /// The first of them, and the row that it repeats.
+    first_repeated: Option<(u64, u64)>,
 }
 
 impl Section {
     /// # Errors
     /// Some of its rows repeat others, and some do not.
     fn end(&self) -> Result<(), Refusal> {
-        if self.repeated == 0 || self.repeated == self.rows {
+        let Some((row, first)) = self.first_repeated.filter(|_| self.repeated < self.rows) else {
             return Ok(());
-        }
+        };
+        let (rows, repeated) = (self.rows, self.repeated);
+        let repeat = if repeated == 1 { "repeats one" } else { "repeat some" };
         let found = format!(
-            "a header in the middle of the file, and behind it {} of {} rows that stand before it, too",
-            self.repeated, self.rows
+            "a second header, and {repeated} of the {rows} rows below it {repeat} above it (row {row} is the same as row {first})"
         );
-        let expected =
-            "one export, or several of which none has rows of another: import each as a file of its own";
+        let expected = "one export. Where the repeated rows are the same charges, delete them from the file; where they are \
+                        charges of their own, delete the second header";
         Err(Refusal::new(found, expected).at_row(self.header))
     }
 }
@@ -129,6 +132,7 @@ impl Doubles {
                 return Ok(None);
             }
             self.section.repeated += 1;
+            self.section.first_repeated.get_or_insert((export.row(), first.1));
             return Ok(Some(rejection(export, *is_of_whole_rows, first, file_no)));
         }
         // Of whole rows only those that repeat are asked for, and once these are known there is nothing to find.

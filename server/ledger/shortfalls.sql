@@ -83,12 +83,13 @@ join scopes s on s.scope_id = mine.scope_id
 where mine.delivery_id = $1
 group by 1, 2, 3
 union all
--- A row that was rejected has no scope, and what was mended since is there: so whole deliveries are compared; said of the first month.
+-- A row that was rejected has no scope, and what was corrected since is there, as are rows that others repeat: so what is
+-- missing from whole deliveries is compared; said of the first month.
 select *
 from (
     select s.provider, s.billing_account, s.billing_month, h.replaces, '{}'::text[], '{}'::date[], '{}'::text[],
-        false, false, own.rejected, h.missing
-    from deliveries own
+        false, false, own.missing, h.missing
+    from missing_rows((select sequence from ledger)) own
     cross join lateral (
         select min(v.scope_id) as scope_id, max(v.delivery_id) as replaces, (
             select coalesce(sum(missing), 0)::bigint
@@ -102,6 +103,6 @@ from (
         where mine.delivery_id = own.delivery_id
     ) h
     join scopes s on s.scope_id = h.scope_id
-    where own.delivery_id = $1 and own.rejected > h.missing
+    where own.delivery_id = $1 and own.missing > h.missing
 ) more
 order by 3, 1, 2

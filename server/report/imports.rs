@@ -111,11 +111,12 @@ pub struct Shrank {
     pub explained_at: Option<DateTime<Utc>>,
 }
 
-/// When a delivery began or ceased to count.
+/// When a delivery began or ceased to count, or was discarded before it did.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogLine {
-    pub sequence: i64,
-    /// `publish` or `undo`.
+    /// `None` where the ledger stayed as it was.
+    pub sequence: Option<i64>,
+    /// `publish`, `undo` or `discard`.
     pub action: String,
     pub happened_at: DateTime<Utc>,
     pub happened_by: String,
@@ -339,7 +340,14 @@ async fn files(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Deli
 async fn log(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<LogLine>> {
     sqlx::query_as!(
         LogLine,
-        "select sequence, action, happened_at, happened_by from ledger_log where delivery_id = $1 order by 1",
+        r#"select sequence as "sequence?", action as "action!", happened_at as "happened_at!", happened_by as "happened_by!"
+           from ledger_log
+           where delivery_id = $1
+           union all
+           select null, 'discard', happened_at, actor
+           from audit_log
+           where object_kind = 'delivery' and lower(object_name) = 'delivery ' || $1::text and verb = 'delivery.discarded'
+           order by 3, 1"#,
         delivery_id,
     )
     .fetch_all(db)

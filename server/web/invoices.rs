@@ -16,7 +16,6 @@ use super::{filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::ledger::{self, NewInvoice};
 use crate::money::Money;
 use crate::period::{BillingMonth, Period};
@@ -83,7 +82,6 @@ pub async fn enter(
     path: paths::Invoices,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<InvoiceForm>,
@@ -95,7 +93,7 @@ pub async fn enter(
     if let Some(invoice) = form.read(&it, &mut fields) {
         if ledger::enter_invoice(&mut db, &invoice, &by, clock::now()).await? {
             let it = answers.reconciliation(&mut db, period, None).await?;
-            return Ok(back(period, &said(&it, &invoice), &settings));
+            return Ok(back(period, &said(&it, &invoice)));
         }
         fields.refuse("number", "There is an invoice of that number already. Remove it first to change it.");
     }
@@ -144,7 +142,6 @@ pub struct RemoveForm {
 pub async fn remove(
     path: paths::InvoiceRemove,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(form): Form<RemoveForm>,
 ) -> Result {
@@ -153,12 +150,12 @@ pub async fn remove(
         || "Nothing changed: there is no such invoice.".to_owned(),
         |number| format!("Invoice {number} is removed."),
     );
-    Ok(back(path.period.value, &sentence, &settings))
+    Ok(back(path.period.value, &sentence))
 }
 
-fn back(period: Period, sentence: &str, settings: &Settings) -> axum::response::Response {
+fn back(period: Period, sentence: &str) -> axum::response::Response {
     let mut response = respond::see_other(paths::Invoices { period: As::page(period) });
-    cookie::leave_flash(&mut response, sentence, settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }
 

@@ -23,7 +23,7 @@ use crate::onprem::{self, Months, State as Stands};
 use crate::period::BillingMonth;
 use crate::report::{
     self, Answers, Attention, CostBasis, Group, Grouping, MonthOfProvider, Overview, ProviderDays, SHARED,
-    Step, Unconverted,
+    Spend, Step, Unconverted,
 };
 
 /// Providers with a color of their own in the chart.
@@ -361,13 +361,17 @@ impl Shown {
     }
 
     /// Providers of all of the month before that this month has nothing of yet.
-    fn only_before(&self) -> Vec<&Group> {
-        let groups = &self.overview.by_provider.groups;
-        let is_missing = |group: &&Group| groups.iter().all(|it| it.key != group.key);
-        let mut before: Vec<&Group> = self.overview.previous_by_provider.groups.iter().collect();
-        before.retain(is_missing);
-        before.retain(|_| self.overview.up_to_same_day.is_some());
-        before
+    fn providers_only_before(&self) -> Vec<&Group> {
+        let overview = &self.overview;
+        if overview.up_to_same_day.is_none() {
+            return Vec::new();
+        }
+        only_before(&overview.by_provider, &overview.previous_by_provider)
+    }
+
+    /// The same of accelerators, without which those of the month before would not sum.
+    fn accelerators_only_before(&self) -> Vec<&Group> {
+        only_before(&self.overview.by_accelerator, &self.overview.previous_by_accelerator)
     }
 
     fn file(&self, suffix: &str) -> String {
@@ -527,4 +531,9 @@ impl Record for MonthOfProvider {
             Cell::text(currency.as_str()),
         ]
     }
+}
+/// Groups of the month before that this one does not have.
+fn only_before<'a>(now: &Spend, before: &'a Spend) -> Vec<&'a Group> {
+    let is_missing = |group: &&Group| now.groups.iter().all(|it| it.key != group.key);
+    before.groups.iter().filter(is_missing).collect()
 }

@@ -61,7 +61,7 @@ pub async fn create(
     let used = used.ok_or_else(over)?;
     let mut response = sign_in::let_in(used.user, &session, &settings, "/");
     if !open.is_first {
-        cookie::leave_flash(&mut response, &sign_in::changed(used.tokens_revoked), &settings);
+        cookie::leave_flash(&mut response, &sign_in::changed(used.tokens_revoked));
     }
     Ok(response)
 }

@@ -16,7 +16,6 @@ use super::{filters, paths, respond};
 use crate::allocation::{self, Entered, Quantity, QuantityKind};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::ledger;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
@@ -118,7 +117,6 @@ pub async fn set(
     _: paths::Quantities,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<QuantityForm>,
@@ -144,7 +142,7 @@ pub async fn set(
         Some(step) => format!("Entered: {said}. It is step {step} of the ledger. {KEPT}"),
         None => format!("Nothing changed: {said} before."),
     };
-    Ok(back(&sentence, &settings))
+    Ok(back(&sentence))
 }
 
 /// All of a file, or nothing.
@@ -152,7 +150,6 @@ pub async fn load(
     _: paths::QuantitiesFile,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     State(pool): State<PgPool>,
     mut upload: Upload,
@@ -180,7 +177,7 @@ pub async fn load(
     let known = if unchanged == 1 { "one was known" } else { &format!("{unchanged} were known") };
     let step = sequence.map(|step| format!(" It is step {step} of the ledger. {KEPT}")).unwrap_or_default();
     let sentence = format!("{name}: {counted}, {known}.{step}");
-    Ok(back(&sentence, &settings))
+    Ok(back(&sentence))
 }
 
 #[derive(Deserialize)]
@@ -194,7 +191,6 @@ pub struct RemoveForm {
 pub async fn remove(
     _: paths::QuantitiesRemove,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(form): Form<RemoveForm>,
 ) -> Result {
@@ -214,12 +210,12 @@ pub async fn remove(
             format!("Removed: {unit} of {kind} {owner} in {}, {days}. {KEPT}", month.name())
         }
     };
-    Ok(back(&sentence, &settings))
+    Ok(back(&sentence))
 }
 
-fn back(sentence: &str, settings: &Settings) -> axum::response::Response {
+fn back(sentence: &str) -> axum::response::Response {
     let mut response = respond::see_other(paths::Quantities);
-    cookie::leave_flash(&mut response, sentence, settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }
 

@@ -1,7 +1,5 @@
 //! `/rates`: exchange rates, and the currency that everything can be converted into.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use serde::Deserialize;
@@ -15,7 +13,6 @@ use super::respond::{Cell, Record};
 use super::{filters, paths, respond};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::exchange::{self, Change, Held, Missing, Rate};
 use crate::money::Currency;
 use crate::period::BillingMonth;
@@ -89,7 +86,6 @@ pub async fn set(
     _: paths::Rates,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(form): Form<RateForm>,
 ) -> Result {
@@ -120,7 +116,7 @@ pub async fn set(
         Some(_) => format!("In {} one {currency} is {rate} {quoted_in} now.", month.name()),
         None => format!("Nothing changed: in {} one {currency} was {rate} {quoted_in} before.", month.name()),
     };
-    Ok(back(&sentence, &settings))
+    Ok(back(&sentence))
 }
 
 impl RateForm {
@@ -154,7 +150,6 @@ pub async fn load(
     _: paths::RatesFile,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(pool): State<PgPool>,
     mut upload: Upload,
 ) -> Result {
@@ -171,7 +166,7 @@ pub async fn load(
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     };
     let Change { changed, unchanged, .. } = exchange::set(&mut db, &rates, &by, clock::now()).await?;
-    Ok(back(&format!("{name}: {changed} rates are new or changed, {unchanged} were known."), &settings))
+    Ok(back(&format!("{name}: {changed} rates are new or changed, {unchanged} were known.")))
 }
 
 #[derive(Deserialize)]
@@ -181,13 +176,7 @@ pub struct PairForm {
     quoted_in: String,
 }
 
-pub async fn remove(
-    _: paths::RatesRemove,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-    Form(form): Form<PairForm>,
-) -> Result {
+pub async fn remove(_: paths::RatesRemove, by: Actor, mut db: Db, Form(form): Form<PairForm>) -> Result {
     let month: BillingMonth = form
         .month
         .parse()
@@ -198,7 +187,7 @@ pub async fn remove(
         Some(_) => format!("The rate from {currency} to {quoted_in} in {} is removed.", month.name()),
         None => "Nothing changed: there is no such rate.".to_owned(),
     };
-    Ok(back(&sentence, &settings))
+    Ok(back(&sentence))
 }
 
 #[derive(Deserialize)]
@@ -210,7 +199,6 @@ pub async fn set_reporting_currency(
     _: paths::ReportingCurrency,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(form): Form<CurrencyForm>,
 ) -> Result {
@@ -229,12 +217,12 @@ pub async fn set_reporting_currency(
         Some(currency) => format!("The overview shows everything in {currency} now."),
         None => "The overview shows the currency that is used most.".to_owned(),
     };
-    Ok(back(&sentence, &settings))
+    Ok(back(&sentence))
 }
 
-fn back(sentence: &str, settings: &Settings) -> axum::response::Response {
+fn back(sentence: &str) -> axum::response::Response {
     let mut response = respond::see_other(paths::Rates);
-    cookie::leave_flash(&mut response, sentence, settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }
 

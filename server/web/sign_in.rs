@@ -111,7 +111,8 @@ pub(super) fn let_in(user: UserId, token: &Secret, settings: &Settings, next: &s
 
 /// What people are told when their password is another one.
 pub(super) fn changed(tokens_revoked: u64) -> String {
-    format!("Your password is changed. Other devices were signed out.{}", token::revoked(tokens_revoked))
+    let revoked = token::revoked(tokens_revoked);
+    format!("Your password is changed. You are signed in on this device only.{revoked}")
 }
 
 impl Next {

@@ -95,6 +95,33 @@ async fn file_that_holds_an_export_twice_counts_what_the_export_counts(db: PgPoo
     ledger.assert_balanced().await;
 }
 
+/// Who appends a file to itself and imports that after the file has lost nothing and is asked nothing.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn file_appended_to_itself_replaces_the_file_without_a_question(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let once = cur((0..40).map(|id| (id, "10")));
+    assert_eq!(ledger.deliver("september.csv", once.clone()).await.status, Status::Loaded);
+    let report = ledger.deliver("september-twice.csv", once.repeat(2)).await;
+    assert_eq!(
+        (report.status, report.charges, report.rejected),
+        (Status::Loaded, 40, 40),
+        "{:?}",
+        report.message
+    );
+    assert_eq!(billed(&ledger).await, Decimal::from(400));
+    let page = finance.get(&format!("/imports/{}", report.delivery.unwrap())).await.body;
+    assert!(page.contains("They are the same as other rows of this import"), "{page}");
+
+    // A row that is wrong is missing, as ever.
+    let broken = once.replacen(",10,USD", ",much,USD", 1);
+    let report = ledger.deliver("september-broken.csv", format!("{once}{broken}")).await;
+    assert_eq!(report.status, Status::Waiting);
+    let said = report.message.unwrap();
+    assert!(said.contains("1 here, 0 there"), "{said}");
+    ledger.assert_balanced().await;
+}
+
 /// A row that is active already is not missing, and is not offered for correction.
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn rows_that_repeat_others_are_not_missing_and_cannot_be_corrected(db: PgPool) {
@@ -240,13 +267,26 @@ async fn exports_behind_one_another_that_share_some_rows_are_refused(db: PgPool)
     assert_eq!(report.status, Status::Refused);
     assert_eq!(
         report.message.unwrap(),
-        "both.csv: row 3: found a header in the middle of the file, and behind it 1 of 2 rows that stand before it, too; \
-         expected one export, or several of which none has rows of another: import each as a file of its own"
+        "both.csv: row 3: found a second header, and 1 of the 2 rows below it repeats one above it (row 4 is the same as row \
+         2); expected one export. Where the repeated rows are the same charges, delete them from the file; where they are \
+         charges of their own, delete the second header"
     );
     assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::ZERO);
+    // Both ways out of the message.
+    let charges = async |name: &str, text: String| {
+        let report = ledger.deliver(name, text).await;
+        assert_eq!(report.status, Status::Loaded, "{:?}", report.message);
+        ledger.undo(report.delivery.unwrap()).await;
+        report.charges
+    };
+    let header = first.lines().next().unwrap();
+    let without_header = second.replacen(&format!("{header}\n"), "", 1);
+    assert_eq!(charges("all.csv", format!("{first}{without_header}")).await, 4);
+    let repeated = second.lines().nth(1).unwrap();
+    let without_row = second.replacen(&format!("{repeated}\n"), "", 1);
+    assert_eq!(charges("once.csv", format!("{first}{without_row}")).await, 3);
     // Without a row in common they are one file.
     let third = hour(hour(Focus::new(), "13"), "14").text().to_owned();
-    let report = ledger.deliver("others.csv", format!("{first}{third}")).await;
-    assert_eq!((report.status, report.charges), (Status::Loaded, 4), "{:?}", report.message);
+    assert_eq!(charges("others.csv", format!("{first}{third}")).await, 4);
     ledger.assert_balanced().await;
 }

@@ -25,7 +25,10 @@ async fn a_new_password_signs_out_everywhere_else(db: PgPool) {
     assert_eq!((changed.status, changed.location()), (StatusCode::SEE_OTHER, "/account"));
     assert_ne!(app.cookie("gpuledger_session").unwrap(), before);
     let page = app.get("/account").await;
-    assert_eq!(html::text(&page.body, ".flash"), "Your password is changed. Other devices were signed out.");
+    assert_eq!(
+        html::text(&page.body, ".flash"),
+        "Your password is changed. You are signed in on this device only."
+    );
     assert_eq!(html::text(&app.get("/account").await.body, ".flash"), "", "a message is shown once");
     assert_eq!(other.get("/account").await.status, StatusCode::SEE_OTHER);
     let old = other.submit("/sign-in", "/sign-in", &fields).await;
@@ -145,7 +148,10 @@ async fn a_new_password_revokes_tokens_where_its_owner_wants_that(db: PgPool) {
     let fields = [("current", first), ("new", PASSWORD), ("revoke_tokens", "yes")];
     app.submit("/account", "/account/password", &fields).await;
     let said = html::text(&app.get("/account").await.body, ".flash");
-    assert_eq!(said, "Your password is changed. Other devices were signed out. One token was revoked.");
+    assert_eq!(
+        said,
+        "Your password is changed. You are signed in on this device only. One token was revoked."
+    );
     assert_eq!(app.read(&token, "/spend/2026-09.json").await.status, StatusCode::UNAUTHORIZED);
     let details: Vec<serde_json::Value> = sqlx::query_scalar(
         "select details from audit_log where verb = 'person.password_changed' order by audit_id",

@@ -113,6 +113,23 @@ async fn its_figures_are_those_of_the_pages_it_leads_to(db: PgPool) {
     }
 }
 
+/// What only the month before has, and not on the days that are compared, is a row as well.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rows_by_accelerator_sum_to_the_totals_of_both_months(db: PgPool) {
+    let (ledger, mut finance) = two_months(db).await;
+    let late = Focus::new().hour("other", "s9", "2026-08-20T10", "7.25", "vision");
+    ledger.deliver("late.csv", late.text().replace("8xH100", "8xA100")).await;
+    let page = finance.get("/overview").await.body;
+    assert_eq!(html::texts(&page, "#accelerators tbody th"), ["H100", "A100"]);
+    for (column, total) in [(2, "75.5"), (6, "557.250000000001")] {
+        let cells = |part: &str| {
+            html::attributes(&page, &format!("#accelerators {part} td:nth-child({column})"), "title")
+        };
+        let sum: Decimal = cells("tbody").iter().map(|cell| cell.parse::<Decimal>().unwrap()).sum();
+        assert_eq!((sum.to_string(), cells("tfoot")), (total.to_owned(), vec![total.to_owned()]));
+    }
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn the_same_days_are_compared_to_the_last_digit(db: PgPool) {
     let (ledger, mut finance) = two_months(db).await;

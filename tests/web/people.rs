@@ -254,7 +254,10 @@ async fn a_password_chosen_through_a_link_revokes_tokens(db: PgPool) {
     let mut owner = app.stranger();
     owner.submit(link, link, &[("password", "another horse battery")]).await;
     let said = html::text(&owner.get("/account").await.body, ".flash");
-    assert_eq!(said, "Your password is changed. Other devices were signed out. One token was revoked.");
+    assert_eq!(
+        said,
+        "Your password is changed. You are signed in on this device only. One token was revoked."
+    );
     assert_eq!(owner.read(&token, "/spend/2026-09.json").await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(details_of(&app, "person.password_set").await, json!({ "tokens_revoked": 1 }));
 }

@@ -87,7 +87,7 @@ pub async fn change_password(
             PasswordChange::Done { tokens_revoked } => {
                 let mut response = sign_in::let_in(person.user_id, &token, &settings, "/account");
                 let sentence = sign_in::changed(tokens_revoked);
-                cookie::leave_flash(&mut response, &sentence, &settings);
+                cookie::leave_flash(&mut response, &sentence);
                 return Ok(response);
             }
             PasswordChange::Refused => is_right = false,

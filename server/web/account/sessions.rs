@@ -1,13 +1,8 @@
 //! Ending sessions of one's own.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
 use crate::accounts::session;
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{CurrentUser, Db, Visitor, cookie};
 use crate::web::{paths, respond};
@@ -15,14 +10,13 @@ use crate::web::{paths, respond};
 pub async fn end(
     path: paths::AccountSession,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
     by: Actor,
     mut db: Db,
 ) -> Result {
     let is_ended = session::end(&mut db, &person, path.session, &by, clock::now()).await?;
     let sentence = if is_ended { "That session ended." } else { "Nothing changed: that session was over." };
     let mut response = respond::see_other(paths::Account);
-    cookie::leave_flash(&mut response, sentence, &settings);
+    cookie::leave_flash(&mut response, sentence);
     Ok(response)
 }
 
@@ -30,7 +24,6 @@ pub async fn end_others(
     _: paths::AccountOtherSessions,
     visitor: Visitor,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
     by: Actor,
     mut db: Db,
 ) -> Result {
@@ -41,6 +34,6 @@ pub async fn end_others(
         n => format!("The {n} other sessions ended."),
     };
     let mut response = respond::see_other(paths::Account);
-    cookie::leave_flash(&mut response, &sentence, &settings);
+    cookie::leave_flash(&mut response, &sentence);
     Ok(response)
 }

@@ -72,7 +72,6 @@ pub async fn create(
 pub async fn revoke(
     path: paths::AccountToken,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
     by: Actor,
     mut db: Db,
 ) -> Result {
@@ -82,6 +81,6 @@ pub async fn revoke(
         |label| format!("The token “{label}” is revoked and opens nothing any more."),
     );
     let mut response = respond::see_other(paths::Account);
-    cookie::leave_flash(&mut response, &sentence, &settings);
+    cookie::leave_flash(&mut response, &sentence);
     Ok(response)
 }

@@ -16,7 +16,6 @@ use super::{book_now, overtaken, pools, reason};
 use crate::allocation::{self, Book, Change, Edit, Entry, Outcome, Problem, Stage, Status};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::ledger;
 use crate::report::{self, Answers, Merge, Merged, Preview};
 
@@ -128,62 +127,48 @@ pub struct WhyForm {
     reason: String,
 }
 
-pub async fn propose(
-    path: paths::ChangePropose,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-    Form(form): Form<WhyForm>,
-) -> Result {
+pub async fn propose(path: paths::ChangePropose, by: Actor, mut db: Db, Form(form): Form<WhyForm>) -> Result {
     let sentence =
         if allocation::propose(&mut db, path.change, reason(&form.reason), &by, clock::now()).await? {
             "It is proposed: administrators see it on their overview. Nothing has changed yet."
         } else {
             "Nothing changed: it was decided before."
         };
-    Ok(back(path.change, sentence, &settings))
+    Ok(back(path.change, sentence))
 }
 
 pub async fn apply(
     path: paths::ChangeApply,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<WhyForm>,
 ) -> Result {
     let outcome = allocation::apply(&mut db, path.change, reason(&form.reason), &by, clock::now()).await?;
-    decided(layout, &mut db, &answers, path.change, outcome, "Applied", &settings).await
+    decided(layout, &mut db, &answers, path.change, outcome, "Applied").await
 }
 
 pub async fn undo(
     path: paths::ChangeUndo,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<WhyForm>,
 ) -> Result {
     let outcome = allocation::undo(&mut db, path.change, reason(&form.reason), &by, clock::now()).await?;
-    decided(layout, &mut db, &answers, path.change, outcome, "Undone", &settings).await
+    decided(layout, &mut db, &answers, path.change, outcome, "Undone").await
 }
 
-pub async fn discard(
-    path: paths::ChangeDiscard,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-    Form(form): Form<WhyForm>,
-) -> Result {
+pub async fn discard(path: paths::ChangeDiscard, by: Actor, mut db: Db, Form(form): Form<WhyForm>) -> Result {
     let sentence =
         if allocation::discard(&mut db, path.change, reason(&form.reason), &by, clock::now()).await? {
             "The draft is discarded; nothing changed."
         } else {
             "Nothing changed: it was decided before."
         };
-    Ok(back(path.change, sentence, &settings))
+    Ok(back(path.change, sentence))
 }
 
 async fn decided(
@@ -193,23 +178,22 @@ async fn decided(
     id: i64,
     outcome: Outcome,
     done: &str,
-    settings: &Settings,
 ) -> Result {
     let problems = match outcome {
         Outcome::At(step) => {
             let sentence = format!("{done}: it is step {step} of the ledger, and every page shows it.");
-            return Ok(back(id, &sentence, settings));
+            return Ok(back(id, &sentence));
         }
-        Outcome::Already => return Ok(back(id, "Nothing changed: it was decided before.", settings)),
+        Outcome::Already => return Ok(back(id, "Nothing changed: it was decided before.")),
         Outcome::Refused(problems) => problems,
         Outcome::Overtaken(of) => overtaken(&of),
     };
     respond::refused(Page::find(layout, db, answers, id, problems).await?)
 }
 
-fn back(change: i64, sentence: &str, settings: &Settings) -> axum::response::Response {
+fn back(change: i64, sentence: &str) -> axum::response::Response {
     let mut response = respond::see_other(paths::Change { change: As::page(change) });
-    cookie::leave_flash(&mut response, sentence, settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }
 

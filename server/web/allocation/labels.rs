@@ -23,7 +23,6 @@ use crate::allocation::{
 };
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::period::BillingMonth;
 use crate::report::{self, Answers, Grouping, Spelling, Spellings, Written, needs_no_entry};
 
@@ -180,7 +179,6 @@ pub async fn say(
     path: paths::LabelMeaning,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(form): Form<MeaningForm>,
 ) -> Result {
@@ -200,7 +198,7 @@ pub async fn say(
         None => Edit { id: new_id(&mut db).await?, before: None, after: Some(after) },
     };
     let summary = format!("Tags that mean {}: {}", label.name().to_lowercase(), keys.join(", "));
-    finish(&layout, &mut db, label, vec![edit], &summary, &form.wish, &by, &settings).await
+    finish(&layout, &mut db, label, vec![edit], &summary, &form.wish, &by).await
 }
 
 /// `to` names what the spelling means; where it is empty, it becomes something of its own.
@@ -221,7 +219,6 @@ pub async fn mend(
     path: paths::LabelMend,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<MendForm>,
@@ -251,7 +248,7 @@ pub async fn mend(
         let edits = spelled(&mut db, &book, label, spelling, &form.to).await?;
         (edits, format!("“{spelling}” means {} {}", label.name().to_lowercase(), form.to))
     };
-    finish(&layout, &mut db, label, edits, &summary, &form.wish, &by, &settings).await
+    finish(&layout, &mut db, label, edits, &summary, &form.wish, &by).await
 }
 
 /// An entry that a label calls by this name.
@@ -345,7 +342,6 @@ async fn finish(
     summary: &str,
     wish: &Wish,
     by: &Actor,
-    settings: &Settings,
 ) -> Result {
     let page = paths::Labels { label: As::page(label) };
     let back = match wish.month() {
@@ -354,7 +350,7 @@ async fn finish(
     };
     let about = About { summary, reason: reason(&wish.reason) };
     let at_once = is_at_once(layout, &wish.way).then_some(back);
-    sent(send(db, edits, about, at_once, by, settings).await?)
+    sent(send(db, edits, about, at_once, by).await?)
 }
 
 impl Record for Spelling {

@@ -23,7 +23,6 @@ use crate::accounts::Viewer;
 use crate::allocation::{self, About, Book, Drafted, Edit, Enacted, Entry, Label, Problem, Sheet};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::ledger;
 use crate::period::BillingMonth;
 use crate::report::Answers;
@@ -83,7 +82,6 @@ pub async fn send(
     about: impl Into<About<'_>>,
     at_once: Option<String>,
     by: &Actor,
-    settings: &Settings,
 ) -> Result<Sent> {
     let about = about.into();
     if let Some(back) = at_once {
@@ -91,10 +89,10 @@ pub async fn send(
         match allocation::enact(db, edits, about, by, clock::now()).await? {
             Enacted::As { change, sequence } => {
                 let sentence = format!("Done: {}. It is step {sequence} of the ledger.", about.summary);
-                cookie::leave_undo(&mut response, &sentence, change, settings);
+                cookie::leave_undo(&mut response, &sentence, change);
             }
             Enacted::Nothing => {
-                cookie::leave_flash(&mut response, "Nothing changed: it was so before.", settings);
+                cookie::leave_flash(&mut response, "Nothing changed: it was so before.");
             }
             Enacted::Refused(problems) => return Ok(Sent::Refused(problems)),
             Enacted::Overtaken(of) => return Ok(Sent::Refused(overtaken(&of))),

@@ -1,7 +1,6 @@
 //! `/organization/teams`: who there is. A sheet of entries, edited one by one or as a CSV file.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
@@ -18,7 +17,6 @@ use super::{Sent, book_now, is_at_once, month, problem, reason, rewrite, send};
 use crate::allocation::{self, About, Book, Edit, Entry, Problem, Row, Sheet, identity};
 use crate::audit::Actor;
 use crate::compute::compute;
-use crate::config::Settings;
 
 /// Some ten thousand rows. All of a file is one change, which is looked at as a whole, entry by entry, before and after
 /// it is kept.
@@ -148,7 +146,6 @@ pub async fn create(
     path: paths::Organization,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
@@ -164,7 +161,7 @@ pub async fn create(
             let edits = vec![Edit { id, before: None, after: Some(entry) }];
             let back = paths::Organization { sheet: As::page(sheet) };
             let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
-            match send(&mut db, edits, about, at_once, &by, &settings).await? {
+            match send(&mut db, edits, about, at_once, &by).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -194,7 +191,6 @@ pub async fn change(
     path: paths::OrganizationEntry,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
@@ -215,7 +211,7 @@ pub async fn change(
             let edits = rewrite(&mut db, id, before, after, month).await?;
             let back = paths::Organization { sheet: As::page(sheet) };
             let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
-            match send(&mut db, edits, about, at_once, &by, &settings).await? {
+            match send(&mut db, edits, about, at_once, &by).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -237,17 +233,12 @@ pub async fn change(
     })
 }
 
-pub async fn remove(
-    path: paths::OrganizationRemove,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn remove(path: paths::OrganizationRemove, by: Actor, mut db: Db) -> Result {
     let book = book_now(&mut db).await?;
     let entry = find(&book, path.sheet, path.entry)?;
     let summary = format!("Removed {}", entry.title());
     let edits = vec![Edit { id: path.entry, before: Some(entry.clone()), after: None }];
-    sent(send(&mut db, edits, &summary, None, &by, &settings).await?)
+    sent(send(&mut db, edits, &summary, None, &by).await?)
 }
 
 /// A CSV file: rows that are new are added, rows that there are (by handle and first month) are changed, and rows that
@@ -256,7 +247,6 @@ pub async fn load(
     path: paths::OrganizationFile,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(pool): State<PgPool>,
     mut upload: Upload,
 ) -> Result {
@@ -282,7 +272,7 @@ pub async fn load(
             });
             let edits: Vec<Edit> = edits.collect();
             let summary = format!("{} from {name}", sheet.name());
-            match send(&mut db, edits, &summary, None, &by, &settings).await? {
+            match send(&mut db, edits, &summary, None, &by).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => page.problems = problems,
             }

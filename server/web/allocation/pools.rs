@@ -18,7 +18,6 @@ use crate::allocation::{
 };
 use crate::audit::Actor;
 use crate::billing::PricingCategory;
-use crate::config::Settings;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -242,7 +241,6 @@ pub async fn create(
     _: paths::NewPool,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
@@ -255,7 +253,7 @@ pub async fn create(
             let summary = format!("New pool “{}”", pool.name);
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
             let edits = vec![Edit { id, before: None, after: Some(Entry::Pool(Pool { months, ..pool })) }];
-            match send(&mut db, edits, about, None, &by, &settings).await? {
+            match send(&mut db, edits, about, None, &by).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -269,7 +267,6 @@ pub async fn change(
     path: paths::Pool,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
@@ -284,7 +281,7 @@ pub async fn change(
             // Its handle is what rules and other pools know it by.
             let after = Entry::Pool(Pool { months, handle: known.handle.clone(), ..pool });
             let edits = rewrite(&mut db, path.pool, &Entry::Pool(known.clone()), after, since).await?;
-            match send(&mut db, edits, about, None, &by, &settings).await? {
+            match send(&mut db, edits, about, None, &by).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -294,17 +291,12 @@ pub async fn change(
     respond::refused(FormPage::new(layout, Some(path.pool), form, &book, problems))
 }
 
-pub async fn remove(
-    path: paths::PoolRemove,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn remove(path: paths::PoolRemove, by: Actor, mut db: Db) -> Result {
     let book = book_now(&mut db).await?;
     let pool = find(&book, path.pool)?;
     let edits = vec![Edit { id: path.pool, before: Some(Entry::Pool(pool.clone())), after: None }];
     let summary = format!("Pool “{}” removed", pool.name);
-    sent(send(&mut db, edits, &summary, None, &by, &settings).await?)
+    sent(send(&mut db, edits, &summary, None, &by).await?)
 }
 
 /// Whether a rule sends costs to a pool, or another pool hands on to it.

@@ -18,7 +18,6 @@ use super::{OfMonth, Sent, book_now, rewrite, send};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Book, Edit, Entry, Months, Problem, Rule, Target};
 use crate::audit::Actor;
-use crate::config::Settings;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -215,7 +214,6 @@ pub async fn create(
     _: paths::NewRule,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
@@ -230,7 +228,7 @@ pub async fn create(
             let mut edits = vec![Edit { id, before: None, after: Some(after) }];
             put(&book, &mut edits, id, read.position);
             let summary = format!("New rule “{}”", form.name());
-            match send(&mut db, edits, &summary, None, &by, &settings).await? {
+            match send(&mut db, edits, &summary, None, &by).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -245,7 +243,6 @@ pub async fn change(
     path: paths::Rule,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
@@ -262,7 +259,7 @@ pub async fn change(
             let moved = edits.last().map_or(path.rule, |edit| edit.id);
             put(&book, &mut edits, moved, read.position);
             let summary = format!("Rule “{}” changed", form.name());
-            match send(&mut db, edits, &summary, None, &by, &settings).await? {
+            match send(&mut db, edits, &summary, None, &by).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -279,13 +276,7 @@ pub struct MoveForm {
     position: usize,
 }
 
-pub async fn shift(
-    path: paths::RuleMove,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-    Form(form): Form<MoveForm>,
-) -> Result {
+pub async fn shift(path: paths::RuleMove, by: Actor, mut db: Db, Form(form): Form<MoveForm>) -> Result {
     let book = book_now(&mut db).await?;
     let rule = find(&book, path.rule)?;
     let entry = Entry::Rule(rule.clone());
@@ -293,20 +284,15 @@ pub async fn shift(
     put(&book, &mut edits, path.rule, form.position);
     let place = form.position.min(book.rules().len().saturating_sub(1)) + 1;
     let summary = format!("Rule “{}” moved to place {place}", rule.name);
-    sent(send(&mut db, edits, &summary, None, &by, &settings).await?)
+    sent(send(&mut db, edits, &summary, None, &by).await?)
 }
 
-pub async fn remove(
-    path: paths::RuleRemove,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn remove(path: paths::RuleRemove, by: Actor, mut db: Db) -> Result {
     let book = book_now(&mut db).await?;
     let rule = find(&book, path.rule)?;
     let edits = vec![Edit { id: path.rule, before: Some(Entry::Rule(rule.clone())), after: None }];
     let summary = format!("Rule “{}” removed", rule.name);
-    sent(send(&mut db, edits, &summary, None, &by, &settings).await?)
+    sent(send(&mut db, edits, &summary, None, &by).await?)
 }
 
 /// For what has no form to show problems in.

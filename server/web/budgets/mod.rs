@@ -23,7 +23,6 @@ use crate::accounts::Viewer;
 use crate::allocation::{self, About, BudgetOf, Edit, Entry, Problem};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::exchange;
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
@@ -121,7 +120,6 @@ pub async fn add(
     _: paths::Budgets,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<BudgetForm>,
@@ -140,9 +138,9 @@ pub async fn add(
             match form::write(&mut db, edit, about, &by).await? {
                 Done::Written(change) => {
                     let sentence = format!("There is a new {words}.");
-                    return Ok(written(paths::Budgets, &sentence, change, &settings));
+                    return Ok(written(paths::Budgets, &sentence, change));
                 }
-                Done::Nothing => return Ok(back(paths::Budgets, NOTHING, &settings)),
+                Done::Nothing => return Ok(back(paths::Budgets, NOTHING)),
                 Done::Refused(found) => problems = found,
             }
         }
@@ -151,21 +149,16 @@ pub async fn add(
     respond::refused(Page { problems, ..page })
 }
 
-fn back(path: impl std::fmt::Display, sentence: &str, settings: &Settings) -> axum::response::Response {
+fn back(path: impl std::fmt::Display, sentence: &str) -> axum::response::Response {
     let mut response = respond::see_other(path);
-    cookie::leave_flash(&mut response, sentence, settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }
 
 /// The same after a change of the book, which can be undone.
-fn written(
-    path: impl std::fmt::Display,
-    sentence: &str,
-    change: i64,
-    settings: &Settings,
-) -> axum::response::Response {
+fn written(path: impl std::fmt::Display, sentence: &str, change: i64) -> axum::response::Response {
     let mut response = respond::see_other(path);
-    cookie::leave_undo(&mut response, sentence, change, settings);
+    cookie::leave_undo(&mut response, sentence, change);
     response
 }
 

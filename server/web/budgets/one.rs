@@ -14,7 +14,6 @@ use crate::accounts::Viewer;
 use crate::allocation::{About, Book, Budget, Edit, Entry, Months, Problem};
 use crate::audit::Actor;
 use crate::chart::{Bucket, BurnUp, BurnUpAmount, BurnUpDay};
-use crate::config::Settings;
 use crate::ledger;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -60,7 +59,6 @@ pub async fn change(
     path: paths::Budget,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<BudgetForm>,
@@ -76,9 +74,9 @@ pub async fn change(
             let about = About { summary: &format!("Changed {words}"), reason: reason(&form.reason) };
             match write(&mut db, id, before, Some(after), about, &by).await? {
                 Done::Written(change) => {
-                    return Ok(written_to(id, &format!("Changed: {words}."), change, &settings));
+                    return Ok(written_to(id, &format!("Changed: {words}."), change));
                 }
-                Done::Nothing => return Ok(back(at(id), NOTHING, &settings)),
+                Done::Nothing => return Ok(back(at(id), NOTHING)),
                 Done::Refused(found) => problems = found,
             }
         }
@@ -99,7 +97,6 @@ pub async fn end(
     path: paths::BudgetEnd,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<EndForm>,
@@ -119,9 +116,9 @@ pub async fn end(
         let about = About { summary: &format!("Ended {words}"), reason: reason(&form.reason) };
         match write(&mut db, id, before, Some(after), about, &by).await? {
             Done::Written(change) => {
-                return Ok(written_to(id, &format!("Ended: {words}."), change, &settings));
+                return Ok(written_to(id, &format!("Ended: {words}."), change));
             }
-            Done::Nothing => return Ok(back(at(id), NOTHING, &settings)),
+            Done::Nothing => return Ok(back(at(id), NOTHING)),
             Done::Refused(found) => problems = found,
         }
     }
@@ -132,7 +129,6 @@ pub async fn end(
 pub async fn remove(
     path: paths::BudgetRemove,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
@@ -141,7 +137,7 @@ pub async fn remove(
     let words = form::in_words(&book, &before);
     let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), &by).await? {
         Done::Written(change) => {
-            return Ok(written(paths::Budgets, &format!("Removed: {words}."), change, &settings));
+            return Ok(written(paths::Budgets, &format!("Removed: {words}."), change));
         }
         Done::Nothing => NOTHING.to_owned(),
         Done::Refused(problems) => {
@@ -149,7 +145,7 @@ pub async fn remove(
             format!("Nothing changed: {first}.")
         }
     };
-    Ok(back(paths::Budgets, &sentence, &settings))
+    Ok(back(paths::Budgets, &sentence))
 }
 
 /// The book as it stands, and the budget of this number.
@@ -181,8 +177,8 @@ fn at(id: i64) -> paths::Budget {
     paths::Budget { budget: As::page(id) }
 }
 
-fn written_to(id: i64, sentence: &str, change: i64, settings: &Settings) -> axum::response::Response {
-    written(at(id), sentence, change, settings)
+fn written_to(id: i64, sentence: &str, change: i64) -> axum::response::Response {
+    written(at(id), sentence, change)
 }
 
 impl Page {

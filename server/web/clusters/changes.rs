@@ -1,10 +1,8 @@
 //! `/register/changes`: who changed what of the register, when and why; proposals, and undo.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::State;
 
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, cookie};
@@ -14,7 +12,6 @@ use super::super::{Access, filters, paths, respond};
 use super::{Sent, told};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::onprem::{self, Change, Edit, Problem, Status, cells};
 
 /// At most so many are listed.
@@ -106,52 +103,28 @@ pub async fn json(_: paths::RegisterChangesJson, mut db: Db) -> Result {
     respond::json(&onprem::changes(&mut db, i64::MAX).await?)
 }
 
-pub async fn apply(
-    path: paths::RegisterApply,
-    layout: Layout,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn apply(path: paths::RegisterApply, layout: Layout, by: Actor, mut db: Db) -> Result {
     let outcome = onprem::apply(&mut db, path.change, &by, clock::now()).await?;
-    decided(outcome, "applied", layout, db, &settings).await
+    decided(outcome, "applied", layout, db).await
 }
 
-pub async fn undo(
-    path: paths::RegisterUndo,
-    layout: Layout,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn undo(path: paths::RegisterUndo, layout: Layout, by: Actor, mut db: Db) -> Result {
     let outcome = onprem::undo(&mut db, path.change, &by, clock::now()).await?;
-    decided(outcome, "undone", layout, db, &settings).await
+    decided(outcome, "undone", layout, db).await
 }
 
 /// Undoes the loading of readings, and nothing else.
-pub async fn take_back(
-    path: paths::RegisterTakeBack,
-    layout: Layout,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn take_back(path: paths::RegisterTakeBack, layout: Layout, by: Actor, mut db: Db) -> Result {
     let change = onprem::find(&mut db, path.change).await?.ok_or(Error::NotFound)?;
     if !change.edits.is_empty() {
         return Err(Error::MayNotWrite);
     }
     let outcome = onprem::undo(&mut db, path.change, &by, clock::now()).await?;
-    decided(outcome, "undone", layout, db, &settings).await
+    decided(outcome, "undone", layout, db).await
 }
 
-async fn decided(
-    outcome: onprem::Outcome,
-    what: &str,
-    layout: Layout,
-    mut db: Db,
-    settings: &Settings,
-) -> Result {
-    match told(outcome, what, &paths::RegisterChanges.to_string(), settings) {
+async fn decided(outcome: onprem::Outcome, what: &str, layout: Layout, mut db: Db) -> Result {
+    match told(outcome, what, &paths::RegisterChanges.to_string()) {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             let page = Page::find(layout, &mut db).await?;
@@ -160,15 +133,10 @@ async fn decided(
     }
 }
 
-pub async fn discard(
-    path: paths::RegisterDiscard,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn discard(path: paths::RegisterDiscard, by: Actor, mut db: Db) -> Result {
     let is_done = onprem::discard(&mut db, path.change, &by, clock::now()).await?;
     let sentence = if is_done { "The proposal is set aside." } else { "It was decided before." };
     let mut response = respond::see_other(paths::RegisterChanges);
-    cookie::leave_flash(&mut response, sentence, &settings);
+    cookie::leave_flash(&mut response, sentence);
     Ok(response)
 }

@@ -16,7 +16,6 @@ use super::{chart, to, words};
 use crate::audit::Actor;
 use crate::chart::Stack;
 use crate::clock;
-use crate::config::Settings;
 use crate::jobs::{self, HandedIn};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, ClusterMonth, Component, Entry, Kind, Months, Register, State as Stands};
@@ -336,7 +335,6 @@ pub struct PublishForm {
 pub async fn publish(
     path: paths::ClusterPublish,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(app): State<App>,
     mut db: Db,
     Form(form): Form<PublishForm>,
@@ -363,6 +361,6 @@ pub async fn publish(
         Some(batch) => respond::see_other(paths::Batch { batch: As::page(batch) }),
         None => respond::see_other(to(&path.cluster)),
     };
-    cookie::leave_flash(&mut response, sentence.trim(), &settings);
+    cookie::leave_flash(&mut response, sentence.trim());
     Ok(response)
 }

@@ -25,7 +25,6 @@ use super::respond::{As, Cell, Record};
 use super::{Access, filters, paths, respond};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::exchange::Rates;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
@@ -213,14 +212,13 @@ async fn send(
     right: Right,
     next: &str,
     by: &Actor,
-    settings: &Settings,
 ) -> Result<Sent> {
     let outcome = onprem::change(db, edits, about, right, by, clock::now()).await?;
-    Ok(told(outcome, about.summary, next, settings))
+    Ok(told(outcome, about.summary, next))
 }
 
 /// Says what became of a wish.
-fn told(outcome: Outcome, summary: &str, next: &str, settings: &Settings) -> Sent {
+fn told(outcome: Outcome, summary: &str, next: &str) -> Sent {
     let (sentence, next) = match outcome {
         Outcome::At { .. } => (
             format!("Done: {summary}. Months that it changes count once they are published."),
@@ -239,7 +237,7 @@ fn told(outcome: Outcome, summary: &str, next: &str, settings: &Settings) -> Sen
         }
     };
     let mut response = respond::see_other(next);
-    cookie::leave_flash(&mut response, &sentence, settings);
+    cookie::leave_flash(&mut response, &sentence);
     Sent::To(response)
 }
 

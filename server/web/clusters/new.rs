@@ -1,10 +1,8 @@
 //! `/clusters/new`: a cluster from a handful of figures, with what comes of them beside the form.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::State;
 
 use super::super::error::Result;
 use super::super::extract::{Db, Form, Query};
@@ -14,7 +12,6 @@ use super::super::{filters, paths, respond};
 use super::{Sent, additions, right, send, words};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::money::Decimal;
 use crate::onprem::{
     About, Economics, Field, MonthSummary, Problem, RefusedCell, Register, Right, Start, System, economics,
@@ -199,7 +196,6 @@ pub async fn create(
     _: paths::NewCluster,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
@@ -210,7 +206,7 @@ pub async fn create(
     let summary = format!("New cluster “{}”", start.name);
     let about = About { summary: &summary, reason: None };
     let next = super::to(&start.handle());
-    match send(&mut db, edits, about, right(&page.layout), &next, &by, &settings).await? {
+    match send(&mut db, edits, about, right(&page.layout), &next, &by).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             page.problems = problems;

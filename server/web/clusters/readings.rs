@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
@@ -17,7 +16,6 @@ use super::to;
 use crate::audit::Actor;
 use crate::clock;
 use crate::compute::compute;
-use crate::config::Settings;
 use crate::onprem::power::{self, RefusedReading};
 use crate::onprem::{self, Entry, MeterReadings, Outcome, Problem};
 
@@ -46,7 +44,6 @@ pub async fn load(
     path: paths::ClusterReadings,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(pool): State<PgPool>,
     mut upload: Upload,
 ) -> Result {
@@ -155,6 +152,6 @@ pub async fn load(
         );
     }
     let mut response = respond::see_other(to(&cluster.handle));
-    cookie::leave_flash(&mut response, &sentence, &settings);
+    cookie::leave_flash(&mut response, &sentence);
     Ok(response)
 }

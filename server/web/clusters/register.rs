@@ -1,7 +1,6 @@
 //! `/register/assets`: everything of a kind that was entered, as a list, as forms and as a CSV file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
@@ -18,7 +17,6 @@ use super::cluster::in_short;
 use super::{Sent, additions, right, send, to};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::onprem::{
     self, About, Edit, Entry, Field, Kind, Problem, RefusedCell, RefusedRow, Register, Right, System, Takes,
     cells, identity, read_file, systems, write_file,
@@ -134,7 +132,6 @@ pub async fn load(
     path: paths::RegisterFile,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(pool): State<PgPool>,
     mut upload: Upload,
 ) -> Result {
@@ -168,7 +165,7 @@ pub async fn load(
     let summary = format!("{name}: {rows} of {}", path.kind.name().to_lowercase());
     let next = page.here().to_string();
     let about = About { summary: &summary, reason: None };
-    match send(&mut db, edits, about, right(&page.layout), &next, &by, &settings).await? {
+    match send(&mut db, edits, about, right(&page.layout), &next, &by).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             page.problems = problems;
@@ -317,7 +314,6 @@ pub async fn create(
     path: paths::RegisterNew,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
@@ -335,7 +331,7 @@ pub async fn create(
     };
     let (summary, next) = (format!("New {}", entry.title()), next(&entry, &register, kind));
     let edits = additions(&mut db, vec![entry]).await?;
-    finish(&mut db, page, edits, &summary, &next, &by, &settings).await
+    finish(&mut db, page, edits, &summary, &next, &by).await
 }
 
 pub async fn edit(path: paths::RegisterEntry, layout: Layout, mut db: Db) -> Result {
@@ -351,7 +347,6 @@ pub async fn change(
     path: paths::RegisterEntry,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
@@ -377,16 +372,10 @@ pub async fn change(
     };
     let (summary, next) = (format!("Changed {}", before.title()), next(&after, &register, kind));
     let edits = vec![Edit { id: path.entry, before: Some(before.clone()), after: Some(after) }];
-    finish(&mut db, page, edits, &summary, &next, &by, &settings).await
+    finish(&mut db, page, edits, &summary, &next, &by).await
 }
 
-pub async fn remove(
-    path: paths::RegisterRemove,
-    layout: Layout,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn remove(path: paths::RegisterRemove, layout: Layout, by: Actor, mut db: Db) -> Result {
     let (_, register) = onprem::current(&mut db).await?;
     let before = register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let kind = Kind::of(before);
@@ -417,7 +406,7 @@ pub async fn remove(
         _ => vec![Edit { id: path.entry, before: Some(before.clone()), after: None }],
     };
     let next = if kind == Kind::Clusters { paths::Clusters.to_string() } else { next };
-    finish(&mut db, page, edits, &summary, &next, &by, &settings).await
+    finish(&mut db, page, edits, &summary, &next, &by).await
 }
 
 async fn finish(
@@ -427,11 +416,10 @@ async fn finish(
     summary: &str,
     next: &str,
     by: &Actor,
-    settings: &Settings,
 ) -> Result {
     let reason = Some(page.value("reason").trim().to_owned()).filter(|reason| !reason.is_empty());
     let about = About { summary, reason: reason.as_deref() };
-    match send(db, edits, about, right(&page.layout), next, by, settings).await? {
+    match send(db, edits, about, right(&page.layout), next, by).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => respond::refused(EntryPage { problems, ..page }),
     }

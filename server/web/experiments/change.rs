@@ -17,7 +17,6 @@ use super::experiment::Page;
 use super::to_experiment;
 use crate::allocation::{self, About, Book, Edit, Problem, normalized};
 use crate::audit::Actor;
-use crate::config::Settings;
 use crate::ledger;
 use crate::report::{self, Answers};
 
@@ -87,7 +86,6 @@ pub async fn change(
     layout: Layout,
     CurrentUser(person): CurrentUser,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<ChangeForm>,
@@ -101,7 +99,7 @@ pub async fn change(
     let about = About { summary: &summary, reason: reason(&form.reason) };
     let at_once = is_at_once(&layout, &form.way).then(|| to_experiment(&label, None, &Asked::default()));
     let edits = numbered(&mut db, vec![edit]).await?;
-    match send(&mut db, edits, about, at_once, &by, &settings).await? {
+    match send(&mut db, edits, about, at_once, &by).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             let ChangeForm { name, team, project, reason: why, .. } = form;
@@ -127,7 +125,6 @@ pub async fn merge(
     layout: Layout,
     CurrentUser(person): CurrentUser,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<MergeForm>,
@@ -146,7 +143,7 @@ pub async fn merge(
         let is_plain = report::merges(&mut db, &answers, &edits, sequence).await?.is_empty();
         let at_once = is_plain && is_at_once(&layout, &form.way);
         let at_once = at_once.then(|| to_experiment(&into, None, &Asked::default()));
-        match send(&mut db, edits, about, at_once, &by, &settings).await? {
+        match send(&mut db, edits, about, at_once, &by).await? {
             Sent::To(response) => return Ok(response),
             Sent::Refused(problems) => problems,
         }

@@ -114,12 +114,12 @@ pub(in crate::web) fn close_session(response: &mut Response, settings: &Settings
 }
 
 /// Leaves a sentence for the page that the browser is sent to. The guard makes the cookie: it knows whom to sign it for.
-pub(in crate::web) fn leave_flash(response: &mut Response, sentence: &str, _: &Settings) {
+pub(in crate::web) fn leave_flash(response: &mut Response, sentence: &str) {
     leave(response, sentence, None);
 }
 
 /// The same for what a change of the allocation did, which can be undone there.
-pub(in crate::web) fn leave_undo(response: &mut Response, sentence: &str, change: i64, _: &Settings) {
+pub(in crate::web) fn leave_undo(response: &mut Response, sentence: &str, change: i64) {
     leave(response, sentence, Some(change));
 }
 

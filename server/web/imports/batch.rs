@@ -44,7 +44,7 @@ pub async fn show(path: paths::Batch, layout: Layout, Htmx(is_fragment): Htmx, m
     if is_fragment { respond::html(page.as_live()) } else { respond::html(page) }
 }
 
-pub async fn cancel(path: paths::BatchCancel, by: Actor, State(app): State<App>, mut db: Db) -> Result {
+pub async fn cancel(path: paths::BatchCancel, by: Actor, mut db: Db) -> Result {
     report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
     let mut tx = db.begin().await?;
     let cancelled = jobs::cancel(&mut tx, path.batch, &by.name, clock::now()).await?;
@@ -61,7 +61,7 @@ pub async fn cancel(path: paths::BatchCancel, by: Actor, State(app): State<App>,
         Cancelled::Soon => "The import stops at its next rows. Nothing of it will count.",
         Cancelled::TooLate => "Nothing changed: the upload had ended before.",
     };
-    Ok(back_to(&path.batch, sentence, &app))
+    Ok(back_to(&path.batch, sentence))
 }
 
 pub async fn retry(path: paths::BatchRetry, by: Actor, State(app): State<App>, mut db: Db) -> Result {
@@ -79,12 +79,12 @@ pub async fn retry(path: paths::BatchRetry, by: Actor, State(app): State<App>, m
     } else {
         "Nothing changed: the upload has not failed, or is in the queue again already."
     };
-    Ok(back_to(&path.batch, sentence, &app))
+    Ok(back_to(&path.batch, sentence))
 }
 
-fn back_to(batch: &Uuid, sentence: &str, app: &App) -> Response {
+fn back_to(batch: &Uuid, sentence: &str) -> Response {
     let mut response = respond::see_other(batch_page(batch));
-    cookie::leave_flash(&mut response, sentence, &app.settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }
 

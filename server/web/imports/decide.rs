@@ -35,36 +35,24 @@ impl Why {
     }
 }
 
-pub async fn replace(
-    path: paths::DeliveryReplace,
-    by: Actor,
-    State(app): State<App>,
-    mut db: Db,
-    Form(why): Form<Why>,
-) -> Result {
+pub async fn replace(path: paths::DeliveryReplace, by: Actor, mut db: Db, Form(why): Form<Why>) -> Result {
     let sentence = publish(&mut db, path.delivery, Decision::Replace, why.reason()?, &by).await?;
-    Ok(back_to(path.delivery, &sentence, &app))
+    Ok(back_to(path.delivery, &sentence))
 }
 
 /// Its rows are compared with those of large imports, which may take longer than a page: it has the connections of imports.
 pub async fn add(path: paths::DeliveryAdd, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
     let sentence = publish(&mut db, path.delivery, Decision::Add, None, &by).await?;
-    Ok(back_to(path.delivery, &sentence, &app))
+    Ok(back_to(path.delivery, &sentence))
 }
 
 /// Says why a delivery made its months smaller.
-pub async fn explain(
-    path: paths::DeliveryExplain,
-    by: Actor,
-    State(app): State<App>,
-    mut db: Db,
-    Form(why): Form<Why>,
-) -> Result {
+pub async fn explain(path: paths::DeliveryExplain, by: Actor, mut db: Db, Form(why): Form<Why>) -> Result {
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let Some(reason) = why.reason()? else {
-        return Ok(back_to(delivery, "Enter why the month became smaller. Nothing was saved.", &app));
+        return Ok(back_to(delivery, "Enter why the month became smaller. Nothing was saved."));
     };
     let mut tx = db.begin().await?;
     let is_explained = ledger::explain(&mut tx, delivery, reason, &by.name, clock::now()).await?;
@@ -74,7 +62,7 @@ pub async fn explain(
     }
     tx.commit().await?;
     let sentence = if is_explained { "Saved." } else { "Nothing changed: there was nothing to explain." };
-    Ok(back_to(delivery, sentence, &app))
+    Ok(back_to(delivery, sentence))
 }
 
 /// Removing millions of rows may take longer than a page: it has the connections of imports.
@@ -95,7 +83,7 @@ pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<
     } else {
         already(delivery)
     };
-    Ok(back_to(delivery, &sentence, &app))
+    Ok(back_to(delivery, &sentence))
 }
 
 /// What becomes active again is compared with what was added since: it has the connections of imports, as [`add`] has.
@@ -115,7 +103,7 @@ pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>) 
         Undone::Already => already(delivery),
     };
     tx.commit().await?;
-    Ok(back_to(delivery, &sentence, &app))
+    Ok(back_to(delivery, &sentence))
 }
 
 async fn publish(
@@ -168,8 +156,8 @@ async fn status(db: &mut PgConnection, delivery: i64) -> Result<String> {
     Ok(line.ok_or(Error::NotFound)?.status)
 }
 
-fn back_to(delivery: i64, sentence: &str, app: &App) -> Response {
+fn back_to(delivery: i64, sentence: &str) -> Response {
     let mut response = respond::see_other(at(delivery));
-    cookie::leave_flash(&mut response, sentence, &app.settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }

@@ -7,7 +7,8 @@ use askama::Template;
 use super::changes::changes_page;
 use crate::money::Decimal;
 use crate::report::{
-    self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, RejectedRow, Restates,
+    self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, LogLine, RejectedRow,
+    Restates,
 };
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
@@ -58,6 +59,15 @@ impl Page {
     /// Nothing of it was loaded, nor is its file kept.
     fn is_refused(&self) -> bool {
         self.delivery.status == "refused"
+    }
+
+    /// Nothing of it is there any more, by a decision or an error: its rows are not counted.
+    fn has_ended(&self) -> bool {
+        matches!(self.delivery.status.as_str(), "refused" | "failed" | "discarded" | "cancelled")
+    }
+
+    fn is_problem(&self) -> bool {
+        matches!(self.delivery.status.as_str(), "refused" | "failed")
     }
 
     fn is_published(&self) -> bool {
@@ -140,6 +150,16 @@ impl Page {
         sentences.extend(restates);
         sentences.push("The file is kept.".to_owned());
         sentences.join(" ")
+    }
+}
+
+/// `published`
+fn done(line: &LogLine) -> &str {
+    match line.action.as_str() {
+        "publish" => "published",
+        "undo" => "undone",
+        "discard" => "discarded",
+        other => other,
     }
 }
 

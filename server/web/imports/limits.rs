@@ -1,16 +1,12 @@
 //! `/imports/limits`: how much of what it replaces an import may lack before somebody is asked.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use serde::Deserialize;
 use serde_json::json;
 use sqlx::Connection as _;
 
 use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
-use crate::config::Settings;
 use crate::ledger::{self, Limits, Measure};
 use crate::money::Decimal;
 use crate::web::error::Result;
@@ -54,7 +50,6 @@ pub async fn save(
     _: paths::ImportLimits,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(form): Form<LimitsForm>,
 ) -> Result {
@@ -84,7 +79,7 @@ pub async fn save(
     }
     tx.commit().await?;
     let mut response = respond::see_other(paths::ImportLimits);
-    cookie::leave_flash(&mut response, "Saved. The limits apply to every import from now on.", &settings);
+    cookie::leave_flash(&mut response, "Saved. The limits apply to every import from now on.");
     Ok(response)
 }
 

@@ -52,7 +52,6 @@ pub async fn show(path: paths::Person, layout: Layout, mut db: Db) -> Result {
 pub async fn change(
     path: paths::Person,
     layout: Layout,
-    State(settings): State<Arc<Settings>>,
     by: Actor,
     mut db: Db,
     Form(form): Form<PersonForm>,
@@ -63,9 +62,9 @@ pub async fn change(
         let change = Change { name: form.name(), role, teams, sees_billing_accounts };
         match manage::change(&mut db, UserId(path.person), &change, &by, clock::now()).await? {
             Managed::Done => {
-                return Ok(back_to(path, "Changed. It holds from their next click on.", &settings));
+                return Ok(back_to(path, "Changed. It holds from their next click on."));
             }
-            Managed::Unchanged => return Ok(back_to(path, "Nothing changed: it was so already.", &settings)),
+            Managed::Unchanged => return Ok(back_to(path, "Nothing changed: it was so already.")),
             Managed::LastAdmin => fields.refuse("role", LAST_ADMIN),
             Managed::Nobody => return Err(Error::NotFound),
         }
@@ -74,36 +73,19 @@ pub async fn change(
     respond::refused(Page { fields, ..page })
 }
 
-pub async fn disable(
-    path: paths::PersonDisable,
-    layout: Layout,
-    State(settings): State<Arc<Settings>>,
-    by: Actor,
-    mut db: Db,
-) -> Result {
+pub async fn disable(path: paths::PersonDisable, layout: Layout, by: Actor, mut db: Db) -> Result {
     let managed = manage::disable(&mut db, UserId(path.person), &by, clock::now()).await?;
     let sentence = "Disabled. Their sessions and tokens ended just now.";
-    settle(managed, path.person, sentence, layout, &mut db, &settings).await
+    settle(managed, path.person, sentence, layout, &mut db).await
 }
 
-pub async fn enable(
-    path: paths::PersonEnable,
-    layout: Layout,
-    State(settings): State<Arc<Settings>>,
-    by: Actor,
-    mut db: Db,
-) -> Result {
+pub async fn enable(path: paths::PersonEnable, layout: Layout, by: Actor, mut db: Db) -> Result {
     let managed = manage::enable(&mut db, UserId(path.person), &by, clock::now()).await?;
     let sentence = "Enabled. They sign in with the password they had; tokens have to be made anew.";
-    settle(managed, path.person, sentence, layout, &mut db, &settings).await
+    settle(managed, path.person, sentence, layout, &mut db).await
 }
 
-pub async fn sign_out(
-    path: paths::PersonSignOut,
-    State(settings): State<Arc<Settings>>,
-    by: Actor,
-    mut db: Db,
-) -> Result {
+pub async fn sign_out(path: paths::PersonSignOut, by: Actor, mut db: Db) -> Result {
     let person = find(&mut db, path.person).await?;
     let done = manage::sign_out(&mut db, &person, &by, clock::now()).await?;
     let sessions = match done.sessions_ended {
@@ -112,7 +94,7 @@ pub async fn sign_out(
         n => format!("{n} sessions ended."),
     };
     let sentence = format!("{sessions}{}", token::revoked(done.tokens_revoked));
-    Ok(back_to(paths::Person { person: path.person }, &sentence, &settings))
+    Ok(back_to(paths::Person { person: path.person }, &sentence))
 }
 
 pub async fn make_link(
@@ -126,19 +108,14 @@ pub async fn make_link(
     show_link(layout, &mut db, person, &by, &settings).await
 }
 
-pub async fn revoke_token(
-    path: paths::PersonToken,
-    State(settings): State<Arc<Settings>>,
-    by: Actor,
-    mut db: Db,
-) -> Result {
+pub async fn revoke_token(path: paths::PersonToken, by: Actor, mut db: Db) -> Result {
     let person = find(&mut db, path.person).await?;
     let label = token::revoke(&mut db, &person, path.token, &by, clock::now()).await?;
     let sentence = label.map_or_else(
         || "Nothing changed: this token was revoked before.".to_owned(),
         |label| format!("The token “{label}” is revoked and opens nothing any more."),
     );
-    Ok(back_to(paths::Person { person: path.person }, &sentence, &settings))
+    Ok(back_to(paths::Person { person: path.person }, &sentence))
 }
 
 async fn settle(
@@ -147,12 +124,11 @@ async fn settle(
     sentence: &str,
     layout: Layout,
     db: &mut PgConnection,
-    settings: &Settings,
 ) -> Result {
     let path = paths::Person { person };
     match managed {
-        Managed::Done => Ok(back_to(path, sentence, settings)),
-        Managed::Unchanged => Ok(back_to(path, "Nothing changed: it was so already.", settings)),
+        Managed::Done => Ok(back_to(path, sentence)),
+        Managed::Unchanged => Ok(back_to(path, "Nothing changed: it was so already.")),
         Managed::Nobody => Err(Error::NotFound),
         Managed::LastAdmin => {
             let page = Page::find(db, path, layout).await?;
@@ -165,9 +141,9 @@ async fn find(db: &mut PgConnection, person: i64) -> Result<Person> {
     people::find(db, UserId(person)).await?.ok_or(Error::NotFound)
 }
 
-fn back_to(path: paths::Person, sentence: &str, settings: &Settings) -> Response {
+fn back_to(path: paths::Person, sentence: &str) -> Response {
     let mut response = respond::see_other(path);
-    cookie::leave_flash(&mut response, sentence, settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }
 

@@ -1,9 +1,6 @@
 //! `/prices/changes`: who changed what of the list, when and why; proposals, and undo.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::Response;
 use serde_json::json;
 use sqlx::PgConnection;
@@ -11,7 +8,6 @@ use sqlx::PgConnection;
 use super::{Why, to_change, told};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::prices::{self, Line, Outcome, Status};
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Form, cookie};
@@ -68,61 +64,41 @@ pub async fn propose(
     path: paths::PricePropose,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(why): Form<Why>,
 ) -> Result {
     let outcome = prices::propose(&mut db, path.change, why.reason()?, &by, clock::now()).await?;
     if let Outcome::Proposed(id) = outcome {
-        return Ok(back(&to_change(&id), "Proposed. An administrator decides.", &settings));
+        return Ok(back(&to_change(&id), "Proposed. An administrator decides."));
     }
-    decided(outcome, path.change, "the change is proposed", layout, db, &settings).await
+    decided(outcome, path.change, "the change is proposed", layout, db).await
 }
 
-pub async fn apply(
-    path: paths::PriceApply,
-    layout: Layout,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn apply(path: paths::PriceApply, layout: Layout, by: Actor, mut db: Db) -> Result {
     let outcome = prices::apply(&mut db, path.change, &by, clock::now()).await?;
-    decided(outcome, path.change, "the change is applied", layout, db, &settings).await
+    decided(outcome, path.change, "the change is applied", layout, db).await
 }
 
-pub async fn undo(
-    path: paths::PriceUndo,
-    layout: Layout,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn undo(path: paths::PriceUndo, layout: Layout, by: Actor, mut db: Db) -> Result {
     let outcome = prices::undo(&mut db, path.change, &by, clock::now()).await?;
     if let Outcome::Overtaken(overtaken) = outcome {
         return respond::refused(Page { overtaken, is_undoing: true, ..Page::find(layout, &mut db).await? });
     }
-    decided(outcome, path.change, "the change is undone", layout, db, &settings).await
+    decided(outcome, path.change, "the change is undone", layout, db).await
 }
 
-async fn decided(
-    outcome: Outcome,
-    id: i64,
-    what: &str,
-    layout: Layout,
-    mut db: Db,
-    settings: &Settings,
-) -> Result {
+async fn decided(outcome: Outcome, id: i64, what: &str, layout: Layout, mut db: Db) -> Result {
     if outcome == Outcome::Nothing {
-        return nothing(&mut db, id, settings).await;
+        return nothing(&mut db, id).await;
     }
-    match told(outcome, what, settings) {
+    match told(outcome, what) {
         Ok(response) => Ok(response),
         Err(overtaken) => respond::refused(Page { overtaken, ..Page::find(layout, &mut db).await? }),
     }
 }
 
 /// Says why nothing happened to a change: what was decided of it, if there is one.
-async fn nothing(db: &mut PgConnection, id: i64, settings: &Settings) -> Result {
+async fn nothing(db: &mut PgConnection, id: i64) -> Result {
     let change = prices::find(db, id).await?.ok_or(Error::NotFound)?;
     let who = |by: Option<String>| by.map(|by| format!(" by {by}")).unwrap_or_default();
     let sentence = match change.status {
@@ -135,24 +111,19 @@ async fn nothing(db: &mut PgConnection, id: i64, settings: &Settings) -> Result 
         Status::Undone => format!("Nothing changed: it was undone{}.", who(change.undone_by)),
         Status::Discarded => format!("Nothing changed: it was set aside{}.", who(change.decided_by)),
     };
-    Ok(back(&to_change(&id), &sentence, settings))
+    Ok(back(&to_change(&id), &sentence))
 }
 
-pub async fn discard(
-    path: paths::PriceDiscard,
-    by: Actor,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn discard(path: paths::PriceDiscard, by: Actor, mut db: Db) -> Result {
     let is_done = prices::discard(&mut db, path.change, &by, clock::now()).await?;
     if !is_done {
-        return nothing(&mut db, path.change, &settings).await;
+        return nothing(&mut db, path.change).await;
     }
-    Ok(back(&paths::PriceChanges.to_string(), "It is set aside.", &settings))
+    Ok(back(&paths::PriceChanges.to_string(), "It is set aside."))
 }
 
-fn back(next: &str, sentence: &str, settings: &Settings) -> Response {
+fn back(next: &str, sentence: &str) -> Response {
     let mut response = respond::see_other(next);
-    cookie::leave_flash(&mut response, sentence, settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }

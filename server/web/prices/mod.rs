@@ -25,7 +25,6 @@ use super::{Access, filters, paths, respond};
 use crate::accelerator;
 use crate::accounts::Viewer;
 use crate::clock;
-use crate::config::Settings;
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::prices::{self, Outcome, Right};
@@ -396,7 +395,7 @@ fn right(layout: &Layout) -> Right {
 }
 
 /// What became of edits that somebody sent: where to go on, or why nothing changed.
-fn told(outcome: Outcome, summary: &str, settings: &Settings) -> Result<Response, Vec<String>> {
+fn told(outcome: Outcome, summary: &str) -> Result<Response, Vec<String>> {
     let (sentence, next) = match outcome {
         Outcome::At { .. } => (format!("Done: {summary}."), paths::Prices.to_string()),
         Outcome::Proposed(change) => {
@@ -406,7 +405,7 @@ fn told(outcome: Outcome, summary: &str, settings: &Settings) -> Result<Response
         Outcome::Overtaken(of) => return Err(of),
     };
     let mut response = respond::see_other(next);
-    cookie::leave_flash(&mut response, &sentence, settings);
+    cookie::leave_flash(&mut response, &sentence);
     Ok(response)
 }
 

@@ -21,7 +21,6 @@ use crate::accounts::{Email, Person, Role, people};
 use crate::audit::Actor;
 use crate::clock;
 use crate::compute::compute;
-use crate::config::Settings;
 use crate::scenario::comparison::{Comparison, Scenario};
 use crate::scenario::file::{self, Wrong};
 use crate::scenarios::{self, Headline, Kept, MOST_SHARES, Saved, Share, Shared, may_change};
@@ -141,7 +140,7 @@ pub async fn create(
     };
     let (mut db, now) = (app.db.acquire().await?, clock::now());
     let id = scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
-    Ok(told(to(id), &format!("“{name}” is kept."), &app.settings))
+    Ok(told(to(id), &format!("“{name}” is kept.")))
 }
 
 fn name_problem(name: &str) -> Option<&'static str> {
@@ -186,8 +185,8 @@ pub async fn save(
     let saved = scenarios::save(&mut db, (id, last), what, reason, &by, clock::now()).await?;
     drop(db);
     match saved {
-        Saved::As(version) => Ok(told(to(id), &format!("Saved as version {version}."), &app.settings)),
-        Saved::Nothing => Ok(told(to(id), "Nothing changed: the last version says the same.", &app.settings)),
+        Saved::As(version) => Ok(told(to(id), &format!("Saved as version {version}."))),
+        Saved::Nothing => Ok(told(to(id), "Nothing changed: the last version says the same.")),
         Saved::Overtaken(version) => {
             let why = format!(
                 "somebody saved version {version} meanwhile. Look at it first; to keep yours as well, keep it under \
@@ -237,7 +236,7 @@ pub async fn load(
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
     let mut db = app.db.acquire().await?;
     let id = scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, clock::now()).await?;
-    Ok(told(to(id), &format!("“{}” is kept.", scenario.name), &app.settings))
+    Ok(told(to(id), &format!("“{}” is kept.", scenario.name)))
 }
 
 /// A scenario that this person may change.
@@ -251,7 +250,6 @@ pub async fn share(
     path: paths::ScenarioShare,
     by: Actor,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
@@ -272,7 +270,7 @@ pub async fn share(
         let more = if with.chars().count() > LONGEST_ECHO { "…" } else { "" };
         let with: String = with.chars().take(LONGEST_ECHO).collect();
         let sentence = format!("Not shared: found “{with}{more}”, expected {expected}.");
-        return Ok(told(to(kept.id), &sentence, &settings));
+        return Ok(told(to(kept.id), &sentence));
     };
     let shared = scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
     let sentence = match (shared, &with) {
@@ -292,7 +290,7 @@ pub async fn share(
             format!("Shared with {email}, who reads it, and keeps copies of their own.")
         }
     };
-    Ok(told(to(kept.id), &sentence, &settings))
+    Ok(told(to(kept.id), &sentence))
 }
 
 /// A lead by their address, or a team, which has a lead or is inside one that has; and whom that shows it to, in words.
@@ -327,7 +325,6 @@ pub async fn unshare(
     path: paths::ScenarioUnshare,
     by: Actor,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
@@ -341,36 +338,34 @@ pub async fn unshare(
     } else {
         "Nothing changed: it was not shared with them.".to_owned()
     };
-    Ok(told(to(kept.id), &sentence, &settings))
+    Ok(told(to(kept.id), &sentence))
 }
 
 pub async fn remove(
     path: paths::ScenarioRemove,
     by: Actor,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person).await?;
     scenarios::remove(&mut db, kept.id, &by, clock::now()).await?;
     let sentence = format!("“{}” is removed. It can be brought back below.", kept.scenario.name);
-    Ok(told(paths::Scenarios.to_string(), &sentence, &settings))
+    Ok(told(paths::Scenarios.to_string(), &sentence))
 }
 
 pub async fn bring_back(
     path: paths::ScenarioBringBack,
     by: Actor,
     CurrentUser(person): CurrentUser,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person).await?;
     scenarios::bring_back(&mut db, kept.id, &by, clock::now()).await?;
-    Ok(told(to(kept.id), &format!("“{}” is back.", kept.scenario.name), &settings))
+    Ok(told(to(kept.id), &format!("“{}” is back.", kept.scenario.name)))
 }
 
-fn told(next: String, sentence: &str, settings: &Settings) -> Response {
+fn told(next: String, sentence: &str) -> Response {
     let mut response = respond::see_other(next);
-    cookie::leave_flash(&mut response, sentence, settings);
+    cookie::leave_flash(&mut response, sentence);
     response
 }

@@ -3,10 +3,7 @@
 pub mod file;
 mod typed;
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
@@ -14,7 +11,6 @@ use super::{Why, right, told, words};
 use crate::accelerator;
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::prices::{self, Edit, Entries, Outcome, Right};
 use crate::scenario::price::{Listed, Mark, Paid, Price, Tier};
 use crate::web::error::{Error, Result};
@@ -117,11 +113,10 @@ pub async fn create(
     _: paths::NewPrice,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(typed): Form<Typed>,
 ) -> Result {
-    save(layout, &mut db, None, &typed, &by, &settings).await
+    save(layout, &mut db, None, &typed, &by).await
 }
 
 pub async fn edit(path: paths::PriceOffer, layout: Layout, mut db: Db) -> Result {
@@ -136,11 +131,10 @@ pub async fn change(
     path: paths::PriceOffer,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     mut db: Db,
     Form(typed): Form<Typed>,
 ) -> Result {
-    save(layout, &mut db, Some(&path.offer), &typed, &by, &settings).await
+    save(layout, &mut db, Some(&path.offer), &typed, &by).await
 }
 
 async fn save(
@@ -149,7 +143,6 @@ async fn save(
     offer: Option<&str>,
     typed: &Typed,
     by: &Actor,
-    settings: &Settings,
 ) -> Result {
     let today = clock::now().date_naive();
     let seen = Seen::find(&mut *db, typed.revision).await?;
@@ -172,7 +165,7 @@ async fn save(
         None => prices::edits_of_file(&seen.then, vec![price]),
     };
     let wish = Wish { listed, typed, edits, overtaken, summary: &summary, reason };
-    wish.write(layout, db, &seen, by, settings).await
+    wish.write(layout, db, &seen, by).await
 }
 
 /// `AWS p5.48xlarge, us-east-1, on demand: added`.
@@ -195,14 +188,7 @@ struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    async fn write(
-        self,
-        layout: Layout,
-        db: &mut PgConnection,
-        seen: &Seen,
-        by: &Actor,
-        settings: &Settings,
-    ) -> Result {
+    async fn write(self, layout: Layout, db: &mut PgConnection, seen: &Seen, by: &Actor) -> Result {
         let Self { listed, typed, edits, overtaken, summary, reason } = self;
         let outcome = if overtaken.is_empty() {
             let about = prices::About { summary, reason };
@@ -210,7 +196,7 @@ impl Wish<'_> {
         } else {
             Outcome::Overtaken(overtaken)
         };
-        match told(outcome, summary, settings) {
+        match told(outcome, summary) {
             Ok(response) => Ok(response),
             // What they typed, beside what holds now, which they have seen then.
             Err(overtaken) => {
@@ -232,7 +218,6 @@ pub async fn remove(
     path: paths::PriceRemove,
     layout: Layout,
     by: Actor,
-    State(settings): State<Arc<Settings>>,
     Query(as_of): Query<AsOf>,
     mut db: Db,
     Form(why): Form<Why>,
@@ -249,5 +234,5 @@ pub async fn remove(
         summary: &summary,
         reason,
     };
-    wish.write(layout, &mut db, &seen, &by, &settings).await
+    wish.write(layout, &mut db, &seen, &by).await
 }
