@@ -333,7 +333,6 @@ impl Wish {
 }
 
 /// At once for an administrator who asks for it, and then the page that is led back to can undo it; else a draft.
-#[expect(clippy::too_many_arguments, reason = "both forms end so")]
 async fn finish(
     layout: &Layout,
     db: &mut PgConnection,

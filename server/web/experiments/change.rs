@@ -80,7 +80,6 @@ pub struct ChangeForm {
     way: String,
 }
 
-#[expect(clippy::too_many_arguments, reason = "a refused form is the whole page")]
 pub async fn change(
     path: paths::ExperimentChange,
     layout: Layout,
@@ -119,7 +118,6 @@ pub struct MergeForm {
     way: String,
 }
 
-#[expect(clippy::too_many_arguments, reason = "a refused form is the whole page")]
 pub async fn merge(
     path: paths::ExperimentMerge,
     layout: Layout,
