@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use gpuledger::accelerator::{PARTS, find_instance, recognize};
 use gpuledger::billing::ChargeKey;
-use gpuledger::generate::{Format, Plan, Totals, write};
+use gpuledger::generate::{Columns, Format, Plan, Totals, write};
 use gpuledger::money::{Currency, Decimal};
 use gpuledger::period::BillingMonth;
 
@@ -173,6 +173,35 @@ fn it_sums_to_what_it_says() {
             assert_eq!(sums_of_focus(&rows(&bytes)), totals, "FOCUS of {provider}, seed {seed}");
             assert!(!totals.accelerator_hours.is_empty());
         }
+    }
+}
+
+/// What hurts a ledger: keys that come back all month long beside many that never do, in no order.
+#[test]
+fn a_fleet_has_machines_of_minutes_and_of_weeks_in_no_order() {
+    for columns in Columns::ALL {
+        let plan = Plan { columns, ..Plan::of_fleet(Format::AwsCur, 30_000, "2026-09".parse().unwrap(), 7) };
+        let (bytes, totals) = generated(&plan);
+        let rows = rows(&bytes);
+        assert_eq!(csv::Reader::from_reader(&*bytes).headers().unwrap().len(), columns.count());
+        assert_eq!(sums_of_cur(&rows), totals, "{columns:?}");
+        let mut hours: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for row in rows.iter().filter(|row| row["lineItem/ResourceId"].starts_with("i-0")) {
+            hours.entry(&row["lineItem/ResourceId"]).or_default().push(&row["lineItem/UsageStartDate"]);
+        }
+        let (short, long): (Vec<usize>, Vec<usize>) = hours
+            .values()
+            .map(Vec::len)
+            .filter(|hours| *hours <= 16 || *hours > 100)
+            .partition(|hours| *hours <= 16);
+        assert!(short.len() > 400 && long.len() > 20, "{} short, {} long", short.len(), long.len());
+        let hours_of_rows = rows.iter().map(|row| &row["lineItem/UsageStartDate"]);
+        let falls =
+            hours_of_rows.clone().zip(hours_of_rows.skip(1)).filter(|(before, after)| after < before).count();
+        assert!(falls > 50, "the month begins {falls} times");
+        let experiments: BTreeSet<&str> =
+            rows.iter().map(|row| &row["resourceTags/user:experiment"]).collect();
+        assert!(experiments.len() > 500, "{}", experiments.len());
     }
 }
 

@@ -15,7 +15,7 @@ pub enum Measured {
 }
 
 pub fn print(figures: &[Figure]) {
-    println!("\n{:<62} {:>12} {:>12}  ", "figure", "measured", "at most");
+    println!("\n{:<74} {:>12} {:>12}  ", "figure", "measured", "at most");
     for Figure { name, measured, at_most } in figures {
         let unit = at_most.map_or("s", |(_, unit)| unit);
         let limit = at_most.map_or_else(String::new, |(limit, unit)| format!("{limit} {unit}"));
@@ -30,6 +30,6 @@ pub fn print(figures: &[Figure]) {
                 (format!("{value:.2} {unit}"), format!("{verdict:<8} {how}"))
             }
         };
-        println!("{name:<62} {value:>12} {limit:>12}  {verdict}");
+        println!("{name:<74} {value:>12} {limit:>12}  {verdict}");
     }
 }

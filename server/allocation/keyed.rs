@@ -1,5 +1,6 @@
 //! What a month cost by charge key, each key with what it says: what pages by owner and by a machine, a tag or a label beside
-//! something else of a charge are read from. Rollups have a row for each part of each delivery, and keys have a table of their own.
+//! something else of a charge are read from. Rollups have a row for each delivery, and keys have a
+//! table of their own.
 
 use sqlx::{Connection, PgConnection, QueryBuilder};
 use uuid::Uuid;

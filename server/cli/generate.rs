@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use super::{Done, print_json};
-use crate::generate::{self, Format, Plan};
+use crate::generate::{self, Columns, Format, Plan};
 use crate::money::Currency;
 use crate::period::BillingMonth;
 use crate::terminal::say;
@@ -48,6 +48,14 @@ pub struct Arguments {
     #[arg(long)]
     keys: Option<u32>,
 
+    /// The bill of a large organization: machines that run for minutes to weeks, rows in no order, thousands of tag values.
+    #[arg(long)]
+    fleet: bool,
+
+    /// Columns of an aws-cur: 63 or 137.
+    #[arg(long, default_value = "137")]
+    columns: Columns,
+
     /// Invoice of the closed month; left out, the month is open.
     #[arg(long)]
     invoice_id: Option<String>,
@@ -58,7 +66,9 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Done> {
-    let mut plan = Plan::new(arguments.format, arguments.rows, arguments.month, arguments.seed);
+    let new = if arguments.fleet { Plan::of_fleet } else { Plan::new };
+    let mut plan = new(arguments.format, arguments.rows, arguments.month, arguments.seed);
+    plan.columns = arguments.columns;
     if let Some(currency) = &arguments.currency {
         plan.currency = Currency::parse(currency).context("expected a currency such as USD")?;
     }

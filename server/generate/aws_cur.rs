@@ -6,15 +6,17 @@
 
 use std::io::{self, Write};
 
+use super::Columns;
 use super::amount::{Amount, write_cell, write_hex, write_number};
 use super::cur_cells::{machine_cell, plan_cell, reservation_cell, tag_cell};
-use super::cur_columns::{COLUMNS, Cell};
+use super::cur_columns::{self, Cell};
 use super::line::{Kind, Line, Writer};
 use super::output::Output;
 use super::random::Random;
 
 pub(super) struct AwsCur<'a, W: Write> {
     output: Output<'a, W>,
+    columns: Vec<(&'static str, Cell)>,
     ids: Random,
 }
 
@@ -26,16 +28,18 @@ enum Row {
 }
 
 impl<'a, W: Write> AwsCur<'a, W> {
-    pub(super) fn new(mut output: Output<'a, W>) -> Self {
-        for (at, (name, _)) in COLUMNS.iter().enumerate() {
+    pub(super) fn new(mut output: Output<'a, W>, columns: Columns) -> io::Result<Self> {
+        let columns = cur_columns::of(columns);
+        for (at, (name, _)) in columns.iter().enumerate() {
             if at > 0 {
                 output.row.push(b',');
             }
             output.row.extend_from_slice(name.as_bytes());
         }
         output.row.push(b'\n');
+        output.end_header()?;
         let ids = Random::new(output.seed ^ 0x11_6e17);
-        Self { output, ids }
+        Ok(Self { output, columns, ids })
     }
 
     pub(super) fn into_output(self) -> Output<'a, W> {
@@ -48,19 +52,20 @@ impl<'a, W: Write> AwsCur<'a, W> {
             (Kind::Planned, Row::Negation) => line.list.negative(),
             _ => line.billed,
         };
-        for (at, (_, cell)) in COLUMNS.iter().enumerate() {
+        for at in 0..self.columns.len() {
             if at > 0 {
                 self.output.row.push(b',');
             }
-            if *cell != Cell::Empty {
-                self.cell(*cell, line, row, billed);
+            let (_, cell) = self.columns[at];
+            if cell != Cell::Empty {
+                self.cell(cell, line, row, billed);
             }
         }
         self.output.row.push(b'\n');
         let effective = if row == Row::Negation { Amount::ZERO } else { line.effective };
         let list = if has_list(line.kind) && row == Row::Main { line.list } else { Amount::ZERO };
         self.output.tally(line, row == Row::Main, billed, effective, list);
-        self.output.flush_if_full()
+        self.output.end_row()
     }
 
     fn cell(&mut self, cell: Cell, line: &Line, row: Row, billed: Amount) {

@@ -1,6 +1,8 @@
 //! The columns of the generated report, in the order AWS writes them: identity, bill, lineItem, then
 //! products, prices, commitments and tags by name (AWS Cost and Usage Report user guide).
 
+use super::Columns;
+
 /// What a column of a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cell {
@@ -88,7 +90,39 @@ pub(super) enum Cell {
 
 use Cell as C;
 
-pub(super) static COLUMNS: [(&str, Cell); 137] = [
+/// The columns of a report.
+pub(super) fn of(columns: Columns) -> Vec<(&'static str, Cell)> {
+    let is_in = |(name, cell): &&(&str, Cell)| match columns {
+        Columns::Few => *cell != C::Empty && !NOT_IN_FEW.contains(name),
+        Columns::Many => true,
+    };
+    COLUMNS.iter().filter(is_in).copied().collect()
+}
+
+/// Columns with values that a report of few columns leaves out.
+const NOT_IN_FEW: [&str; 19] = [
+    "product/currentGeneration",
+    "product/instanceTypeFamily",
+    "product/marketoption",
+    "product/preInstalledSw",
+    "product/servicecode",
+    "product/tenancy",
+    "pricing/LeaseContractLength",
+    "pricing/OfferingClass",
+    "pricing/PurchaseOption",
+    "pricing/RateId",
+    "reservation/NumberOfReservations",
+    "reservation/SubscriptionId",
+    "reservation/TotalReservedUnits",
+    "reservation/UnusedQuantity",
+    "savingsPlan/AmortizedUpfrontCommitmentForBillingPeriod",
+    "savingsPlan/RecurringCommitmentForBillingPeriod",
+    "savingsPlan/OfferingType",
+    "savingsPlan/PaymentOption",
+    "savingsPlan/PurchaseTerm",
+];
+
+static COLUMNS: [(&str, Cell); 137] = [
     ("identity/LineItemId", C::LineItemId),
     ("identity/TimeInterval", C::TimeInterval),
     ("bill/InvoiceId", C::InvoiceId),

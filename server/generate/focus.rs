@@ -34,9 +34,10 @@ enum Commitment {
 }
 
 impl<'a, W: Write> Focus<'a, W> {
-    pub(super) fn new(mut output: Output<'a, W>, offer: &'static Offer) -> Self {
+    pub(super) fn new(mut output: Output<'a, W>, offer: &'static Offer) -> io::Result<Self> {
         output.row.extend_from_slice(COLUMNS.as_bytes());
-        Self { output, offer }
+        output.end_header()?;
+        Ok(Self { output, offer })
     }
 
     pub(super) fn into_output(self) -> Output<'a, W> {
@@ -65,7 +66,7 @@ impl<'a, W: Write> Focus<'a, W> {
         self.tags(line);
         self.output.row.push(b'\n');
         self.output.tally(line, row == Row::Main, billed, effective, list);
-        self.output.flush_if_full()
+        self.output.end_row()
     }
 
     /// ProviderName to ChargePeriodEnd.

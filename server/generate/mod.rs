@@ -16,6 +16,7 @@ mod focus;
 mod line;
 mod output;
 mod random;
+mod scatter;
 mod settle;
 mod simulate;
 mod world;
@@ -65,7 +66,26 @@ pub struct Plan {
     pub keys: u32,
     /// `None` as long as the month is open: the column stays empty.
     pub invoice_id: Option<String>,
+    /// The bill of a large organization: half of its machines run for weeks, the others for minutes to hours, and the
+    /// rows are in no order.
+    pub is_fleet: bool,
+    /// Of a CUR.
+    pub columns: Columns,
 }
+
+/// How many columns a CUR has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// 63: those that mostly have a value.
+    Few,
+    /// 137, more than a third of them empty, as AWS writes them for an organization that uses many of its products.
+    Many,
+}
+
+/// A number of columns that no [`Columns`] are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected 63 or 137")]
+pub struct ParseColumnsError;
 
 /// What a generated file sums to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -96,7 +116,35 @@ impl Plan {
             experiments: 40,
             keys: u32::try_from(rows / 36).unwrap_or(u32::MAX).max(1),
             invoice_id: None,
+            is_fleet: false,
+            columns: Columns::Many,
         }
+    }
+
+    /// A plan for the bill of a fleet: a new machine for every 16 rows, and 5,000 experiments.
+    pub fn of_fleet(format: Format, rows: u64, month: BillingMonth, seed: u64) -> Self {
+        let keys = u32::try_from(rows / 16).unwrap_or(u32::MAX).max(1);
+        Self { is_fleet: true, experiments: 5000, keys, ..Self::new(format, rows, month, seed) }
+    }
+}
+
+impl Columns {
+    pub const ALL: [Self; 2] = [Self::Few, Self::Many];
+
+    pub fn count(self) -> usize {
+        match self {
+            Self::Few => 63,
+            Self::Many => 137,
+        }
+    }
+}
+
+impl FromStr for Columns {
+    type Err = ParseColumnsError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|columns| columns.count().to_string() == text);
+        found.ok_or(ParseColumnsError)
     }
 }
 
@@ -105,23 +153,24 @@ impl Plan {
 pub fn write(plan: &Plan, out: &mut impl Write) -> io::Result<Totals> {
     let provider = if plan.format == Format::AwsCur { "AWS" } else { plan.provider.as_str() };
     let offer = world::offer(&crate::billing::canonical_provider(provider));
-    let output = output::Output::new(plan, provider, offer, out);
+    let output = output::Output::new(plan, provider, offer, out)?;
     let month = simulate::Month {
         rows: plan.rows,
         hours: output.stamps.len() - 1,
         experiments: plan.experiments,
         keys: plan.keys,
+        is_fleet: plan.is_fleet,
         offer,
         random: random::Random::new(plan.seed),
     };
     match plan.format {
         Format::AwsCur => {
-            let mut writer = aws_cur::AwsCur::new(output);
+            let mut writer = aws_cur::AwsCur::new(output, plan.columns)?;
             month.run(&mut writer)?;
             writer.into_output().finish()
         }
         Format::Focus => {
-            let mut writer = focus::Focus::new(output, offer);
+            let mut writer = focus::Focus::new(output, offer)?;
             month.run(&mut writer)?;
             writer.into_output().finish()
         }

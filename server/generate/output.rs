@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::amount::{Amount, write_cell, write_padded};
 use super::line::{Kind, Line, Owner};
+use super::scatter::Scatter;
 use super::world::{ACCOUNTS, Offer};
 use super::{Plan, Totals};
 use crate::accelerator::{PARTS, recognize};
@@ -16,6 +17,8 @@ const FLUSH_AT: usize = 1 << 16;
 /// What every format needs to write rows: the plan's texts, ready made, and the destination.
 pub(super) struct Output<'a, W: Write> {
     out: &'a mut W,
+    /// Where rows go that are in no order.
+    scatter: Option<Scatter>,
     /// Rows that are not flushed yet.
     pub(super) row: Vec<u8>,
     pub(super) seed: u64,
@@ -41,11 +44,12 @@ pub(super) struct Output<'a, W: Write> {
 }
 
 impl<'a, W: Write> Output<'a, W> {
-    pub(super) fn new(plan: &Plan, provider: &str, offer: &Offer, out: &'a mut W) -> Self {
+    pub(super) fn new(plan: &Plan, provider: &str, offer: &Offer, out: &'a mut W) -> io::Result<Self> {
         let region = offer.regions[0].id;
         let account: String = plan.billing_account.chars().filter(char::is_ascii_alphanumeric).collect();
-        Self {
+        Ok(Self {
             out,
+            scatter: plan.is_fleet.then(|| Scatter::new(plan.seed ^ 0x5ca7)).transpose()?,
             row: Vec::with_capacity(FLUSH_AT + 4096),
             seed: plan.seed,
             stamps: stamps(plan),
@@ -68,7 +72,7 @@ impl<'a, W: Write> Output<'a, W> {
             effective: Amount::ZERO,
             list: Amount::ZERO,
             hours: BTreeMap::new(),
-        }
+        })
     }
 
     /// Gives the accounts other ids and names.
@@ -100,17 +104,29 @@ impl<'a, W: Write> Output<'a, W> {
         }
     }
 
-    pub(super) fn flush_if_full(&mut self) -> io::Result<()> {
-        if self.row.len() >= FLUSH_AT {
-            self.out.write_all(&self.row)?;
-            self.row.clear();
-        }
+    pub(super) fn end_header(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.row)?;
+        self.row.clear();
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> io::Result<Totals> {
-        self.out.write_all(&self.row)?;
+    pub(super) fn end_row(&mut self) -> io::Result<()> {
+        if let Some(scatter) = &mut self.scatter {
+            scatter.write(&self.row)?;
+        } else if self.row.len() >= FLUSH_AT {
+            self.out.write_all(&self.row)?;
+        } else {
+            return Ok(());
+        }
         self.row.clear();
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> io::Result<Totals> {
+        match self.scatter {
+            Some(scatter) => scatter.finish(self.out)?,
+            None => self.out.write_all(&self.row)?,
+        }
         self.out.flush()?;
         let mut part_hours: BTreeMap<&'static str, Decimal> = BTreeMap::new();
         for (machine, hours) in &self.hours {

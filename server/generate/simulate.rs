@@ -19,6 +19,7 @@ pub(super) struct Month {
     pub(super) hours: usize,
     pub(super) experiments: u32,
     pub(super) keys: u32,
+    pub(super) is_fleet: bool,
     pub(super) offer: &'static Offer,
     pub(super) random: Random,
 }
@@ -41,6 +42,8 @@ struct Slot {
     goods: &'static Goods,
     region: &'static Region,
     run: Line,
+    /// Runs last for weeks.
+    is_steady: bool,
     left: u64,
     rest: u64,
 }
@@ -53,6 +56,8 @@ const USES: [Use; 7] =
 const WEIGHTS: [u64; 7] = [270, 100, 80, 100, 120, 40, 290];
 /// Rows an hour should hold before a whole month is simulated; below, the month ends earlier.
 const ROWS_PER_HOUR: u64 = 10;
+/// Hours that a steady run lasts: one to four weeks.
+const STEADY: (u64, u64) = (168, 672);
 /// Thousandths of the list price that the savings plan pays.
 const PLAN_RATE: u64 = 620;
 
@@ -120,7 +125,9 @@ impl Month {
             Use::Reserved => &offer.regions[0],
             _ => self.random.pick(offer.regions),
         };
-        let mut slot = Slot { used, machine, goods, region, run: Line::empty(region), left: 0, rest: 0 };
+        let is_steady = self.is_fleet && self.random.chance(500);
+        let mut slot =
+            Slot { used, machine, goods, region, is_steady, run: Line::empty(region), left: 0, rest: 0 };
         self.start(&mut slot, mean);
         // Runs do not all begin with the month.
         slot.left = self.random.between(1, slot.left);
@@ -140,7 +147,13 @@ impl Month {
 
     /// The next run of a slot: its hours, its owner, its machine's id and price.
     fn start(&mut self, slot: &mut Slot, mean: u64) {
-        slot.left = self.random.between(mean.div_ceil(2).max(1), (mean + mean / 2).max(1));
+        slot.left = if slot.is_steady {
+            self.random.between(STEADY.0, STEADY.1)
+        } else if self.is_fleet {
+            self.random.between(1, mean.max(1))
+        } else {
+            self.random.between(mean.div_ceil(2).max(1), (mean + mean / 2).max(1))
+        };
         slot.rest = if self.random.chance(300) { self.random.between(1, 3) } else { 0 };
         let list_rate = slot.list_rate();
         let (kind, billed, effective) = match slot.used {
@@ -173,6 +186,13 @@ impl Month {
             effective,
             ..Line::empty(slot.region)
         };
+        // Some minutes of an hour.
+        if self.is_fleet && slot.left == 1 && matches!(slot.used, Use::OnDemand | Use::Plain) {
+            let run = &mut slot.run;
+            run.quantity = Amount::new(self.random.between(50, 999) as i64, 3);
+            run.list = run.quantity.by(list_rate);
+            (run.billed, run.effective) = (run.list, run.list);
+        }
     }
 
     /// Most resources are tagged as they should be, some by hand, some not at all.

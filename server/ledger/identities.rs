@@ -1,18 +1,13 @@
 //! The identities of a delivery's rows, sorted on the disk: so are those found that more than one row has.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::fs::File;
-use std::io::{self, Write as _};
-use std::os::unix::fs::FileExt as _;
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
+use super::runs::{Record, Runs};
 use crate::billing::Identity;
 
 /// Identities that are sorted in memory at once; beyond, they are sorted on the disk. 2 MiB.
 const RUN: usize = 1 << 18;
-/// Of a run, so many are read at once.
-const WINDOW: usize = 1 << 12;
 const WIDTH: usize = size_of::<Identity>();
 /// More that repeat are not distinguished ([`Repeated::is_full`]).
 const MOST_REPEATED: usize = 1 << 20;
@@ -20,11 +15,8 @@ const MOST_REPEATED: usize = 1 << 20;
 /// The identities of a delivery's rows, in memory of a fixed size.
 #[derive(Default)]
 pub struct Identities {
-    folder: PathBuf,
     run: Vec<Identity>,
-    spilled: Option<File>,
-    /// Lengths of the runs in the file, one after the other.
-    runs: Vec<usize>,
+    runs: Runs,
 }
 
 /// Where a row stands: the number of its file, and its own.
@@ -40,7 +32,7 @@ pub struct Repeated {
 impl Identities {
     /// What does not fit into memory is written into this folder, without a name.
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, run: Vec::new(), spilled: None, runs: Vec::new() }
+        Self { run: Vec::new(), runs: Runs::new(folder) }
     }
 
     pub fn push(&mut self, identity: Identity) -> io::Result<()> {
@@ -50,15 +42,7 @@ impl Identities {
 
     fn spill(&mut self) -> io::Result<()> {
         self.run.sort_unstable();
-        let bytes: Vec<u8> = self.run.iter().flat_map(|identity| identity.to_le_bytes()).collect();
-        let file = match &mut self.spilled {
-            Some(file) => file,
-            none => none.insert(tempfile::tempfile_in(&self.folder)?),
-        };
-        file.write_all(&bytes)?;
-        self.runs.push(self.run.len());
-        self.run.clear();
-        Ok(())
+        self.runs.push(self.run.drain(..))
     }
 
     /// Hands each identity out once, in their order, and answers those that came more than once.
@@ -75,70 +59,35 @@ impl Identities {
             repeated.add(identity);
             Ok(())
         };
-        if self.spilled.is_none() {
+        if self.runs.is_empty() {
             self.run.sort_unstable();
             self.run.drain(..).try_for_each(next)?;
         } else {
             self.spill()?;
-            let mut merged = self.merge()?;
-            while let Some(identity) = merged.next()? {
-                next(identity)?;
+            for identity in self.runs.merge()? {
+                next(identity?)?;
             }
         }
         repeated.first = vec![None; repeated.identities.len()];
         Ok(repeated)
     }
-
-    fn merge(&mut self) -> io::Result<Merge<'_>> {
-        let mut merge = Merge { file: self.spilled.as_ref(), runs: Vec::new(), heads: BinaryHeap::new() };
-        let mut begin = 0;
-        for length in &self.runs {
-            merge.runs.push(Run { at: begin, left: *length, window: Vec::new() });
-            begin += length;
-        }
-        for run in 0..merge.runs.len() {
-            merge.advance(run)?;
-        }
-        Ok(merge)
-    }
 }
 
-/// Sorted runs as one.
-struct Merge<'f> {
-    file: Option<&'f File>,
-    runs: Vec<Run>,
-    heads: BinaryHeap<Reverse<(Identity, usize)>>,
-}
+impl Record for Identity {
+    type Key = Self;
 
-/// What is left of a run: from a place in the file on, and in memory the other way round.
-struct Run {
-    at: usize,
-    left: usize,
-    window: Vec<Identity>,
-}
-
-impl Merge<'_> {
-    fn next(&mut self) -> io::Result<Option<Identity>> {
-        let Some(Reverse((identity, run))) = self.heads.pop() else { return Ok(None) };
-        self.advance(run)?;
-        Ok(Some(identity))
+    fn key(&self) -> Self {
+        *self
     }
 
-    fn advance(&mut self, number: usize) -> io::Result<()> {
-        let (Some(file), Some(run)) = (self.file, self.runs.get_mut(number)) else { return Ok(()) };
-        if run.window.is_empty() {
-            let count = run.left.min(WINDOW);
-            let mut bytes = vec![0; count * WIDTH];
-            file.read_exact_at(&mut bytes, (run.at * WIDTH) as u64)?;
-            let (words, _) = bytes.as_chunks::<WIDTH>();
-            run.window = words.iter().rev().map(|word| Identity::from_le_bytes(*word)).collect();
-            run.at += count;
-            run.left -= count;
-        }
-        if let Some(identity) = run.window.pop() {
-            self.heads.push(Reverse((identity, number)));
-        }
-        Ok(())
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(&self.to_le_bytes())
+    }
+
+    fn read(from: &mut impl Read) -> io::Result<Self> {
+        let mut bytes = [0; WIDTH];
+        from.read_exact(&mut bytes)?;
+        Ok(Self::from_le_bytes(bytes))
     }
 }
 

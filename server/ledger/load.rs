@@ -21,6 +21,7 @@ use super::noise::{NoisyTags, TagCensus};
 use super::original::{Originals, Sha256};
 use super::progress::{Counted, Progress};
 use super::read::{Block, ReadError, Reader, Reading, Sink, Stopped};
+use super::rollup::Rollup;
 use super::write::write_blocks;
 use super::{partition, scope};
 
@@ -220,8 +221,10 @@ impl ReadTask {
         let noisy_tags = take_census(&self.sources, as_format, &self.labels)?;
         let keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
         let scratch = self.originals.scratch().map_err(LoadError::Reading)?.to_owned();
-        let doubles = Doubles::new(scratch, known);
-        let mut reader = Reader::new(&mut self.sink, self.delivery_id, keyer, doubles, self.progress.clone());
+        let doubles = Doubles::new(scratch.clone(), known);
+        let rollup = Rollup::new(self.delivery_id, scratch);
+        let mut reader =
+            Reader::new(&mut self.sink, self.delivery_id, keyer, doubles, rollup, self.progress.clone());
         let mut files = Vec::new();
         let mut opened: Option<(&'static dyn Format, Columns)> = None;
         let mut slice = None;

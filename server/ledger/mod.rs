@@ -35,6 +35,7 @@ mod publish;
 mod read;
 mod rollup;
 mod row;
+mod runs;
 mod scope;
 mod visible;
 mod write;

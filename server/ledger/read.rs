@@ -34,8 +34,8 @@ const BATCH_BYTES: usize = 1 << 20;
 const MAX_MONTHS: usize = 120;
 /// Accounts and months that one delivery may state; each is asked of the database by itself.
 const MAX_SCOPES: usize = 10_000;
-/// Rejected rows of a delivery, those that repeat others among them. Each is kept with its reason, so that people can correct it: a file of nothing else would
-/// write a hundred times what it has itself, and nobody corrects so many …
+/// Rejected rows of a delivery, those that repeat others among them. Each is kept with its reason, so that people can
+/// correct it: a file of nothing else would write a hundred times what it has itself, and nobody corrects so many …
 const MAX_REJECTED: u64 = 200_000;
 /// … and where most rows are rejected, it is the file that is wrong and not a row, unless there are few.
 const FEW_REJECTED: u64 = 10_000;
@@ -209,6 +209,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         delivery_id: i64,
         keyer: Keyer,
         doubles: Doubles,
+        rollup: Rollup,
         progress: Progress,
     ) -> Self {
         Self {
@@ -216,7 +217,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             delivery_id,
             keyer,
             doubles,
-            rollup: Rollup::new(delivery_id),
+            rollup,
             charges: Vec::new(),
             known_keys: FxHashSet::default(),
             known_tag_sets: FxHashSet::default(),
@@ -334,8 +335,8 @@ impl<'s, S: Sink> Reader<'s, S> {
                 self.sink.send(Block::Charges { month, rows })?;
             }
         }
-        self.send_part()?;
-        self.tell();
+        self.rollup.finish(BLOCK, |part| Ok::<_, ReadError>(self.sink.send(Block::Rollup(part))?))?;
+        self.progress.add_rows(self.reading.rows_read - self.told);
         Ok(self.reading)
     }
 
@@ -354,11 +355,8 @@ impl<'s, S: Sink> Reader<'s, S> {
         self.note_key(charge, &keyed)?;
         let month = charge.billing_month();
         self.write_charge(charge, &keyed, scope_id, month, file_no, row_no)?;
-        if self.rollup.add(charge, &keyed, scope_id, month) {
+        if self.rollup.add(charge, &keyed, scope_id, month)? {
             self.cover(charge, scope_id);
-        }
-        if self.rollup.is_full() {
-            self.send_part()?;
         }
         if let Some(current) = &self.current {
             if let Some(sums) = self.reading.totals.get_mut(&current.total) {
@@ -516,10 +514,6 @@ impl<'s, S: Sink> Reader<'s, S> {
         let sets = std::mem::take(&mut self.tag_sets).items;
         if sets.is_empty() { Ok(()) } else { self.sink.send(Block::TagSets(sets)) }
     }
-
-    fn send_part(&mut self) -> Result<(), Stopped> {
-        self.rollup.take_part().into_iter().try_for_each(|part| self.sink.send(Block::Rollup(part)))
-    }
 }
 
 fn as_json<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
@@ -585,7 +579,7 @@ mod tests {
     fn read(files: &[(usize, usize)]) -> Result<Reading, ReadError> {
         let mut counts = Counts::default();
         let keyer = Keyer::new(NoisyTags::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), Progress::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
         for (file_no, (good, bad)) in files.iter().enumerate() {
             let text = [HEADER, &"x\n".repeat(*bad), &GOOD.repeat(*good)].concat();
             let mut export = billing::open("bill.csv", Cursor::new(text.into_bytes()), None)?;
@@ -637,7 +631,7 @@ mod tests {
     fn accounts_beyond_those_of_any_organization_refuse_a_delivery() {
         let mut counts = Counts::default();
         let keyer = Keyer::new(NoisyTags::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), Progress::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
         let mut charge = Charge::default();
         for account in 0..=MAX_SCOPES {
             charge.key.billing_account = account.to_string();
@@ -648,6 +642,10 @@ mod tests {
     }
 
     /// These rows have no identities, and nothing is written.
+    fn no_sums() -> Rollup {
+        Rollup::new(1, std::env::temp_dir())
+    }
+
     fn no_doubles() -> Doubles {
         Doubles::new(std::env::temp_dir(), Known::default())
     }
@@ -657,7 +655,7 @@ mod tests {
         const ROWS: usize = 20_000;
         let mut counts = Counts::default();
         let keyer = Keyer::new(NoisyTags::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), Progress::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
         let mut charge = Charge::default();
         for row in 0..ROWS {
             charge.tags.clear();

@@ -59,15 +59,15 @@ pub(super) fn write(bill: &'static Bill, month: &Statement, out: &mut Vec<u8>) -
         ..Plan::new(bill.format, 0, month.month, month.seed_of(bill))
     };
     let output =
-        Output::new(&plan, bill.provider, bill.offer, out).with_accounts(ORGANIZATION, bill.accounts);
+        Output::new(&plan, bill.provider, bill.offer, out)?.with_accounts(ORGANIZATION, bill.accounts);
     let (totals, teams) = match bill.format {
         Format::AwsCur => {
-            let mut books = Books::new(bill, *month, AwsCur::new(output));
+            let mut books = Books::new(bill, *month, AwsCur::new(output, plan.columns)?);
             books.run()?;
             (books.writer.into_output().finish()?, books.teams)
         }
         Format::Focus => {
-            let mut books = Books::new(bill, *month, Focus::new(output, bill.offer));
+            let mut books = Books::new(bill, *month, Focus::new(output, bill.offer)?);
             books.run()?;
             (books.writer.into_output().finish()?, books.teams)
         }

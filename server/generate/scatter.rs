@@ -1,0 +1,38 @@
+//! Rows in no order: as AWS's writers leave them, each of which goes through the month by itself.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+
+use super::random::Random;
+
+/// Writers whose rows come one writer after the other.
+const WRITERS: usize = 64;
+
+/// Gives each row to one of many writers.
+pub(super) struct Scatter {
+    random: Random,
+    writers: Vec<BufWriter<File>>,
+}
+
+impl Scatter {
+    /// What is written waits in temporary files.
+    pub(super) fn new(seed: u64) -> io::Result<Self> {
+        let writers = (0..WRITERS).map(|_| tempfile::tempfile().map(BufWriter::new));
+        Ok(Self { random: Random::new(seed), writers: writers.collect::<io::Result<_>>()? })
+    }
+
+    pub(super) fn write(&mut self, row: &[u8]) -> io::Result<()> {
+        let writer = self.random.below(WRITERS as u64) as usize;
+        self.writers[writer].write_all(row)
+    }
+
+    /// Writes the rows of all writers, one after the other.
+    pub(super) fn finish(self, out: &mut impl Write) -> io::Result<()> {
+        for writer in self.writers {
+            let mut file = writer.into_inner()?;
+            file.rewind()?;
+            io::copy(&mut file, out)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! What a rollup sums by and what it sums, in memory and on the disk.
+
+use std::io::{self, Read, Write};
+
+use chrono::NaiveDate;
+use ethnum::I256;
+
+use super::Sums;
+use crate::billing::Charge;
+use crate::ledger::runs::Record;
+use crate::money::Decimal;
+use crate::period::BillingMonth;
+
+/// By month, key and day, in the order in which they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cell {
+    pub month: BillingMonth,
+    pub charge_key_id: u128,
+    pub day: NaiveDate,
+    pub is_whole_period: bool,
+    /// Follows from the key and the month.
+    pub scope_id: i64,
+}
+
+/// What the charges of a cell sum to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Day {
+    pub sums: Sums,
+    /// What was metered in each hour of the day that has something, in their order; `None` where the key bears no
+    /// accelerators.
+    pub hours: Option<Vec<(u8, Decimal)>>,
+}
+
+impl Day {
+    pub fn add(&mut self, charge: &Charge) {
+        self.sums.add(charge);
+        if let Some(hours) = &mut self.hours {
+            add_hours(hours, charge);
+        }
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        self.sums.merge(&other.sums);
+        if let (Some(hours), Some(others)) = (&mut self.hours, other.hours) {
+            for (hour, quantity) in others {
+                add_hour(hours, hour, quantity);
+            }
+        }
+    }
+
+    /// Bytes that it takes in memory beyond its own size.
+    pub fn heap_bytes(&self) -> usize {
+        self.hours.as_ref().map_or(0, |hours| hours.capacity() * size_of::<(u8, Decimal)>())
+    }
+}
+
+/// Spreads a metered quantity over the hours it covers, in parts that sum to it exactly.
+fn add_hours(hours: &mut Vec<(u8, Decimal)>, charge: &Charge) {
+    let quantity = super::metered(charge);
+    if quantity.is_zero() {
+        return;
+    }
+    let Some(covered) = charge.period.hours_of_day() else {
+        return;
+    };
+    if covered.len() == 1 {
+        return add_hour(hours, covered.start as u8, quantity);
+    }
+    for (hour, share) in covered.clone().zip(quantity.split(covered.len() as u32, 6)) {
+        add_hour(hours, hour as u8, share);
+    }
+}
+
+fn add_hour(hours: &mut Vec<(u8, Decimal)>, hour: u8, quantity: Decimal) {
+    // Files mostly go from hour to hour.
+    let at = hours.iter().rposition(|(other, _)| *other <= hour);
+    match at {
+        Some(at) if hours[at].0 == hour => hours[at].1 += quantity,
+        Some(at) => hours.insert(at + 1, (hour, quantity)),
+        None => hours.insert(0, (hour, quantity)),
+    }
+}
+
+impl Record for (Cell, Day) {
+    type Key = Cell;
+
+    fn key(&self) -> Cell {
+        self.0
+    }
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let (cell, Day { sums, hours }) = self;
+        out.write_all(&cell.month.first_day().to_epoch_days().to_le_bytes())?;
+        out.write_all(&cell.charge_key_id.to_le_bytes())?;
+        out.write_all(&cell.day.to_epoch_days().to_le_bytes())?;
+        out.write_all(&[u8::from(cell.is_whole_period)])?;
+        out.write_all(&cell.scope_id.to_le_bytes())?;
+        out.write_all(&sums.charges.to_le_bytes())?;
+        sums.amounts().iter().try_for_each(|amount| write_decimal(out, amount))?;
+        let Some(hours) = hours else { return out.write_all(&[NO_HOURS]) };
+        out.write_all(&[hours.len() as u8])?;
+        hours.iter().try_for_each(|(hour, quantity)| {
+            out.write_all(&[*hour])?;
+            write_decimal(out, quantity)
+        })
+    }
+
+    fn read(from: &mut impl Read) -> io::Result<Self> {
+        let month = BillingMonth::of(read_day(from)?);
+        let charge_key_id = u128::from_le_bytes(read(from)?);
+        let day = read_day(from)?;
+        let [is_whole_period] = read(from)?;
+        let scope_id = i64::from_le_bytes(read(from)?);
+        let cell = Cell { month, charge_key_id, day, is_whole_period: is_whole_period == 1, scope_id };
+        let charges = i64::from_le_bytes(read(from)?);
+        let mut amounts = [Decimal::ZERO; 5];
+        for amount in &mut amounts {
+            *amount = read_decimal(from)?;
+        }
+        let [count] = read(from)?;
+        if count == NO_HOURS {
+            return Ok((cell, Day { sums: Sums::of(charges, amounts), hours: None }));
+        }
+        let mut hours = Vec::with_capacity(count.into());
+        for _ in 0..count {
+            let [hour] = read(from)?;
+            hours.push((hour, read_decimal(from)?));
+        }
+        Ok((cell, Day { sums: Sums::of(charges, amounts), hours: Some(hours) }))
+    }
+}
+
+/// Instead of a number of hours.
+const NO_HOURS: u8 = u8::MAX;
+
+fn read<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_day(from: &mut impl Read) -> io::Result<NaiveDate> {
+    NaiveDate::from_epoch_days(i32::from_le_bytes(read(from)?))
+        .ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// Its scale, and as many bytes of the mantissa as are not its sign's.
+fn write_decimal(out: &mut impl Write, value: &Decimal) -> io::Result<()> {
+    let bytes = value.mantissa().to_le_bytes();
+    let sign = if value.is_negative() { u8::MAX } else { 0 };
+    let mut length = bytes.iter().rposition(|byte| *byte != sign).map_or(0, |at| at + 1);
+    // The highest bit that is written is the sign's.
+    if length > 0 && bytes[length - 1] >> 7 != sign >> 7 {
+        length += 1;
+    }
+    if length == 0 && sign != 0 {
+        length = 1;
+    }
+    out.write_all(&[value.scale(), length as u8])?;
+    out.write_all(&bytes[..length])
+}
+
+fn read_decimal(from: &mut impl Read) -> io::Result<Decimal> {
+    let [scale, length] = read(from)?;
+    let length = usize::from(length);
+    let mut bytes = [0; 32];
+    from.read_exact(bytes.get_mut(..length).ok_or(io::ErrorKind::InvalidData)?)?;
+    if length > 0 && bytes[length - 1] >> 7 == 1 {
+        bytes[length..].fill(u8::MAX);
+    }
+    Ok(Decimal::from_parts(I256::from_le_bytes(bytes), scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decimal() -> impl Strategy<Value = Decimal> {
+        let mantissa = prop_oneof![
+            (any::<i128>(), 0u32..128).prop_map(|(number, shift)| I256::new(number >> shift)),
+            (any::<i128>(), any::<i128>(), 0u32..100)
+                .prop_map(|(high, low, shift)| I256::from_words(high, low) >> shift),
+        ];
+        (mantissa, 0u8..=76).prop_map(|(mantissa, scale)| Decimal::from_parts(mantissa, scale))
+    }
+
+    prop_compose! {
+        fn day()(
+            charges in any::<i64>(),
+            amounts in prop::array::uniform5(decimal()),
+            hours in prop::option::of(prop::collection::btree_map(0u8..24, decimal(), 0..24)),
+        ) -> Day {
+            Day { sums: Sums::of(charges, amounts), hours: hours.map(|hours| hours.into_iter().collect()) }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_was_written(
+            charge_key_id in any::<u128>(),
+            days in (0i32..40_000, 0i32..40_000),
+            is_whole_period in any::<bool>(),
+            scope_id in any::<i64>(),
+            day in day(),
+        ) {
+            let date = |days| NaiveDate::from_epoch_days(days).unwrap();
+            let month = BillingMonth::of(date(days.0));
+            let record = (Cell { month, charge_key_id, day: date(days.1), is_whole_period, scope_id }, day);
+            let mut bytes = Vec::new();
+            record.write(&mut bytes).unwrap();
+            let mut rest = &*bytes;
+            let read = <(Cell, Day)>::read(&mut rest).unwrap();
+            prop_assert!(rest.is_empty());
+            prop_assert_eq!(&read, &record);
+            // Equal amounts may be written with other scales.
+            let scales = |day: &Day| day.sums.amounts().map(|amount| (amount.mantissa(), amount.scale()));
+            prop_assert_eq!(scales(&read.1), scales(&record.1));
+        }
+    }
+
+    #[test]
+    fn hours_stand_in_their_order_whatever_the_order_of_the_file() {
+        let mut hours = Vec::new();
+        for (hour, quantity) in [(5, 1), (7, 2), (6, 3), (0, 4), (7, 5), (23, 6)] {
+            add_hour(&mut hours, hour, Decimal::from(quantity));
+        }
+        let expected = [(0, 4), (5, 1), (6, 3), (7, 7), (23, 6)];
+        assert_eq!(hours, expected.map(|(hour, quantity)| (hour, Decimal::from(quantity))));
+    }
+}

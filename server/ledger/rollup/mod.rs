@@ -1,0 +1,252 @@
+//! Rollups: what pages read, summed while the file is read.
+//!
+//! Sums are kept per key and day. When they fill [`LIMIT`] they are written to the disk, sorted; at the end these runs are
+//! merged. So there is one row a key, and one a key and day, in the order of their keys, whatever the order of the file
+//! ([why](../../../docs/decisions/rollups-hold-one-row-a-key.md)).
+
+mod cell;
+mod rows;
+
+use std::io;
+use std::path::PathBuf;
+
+use rustc_hash::FxHashMap;
+
+use self::cell::{Cell, Day};
+use self::rows::Rows;
+use super::key::Keyed;
+use super::runs::Runs;
+use crate::billing::Charge;
+use crate::money::Decimal;
+use crate::period::BillingMonth;
+
+pub use rows::{DAILY_COLUMNS, MONTHLY_COLUMNS, Part};
+
+/// Bytes of sums held in memory.
+const LIMIT: usize = 40 << 20;
+
+/// The four costs of FOCUS, summed, and what was metered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    pub charges: i64,
+    pub billed_cost: Decimal,
+    pub effective_cost: Decimal,
+    pub list_cost: Decimal,
+    pub contracted_cost: Decimal,
+    pub metered_quantity: Decimal,
+}
+
+impl Sums {
+    pub fn add(&mut self, charge: &Charge) {
+        self.charges += 1;
+        self.billed_cost += charge.billed_cost;
+        self.effective_cost += charge.effective_cost;
+        self.list_cost += charge.list_cost;
+        self.contracted_cost += charge.contracted_cost;
+        self.metered_quantity += metered(charge);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.charges += other.charges;
+        self.billed_cost += other.billed_cost;
+        self.effective_cost += other.effective_cost;
+        self.list_cost += other.list_cost;
+        self.contracted_cost += other.contracted_cost;
+        self.metered_quantity += other.metered_quantity;
+    }
+
+    fn of(charges: i64, amounts: [Decimal; 5]) -> Self {
+        let [billed_cost, effective_cost, list_cost, contracted_cost, metered_quantity] = amounts;
+        Self { charges, billed_cost, effective_cost, list_cost, contracted_cost, metered_quantity }
+    }
+
+    fn amounts(&self) -> [Decimal; 5] {
+        [self.billed_cost, self.effective_cost, self.list_cost, self.contracted_cost, self.metered_quantity]
+    }
+}
+
+/// The quantity that counts as usage paid for; zero where the charge is none.
+fn metered(charge: &Charge) -> Decimal {
+    charge.consumed_quantity.filter(|_| charge.is_metered).unwrap_or_default()
+}
+
+/// Sums of one delivery, growing.
+pub struct Rollup {
+    delivery_id: i64,
+    cells: FxHashMap<Cell, Day>,
+    bytes: usize,
+    limit: usize,
+    runs: Runs,
+}
+
+impl Rollup {
+    /// What does not fit into memory is written into the folder.
+    pub fn new(delivery_id: i64, folder: PathBuf) -> Self {
+        Self { delivery_id, cells: FxHashMap::default(), bytes: 0, limit: LIMIT, runs: Runs::new(folder) }
+    }
+
+    /// Adds a charge. True when its key and day are not in memory yet: the moment to note what the delivery covers,
+    /// without doing so for every row.
+    pub fn add(
+        &mut self,
+        charge: &Charge,
+        keyed: &Keyed,
+        scope_id: i64,
+        month: BillingMonth,
+    ) -> io::Result<bool> {
+        let cell = Cell {
+            month,
+            charge_key_id: keyed.charge_key_id.as_u128(),
+            day: charge.period.day(),
+            is_whole_period: charge.period.is_longer_than_a_day(),
+            scope_id,
+        };
+        let mut is_new = false;
+        let day = self.cells.entry(cell).or_insert_with(|| {
+            is_new = true;
+            Day { hours: keyed.accelerator.map(|_| Vec::new()), ..Day::default() }
+        });
+        let before = day.heap_bytes();
+        day.add(charge);
+        self.bytes += day.heap_bytes() - before;
+        if is_new {
+            self.bytes += size_of::<(Cell, Day)>() * 8 / 7;
+        }
+        if self.bytes >= self.limit {
+            let sorted = self.take_sorted();
+            self.runs.push(sorted)?;
+        }
+        Ok(is_new)
+    }
+
+    fn take_sorted(&mut self) -> Vec<(Cell, Day)> {
+        self.bytes = 0;
+        let mut cells: Vec<(Cell, Day)> = std::mem::take(&mut self.cells).into_iter().collect();
+        cells.sort_unstable_by_key(|(cell, _)| *cell);
+        cells
+    }
+
+    /// Sends all rows, in parts of about this many bytes.
+    pub fn finish<E: From<io::Error>>(
+        mut self,
+        part_bytes: usize,
+        send: impl FnMut(Part) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut rows = Rows::new(self.delivery_id, part_bytes, send);
+        let sorted = self.take_sorted();
+        if self.runs.is_empty() {
+            for (cell, day) in sorted {
+                rows.add(cell, day)?;
+            }
+        } else {
+            self.runs.push(sorted)?;
+            for record in self.runs.merge()? {
+                let (cell, day) = record?;
+                rows.add(cell, day)?;
+            }
+        }
+        rows.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, Duration, Utc};
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::accelerator::{self, Recognized};
+    use crate::billing::ChargeKey;
+    use crate::period::ChargePeriod;
+
+    fn h100() -> Option<Recognized> {
+        let key = ChargeKey {
+            provider: "AWS".to_owned(),
+            instance_type: "p5.48xlarge".to_owned(),
+            unit: "Hrs".to_owned(),
+            ..ChargeKey::default()
+        };
+        accelerator::recognize(&key)
+    }
+
+    /// A charge of some hours of a day, and its key.
+    fn charge() -> impl Strategy<Value = (Charge, Keyed)> {
+        (0u128..6, 0i64..60, 0i64..24, 1i64..60, any::<i64>(), 0u8..12, prop::option::of(0i64..1_000_000))
+            .prop_map(|(key, day, hour, hours, cost, scale, quantity)| {
+                let begin: DateTime<Utc> = "2026-08-01T00:00:00Z".parse().unwrap();
+                let start = begin + Duration::days(day) + Duration::hours(hour);
+                let amount = Decimal::new(cost.into(), scale);
+                let charge = Charge {
+                    billing_month: BillingMonth::of(start.date_naive()),
+                    period: ChargePeriod { start, end: start + Duration::hours(hours) },
+                    billed_cost: amount,
+                    effective_cost: amount.times(3),
+                    list_cost: -amount,
+                    contracted_cost: Decimal::from(cost),
+                    consumed_quantity: quantity.map(|quantity| Decimal::new(quantity.into(), 3)),
+                    is_metered: key % 3 > 0,
+                    ..Charge::default()
+                };
+                let accelerator = h100().filter(|_| key % 2 == 0);
+                (charge, Keyed { charge_key_id: Uuid::from_u128(key), accelerator, tag_set_id: None })
+            })
+    }
+
+    /// The rows of one part for each month, and how many runs lay on the disk.
+    fn rolled_up(charges: &[(Charge, Keyed)], limit: usize) -> (Vec<String>, Vec<[usize; 2]>) {
+        let mut rollup = Rollup { limit, ..Rollup::new(7, std::env::temp_dir()) };
+        for (charge, keyed) in charges {
+            rollup.add(charge, keyed, 3, charge.billing_month()).unwrap();
+        }
+        let (mut parts, mut rows) = (Vec::new(), Vec::new());
+        let send = |part: Part| {
+            rows.push([part.daily.rows(), part.monthly.rows()]);
+            parts.push(format!("{:?} {:?} {:?}", part.month, part.daily, part.monthly));
+            io::Result::Ok(())
+        };
+        rollup.finish(usize::MAX >> 8, send).unwrap();
+        (parts, rows)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn rows_are_the_same_whether_sums_fit_into_memory_or_not(charges in prop::collection::vec(charge(), 0..300)) {
+            let (whole, rows) = rolled_up(&charges, usize::MAX);
+            for limit in [1, 5000, 40_000] {
+                prop_assert_eq!(&rolled_up(&charges, limit).0, &whole);
+            }
+            // One row a key, and one a key and day.
+            let distinct = |of: fn(&(Charge, Keyed)) -> (BillingMonth, u128, Option<(i64, bool)>)| {
+                charges.iter().map(of).collect::<std::collections::BTreeSet<_>>().len()
+            };
+            let by_key = distinct(|(charge, keyed)| (charge.billing_month, keyed.charge_key_id.as_u128(), None));
+            let by_day = distinct(|(charge, keyed)| {
+                let day = (charge.period.start.timestamp() / 86_400, charge.period.is_longer_than_a_day());
+                (charge.billing_month, keyed.charge_key_id.as_u128(), Some(day))
+            });
+            prop_assert_eq!(rows.iter().map(|rows| rows[0]).sum::<usize>(), by_day);
+            prop_assert_eq!(rows.iter().map(|rows| rows[1]).sum::<usize>(), by_key);
+        }
+
+        #[test]
+        fn parts_are_cut_between_rows_and_lose_none(charges in prop::collection::vec(charge(), 1..300)) {
+            let rows = |part_bytes| {
+                let mut rollup = Rollup::new(7, std::env::temp_dir());
+                for (charge, keyed) in &charges {
+                    rollup.add(charge, keyed, 3, charge.billing_month()).unwrap();
+                }
+                let mut sums = [0, 0];
+                let send = |part: Part| {
+                    sums = [sums[0] + part.daily.rows(), sums[1] + part.monthly.rows()];
+                    io::Result::Ok(())
+                };
+                rollup.finish(part_bytes, send).unwrap();
+                sums
+            };
+            prop_assert_eq!(rows(1), rows(usize::MAX >> 8));
+        }
+    }
+}

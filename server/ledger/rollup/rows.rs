@@ -1,0 +1,128 @@
+//! From sorted sums to the rows of the database: by key and day, and by key.
+
+use std::io;
+
+use uuid::Uuid;
+
+use super::Sums;
+use super::cell::{Cell, Day};
+use crate::money::Decimal;
+use crate::period::BillingMonth;
+use crate::store::CopyRows;
+
+const HOURS: usize = 24;
+/// Bytes that a part begins with.
+const CAPACITY: usize = 1 << 20;
+
+pub const DAILY_COLUMNS: &str = "billing_month, charge_key_id, delivery_id, scope_id, day, is_whole_period, \
+     charges, billed_cost, effective_cost, list_cost, contracted_cost, metered_quantity, hourly_quantity";
+pub const MONTHLY_COLUMNS: &str = "billing_month, charge_key_id, delivery_id, scope_id, \
+     charges, billed_cost, effective_cost, list_cost, contracted_cost, metered_quantity";
+
+/// Some rows of one month.
+pub struct Part {
+    pub month: BillingMonth,
+    pub daily: CopyRows,
+    pub monthly: CopyRows,
+}
+
+/// Makes rows of what comes in order, and sends them.
+pub(super) struct Rows<S> {
+    delivery_id: i64,
+    part_bytes: usize,
+    send: S,
+    /// The last that came: more of it may follow.
+    last: Option<(Cell, Day)>,
+    /// Of its key and month, without it.
+    total: Sums,
+    part: Option<Part>,
+}
+
+impl<E: From<io::Error>, S: FnMut(Part) -> Result<(), E>> Rows<S> {
+    pub(super) fn new(delivery_id: i64, part_bytes: usize, send: S) -> Self {
+        Self { delivery_id, part_bytes, send, last: None, total: Sums::default(), part: None }
+    }
+
+    pub(super) fn add(&mut self, cell: Cell, day: Day) -> Result<(), E> {
+        match &mut self.last {
+            Some((last, sums)) if *last == cell => sums.merge(day),
+            _ => {
+                self.end_cell(Some(&cell))?;
+                self.last = Some((cell, day));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), E> {
+        self.end_cell(None)?;
+        match self.part.take() {
+            Some(part) => (self.send)(part),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the row of the last cell, and that of its key where another one follows.
+    fn end_cell(&mut self, next: Option<&Cell>) -> Result<(), E> {
+        let Some((cell, day)) = self.last.take() else { return Ok(()) };
+        let part = match &mut self.part {
+            Some(part) => part,
+            none => none.insert(Part {
+                month: cell.month,
+                daily: CopyRows::with_capacity(self.part_bytes.min(CAPACITY)),
+                monthly: CopyRows::with_capacity(self.part_bytes.min(CAPACITY) / 8),
+            }),
+        };
+        write_day(self.delivery_id, &cell, &day, &mut part.daily);
+        self.total.merge(&day.sums);
+        let same_month = next.filter(|next| next.month == cell.month);
+        if same_month.is_none_or(|next| next.charge_key_id != cell.charge_key_id) {
+            write_month(self.delivery_id, &cell, &std::mem::take(&mut self.total), &mut part.monthly);
+        }
+        if (part.daily.len() >= self.part_bytes || same_month.is_none())
+            && let Some(part) = self.part.take()
+        {
+            (self.send)(part)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_day(delivery_id: i64, cell: &Cell, day: &Day, rows: &mut CopyRows) {
+    rows.row(13)
+        .date(cell.month.first_day())
+        .uuid(Uuid::from_u128(cell.charge_key_id))
+        .bigint(delivery_id)
+        .bigint(cell.scope_id)
+        .date(cell.day)
+        .bool(cell.is_whole_period);
+    write_sums(&day.sums, rows);
+    match &day.hours {
+        Some(hours) => {
+            let mut all = [Decimal::ZERO; HOURS];
+            for (hour, quantity) in hours {
+                all[usize::from(*hour)] = *quantity;
+            }
+            rows.numerics(&all);
+        }
+        None => {
+            rows.null();
+        }
+    }
+}
+
+fn write_month(delivery_id: i64, cell: &Cell, total: &Sums, rows: &mut CopyRows) {
+    rows.row(10)
+        .date(cell.month.first_day())
+        .uuid(Uuid::from_u128(cell.charge_key_id))
+        .bigint(delivery_id)
+        .bigint(cell.scope_id);
+    write_sums(total, rows);
+}
+
+fn write_sums(sums: &Sums, rows: &mut CopyRows) {
+    rows.bigint(sums.charges);
+    for amount in sums.amounts() {
+        rows.numeric(&amount);
+    }
+}
