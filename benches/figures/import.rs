@@ -56,7 +56,7 @@ fn of(shape: &Shape, sizes: &Sizes, year: u32, folder: &Path, server: &Server) -
         duck = by_duck.map(|seconds| duck.map_or(seconds, |best| best.min(seconds)));
         peak = peak.max(imported.peak_mib);
     }
-    let of = format!("{} million rows, {}", rows as f64 / 1e6, shape.name);
+    let of = format!("{rows} rows, {}", shape.name);
     let ratio = |name: &str, other: Option<f64>, limit| Figure {
         name: format!("import of {of}, against {name}"),
         measured: match other {

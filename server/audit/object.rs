@@ -32,7 +32,7 @@ pub enum Object {
 
 impl Object {
     /// Kind, number and name, as they are stored.
-    pub(super) fn parts(&self) -> (&'static str, String, String) {
+    pub fn parts(&self) -> (&'static str, String, String) {
         match self {
             Self::Delivery(id) => ("delivery", id.to_string(), format!("delivery {id}")),
             Self::RegisterChange(id) => ("register-change", id.to_string(), format!("change {id}")),

@@ -76,6 +76,7 @@ pub async fn hand_in_cluster(
             let sequence = match ledger::undo(&mut tx, delivery, &by.name, now).await? {
                 Undone::At(sequence) => sequence,
                 Undone::Already => continue,
+                // Such files state no identities of rows, so nobody else has theirs.
                 Undone::Overlaps(overlap) => bail!("{}", overlap.of_undo(delivery)),
             };
             let (object, details) = (Object::Delivery(delivery), json!({ "sequence": sequence }));

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use crate::billing::{Export, Identity, Refusal, Rejection};
 
-use super::identities::{Identities, Place, Repeated};
+use super::identities::{First, Identities, Repeated};
 
 /// Identities of rows in one line of the database.
 const PART: usize = 1 << 13;
@@ -55,12 +55,13 @@ impl Section {
             return Ok(());
         };
         let (rows, repeated) = (self.rows, self.repeated);
-        let repeat = if repeated == 1 { "repeats one" } else { "repeat some" };
+        let stand = if repeated == 1 { "stands" } else { "stand" };
         let found = format!(
-            "a second header, and {repeated} of the {rows} rows below it {repeat} above it (row {row} is the same as row {first})"
+            "another header, and {repeated} of the {rows} charges from there to the next header or the end {stand} above it, \
+             too (row {row} is the same as row {first}; the first row below the first header is row 1)"
         );
-        let expected = "one export. Where the repeated rows are the same charges, delete them from the file; where they are \
-                        charges of their own, delete the second header";
+        let expected = "one export. If the repeated rows are the same charges, delete them from the file; if they are charges \
+                        of their own, delete this header";
         Err(Refusal::new(found, expected).at_row(self.header))
     }
 }
@@ -125,15 +126,19 @@ impl Doubles {
         let identity = if *is_of_whole_rows { Some(export.whole_row()) } else { export.identity() };
         let Some(identity) = identity else { return Ok(None) };
         self.section.rows += 1;
-        if let Some((first, section)) = repeated.meet(identity, (file_no, export.row()), self.section.number)
-        {
-            // Equal rows of one export are charges of their own.
-            if *is_of_whole_rows && section == self.section.number {
-                return Ok(None);
+        if let Some(first) = repeated.first(identity) {
+            let section = self.section.number;
+            let row = First { place: (file_no, export.row()), section, whole_row: export.whole_row() };
+            match first {
+                None => *first = Some(row),
+                // Equal rows of one export are charges of their own.
+                Some(first) if *is_of_whole_rows && first.section == section => return Ok(None),
+                Some(first) => {
+                    self.section.repeated += 1;
+                    self.section.first_repeated.get_or_insert((export.row(), first.place.1));
+                    return Ok(Some(rejection(export, *is_of_whole_rows, first, &row)));
+                }
             }
-            self.section.repeated += 1;
-            self.section.first_repeated.get_or_insert((export.row(), first.1));
-            return Ok(Some(rejection(export, *is_of_whole_rows, first, file_no)));
         }
         // Of whole rows only those that repeat are asked for, and once these are known there is nothing to find.
         if !*is_of_whole_rows || repeated.is_empty() {
@@ -167,20 +172,25 @@ impl Doubles {
     }
 }
 
-fn rejection(export: &Export, is_whole_row: bool, (first_file, first): Place, file_no: i16) -> Rejection {
-    let place = if first_file == file_no {
-        format!("row {first}")
+/// Nothing of a row is missing where the first one says the same. Where it says something else, as of its cost, one of the
+/// two is wrong, and somebody has to decide which.
+fn rejection(export: &Export, is_whole_row: bool, first: &First, row: &First) -> Rejection {
+    let (first_file, first_row) = first.place;
+    let place = if first_file == row.place.0 {
+        format!("row {first_row}")
     } else {
-        format!("row {first} of file {}", first_file + 1)
+        format!("row {first_row} of file {}", first_file + 1)
     };
+    let is_repeated = first.whole_row == row.whole_row;
     let (column, found, expected) = if is_whole_row {
         ("", format!("the same as {place}, in a file with a header in its middle"), "each row once")
     } else {
-        let found = format!("{}, which {place} has too", export.identity_text());
+        let otherwise = if is_repeated { "" } else { ", with other values" };
+        let found = format!("{}, which {place} has too{otherwise}", export.identity_text());
         (export.identity_column(), found, "each line item once")
     };
     let (row, column, expected) = (export.row(), column.to_owned(), expected.to_owned());
-    Rejection { row, column, found, expected, is_repeated: true }
+    Rejection { row, column, found, expected, is_repeated }
 }
 
 #[cfg(test)]

@@ -22,11 +22,21 @@ pub struct Identities {
 /// Where a row stands: the number of its file, and its own.
 pub type Place = (i16, u64);
 
-/// Identities that more than one row has, and where the first of them stands, in which section.
+/// The first row that has an identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct First {
+    pub place: Place,
+    /// Which of the exports in the files it is in.
+    pub section: u32,
+    /// A hash of all that it says.
+    pub whole_row: Identity,
+}
+
+/// Identities that more than one row has, and the first of these.
 #[derive(Debug, Default)]
 pub struct Repeated {
     identities: Vec<Identity>,
-    first: Vec<Option<(Place, u32)>>,
+    first: Vec<Option<First>>,
 }
 
 impl Identities {
@@ -107,12 +117,10 @@ impl Repeated {
         }
     }
 
-    /// Where the first row of this identity stands, for all rows after that one.
-    pub fn meet(&mut self, identity: Identity, place: Place, section: u32) -> Option<(Place, u32)> {
+    /// Where the first row of an identity is kept that more than one has; `None` for any other.
+    pub fn first(&mut self, identity: Identity) -> Option<&mut Option<First>> {
         let at = self.identities.binary_search(&identity).ok()?;
-        let first = self.first[at];
-        self.first[at] = first.or(Some((place, section)));
-        first
+        self.first.get_mut(at)
     }
 
     /// Forgets where rows stand, as for another file whose rows repeat none of those before it.
@@ -151,14 +159,17 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_is_found_across_runs_and_met_from_the_second_time_on() {
+    fn what_repeats_is_found_across_runs_and_its_first_row_is_kept() {
         let count = 2 * RUN as Identity;
         let (once, mut repeated) = finished((0..count).chain([5, 5, count - 1]));
         assert_eq!(once.len() as Identity, count);
         assert_eq!(repeated.identities, [5, count - 1]);
-        assert_eq!(repeated.meet(5, (0, 6), 0), None);
-        assert_eq!(repeated.meet(4, (0, 5), 0), None);
-        assert_eq!(repeated.meet(5, (1, 9), 1), Some(((0, 6), 0)));
-        assert_eq!(repeated.meet(5, (1, 10), 1), Some(((0, 6), 0)));
+        let first = First { place: (0, 6), section: 0, whole_row: 0 };
+        assert_eq!(repeated.first(5), Some(&mut None));
+        *repeated.first(5).unwrap() = Some(first);
+        assert_eq!(repeated.first(4), None);
+        assert_eq!(repeated.first(5), Some(&mut Some(first)));
+        repeated.begin_again();
+        assert_eq!(repeated.first(5), Some(&mut None));
     }
 }

@@ -85,7 +85,7 @@ pub enum Reason {
     /// What is there was uploaded after this one, and was ready before.
     CameLater,
     /// More rows are missing from this one than from what is there.
-    Rejected { here: i64, there: i64 },
+    Missing { here: i64, there: i64 },
     /// What is there was loaded under a former name of the account or provider, which is this one now.
     Renamed { now: Scope },
 }
@@ -127,8 +127,8 @@ impl std::fmt::Display for Shortfall {
             Reason::CameLater => {
                 write!(f, "import {other} was uploaded later than this one and is active already")
             }
-            Reason::Rejected { here, there } => {
-                write!(f, "more rows were rejected than in import {other}: {here} here, {there} there")
+            Reason::Missing { here, there } => {
+                write!(f, "more rows are missing than in import {other}: {here} here, {there} there")
             }
             Reason::Renamed { now: Scope { provider, billing_account, .. } } => write!(
                 f,
@@ -387,8 +387,8 @@ async fn question(
             let month = BillingMonth::of(row.billing_month);
             let scope = Scope { provider: row.provider, billing_account: row.billing_account, month };
             let renamed = formerly.iter().find(|it| it.name == scope);
-            let reason = match (row.rejected_here.zip(row.rejected_there), renamed) {
-                (Some((here, there)), _) => Reason::Rejected { here, there },
+            let reason = match (row.missing_here.zip(row.missing_there), renamed) {
+                (Some((here, there)), _) => Reason::Missing { here, there },
                 _ if row.is_slice => Reason::IsSlice,
                 _ if row.came_later => Reason::CameLater,
                 (None, Some(renamed)) => Reason::Renamed { now: renamed.now.clone() },

@@ -1,6 +1,9 @@
 -- Why delivery $1 should not simply replace what is visible in its scopes. It lacks sub-accounts, days or currencies
--- of it, has more rejected rows, came before it, or is a slice where that states the whole month.
-with held as (
+-- of it, misses more rows, came before it, or is a slice where that states the whole month.
+with lost as materialized (
+    select delivery_id, missing from missing_rows((select sequence from ledger))
+),
+held as (
     select
         v.scope_id,
         max(v.delivery_id) as replaces,
@@ -42,8 +45,8 @@ select
     '{}'::text[] as "currencies!",
     false as "is_slice!",
     false as "came_later!",
-    null::bigint as rejected_here,
-    null::bigint as rejected_there
+    null::bigint as missing_here,
+    null::bigint as missing_there
 from missing m
 join scopes s using (scope_id)
 where cardinality(m.sub_accounts) > 0 or cardinality(m.days) > 0
@@ -89,11 +92,11 @@ select *
 from (
     select s.provider, s.billing_account, s.billing_month, h.replaces, '{}'::text[], '{}'::date[], '{}'::text[],
         false, false, own.missing, h.missing
-    from missing_rows((select sequence from ledger)) own
+    from lost own
     cross join lateral (
         select min(v.scope_id) as scope_id, max(v.delivery_id) as replaces, (
             select coalesce(sum(missing), 0)::bigint
-            from missing_rows((select sequence from ledger)) m
+            from lost m
             where m.delivery_id = any (array_agg(v.delivery_id))
         ) as missing
         from delivery_scopes mine

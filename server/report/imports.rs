@@ -5,6 +5,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
+use crate::audit::{Object, Verb};
 use crate::ledger::Sha256;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -71,6 +72,10 @@ pub struct Delivery {
     pub shrank: Vec<Shrank>,
     /// Rejected rows that no delivery mends that counts.
     pub missing_rows: i64,
+    /// Rejected rows that say what another row of the delivery says.
+    pub repeated_rows: i64,
+    /// Rejected rows that were to correct rejected rows of another delivery, and are missing from that.
+    pub rejected_again: i64,
     /// Deliveries that count and mend rejected rows of this one.
     pub mended_by: Vec<i64>,
     /// Deliveries whose rejected rows this one mends, once it counts.
@@ -111,7 +116,7 @@ pub struct Shrank {
     pub explained_at: Option<DateTime<Utc>>,
 }
 
-/// When a delivery began or ceased to count, or was discarded before it did.
+/// When a delivery became active or inactive, or was discarded by a person before it did.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogLine {
     /// `None` where the ledger stayed as it was.
@@ -190,6 +195,11 @@ async fn mended(db: &mut PgConnection, delivery: &mut Delivery) -> sqlx::Result<
            select
                coalesce((select missing from missing_rows((select sequence from now)) where delivery_id = $1), 0)
                    as "missing!",
+               (select count(*) from rejections where delivery_id = $1 and is_repeated) as "repeated!",
+               (
+                   select count(*) from rejections join mended_rejections using (delivery_id, file_no, row_no)
+                   where delivery_id = $1
+               ) as "rejected_again!",
                array(
                    select distinct by_delivery_id from mended_rows((select sequence from now))
                    where delivery_id = $1 order by 1
@@ -201,8 +211,9 @@ async fn mended(db: &mut PgConnection, delivery: &mut Delivery) -> sqlx::Result<
     )
     .fetch_one(db)
     .await?;
-    (delivery.missing_rows, delivery.mended_by, delivery.mends) =
-        (found.missing, found.mended_by, found.mends);
+    (delivery.missing_rows, delivery.repeated_rows, delivery.rejected_again) =
+        (found.missing, found.repeated, found.rejected_again);
+    (delivery.mended_by, delivery.mends) = (found.mended_by, found.mends);
     Ok(())
 }
 
@@ -305,6 +316,8 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
             suggested_decision: row.suggested_decision,
             shrank: Vec::new(),
             missing_rows: 0,
+            repeated_rows: 0,
+            rejected_again: 0,
             mended_by: Vec::new(),
             mends: Vec::new(),
             rejections: Vec::new(),
@@ -338,6 +351,7 @@ async fn files(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Deli
 }
 
 async fn log(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<LogLine>> {
+    let (kind, id, name) = Object::Delivery(delivery_id).parts();
     sqlx::query_as!(
         LogLine,
         r#"select sequence as "sequence?", action as "action!", happened_at as "happened_at!", happened_by as "happened_by!"
@@ -346,9 +360,13 @@ async fn log(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<LogLin
            union all
            select null, 'discard', happened_at, actor
            from audit_log
-           where object_kind = 'delivery' and lower(object_name) = 'delivery ' || $1::text and verb = 'delivery.discarded'
-           order by 3, 1"#,
+           where object_kind = $2 and lower(object_name) = lower($3) and object_id = $4 and verb = $5
+           order by 1"#,
         delivery_id,
+        kind,
+        name,
+        id,
+        Verb::DeliveryDiscarded.as_str(),
     )
     .fetch_all(db)
     .await

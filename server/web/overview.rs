@@ -369,7 +369,7 @@ impl Shown {
         only_before(&overview.by_provider, &overview.previous_by_provider)
     }
 
-    /// The same of accelerators, without which those of the month before would not sum.
+    /// Accelerators of the month before that this month has nothing of. The column of that month sums with these.
     fn accelerators_only_before(&self) -> Vec<&Group> {
         only_before(&self.overview.by_accelerator, &self.overview.previous_by_accelerator)
     }
@@ -532,6 +532,7 @@ impl Record for MonthOfProvider {
         ]
     }
 }
+
 /// Groups of the month before that this one does not have.
 fn only_before<'a>(now: &Spend, before: &'a Spend) -> Vec<&'a Group> {
     let is_missing = |group: &&Group| now.groups.iter().all(|it| it.key != group.key);

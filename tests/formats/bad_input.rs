@@ -287,6 +287,10 @@ fn zips_that_are_not_one_file_are_refused() {
     secret[6] |= 1;
     secret[central + 8] |= 1;
     is_refused(secret, "encrypted");
+    let mut last = zipped(&[("bill.csv", &bill)]);
+    let end = last.windows(4).position(|bytes| bytes == b"PK\x05\x06").unwrap();
+    last[end + 4] = 2;
+    is_refused(last, "a part of a zip that was split");
 }
 
 #[test]

@@ -129,6 +129,17 @@ async fn she_replaces_a_month_or_discards_what_should_not_count(db: PgPool) {
     let page = app.get("/imports/2").await;
     assert_eq!(html::text(&page.body, "h1 .badge"), "discarded");
     assert!(html::text(&page.body, "main").contains("Discarded by finance@example.org"));
+    let happened = html::texts(&page.body, "#log dd");
+    assert_eq!(happened, ["imported by finance@example.org", "discarded by finance@example.org"]);
+    assert_eq!((html::texts(&page.body, ".equation"), html::texts(&page.body, ".problem")), (vec![], vec![]));
+    let log =
+        serde_json::from_str::<serde_json::Value>(&app.get("/imports/2.json").await.body).unwrap()["log"]
+            .take();
+    assert_eq!(
+        (&log[0]["action"], &log[0]["sequence"]),
+        (&"discard".into(), &serde_json::Value::Null),
+        "{log}"
+    );
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
 
     app.import("part.csv", part()).await;

@@ -280,7 +280,7 @@ async fn one_with_more_rejected_rows_is_asked_about(db: PgPool) {
     let report = ledger.deliver("two.csv", with(2, "11")).await;
     assert_eq!(report.status, Status::Waiting);
     let message = report.message.unwrap();
-    assert!(message.contains("more rows were rejected than in import 1: 2 here, 1 there"), "{message}");
+    assert!(message.contains("more rows are missing than in import 1: 2 here, 1 there"), "{message}");
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
     // As many or fewer is no loss.
     assert_eq!(ledger.deliver("same.csv", with(1, "12")).await.status, Status::Loaded);

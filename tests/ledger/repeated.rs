@@ -7,7 +7,7 @@ use gpuledger::ledger::{Decision, Status, WhenUnsure};
 use gpuledger::money::Decimal;
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestApp, TestLedger};
+use crate::support::{Focus, TestApp, TestLedger, html};
 
 const COLUMNS: &str = "identity/LineItemId,identity/TimeInterval,bill/PayerAccountId,bill/BillingPeriodStartDate,\
      bill/BillingPeriodEndDate,lineItem/LineItemType,lineItem/UsageAccountId,lineItem/UsageStartDate,lineItem/UsageEndDate,\
@@ -111,7 +111,19 @@ async fn file_appended_to_itself_replaces_the_file_without_a_question(db: PgPool
     );
     assert_eq!(billed(&ledger).await, Decimal::from(400));
     let page = finance.get(&format!("/imports/{}", report.delivery.unwrap())).await.body;
-    assert!(page.contains("They are the same as other rows of this import"), "{page}");
+    let said = html::text(&page, "#repeated");
+    assert_eq!(said, "All of them say what other rows of this import say, which count: nothing is missing.");
+
+    // A row of the same identity and another cost is not the same row.
+    let dearer = once.replacen(",10,USD", ",11,USD", 1);
+    let report = ledger.deliver("september-dearer.csv", format!("{once}{dearer}")).await;
+    assert_eq!((report.status, report.charges, report.rejected), (Status::Waiting, 40, 40));
+    assert_eq!(report.rejections[0].found, "line-0, which row 1 has too, with other values");
+    let said = report.message.unwrap();
+    assert!(said.contains("1 here, 0 there"), "{said}");
+    let page = finance.get(&format!("/imports/{}", report.delivery.unwrap())).await.body;
+    assert!(html::text(&page, "#repeated").starts_with("39 of them say what other rows"), "{page}");
+    assert!(html::text(&page, "#missing").starts_with("1 of them is missing from every figure."), "{page}");
 
     // A row that is wrong is missing, as ever.
     let broken = once.replacen(",10,USD", ",much,USD", 1);
@@ -267,11 +279,17 @@ async fn exports_behind_one_another_that_share_some_rows_are_refused(db: PgPool)
     assert_eq!(report.status, Status::Refused);
     assert_eq!(
         report.message.unwrap(),
-        "both.csv: row 3: found a second header, and 1 of the 2 rows below it repeats one above it (row 4 is the same as row \
-         2); expected one export. Where the repeated rows are the same charges, delete them from the file; where they are \
-         charges of their own, delete the second header"
+        "both.csv: row 3: found another header, and 1 of the 2 charges from there to the next header or the end stands above \
+         it, too (row 4 is the same as row 2; the first row below the first header is row 1); expected one export. If the \
+         repeated rows are the same charges, delete them from the file; if they are charges of their own, delete this header"
     );
     assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::ZERO);
+    // Of three exports it names the one that repeats.
+    let other = hour(hour(Focus::new(), "20"), "21").text().to_owned();
+    let report = ledger.deliver("three.csv", format!("{first}{other}{second}")).await;
+    let said = report.message.unwrap();
+    assert!(said.contains("row 6: found another header, and 1 of the 2 charges"), "{said}");
+    assert!(said.contains("row 7 is the same as row 2"), "{said}");
     // Both ways out of the message.
     let charges = async |name: &str, text: String| {
         let report = ledger.deliver(name, text).await;

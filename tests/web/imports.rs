@@ -296,10 +296,8 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
     app.import("one.csv", one.join("\n")).await;
     assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
     let first = app.get("/imports/1").await.body;
-    assert!(
-        html::text(&first, "#mended")
-            .starts_with("1 of them is still missing; the others were imported again, as")
-    );
+    assert_eq!(html::text(&first, "#mended"), "1 of them was imported again, as import 2.");
+    assert!(html::text(&first, "#missing").starts_with("1 of them is missing from every figure."), "{first}");
     let left = app.get(&link).await.body;
     assert!(left.lines().count() == 2 && left.contains("delivery-1/file-0/row-3"), "{left}");
     app.submit("/imports/2", "/imports/2/undo", &[]).await;
@@ -312,7 +310,7 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
     assert!(!page.body.contains("Say whether"), "{}", page.body);
     assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
     let first = app.get("/imports/1").await.body;
-    assert!(html::text(&first, "#mended").starts_with("1 of them is still missing"), "{first}");
+    assert_eq!(html::text(&first, "#mended"), "1 of them was imported again, as import 3.");
     assert_eq!(html::attributes(&app.get("/imports/3").await.body, "#mends a", "href"), ["/imports/1"]);
 
     // What is wrong still is taken away again, here as it was and there under the header of the export and with its new
@@ -352,6 +350,9 @@ async fn mended_rows_go_with_the_delivery_that_lacked_them(db: PgPool) {
     // Mended in two goes: what was wrong once more is mended from the first file that was taken away.
     app.import("worse.csv", rows.replace("seven", "siete")).await;
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 1, of_deliveries: vec![(2, 1)] });
+    let page = app.get("/imports/3").await.body;
+    let said = html::text(&page, "#rejected p");
+    assert_eq!(said, "It was a correction and is still missing from import 2. Correct it there.");
     app.import("mended.csv", rows.replace("seven", "7")).await;
     let whole = Missing { total: 17, rows: 0, of_deliveries: vec![] };
     assert_eq!(missing(&mut app).await, whole);

@@ -1,6 +1,7 @@
 //! A zip's table of contents, read within bounds
-//! ([why](../../../docs/decisions/the-directory-of-a-zip-is-read-by-our-own-code.md)). The record at the end of the file says how many entries it has and how long it is; what says
-//! too much is refused before anything else is read. Only the last such record counts, so a zip has one reading.
+//! ([why](../../../docs/decisions/the-directory-of-a-zip-is-read-by-our-own-code.md)). The record at the end of the file says
+//! how many entries it has and how long it is; what says too much is refused before anything else is read. Only the last such
+//! record counts, so a zip has one reading.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -41,6 +42,8 @@ pub(super) struct Entry {
 struct End {
     entries: u64,
     bytes: u64,
+    /// The table, or the files in it, are in several parts.
+    is_split: bool,
     /// As the zip says; what stands before the zip in the file is not in it.
     offset: u64,
     /// Where the table ends at the latest.
@@ -50,6 +53,9 @@ struct End {
 /// Reads the table of contents, which stays within [`MAX_ENTRIES`] and [`MAX_BYTES`].
 pub(super) fn read<R: Read + Seek>(input: &mut R) -> Result<Vec<Entry>, Refusal> {
     let end = End::find(input)?;
+    if end.is_split {
+        return Err(Refusal::new("a part of a zip that was split", format!("{ONE_FILE}, in one part")));
+    }
     if end.entries > MAX_ENTRIES {
         return Err(Refusal::new(
             format!("a zip with {} entries", end.entries),
@@ -190,11 +196,14 @@ impl<'a> Fields<'a> {
 
     fn end(&mut self, at: u64) -> Option<End> {
         self.expect(END)?;
-        self.take(6)?;
+        let disks = [self.u16()?, self.u16()?];
+        self.take(2)?;
         let (entries, bytes, offset) = (self.u16()?, self.u32()?, self.u32()?);
+        // The largest number stands for one that the wide record has.
+        let is_split = disks.iter().any(|disk| !matches!(*disk, 0 | u16::MAX));
         let comment = self.u16()?;
         self.take(comment.into())?;
-        Some(End { entries: entries.into(), bytes: bytes.into(), offset: offset.into(), at })
+        Some(End { entries: entries.into(), bytes: bytes.into(), is_split, offset: offset.into(), at })
     }
 
     fn wide_end_locator(&mut self) -> Option<u64> {
@@ -205,9 +214,11 @@ impl<'a> Fields<'a> {
 
     fn wide_end(&mut self, at: u64) -> Option<End> {
         self.expect(WIDE_END)?;
-        self.take(28)?;
+        self.take(12)?;
+        let disks = [self.u32()?, self.u32()?];
+        self.take(8)?;
         let (entries, bytes, offset) = (self.u64()?, self.u64()?, self.u64()?);
-        Some(End { entries, bytes, offset, at })
+        Some(End { entries, bytes, is_split: disks != [0, 0], offset, at })
     }
 
     /// The extra field of that name, or nothing.

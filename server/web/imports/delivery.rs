@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 
 use super::changes::changes_page;
-use crate::money::Decimal;
+use crate::money::{Decimal, written};
 use crate::report::{
     self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, LogLine, RejectedRow,
     Restates,
@@ -68,6 +68,21 @@ impl Page {
 
     fn is_problem(&self) -> bool {
         matches!(self.delivery.status.as_str(), "refused" | "failed")
+    }
+
+    /// How many of the rejected rows a sentence is about.
+    fn of_rejected(&self, rows: impl filters::Bare<i64>) -> String {
+        match (rows.bare(), self.delivery.rejected) {
+            (1, 1) => "It".to_owned(),
+            (rows, all) if rows == all => "All of them".to_owned(),
+            (rows, _) => format!("{} of them", written(Decimal::from(rows), 0)),
+        }
+    }
+
+    /// Rejected rows that were imported again since.
+    fn corrected_rows(&self) -> i64 {
+        let Delivery { missing_rows, repeated_rows, rejected_again, .. } = &self.delivery;
+        self.delivery.rejected - missing_rows - repeated_rows - rejected_again
     }
 
     fn is_published(&self) -> bool {
