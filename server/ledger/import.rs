@@ -399,11 +399,11 @@ async fn settle(
             let mut report = Report::loaded(delivery_id, &loaded);
             if !superseded.is_empty() {
                 let list: Vec<String> = superseded.iter().map(ToString::to_string).collect();
-                report.message = Some(format!("takes the place of delivery {}", list.join(", ")));
+                report.message = Some(format!("takes the place of import {}", list.join(", ")));
             } else if is_mended {
                 let mends: Vec<String> =
                     mend::mends(db, delivery_id).await?.iter().map(ToString::to_string).collect();
-                report.message = Some(format!("adds mended rows to delivery {}", mends.join(", ")));
+                report.message = Some(format!("adds corrected rows to import {}", mends.join(", ")));
             }
             if loaded.reading.repeated > 0 {
                 let sentence = repeated_rows(loaded.reading.repeated);

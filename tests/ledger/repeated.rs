@@ -114,6 +114,10 @@ async fn file_appended_to_itself_replaces_the_file_without_a_question(db: PgPool
     let said = html::text(&page, "#repeated");
     assert_eq!(said, "All of them say what other rows of this import say, which count: nothing is missing.");
 
+    let uploaded = finance.import("uploaded-twice.csv", format!("{}\n", once.repeat(2))).await.body;
+    let said = html::text(&uploaded, "#live");
+    assert!(said.contains("Takes the place of import 2; 40 rows are the same as others"), "{said}");
+
     // A row of the same identity and another cost is not the same row.
     let dearer = once.replacen(",10,USD", ",11,USD", 1);
     let report = ledger.deliver("september-dearer.csv", format!("{once}{dearer}")).await;

@@ -17,6 +17,10 @@ async fn a_new_password_signs_out_everywhere_else(db: PgPool) {
     app.submit("/sign-in", "/sign-in", &fields).await;
     other.submit("/sign-in", "/sign-in", &fields).await;
     let before = app.cookie("gpuledger_session").unwrap().to_owned();
+    let same = [("current", PASSWORD), ("new", PASSWORD)];
+    let answer = app.submit("/account", "/account/password", &same).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(html::texts(&answer.body, ".problem"), ["This is your current password."]);
 
     let changed = app
         .submit("/account", "/account/password", &[("current", PASSWORD), ("new", "another horse battery")])
@@ -36,7 +40,7 @@ async fn a_new_password_signs_out_everywhere_else(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn it_asks_for_the_password_until_now(db: PgPool) {
+async fn it_asks_for_the_current_password(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Lead).await;
     let answer = app
         .submit("/account", "/account/password", &[("current", "wrong"), ("new", "another horse battery")])

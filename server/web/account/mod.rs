@@ -72,11 +72,16 @@ pub async fn change_password(
         Begun::Wait { until } => return Err(Error::TooMany { until, now }),
     };
     // Nobody holds a connection while a password is hashed.
+    let is_same = form.new == form.current;
     let mut is_right = attempt.verify(form.current).await?;
     if is_right {
         attempt::forgive(&mut *pool.acquire().await?, &attempt).await?;
     }
-    let new = fields.check("new", Password::choose(&form.new, &person.email));
+    let mut new = fields.check("new", Password::choose(&form.new, &person.email));
+    if is_right && is_same {
+        fields.refuse("new", "This is your current password.");
+        new = None;
+    }
     if let Some(new) = new.filter(|_| is_right) {
         let hash = new.hash(&mut clock::dice()).await?;
         let token = Secret::random(&mut clock::dice());

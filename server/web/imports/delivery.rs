@@ -66,6 +66,13 @@ impl Page {
         matches!(self.delivery.status.as_str(), "refused" | "failed" | "discarded" | "cancelled")
     }
 
+    /// Whether there is anything to say of how it was read.
+    fn was_read(&self) -> bool {
+        let Delivery { notes, unknown_columns, absent_columns, noisy_tags, .. } = &self.delivery;
+        self.delivery.format.is_some()
+            || [notes, unknown_columns, absent_columns, noisy_tags].iter().any(|texts| !texts.is_empty())
+    }
+
     fn is_problem(&self) -> bool {
         matches!(self.delivery.status.as_str(), "refused" | "failed")
     }
