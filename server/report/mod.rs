@@ -40,6 +40,7 @@ mod owned_price;
 mod owner;
 mod paid_prices;
 mod payers;
+mod prepare;
 mod preview;
 mod question;
 mod reconciliation;

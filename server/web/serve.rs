@@ -15,12 +15,17 @@ use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
+use crate::ledger;
+use crate::report::Answers;
 use crate::terminal::say;
 
 /// How long requests under way may take once the server was told to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How long a stop waits for connections that an import holds.
 const LAST_ROWS: Duration = Duration::from_secs(3);
+/// How often the ledger is asked whether it has changed. Pages are prepared when it has not since the last time: files that
+/// are imported one after the other are prepared together.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(700);
 /// How often what allocations were read from, and nobody uses any more, is removed.
 const BETWEEN_REMOVALS: Duration = Duration::from_hours(24);
 
@@ -39,6 +44,7 @@ pub async fn serve(
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
+    let preparer = tokio::spawn(prepare(app.jobs.clone(), Arc::clone(&app.answers)));
     let (jobs, files) = (app.jobs.clone(), app.files.clone());
     let site = router(app);
     let stopping = Arc::new(Notify::new());
@@ -55,10 +61,34 @@ pub async fn serve(
         () = patience(&stopping) => tracing::warn!("stopped with requests under way"),
     }
     remover.abort();
+    preparer.abort();
     worker.abort();
     let _ = worker.await;
     let _ = tokio::time::timeout(LAST_ROWS, files.pool.close()).await;
     put_back(&db, &jobs).await
+}
+
+/// Has what pages read made whenever the ledger has changed, by whichever program.
+async fn prepare(db: PgPool, answers: Arc<Answers>) {
+    let (mut prepared, mut seen) = (None, None);
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        let looked = async {
+            let mut db = db.acquire().await?;
+            let sequence = ledger::sequence(&mut db).await?;
+            // Once a day in any case: what nobody uses for long is removed.
+            let now = (sequence, answers.day());
+            if prepared != Some(now) && seen == Some(sequence) {
+                answers.prepare(&mut db, sequence).await?;
+                prepared = Some(now);
+            }
+            seen = Some(sequence);
+            Ok::<_, sqlx::Error>(())
+        };
+        if let Err(error) = looked.await {
+            tracing::warn!(%error, "what pages read could not be prepared; whoever asks for it waits for it");
+        }
+    }
 }
 
 async fn forget_daily(db: PgPool) {

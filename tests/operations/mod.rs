@@ -3,6 +3,7 @@
 pub mod backup;
 mod log;
 mod pipe;
+mod prepare;
 mod scenario;
 mod stop;
 mod unfinished;

@@ -5,4 +5,5 @@ mod changes;
 mod charges;
 mod commitments;
 mod currencies;
+mod prepare;
 mod variance;

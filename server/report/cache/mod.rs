@@ -101,6 +101,11 @@ impl Began {
 }
 
 impl Answers {
+    /// Whole days since this process began to remember.
+    pub fn day(&self) -> u64 {
+        self.began.days()
+    }
+
     /// As [`spend::spend`], where hours owned of groups have no price.
     pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
         let mut spend = self.added_up(&mut *db, question).await?;
