@@ -188,8 +188,9 @@ proptest! {
         prop_assert_eq!(compared.cheapest, least);
         let lead = answer.lead.unwrap();
         prop_assert!(!lead.ahead.is_negative());
-        // What is owned and always the same is paid by the month as its lines say.
-        if growth == 0 && months <= 12 {
+        // What is owned is paid by the month as its lines say. Downtime leaves 60.8 of the 64 GPUs: what is rented beyond them
+        // has other hours in each month.
+        if growth == 0 && months <= 12 && gpus <= 60 {
             let ours = &compared.options[3];
             let off = evenly(ours, months, entered.cost_of_capital) - ours.present_value;
             prop_assert!(off.abs() < decimal(1, 2), "{off}");
