@@ -69,7 +69,7 @@ fn of(shape: &Shape, sizes: &Sizes, year: u32, folder: &Path, server: &Server) -
         ratio("\\copy", Some(copied), 0.7),
         ratio("DuckDB", duck, 1.0),
         Figure {
-            name: format!("peak memory of it, {of}"),
+            name: format!("peak memory, import of {of}"),
             measured: Measured::As(peak, String::new()),
             at_most: Some((256.0, "MiB")),
         },

@@ -149,7 +149,7 @@ impl FromStr for Columns {
 }
 
 /// Writes the file and says what it sums to. Memory stays bounded by the machines that run at once (rows
-/// divided by the hours of the month, some hundred bytes each).
+/// divided by the hours of the month, some hundred bytes each); the rows of a fleet wait in temporary files.
 pub fn write(plan: &Plan, out: &mut impl Write) -> io::Result<Totals> {
     let provider = if plan.format == Format::AwsCur { "AWS" } else { plan.provider.as_str() };
     let offer = world::offer(&crate::billing::canonical_provider(provider));

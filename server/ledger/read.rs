@@ -335,8 +335,8 @@ impl<'s, S: Sink> Reader<'s, S> {
                 self.sink.send(Block::Charges { month, rows })?;
             }
         }
+        self.tell();
         self.rollup.finish(BLOCK, |part| Ok::<_, ReadError>(self.sink.send(Block::Rollup(part))?))?;
-        self.progress.add_rows(self.reading.rows_read - self.told);
         Ok(self.reading)
     }
 
@@ -641,11 +641,12 @@ mod tests {
         }
     }
 
-    /// These rows have no identities, and nothing is written.
+    /// These rows fit into memory, and nothing is written.
     fn no_sums() -> Rollup {
         Rollup::new(1, std::env::temp_dir())
     }
 
+    /// These rows have no identities, and nothing is written.
     fn no_doubles() -> Doubles {
         Doubles::new(std::env::temp_dir(), Known::default())
     }

@@ -23,8 +23,8 @@ use crate::terminal::say;
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How long a stop waits for connections that an import holds.
 const LAST_ROWS: Duration = Duration::from_secs(3);
-/// How often the ledger is asked whether it has changed. Pages are prepared when it has not since the last time: files that
-/// are imported one after the other are prepared together.
+/// How often the ledger is asked whether it has changed. Pages are prepared when it has not since the last time and nothing
+/// loads: bills that are imported one after the other are prepared together.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(700);
 /// How often what allocations were read from, and nobody uses any more, is removed.
 const BETWEEN_REMOVALS: Duration = Duration::from_hours(24);
@@ -78,7 +78,7 @@ async fn prepare(db: PgPool, answers: Arc<Answers>) {
             let sequence = ledger::sequence(&mut db).await?;
             // Once a day in any case: what nobody uses for long is removed.
             let now = (sequence, answers.day());
-            if prepared != Some(now) && seen == Some(sequence) {
+            if prepared != Some(now) && seen == Some(sequence) && !ledger::is_loading(&mut db).await? {
                 answers.prepare(&mut db, sequence).await?;
                 prepared = Some(now);
             }

@@ -201,3 +201,60 @@ async fn a_database_of_any_version_keeps_its_rows_and_figures(db: PgPool) {
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&db).await.unwrap();
     }
 }
+
+/// A version that wrote sums in parts; this one adds them up.
+#[sqlx::test(migrations = false)]
+async fn sums_in_parts_become_one_row_a_key_and_day(db: PgPool) {
+    let mut db = db.acquire().await.unwrap();
+    MIGRATOR.run_to(20_261_124_000_053, &mut *db).await.unwrap();
+    for table in ["monthly_costs", "daily_costs"] {
+        let partition = format!(
+            "create table {table}_2026_09 partition of {table} for values from ('2026-09-01') to ('2026-10-01')"
+        );
+        sqlx::raw_sql(AssertSqlSafe(partition)).execute(&mut *db).await.unwrap();
+    }
+    // Key 1 bears accelerators; key 3 has one part only; delivery 2 was never in parts.
+    let sums = "('00000000-0000-0000-0000-00000000000' || k)::uuid, d, 1, p, 2, 1.50 + p, 2, 3, 4, 5
+                from generate_series(1, 3) k, generate_series(0, 2) p, generate_series(1, 2) d
+                where p = 0 or (k < 3 and d = 1)";
+    for statement in [
+        format!(
+            "insert into monthly_costs (billing_month, charge_key_id, delivery_id, scope_id, part, charges, billed_cost,
+                 effective_cost, list_cost, contracted_cost, metered_quantity)
+             select '2026-09-01', {sums}"
+        ),
+        format!(
+            "insert into daily_costs (day, is_whole_period, hourly_quantity, billing_month, charge_key_id, delivery_id,
+                 scope_id, part, charges, billed_cost, effective_cost, list_cost, contracted_cost, metered_quantity)
+             select '2026-09-05', false, case when k = 1 then array_fill(p + 0.25, array[24]) end, '2026-09-01', {sums}"
+        ),
+    ] {
+        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *db).await.unwrap();
+    }
+    MIGRATOR.run(&mut *db).await.unwrap();
+    let row = "right(charge_key_id::text, 1) || ' ' || concat_ws(' ', delivery_id, part, charges, billed_cost, effective_cost,
+               list_cost, contracted_cost, metered_quantity";
+    for (table, more, hours) in [
+        ("monthly_costs", "", ["", ""]),
+        (
+            "daily_costs",
+            ", hourly_quantity[1], hourly_quantity[24], array_length(hourly_quantity, 1)",
+            [" 3.75 3.75 24", " 0.25 0.25 24"],
+        ),
+    ] {
+        let rows: Vec<String> =
+            sqlx::query_scalar(AssertSqlSafe(format!("select {row}{more}) from {table} order by 1")))
+                .fetch_all(&mut *db)
+                .await
+                .unwrap();
+        let expected = [
+            format!("1 1 0 6 7.50 6 9 12 15{}", hours[0]),
+            format!("1 2 0 2 1.50 2 3 4 5{}", hours[1]),
+            "2 1 0 6 7.50 6 9 12 15".to_owned(),
+            "2 2 0 2 1.50 2 3 4 5".to_owned(),
+            "3 1 0 2 1.50 2 3 4 5".to_owned(),
+            "3 2 0 2 1.50 2 3 4 5".to_owned(),
+        ];
+        assert_eq!(rows, expected, "{table}");
+    }
+}

@@ -195,7 +195,7 @@ mod tests {
             })
     }
 
-    /// The rows of one part for each month, and how many runs lay on the disk.
+    /// A part for each month, and how many rows by day and by key it has.
     fn rolled_up(charges: &[(Charge, Keyed)], limit: usize) -> (Vec<String>, Vec<[usize; 2]>) {
         let mut rollup = Rollup { limit, ..Rollup::new(7, std::env::temp_dir()) };
         for (charge, keyed) in charges {
