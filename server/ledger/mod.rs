@@ -55,8 +55,7 @@ pub use overlap::Overlap;
 pub use payer::Payer;
 pub use progress::Progress;
 pub use publish::{
-    Decision, Published, Question, Reason, Shortfall, Undone, begin_step, end_step, is_loading, publish,
-    sequence, undo,
+    Decision, Published, Question, Reason, Shortfall, Undone, begin_step, end_step, publish, sequence, undo,
 };
 pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;

@@ -326,14 +326,6 @@ pub async fn sequence(db: &mut PgConnection) -> sqlx::Result<i64> {
     sqlx::query_scalar!("select sequence from ledger").fetch_one(db).await
 }
 
-/// Whether somebody loads a bill, in whatever process. One that was killed is taken for loading until the next import, check or
-/// start of a server.
-pub async fn is_loading(db: &mut PgConnection) -> sqlx::Result<bool> {
-    sqlx::query_scalar!(r#"select exists (select from deliveries where status = 'loading') as "is_loading!""#)
-        .fetch_one(db)
-        .await
-}
-
 /// The sequence of a step about to be made. Locks the ledger's one row, so that steps happen one after the
 /// other; the transaction ends with [`end_step`], or nothing happened.
 pub async fn begin_step(db: &mut PgConnection) -> sqlx::Result<i64> {

@@ -9,13 +9,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::connections::{self, Limits};
+use super::page_cache::Now;
 use super::{App, paths, router};
 use crate::accounts::setup;
 use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
-use crate::ledger;
 use crate::report::Answers;
 use crate::terminal::say;
 
@@ -75,10 +75,11 @@ async fn prepare(db: PgPool, answers: Arc<Answers>) {
         tokio::time::sleep(BETWEEN_LOOKS).await;
         let looked = async {
             let mut db = db.acquire().await?;
-            let sequence = ledger::sequence(&mut db).await?;
+            let Now { version, is_loading } = Now::find(&mut db).await?;
+            let sequence = version.sequence;
             // Once a day in any case: what nobody uses for long is removed.
             let now = (sequence, answers.day());
-            if prepared != Some(now) && seen == Some(sequence) && !ledger::is_loading(&mut db).await? {
+            if prepared != Some(now) && seen == Some(sequence) && !is_loading {
                 answers.prepare(&mut db, sequence).await?;
                 prepared = Some(now);
             }

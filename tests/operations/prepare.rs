@@ -31,7 +31,7 @@ async fn months_are_summed_by_owner_before_anybody_asks(db: PgPool) {
         .deliver("september.csv", &Focus::new().hour("acme", "s1", "2026-09-05T10", "120.25", "vision"))
         .await;
     prepared("2026-09").await;
-    // While a bill loads it waits: another one may be about to count. This one is loaded by nobody who releases it.
+    // The server waits while a bill loads: it may soon be active. This one loads until the test says that it failed.
     let mut loader = db.acquire().await.unwrap();
     sqlx::query(
         "insert into deliveries (delivery_id, batch_id, status, created_at, created_by)

@@ -30,7 +30,8 @@ use crate::shelf::{self, Shelf};
 use blank::Filled;
 use kept::{Kept, Wanted};
 use pace::Pace;
-use version::{Now, Version};
+pub(super) use version::Now;
+use version::Version;
 
 /// What htmx says of the part of a page that it wants.
 const PART: [HeaderName; 3] = [

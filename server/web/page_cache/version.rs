@@ -5,8 +5,8 @@ use sqlx::PgConnection;
 /// Marks everything that people have written: equal versions give equal pages. Every verb that writes takes a step of the
 /// ledger or leaves a line in the audit trail, in its own transaction. Loading, which nobody sees, does neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Version {
-    sequence: i64,
+pub(in crate::web) struct Version {
+    pub sequence: i64,
     /// The last line of the audit trail but those of signing in, and the sum of the last [`LINES`] of them: a line that is
     /// committed after a later one changes the sum.
     line: Option<i64>,
@@ -14,9 +14,10 @@ pub(super) struct Version {
 }
 
 /// What there is to know before a page is answered.
-pub(super) struct Now {
+pub(in crate::web) struct Now {
     pub version: Version,
-    /// Somebody loads a bill, in whatever process.
+    /// Somebody loads a bill, in whatever process. One that was killed is taken for loading until the next import, check or
+    /// start of a server.
     pub is_loading: bool,
 }
 
