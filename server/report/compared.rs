@@ -26,9 +26,10 @@ pub enum Compared {
     /// All of the period before.
     #[default]
     Whole,
-    /// Of the period before the same days. `through` is the last day that the period is stated up to; `days` how many of
-    /// its last month that is, where all bills have come equally far.
-    SameDays { through: NaiveDate, days: Option<u32> },
+    /// Of the period before the same days. `through` is the last day that the period is stated up to, or, where only some
+    /// bills end before their month does, those of them that come furthest; `days` how many of its last month that is, where
+    /// all bills have come equally far.
+    SameDays { through: NaiveDate, days: Option<u32>, only_some_bills: bool },
     /// So many days before the days that are asked for.
     DaysBefore { days: u64, first: NaiveDate, last: NaiveDate },
     /// The dates of the period before that those that are asked for have in theirs.
@@ -40,6 +41,8 @@ pub enum Compared {
 pub(super) struct SameDays {
     pub through: NaiveDate,
     pub days: Option<u32>,
+    /// Other bills go on for longer, or are whole.
+    pub only_some_bills: bool,
     /// The first month of the period before that is not compared whole.
     pub since: BillingMonth,
     /// Months that are compared whole.
@@ -64,8 +67,8 @@ impl Compared {
         match (question.days_before().map(|it| it.dates), same_days) {
             (Some(Dates::Weekdays { days, first, last }), _) => Self::DaysBefore { days, first, last },
             // Of the dates that are asked for, as many as there are.
-            (Some(_), Some(it)) => Self::SameDays { through: it.through, days: None },
-            (None, Some(it)) => Self::SameDays { through: it.through, days: it.days },
+            (Some(_), Some(it)) => it.compared(None),
+            (None, Some(it)) => it.compared(it.days),
             (Some(Dates::Same { kept: Some((first, last)) }), None) => Self::SameDates { first, last },
             (Some(Dates::Same { kept: None }) | None, None) => Self::Whole,
         }
@@ -86,7 +89,6 @@ impl Compared {
     /// `October 2026`, `same 22 days of October 2026`, `October 7, 2026`.
     pub fn before(&self, period: Period) -> String {
         let previous = period.previous().name();
-        let named = |day: &NaiveDate| day.format("%B %-d, %Y").to_string();
         let all = period.previous().days();
         match self {
             Self::Whole => previous,
@@ -113,10 +115,16 @@ impl Compared {
     pub fn sentence(&self, period: Period) -> Option<String> {
         match self {
             Self::Whole => None,
+            Self::SameDays { through, only_some_bills: true, .. } => Some(format!(
+                "Some bills of {} end by {}; each bill is compared with its same days of {}.",
+                period.name(),
+                named(through),
+                period.previous().name(),
+            )),
             Self::SameDays { through, .. } => Some(format!(
                 "{} is stated up to {} and compared with the {}.",
                 period.name(),
-                through.format("%B %-d, %Y"),
+                named(through),
                 match self.before(period) {
                     text if text.starts_with("same") => text,
                     text => format!("same days, {text}"),
@@ -132,6 +140,10 @@ impl Compared {
             )),
         }
     }
+}
+
+fn named(day: &NaiveDate) -> String {
+    day.format("%B %-d, %Y").to_string()
 }
 
 /// What the days that a question filters by are compared with.
@@ -254,9 +266,11 @@ impl SameDays {
         let is_everywhere =
             bills.iter().filter(|it| it.month == latest && it.last_day.is_some()).count() == numbers.len();
         numbers.dedup();
+        let days = numbers.first().copied().filter(|_| numbers.len() == 1 && is_everywhere);
         let mut found = Self {
             through,
-            days: numbers.first().copied().filter(|_| numbers.len() == 1 && is_everywhere),
+            days,
+            only_some_bills: days.is_none() && through.succ_opt() != Some(latest.days().end),
             since: period.previous().first(),
             whole_months: Vec::new(),
             whole_bills: Vec::new(),
@@ -311,7 +325,7 @@ impl SameDays {
         let of_no_day = sqlx::query_as!(
             Billed,
             r#"select distinct c.scope_id, k.category, k.service
-               from daily_costs c
+               from daily_totals c
                join charge_keys k using (charge_key_id)
                where c.billing_month >= $1 and c.billing_month <= $2 and c.is_whole_period
                  and c.scope_id = any($3) and c.delivery_id = any($4)
@@ -326,6 +340,10 @@ impl SameDays {
         let before = |it: Billed| Some((*open.get(&it.scope_id)?, it.category, it.service));
         found.of_no_day = of_no_day.into_iter().filter_map(before).collect();
         Ok(found)
+    }
+
+    fn compared(&self, days: Option<u32>) -> Compared {
+        Compared::SameDays { through: self.through, days, only_some_bills: self.only_some_bills }
     }
 
     /// About how much memory it takes.

@@ -164,6 +164,33 @@ async fn a_page_says_what_may_still_change(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn one_bill_that_ends_early_does_not_make_the_month_end_early(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    for (account, last_hour) in [("acme", "2026-08-31T23"), ("small", "2026-08-14T23")] {
+        let bill = |hours: &[&str]| {
+            hours.iter().fold(Focus::new(), |bill, hour| bill.hour(account, account, hour, "10", "vision"))
+        };
+        ledger.deliver("july.csv", &bill(&["2026-07-03T00", "2026-07-30T00"])).await;
+        ledger.deliver("august.csv", &bill(&["2026-08-03T00", last_hour])).await;
+    }
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+
+    let answer = json(&mut finance, "/spend/2026-08.json").await;
+    assert_eq!(answer["total"]["amount"], "40");
+    assert_eq!(answer["previous"]["amount"], "30", "all of one account's July, and the other's to the 14th");
+    let expected = serde_json::json!({
+        "with": "same-days", "through": "2026-08-14", "days": null, "only_some_bills": true
+    });
+    assert_eq!(answer["compared"], expected);
+    let sentence = "Some bills of August 2026 end by August 14, 2026; each bill is compared with its same days of \
+                    July 2026.";
+    for page in ["/spend/2026-08", "/variance/2026-08", "/overview"] {
+        let standing = html::text(&finance.get(page).await.body, ".standing");
+        assert!(standing.contains(sentence), "{page}: {standing}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn values_that_differ_in_a_space_are_told_apart(db: PgPool) {
     let ledger = TestLedger::new(db);
     let month = Focus::new().hour("acme", "s1", "2026-09-05T10", "30", "vision").hour(
