@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::PgPool;
+use sqlx::pool::PoolConnection;
+use sqlx::{PgPool, Postgres};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
@@ -16,6 +17,7 @@ use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
+use crate::ledger;
 use crate::report::Answers;
 use crate::terminal::say;
 
@@ -69,18 +71,23 @@ pub async fn serve(
 }
 
 /// Has what pages read made whenever the ledger has changed, by whichever program.
-async fn prepare(db: PgPool, answers: Arc<Answers>) {
+async fn prepare(pool: PgPool, answers: Arc<Answers>) {
     let (mut prepared, mut seen) = (None, None);
     loop {
         tokio::time::sleep(BETWEEN_LOOKS).await;
         let looked = async {
-            let mut db = db.acquire().await?;
+            let mut db = pool.acquire().await?;
             let Now { version, is_loading } = Now::find(&mut db).await?;
             let sequence = version.sequence;
             // Once a day in any case: what nobody uses for long is removed.
             let now = (sequence, answers.day());
-            if prepared != Some(now) && seen == Some(sequence) && !is_loading {
-                answers.prepare(&mut db, sequence).await?;
+            if is_loading {
+                // Pages would go on giving way to a bill whose import was killed.
+                ledger::sweep(&mut db).await?;
+            } else if prepared != Some(now)
+                && seen == Some(sequence)
+                && prepare_until_one_loads(&pool, db, &answers, sequence).await?
+            {
                 prepared = Some(now);
             }
             seen = Some(sequence);
@@ -88,6 +95,35 @@ async fn prepare(db: PgPool, answers: Arc<Answers>) {
         };
         if let Err(error) = looked.await {
             tracing::warn!(%error, "what pages read could not be prepared; whoever asks for it waits for it");
+        }
+    }
+}
+
+/// Makes what pages read, and gives up where a bill begins to load meanwhile: it may soon be active, and has the machine to
+/// itself. True when all is made.
+async fn prepare_until_one_loads(
+    pool: &PgPool,
+    mut db: PoolConnection<Postgres>,
+    answers: &Answers,
+    sequence: i64,
+) -> sqlx::Result<bool> {
+    let backend: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut *db).await?;
+    let begun = tokio::select! {
+        made = answers.prepare(&mut db, sequence) => return made.map(|()| true),
+        begun = one_loads(pool) => begun,
+    };
+    // Its statement would go on to the end, and its answer is nobody's.
+    sqlx::query("select pg_cancel_backend($1)").bind(backend).execute(&mut *pool.acquire().await?).await?;
+    db.close().await?;
+    begun.map(|()| false)
+}
+
+/// Returns when a bill loads.
+async fn one_loads(pool: &PgPool) -> sqlx::Result<()> {
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        if Now::find(&mut *pool.acquire().await?).await?.is_loading {
+            return Ok(());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sqlx::{ConnectOptions as _, PgPool};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 
 use crate::support::{Focus, Server, TestLedger, gpuledger};
 
@@ -31,19 +31,53 @@ async fn months_are_summed_by_owner_before_anybody_asks(db: PgPool) {
         .deliver("september.csv", &Focus::new().hour("acme", "s1", "2026-09-05T10", "120.25", "vision"))
         .await;
     prepared("2026-09").await;
-    // The server waits while a bill loads: it may soon be active. This one loads until the test says that it failed.
-    let mut loader = db.acquire().await.unwrap();
-    sqlx::query(
-        "insert into deliveries (delivery_id, batch_id, status, created_at, created_by)
-         overriding system value values (99, gen_random_uuid(), 'loading', now(), 'test')",
-    )
-    .execute(&mut *loader)
-    .await
-    .unwrap();
-    sqlx::query("select pg_advisory_lock($1)").bind(LOADING + 99).execute(&mut *loader).await.unwrap();
+    // The server waits while a bill loads: it may soon be active.
+    let loader = load(&db, 99).await;
     ledger.deliver("october.csv", &Focus::new().hour("acme", "s1", "2026-10-05T10", "10", "vision")).await;
     tokio::time::sleep(Duration::from_millis(2500)).await;
     assert_eq!(months_of("2026-10").await, 0, "prepared while a bill loads");
-    sqlx::query("update deliveries set status = 'failed' where delivery_id = 99").execute(&db).await.unwrap();
+    // Its import is killed: it says nothing, and its connection ends.
+    drop(loader);
     prepared("2026-10").await;
+    let status: String = sqlx::query_scalar("select status from deliveries where delivery_id = 99")
+        .fetch_one(&db)
+        .await
+        .unwrap();
+    assert_eq!(status, "failed", "nobody waits for an import that was killed");
+
+    // Preparing that has begun gives up when a bill begins to load, whatever it does at the moment: here it waits.
+    let mut holder = db.begin().await.unwrap();
+    sqlx::query("lock table attributed_months in access exclusive mode").execute(&mut *holder).await.unwrap();
+    ledger.deliver("november.csv", &Focus::new().hour("acme", "s1", "2026-11-05T10", "10", "vision")).await;
+    let waits =
+        "select exists (select from pg_locks where relation = 'attributed_months'::regclass and not granted)";
+    let until = async |expected: bool| {
+        let began = Instant::now();
+        while sqlx::query_scalar::<_, bool>(waits).fetch_one(&db).await.unwrap() != expected {
+            assert!(began.elapsed() < Duration::from_secs(30), "never {expected}: {}", server.log());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    until(true).await;
+    let loader = load(&db, 98).await;
+    until(false).await;
+    drop((loader, holder));
+    prepared("2026-11").await;
+}
+
+/// Whoever loads a delivery until it is dropped, which says nothing.
+async fn load(db: &PgPool, delivery: i64) -> PgConnection {
+    let mut loader = db.acquire().await.unwrap().detach();
+    let mut tx = loader.begin().await.unwrap();
+    sqlx::query(
+        "insert into deliveries (delivery_id, batch_id, status, created_at, created_by)
+         overriding system value values ($1, gen_random_uuid(), 'loading', now(), 'test')",
+    )
+    .bind(delivery)
+    .execute(&mut *tx)
+    .await
+    .unwrap();
+    sqlx::query("select pg_advisory_lock($1)").bind(LOADING + delivery).execute(&mut *tx).await.unwrap();
+    tx.commit().await.unwrap();
+    loader
 }
