@@ -23,6 +23,7 @@ use super::mend::{self, MENDED};
 use super::original::{Originals, Sha256};
 use super::orphans::remove_orphans;
 use super::overlap::Overlap;
+use super::own_table;
 use super::progress::Progress;
 use super::publish::{self, Decision, Published};
 use super::read::Reading;
@@ -148,10 +149,11 @@ async fn import_into(
         return done;
     }
     let is_kept = |it: &Report| !matches!(it.status, Status::Refused | Status::Failed | Status::Cancelled);
-    if !reports.iter().all(is_kept)
-        && let Err(error) = remove_orphans(&mut db, originals).await
-    {
-        tracing::warn!(%error, "originals of what was not loaded could not be removed");
+    if !reports.iter().all(is_kept) {
+        own_table::remove_discarded(&mut db).await?;
+        if let Err(error) = remove_orphans(&mut db, originals).await {
+            tracing::warn!(%error, "originals of what was not loaded could not be removed");
+        }
     }
     Ok(())
 }

@@ -16,17 +16,25 @@ use super::noise::NoisyTags;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keyed {
     pub charge_key_id: Uuid,
+    /// The same key without its machine and tags: those are what keys are many by.
+    pub plain_key_id: Uuid,
     /// Accelerators that one unit of the key's quantity pays for; `None` where it bears none.
     pub accelerator: Option<Recognized>,
     /// The tags that stay with the charge; `None` where there are none.
     pub tag_set_id: Option<Uuid>,
 }
 
-/// Derives keys. Remembers which keys bear accelerators, so that recognition happens once per key.
+/// Derives keys. Remembers what follows from a key without its machine, so that it is found out once per key.
 pub struct Keyer {
     noisy: NoisyTags,
-    bearing: FxHashMap<u128, Option<Recognized>>,
+    known: FxHashMap<u128, OfBase>,
     canonical: Vec<u8>,
+}
+
+#[derive(Clone, Copy)]
+struct OfBase {
+    accelerator: Option<Recognized>,
+    plain_key_id: Uuid,
 }
 
 /// More than this many remembered keys are forgotten and recognized again, to bound memory.
@@ -34,16 +42,13 @@ const MAX_REMEMBERED: usize = 500_000;
 
 impl Keyer {
     pub fn new(noisy: NoisyTags) -> Self {
-        Self { noisy, bearing: FxHashMap::default(), canonical: Vec::with_capacity(1024) }
+        Self { noisy, known: FxHashMap::default(), canonical: Vec::with_capacity(1024) }
     }
 
     /// The key of a charge.
     pub fn key(&mut self, charge: &Charge) -> Keyed {
         let base = self.base(charge);
-        if self.bearing.len() >= MAX_REMEMBERED {
-            self.bearing.clear();
-        }
-        let accelerator = *self.bearing.entry(base).or_insert_with(|| accelerator::recognize(&charge.key));
+        let OfBase { accelerator, plain_key_id } = self.of_base(base, charge);
         let id = match accelerator {
             Some(_) if !charge.resource_id.is_empty() => self.on_machine(base, charge),
             _ => base,
@@ -51,7 +56,22 @@ impl Keyer {
         self.canonical.clear();
         write_tags(self.noisy.noisy(&charge.tags), &mut self.canonical);
         let tag_set_id = (!self.canonical.is_empty()).then(|| Uuid::from_u128(hash(&self.canonical)));
-        Keyed { charge_key_id: Uuid::from_u128(id), accelerator, tag_set_id }
+        Keyed { charge_key_id: Uuid::from_u128(id), plain_key_id, accelerator, tag_set_id }
+    }
+
+    fn of_base(&mut self, base: u128, charge: &Charge) -> OfBase {
+        if let Some(known) = self.known.get(&base) {
+            return *known;
+        }
+        if self.known.len() >= MAX_REMEMBERED {
+            self.known.clear();
+        }
+        self.canonical.clear();
+        write_key(&charge.key, &mut self.canonical);
+        let plain_key_id = Uuid::from_u128(hash(&self.canonical));
+        let found = OfBase { accelerator: accelerator::recognize(&charge.key), plain_key_id };
+        self.known.insert(base, found);
+        found
     }
 
     /// The id of a charge's key under a catalog that recognizes it otherwise: with its machine where it now has none, or

@@ -1,6 +1,7 @@
 //! Loading a delivery: its files are read on one thread and written on two connections, in one pass,
 //! while their originals are hashed and compressed beside.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,9 +9,10 @@ use std::sync::{Arc, Weak};
 
 use ring::digest;
 use sqlx::PgPool;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::mpsc;
 
 use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
+use crate::period::BillingMonth;
 use crate::store;
 
 use super::aside::aside;
@@ -19,17 +21,16 @@ use super::doubles::{Doubles, Known};
 use super::key::Keyer;
 use super::noise::{NoisyTags, TagCensus};
 use super::original::{Originals, Sha256};
+use super::own_table::{self, Charges};
 use super::progress::{Counted, Progress};
 use super::read::{Block, ReadError, Reader, Reading, Sink, Stopped};
 use super::rollup::Rollup;
-use super::write::write_blocks;
+use super::write::{Tables, write_charges, write_others};
 use super::{partition, scope};
 
-/// Two streams keep two cores busy; a third only waits.
-const STREAMS: usize = 2;
-/// Blocks in flight between reading and writing, a megabyte each.
-const QUEUE: usize = 4;
-/// Rows looked at, before loading, to find the noisy tags.
+/// Blocks in flight between reading and each of the two that write, a megabyte each.
+const QUEUE: usize = 2;
+/// Rows of each file looked at, before loading, to find the noisy tags. What has more is large, and gets tables of its own.
 const CENSUS_ROWS: u64 = 20_000;
 
 /// A file to import: what people call it, and where its bytes are.
@@ -148,16 +149,18 @@ async fn load_once(
     known: Known,
 ) -> Result<Once, LoadError> {
     let delivery_id = load.delivery_id;
-    let (blocks, incoming) = mpsc::channel(QUEUE);
-    let incoming = Arc::new(Mutex::new(incoming));
-    let writers: Vec<_> = (0..STREAMS)
-        .map(|_| tokio::spawn(write_blocks(pool.clone(), delivery_id, Arc::clone(&incoming))))
-        .collect();
-    drop(incoming);
+    let census = Census::of(load).await?;
+    let tables = if census.is_large { Tables::Own } else { Tables::OfMonths };
+    let (charges, incoming_charges) = mpsc::channel(QUEUE);
+    let (others, incoming_others) = mpsc::channel(QUEUE);
+    let charges_written = tokio::spawn(write_charges(pool.clone(), delivery_id, tables, incoming_charges));
+    let others_written = tokio::spawn(write_others(pool.clone(), delivery_id, incoming_others));
     let awaited = Arc::new(());
     let task = ReadTask {
         sink: Channel {
-            blocks,
+            charges,
+            others,
+            own_tables: (tables == Tables::Own).then(|| (delivery_id, BTreeSet::new())),
             pool: pool.clone(),
             runtime: tokio::runtime::Handle::current(),
             originals: originals.clone(),
@@ -168,25 +171,25 @@ async fn load_once(
         delivery_id,
         sources: load.sources.to_vec(),
         as_format: load.as_format.map(str::to_owned),
-        labels: load.labels.to_vec(),
+        noisy_tags: census.noisy_tags,
         progress: load.progress.clone(),
     };
     let read = aside("reading", move || task.run(known)).await;
 
-    let mut failure = None;
-    for writer in writers {
-        // A writer that panicked is a bug; its blocks are missing, so the load has failed.
-        let outcome = writer.await.unwrap_or_else(|error| Err(sqlx::Error::Protocol(error.to_string())));
-        failure = failure.or(outcome.err());
-    }
-    match (read, failure) {
-        (_, Some(error)) => Err(error.into()),
-        (Err(error), None) => Err(LoadError::Reading(error)),
-        (Ok(Ok(loaded)), None) => Ok(Once::Loaded(Box::new(loaded))),
-        (Ok(Err(Failure::Again(known))), None) => Ok(Once::Again(known)),
-        (Ok(Err(Failure::Load(error))), None) => Err(error),
-        (Ok(Err(Failure::Stopped)), None) => Err(sqlx::Error::WorkerCrashed.into()),
-    }
+    // A writer that panicked is a bug; its blocks are missing, so the load has failed.
+    let panicked = |error: tokio::task::JoinError| sqlx::Error::Protocol(error.to_string());
+    let charges_written = charges_written.await.map_err(panicked).flatten();
+    let others_written = others_written.await.map_err(panicked).flatten();
+    let (months, ()) = charges_written.and_then(|months| Ok((months, others_written?)))?;
+    let loaded = match read {
+        Ok(Ok(loaded)) => loaded,
+        Ok(Err(Failure::Again(known))) => return Ok(Once::Again(known)),
+        Ok(Err(Failure::Load(error))) => return Err(error),
+        Ok(Err(Failure::Stopped)) => return Err(sqlx::Error::WorkerCrashed.into()),
+        Err(error) => return Err(LoadError::Reading(error)),
+    };
+    own_table::attach(&mut *pool.acquire().await?, delivery_id, &months).await?;
+    Ok(Once::Loaded(Box::new(loaded)))
 }
 
 enum Failure {
@@ -203,7 +206,7 @@ struct ReadTask {
     delivery_id: i64,
     sources: Vec<Source>,
     as_format: Option<String>,
-    labels: Vec<String>,
+    noisy_tags: Vec<String>,
     progress: Progress,
 }
 
@@ -218,8 +221,7 @@ impl ReadTask {
 
     fn read(&mut self, known: Known) -> Result<Loaded, Failure> {
         let as_format = self.as_format.as_deref();
-        let noisy_tags = take_census(&self.sources, as_format, &self.labels)?;
-        let keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
+        let keyer = Keyer::new(NoisyTags::default().with(std::mem::take(&mut self.noisy_tags)));
         let scratch = self.originals.scratch().map_err(LoadError::Reading)?.to_owned();
         let doubles = Doubles::new(scratch.clone(), known);
         let rollup = Rollup::new(self.delivery_id, scratch);
@@ -258,7 +260,9 @@ impl ReadTask {
             let sha256 = hash.join().map_err(|_| file_error(source, io::Error::other("hashing stopped")))?;
             let sha256 = sha256.map_err(|error| file_error(source, error))?;
             let Some(original) = Arc::into_inner(original).and_then(|writer| writer.into_inner().ok()) else {
-                return Err(file_error(source, io::Error::other("the original is still being written")));
+                return Err(
+                    file_error(source, io::Error::other("the original is still being written")).into()
+                );
             };
             let content_bytes = is_packed(&source.path)
                 .and_then(|is_packed| {
@@ -273,34 +277,51 @@ impl ReadTask {
             return Err(file_error(
                 &Source { name: "import".into(), path: PathBuf::new() },
                 io::Error::other("no file"),
-            ));
+            )
+            .into());
         };
         let reading = reader.finish().map_err(|error| ended(last, error))?;
         Ok(Loaded { reading, format, files, slice, columns, remarks })
     }
 }
 
-/// The noisy tags, by the first rows of each file.
-fn take_census(
-    sources: &[Source],
-    as_format: Option<&str>,
-    labels: &[String],
-) -> Result<Vec<String>, Failure> {
-    let mut census = TagCensus::default();
-    let mut charge = billing::Charge::default();
-    for source in sources {
-        // What is looked at twice is no progress.
-        let mut export = open(source, as_format, Progress::default(), Box::new(io::sink()))?;
-        for _ in 0..CENSUS_ROWS {
-            match export.next(&mut charge) {
-                Ok(Some(billing::Step::Charge)) => census.observe(&charge.tags),
-                Ok(Some(_)) => {}
-                // Whatever is wrong is said when the file is loaded.
-                Ok(None) | Err(_) => break,
-            }
-        }
+/// What the first rows of each file tell before they are loaded.
+struct Census {
+    noisy_tags: Vec<String>,
+    /// There are more rows than that.
+    is_large: bool,
+}
+
+impl Census {
+    async fn of(load: &Load<'_>) -> Result<Self, LoadError> {
+        let sources = load.sources.to_vec();
+        let as_format = load.as_format.map(str::to_owned);
+        let labels = load.labels.to_vec();
+        let taken = aside("looking", move || Self::take(&sources, as_format.as_deref(), &labels)).await;
+        taken.map_err(LoadError::Reading)?
     }
-    Ok(census.noisy(labels))
+
+    fn take(sources: &[Source], as_format: Option<&str>, labels: &[String]) -> Result<Self, LoadError> {
+        let mut census = TagCensus::default();
+        let mut charge = billing::Charge::default();
+        let mut is_large = false;
+        for source in sources {
+            // What is looked at twice is no progress.
+            let mut export = open(source, as_format, Progress::default(), Box::new(io::sink()))?;
+            let mut rows = 0;
+            // Whatever is wrong is said when the file is loaded.
+            while rows < CENSUS_ROWS
+                && let Ok(Some(step)) = export.next(&mut charge)
+            {
+                rows += 1;
+                if matches!(step, billing::Step::Charge) {
+                    census.observe(&charge.tags);
+                }
+            }
+            is_large |= rows == CENSUS_ROWS;
+        }
+        Ok(Self { noisy_tags: census.noisy(labels), is_large })
+    }
 }
 
 fn open(
@@ -308,7 +329,7 @@ fn open(
     as_format: Option<&str>,
     progress: Progress,
     sink: Box<dyn io::Write + Send>,
-) -> Result<billing::Export, Failure> {
+) -> Result<billing::Export, LoadError> {
     let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
     let file = Counted::new(file, progress);
     billing::open_with_sink(&source.name, file, as_format, sink).map_err(|refusal| refused(source, refusal))
@@ -317,8 +338,10 @@ fn open(
 /// Why reading ended before the end of a file.
 fn ended(source: &Source, error: ReadError) -> Failure {
     match error {
-        ReadError::Refused(refusal) if refusal.file.is_empty() => refused(source, refusal.of(&source.name)),
-        ReadError::Refused(refusal) => refused(source, refusal),
+        ReadError::Refused(refusal) if refusal.file.is_empty() => {
+            refused(source, refusal.of(&source.name)).into()
+        }
+        ReadError::Refused(refusal) => refused(source, refusal).into(),
         ReadError::Rejected(reading) => LoadError::Rejected(reading).into(),
         ReadError::Stopped => Failure::Stopped,
         ReadError::Cancelled => LoadError::Cancelled.into(),
@@ -327,17 +350,17 @@ fn ended(source: &Source, error: ReadError) -> Failure {
     }
 }
 
-fn refused(source: &Source, refusal: Refusal) -> Failure {
-    Failure::Load(match refusal.kind {
+fn refused(source: &Source, refusal: Refusal) -> LoadError {
+    match refusal.kind {
         RefusalKind::Refused => LoadError::Refused(refusal),
         RefusalKind::Failed(kind) => {
             LoadError::File { file: source.name.clone(), source: io::Error::new(kind, refusal.found) }
         }
-    })
+    }
 }
 
-fn file_error(source: &Source, error: io::Error) -> Failure {
-    Failure::Load(LoadError::File { file: source.name.clone(), source: error })
+fn file_error(source: &Source, error: io::Error) -> LoadError {
+    LoadError::File { file: source.name.clone(), source: error }
 }
 
 impl From<LoadError> for Failure {
@@ -398,7 +421,10 @@ impl io::Write for SharedWriter {
 
 /// Blocks to the writing tasks; scopes from the database, few per file.
 struct Channel {
-    blocks: mpsc::Sender<Block>,
+    charges: mpsc::Sender<Charges>,
+    others: mpsc::Sender<Block>,
+    /// The delivery whose tables are made, and their months so far.
+    own_tables: Option<(i64, BTreeSet<BillingMonth>)>,
     pool: PgPool,
     runtime: tokio::runtime::Handle,
     originals: Originals,
@@ -406,6 +432,12 @@ struct Channel {
     failure: Option<LoadError>,
     /// Gone with whoever waits for the rows: then nobody wants more of them, and the writers end when none come.
     awaited: Weak<()>,
+}
+
+impl Channel {
+    fn send_charges(&self, charges: Charges) -> Result<(), Stopped> {
+        self.charges.blocking_send(charges).map_err(|_| Stopped)
+    }
 }
 
 impl Sink for Channel {
@@ -417,15 +449,26 @@ impl Sink for Channel {
             self.failure = Some(LoadError::Reading(error));
             return Err(Stopped);
         }
-        self.blocks.blocking_send(block).map_err(|_| Stopped)
+        match block {
+            Block::Charges { month, rows } => self.send_charges(Charges::Rows { month, rows }),
+            Block::ChargesEnd => self.send_charges(Charges::End),
+            other => self.others.blocking_send(other).map_err(|_| Stopped),
+        }
     }
 
     fn scope_id(&mut self, of: &scope::Scope) -> Result<i64, Stopped> {
         let (pool, of) = (self.pool.clone(), of.clone());
+        let new_table = self
+            .own_tables
+            .as_mut()
+            .and_then(|(delivery_id, months)| months.insert(of.month).then_some(*delivery_id));
         // By the runtime's threads, since others wait for what is locked meanwhile.
         let interned = self.runtime.spawn(async move {
             let mut db = pool.acquire().await?;
             partition::ensure(&mut db, of.month).await?;
+            if let Some(delivery_id) = new_table {
+                own_table::create(&mut db, delivery_id, of.month).await?;
+            }
             scope::intern(&mut db, &of).await
         });
         let interned = self.runtime.block_on(interned).unwrap_or(Err(sqlx::Error::WorkerCrashed));

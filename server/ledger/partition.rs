@@ -1,11 +1,14 @@
-//! Monthly partitions of charges and rollups, made in a short transaction of their own before loading.
+//! Monthly partitions of charges and rollups, made in a short transaction of their own before loading. Large imports have
+//! tables of charges of their own beside them ([`own_table`](super::own_table)).
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::period::BillingMonth;
 
 /// The tables that are partitioned by billing month.
-const TABLES: [&str; 3] = ["charges", "monthly_costs", "daily_costs"];
+const TABLES: [&str; 5] = ["charges", "monthly_costs", "daily_costs", "monthly_totals", "daily_totals"];
+/// What identifies a charge. Each of its tables states it: all of them together can only be identified by their bounds, too.
+pub(super) const CHARGES_KEY: &str = "primary key (delivery_id, charge_key_id, file_no, row_no)";
 /// One importer at a time makes partitions; any number that names this lock and no other.
 const LOCK: i64 = 0x6770_755f_7061_7274;
 
@@ -31,7 +34,7 @@ pub async fn ensure(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<
 }
 
 async fn exists(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<bool> {
-    // The last one made: the three are made together. Not `to_regclass`, which may remember that a table
+    // The last one made: all are made together. Not `to_regclass`, which may remember that a table
     // was not there before this transaction waited for the lock.
     let last = name(TABLES[TABLES.len() - 1], month);
     sqlx::query_scalar!(
@@ -46,14 +49,21 @@ async fn exists(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<bool
 
 async fn create(db: &mut PgConnection, table: &str, month: BillingMonth) -> sqlx::Result<()> {
     let partition = name(table, month);
+    // Names and dates come from a BillingMonth, never from outside.
+    let made = if table == "charges" {
+        format!("create table {partition} (like {table} including all, {CHARGES_KEY})")
+    } else {
+        format!("create table {partition} (like {table} including all)")
+    };
     let days = month.days();
     let (from, to) = (days.start, days.end);
-    // Names and dates come from a BillingMonth, never from outside.
-    let statements = [
-        format!("create table {partition} (like {table} including all)"),
-        format!("alter table {table} attach partition {partition} for values from ('{from}') to ('{to}')"),
-    ];
-    for statement in statements {
+    let bounds = if table == "charges" {
+        format!("from ('{from}', 0) to ('{from}', 1)")
+    } else {
+        format!("from ('{from}') to ('{to}')")
+    };
+    let attached = format!("alter table {table} attach partition {partition} for values {bounds}");
+    for statement in [made, attached] {
         sqlx::query(AssertSqlSafe(statement)).execute(&mut *db).await?;
     }
     Ok(())

@@ -52,6 +52,8 @@ pub enum Block {
         month: BillingMonth,
         rows: CopyRows,
     },
+    /// No charges follow.
+    ChargesEnd,
     Rollup(Part),
     Keys(Vec<NewKey>),
     Identities {
@@ -335,6 +337,7 @@ impl<'s, S: Sink> Reader<'s, S> {
                 self.sink.send(Block::Charges { month, rows })?;
             }
         }
+        self.sink.send(Block::ChargesEnd)?;
         self.tell();
         self.rollup.finish(BLOCK, |part| Ok::<_, ReadError>(self.sink.send(Block::Rollup(part))?))?;
         Ok(self.reading)
@@ -421,6 +424,11 @@ impl<'s, S: Sink> Reader<'s, S> {
                 tags: as_json(self.keyer.noisy_tags().quiet(&charge.tags)),
                 accelerator: keyed.accelerator,
             };
+            if self.known_keys.insert(keyed.plain_key_id.as_u128()) {
+                let (charge_key_id, tags) = (keyed.plain_key_id, Value::Object(Map::new()));
+                let plain = NewKey { charge_key_id, resource_id: None, tags, key: key.key.clone(), ..key };
+                self.keys.push(plain, charge.text_bytes());
+            }
             if self.keys.push(key, charge.text_bytes()) {
                 self.send_keys()?;
             }

@@ -3,11 +3,11 @@
 //! Everything is written under a delivery that nobody sees; each block commits by itself. The commits
 //! do not wait for the disk: publishing does, and its flush covers all that was written before it.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use sqlx::postgres::PgConnection;
 use sqlx::{PgPool, Postgres};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::mpsc;
 
 use crate::accelerator;
 use crate::billing::Rejection;
@@ -15,19 +15,61 @@ use crate::period::BillingMonth;
 use crate::store;
 
 use super::mend::Mark;
+use super::own_table::{self, Charges};
 use super::partition;
 use super::read::{Block, CHARGE_COLUMNS, NewKey};
-use super::rollup::{DAILY_COLUMNS, MONTHLY_COLUMNS};
 
-/// Writes blocks until the reader has hung up. On error the queue is closed, so that the reader stops.
-pub async fn write_blocks(
+/// Where the charges of an import go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tables {
+    /// To those of their months, beside others'.
+    OfMonths,
+    /// To tables of their own.
+    Own,
+}
+
+/// Writes charges until the reader has hung up. Answers the months of tables of their own. On error the queue is closed, so that
+/// the reader stops.
+pub async fn write_charges(
     pool: PgPool,
     delivery_id: i64,
-    incoming: Arc<Mutex<mpsc::Receiver<Block>>>,
+    tables: Tables,
+    mut incoming: mpsc::Receiver<Charges>,
+) -> sqlx::Result<BTreeSet<BillingMonth>> {
+    without_waiting_for_the_disk(pool, async |db| match tables {
+        Tables::Own => own_table::fill(db, delivery_id, &mut incoming).await,
+        Tables::OfMonths => {
+            while let Some(Charges::Rows { month, rows }) = incoming.recv().await {
+                copy(db, ("charges", CHARGE_COLUMNS), month, rows).await?;
+            }
+            Ok(BTreeSet::new())
+        }
+    })
+    .await
+}
+
+/// Writes everything else, likewise.
+pub async fn write_others(
+    pool: PgPool,
+    delivery_id: i64,
+    mut incoming: mpsc::Receiver<Block>,
 ) -> sqlx::Result<()> {
+    without_waiting_for_the_disk(pool, async |db| {
+        while let Some(block) = incoming.recv().await {
+            write_block(db, delivery_id, block).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn without_waiting_for_the_disk<T>(
+    pool: PgPool,
+    work: impl AsyncFnOnce(&mut PgConnection) -> sqlx::Result<T>,
+) -> sqlx::Result<T> {
     let mut db: sqlx::pool::PoolConnection<Postgres> = pool.acquire().await?;
     sqlx::query!("set synchronous_commit = off").execute(&mut *db).await?;
-    let written = write_all(&mut db, delivery_id, &incoming).await;
+    let written = work(&mut db).await;
     match sqlx::query!("reset synchronous_commit").execute(&mut *db).await {
         Ok(_) => written,
         // Nobody else must get a connection whose commits do not wait.
@@ -38,30 +80,14 @@ pub async fn write_blocks(
     }
 }
 
-async fn write_all(
-    db: &mut PgConnection,
-    delivery_id: i64,
-    incoming: &Mutex<mpsc::Receiver<Block>>,
-) -> sqlx::Result<()> {
-    loop {
-        let block = incoming.lock().await.recv().await;
-        let Some(block) = block else {
-            return Ok(());
-        };
-        if let Err(error) = write_block(db, delivery_id, block).await {
-            // The reader must not wait for a queue that nobody empties.
-            incoming.lock().await.close();
-            return Err(error);
-        }
-    }
-}
-
 async fn write_block(db: &mut PgConnection, delivery_id: i64, block: Block) -> sqlx::Result<()> {
     match block {
-        Block::Charges { month, rows } => copy(db, "charges", month, CHARGE_COLUMNS, rows).await,
+        // These have a queue of their own.
+        Block::Charges { .. } | Block::ChargesEnd => Ok(()),
         Block::Rollup(part) => {
-            copy(db, "daily_costs", part.month, DAILY_COLUMNS, part.daily).await?;
-            copy(db, "monthly_costs", part.month, MONTHLY_COLUMNS, part.monthly).await
+            let (daily, monthly) = (part.grain.daily(), part.grain.monthly());
+            copy(db, daily, part.month, part.daily).await?;
+            copy(db, monthly, part.month, part.monthly).await
         }
         Block::Keys(keys) => insert_keys(db, keys).await,
         Block::TagSets(sets) => insert_tag_sets(db, sets).await,
@@ -85,9 +111,8 @@ async fn write_block(db: &mut PgConnection, delivery_id: i64, block: Block) -> s
 
 async fn copy(
     db: &mut PgConnection,
-    table: &str,
+    (table, columns): (&str, &str),
     month: BillingMonth,
-    columns: &str,
     rows: store::CopyRows,
 ) -> sqlx::Result<()> {
     let partition = partition::name(table, month);

@@ -173,17 +173,27 @@ impl Selection<'_> {
     /// charges reads a hundred of them, by the primary key.
     async fn by_key(&self, db: &mut PgConnection, source: Source, page: Page) -> sqlx::Result<Found> {
         let mut query = QueryBuilder::new(
-            "with keys as materialized ( \
-             select c.billing_month, c.delivery_id, c.charge_key_id, sum(c.charges)::bigint as charges, \
-             coalesce(sum(",
+            "with keys as materialized (select c.billing_month, c.delivery_id, c.charge_key_id, ",
         );
+        // A month has one row a key and delivery; its days are added up.
+        let is_summed = source != Source::Months;
+        query.push(if is_summed {
+            "sum(c.charges)::bigint as charges, coalesce(sum("
+        } else {
+            "c.charges, coalesce(("
+        });
         self.push_cost(&mut query);
         query.push("), 0) as cost");
         self.push(&mut query, source);
+        if is_summed {
+            query.push(" group by 1, 2, 3");
+        }
+        // Each key has a charge at least, so no page needs more of them than it has charges before its end.
+        query.push("), largest as (select * from keys order by cost desc, charge_key_id, delivery_id, billing_month limit ");
+        query.push_bind(SORTED.max(page.first + page.size));
         query.push(
-            " group by 1, 2, 3), \
-             ranked as (select *, (sum(charges) over (order by cost desc, charge_key_id, delivery_id, billing_month \
-             rows unbounded preceding) - charges)::bigint as before from keys), \
+            "), ranked as (select *, (sum(charges) over (order by cost desc, charge_key_id, delivery_id, billing_month \
+             rows unbounded preceding) - charges)::bigint as before from largest), \
              sums as (select coalesce(sum(charges), 0)::bigint as count, coalesce(sum(cost), 0) as total from keys) \
              select sums.count, sums.total, ranked.* from sums left join ranked on sums.count <= ",
         );

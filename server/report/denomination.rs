@@ -179,7 +179,7 @@ async fn currencies(
     let rows = Rows {
         question: &filtered,
         basis,
-        source: source_of(db, filtered.dimensions(), basis).await?,
+        source: source_of(db, (filtered.dimensions(), &filtered.viewer), basis).await?,
         denomination: None,
         first: question.period.previous().first(),
         last: question.period.last(),
@@ -272,7 +272,7 @@ pub(super) async fn left_out(
         }
     }
     if let Some(apart) = apart {
-        let source = source_of(db, apart.dimensions(question), basis).await?;
+        let source = source_of(db, (apart.dimensions(question), &question.viewer), basis).await?;
         let (rows, same_days) = apart.rows(question, basis, None, source);
         let of_previous = by_currency(db, &rows, same_days, only.as_ref()).await?;
         found.of_previous.extend(of_previous.into_iter().filter(lacks_rate));

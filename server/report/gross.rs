@@ -83,8 +83,9 @@ pub(super) async fn gross_of(
         return Ok(GrossOfMonth::default());
     };
     // What has no key has no sign of its own.
-    let source = match source_of(db, question.dimensions(), basis).await? {
-        Source::ChargedDays | Source::AttributedDays => Source::Days,
+    let source = match source_of(db, (question.dimensions(), &question.viewer), basis).await? {
+        Source::ChargedDays | Source::AttributedDays | Source::TotalDays => Source::Days,
+        Source::Totals => Source::Months,
         source => source,
     };
     let rows = Rows {

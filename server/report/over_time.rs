@@ -136,7 +136,7 @@ async fn sum_over_time(
         Step::Day => Grouping::Day,
         Step::Month => Grouping::Month,
     };
-    let source = source_of(db, question.dimensions().chain([&time]), basis).await?;
+    let source = source_of(db, (question.dimensions().chain([&time]), &question.viewer), basis).await?;
     // Days become text after they were summed: there are thirty, and half a million rows.
     let columns: &[Column<'_>] = match (step, source) {
         (Step::Month, _) => &[],

@@ -242,8 +242,8 @@ pub(super) async fn booked_of(
          coalesce(sum(c.billed_cost) filter (where k.category = 'Tax'), 0) as tax",
     );
     let everyones = Allocation::default();
-    push_from(&mut query, Source::Months, &everyones);
-    push_where(&mut query, Source::Months, (period.first(), period.last()), visible, &everyones);
+    push_from(&mut query, Source::Totals, &everyones);
+    push_where(&mut query, Source::Totals, (period.first(), period.last()), visible, &everyones);
     query.push(" group by 1, 2");
     let rows = query.build().fetch_all(db).await?;
     rows.iter()

@@ -103,7 +103,11 @@ pub(super) async fn scopes_of(
     allocation: &Allocation,
 ) -> sqlx::Result<Vec<i64>> {
     let mut query = QueryBuilder::<Postgres>::new("select c.scope_id");
-    let source = if allocation.is_needed() { Source::Attributed } else { Source::Months };
+    let source = match viewer {
+        _ if allocation.is_needed() => Source::Attributed,
+        Viewer::Everything => Source::Totals,
+        Viewer::Teams(_) => Source::Months,
+    };
     push_from(&mut query, source, allocation);
     push_where(&mut query, source, (period.first(), period.last()), visible, allocation);
     push_filters(&mut query, &[], viewer, (source, CostBasis::default()), allocation);

@@ -8,6 +8,7 @@ use super::denomination::{Denomination, LeftOut, denominate, left_out};
 use super::payers::Payers;
 use super::sql::{Column, Measure, Rows, Source};
 use super::{Grouping, Question};
+use crate::accounts::Viewer;
 use crate::compute;
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
@@ -91,7 +92,7 @@ pub(super) async fn sums_of(
             groups: Vec::new(),
         });
     };
-    let source = source_of(db, question.dimensions(), basis).await?;
+    let source = source_of(db, (question.dimensions(), &question.viewer), basis).await?;
     let groups = groups(db, question, basis, denomination, source).await?;
     let left_out = left_out(db, question, basis, &found, source).await?;
     Ok(Sums { denomination: found.denomination, other_currencies: found.others, left_out, groups })
@@ -280,7 +281,7 @@ impl<'a> Apart<'a> {
         basis: &Basis,
         denomination: &Denomination,
     ) -> sqlx::Result<Vec<(Option<String>, Option<String>, Decimal)>> {
-        let source = source_of(db, self.dimensions(question), basis).await?;
+        let source = source_of(db, (self.dimensions(question), &question.viewer), basis).await?;
         let (rows, same_days) = self.rows(question, basis, Some(denomination), source);
         let mut query = QueryBuilder::<Postgres>::new("select ");
         query.push(rows.value("key", &question.by));
@@ -339,7 +340,7 @@ fn order(groups: &mut [Sum], by: Option<&Grouping>) {
 /// The coarsest rows that have these dimensions.
 pub(super) async fn source_of<'a>(
     db: &mut PgConnection,
-    dimensions: impl Iterator<Item = &'a Grouping> + Clone,
+    (dimensions, viewer): (impl Iterator<Item = &'a Grouping> + Clone, &Viewer),
     basis: &Basis,
 ) -> sqlx::Result<Source> {
     let of_owners = |dimension: &Grouping| dimension.is_allocated() || dimension.is_time();
@@ -351,13 +352,13 @@ pub(super) async fn source_of<'a>(
             true => Source::AttributedDays,
         });
     }
-    items_source_of(db, dimensions, basis).await
+    items_source_of(db, (dimensions, viewer), basis).await
 }
 
 /// The coarsest of those that know what was bought.
 pub(super) async fn items_source_of<'a>(
     db: &mut PgConnection,
-    dimensions: impl Iterator<Item = &'a Grouping> + Clone,
+    (dimensions, viewer): (impl Iterator<Item = &'a Grouping> + Clone, &Viewer),
     basis: &Basis,
 ) -> sqlx::Result<Source> {
     let is_of_items = |dimension: &Grouping| match dimension {
@@ -373,9 +374,15 @@ pub(super) async fn items_source_of<'a>(
         | Grouping::Sku => true,
         other => is_of_charged(other),
     };
-    if basis.allocation.is_needed() && dimensions.clone().all(is_of_items) {
+    if dimensions.clone().all(is_of_items) {
         let by_day = dimensions.clone().any(|dimension| *dimension == Grouping::Day);
-        return Ok(if by_day { Source::ItemDays } else { Source::Items });
+        if basis.allocation.is_needed() {
+            return Ok(if by_day { Source::ItemDays } else { Source::Items });
+        }
+        // Without teams, what a lead sees is told by a tag.
+        if *viewer == Viewer::Everything {
+            return Ok(if by_day { Source::TotalDays } else { Source::Totals });
+        }
     }
     keys_source_of(db, dimensions, basis).await
 }

@@ -439,7 +439,9 @@ async fn neighbours(
         ];
         let question = Question { filters, ..rows.question.clone() };
         let source = match dimension {
-            Grouping::Account => items_source_of(db, question.dimensions(), rows.basis).await?,
+            Grouping::Account => {
+                items_source_of(db, (question.dimensions(), &question.viewer), rows.basis).await?
+            }
             // What is one machine's, keys tell.
             _ => rows.source,
         };

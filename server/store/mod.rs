@@ -13,7 +13,7 @@ mod unfinished;
 
 pub use client::Client;
 pub use copy::{CopyRows, send as copy_rows};
-pub use error::{Error, is_disk_full, is_restarting};
+pub use error::{Error, is_disk_full, is_locked, is_restarting};
 pub use unfinished::Filling;
 
 use private::Private;

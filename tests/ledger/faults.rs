@@ -34,7 +34,15 @@ impl Moment {
     fn sql(self) -> &'static str {
         match self {
             Moment::Begun => "select exists (select from deliveries where delivery_id > $1)",
-            Moment::RowsArrive => "select exists (select from charges where delivery_id > $1)",
+            // Those of a large file arrive where nobody can look yet.
+            Moment::RowsArrive => {
+                "select exists (select from charges where delivery_id > $1)
+                     or exists (
+                         select from deliveries
+                         join pg_class on starts_with(relname, 'charges_of_' || delivery_id || '_')
+                         where delivery_id > $1
+                     )"
+            }
             Moment::AboutToPublish => {
                 "select exists (select from deliveries where delivery_id > $1 and format is not null)
                     and exists (select from pg_locks where not granted)"
@@ -46,6 +54,9 @@ impl Moment {
     }
 }
 
+/// Rows of a file that goes into the table of its month, and of one that gets a table of its own.
+const SIZES: [u64; 2] = [6_000, 24_000];
+
 /// A data directory of its own, and a file that takes a while to load.
 struct Scene {
     sandbox: Sandbox,
@@ -54,10 +65,10 @@ struct Scene {
 }
 
 impl Scene {
-    fn new() -> Self {
+    fn new(rows: u64) -> Self {
         let sandbox = Sandbox::new();
         let file = sandbox.root().join("month.csv");
-        let plan = Plan::new(Format::AwsCur, 6_000, "2026-09".parse().unwrap(), 11);
+        let plan = Plan::new(Format::AwsCur, rows, "2026-09".parse().unwrap(), 11);
         let totals = generate::write(&plan, &mut BufWriter::new(File::create(&file).unwrap())).unwrap();
         let scene = Self { sandbox, file, totals };
         // So that the moments are moments of the import, not of setting up a database.
@@ -171,23 +182,32 @@ async fn strike_at_each_moment(scene: &Scene, strike: impl Fn(&mut Child)) {
         assert_eq!(scene.assert_sound(), moment == Moment::Published, "{moment:?}");
     }
     scene.assert_loads();
+    let seat = scene.sandbox.join().await;
+    // Of those that were struck before they were published nothing is left.
+    let left = "select count(*) from pg_class where starts_with(relname, 'charges_of_') and relkind = 'r'";
+    let left: i64 = sqlx::query_scalar(left).fetch_one(&mut connect(&seat).await).await.unwrap();
+    assert_eq!(left, if scene.totals.rows > 20_000 { 1 } else { 0 });
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_import_leaves_nothing_that_counts() {
-    let scene = Scene::new();
-    strike_at_each_moment(&scene, |import| import.kill().unwrap()).await;
+    for rows in SIZES {
+        let scene = Scene::new(rows);
+        strike_at_each_moment(&scene, |import| import.kill().unwrap()).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_postgresql_leaves_nothing_that_counts() {
-    let scene = Scene::new();
-    strike_at_each_moment(&scene, |_| kill([scene.sandbox.postmaster().expect("PostgreSQL runs")])).await;
+    for rows in SIZES {
+        let scene = Scene::new(rows);
+        strike_at_each_moment(&scene, |_| kill([scene.sandbox.postmaster().expect("PostgreSQL runs")])).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_whose_server_was_killed_is_loaded_once_by_the_next() {
-    let scene = Scene::new();
+    let scene = Scene::new(SIZES[0]);
     let kill_server = |mut server: Server| {
         server.signal(Signal::KILL);
         assert!(!server.end().success());

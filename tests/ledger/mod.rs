@@ -8,6 +8,7 @@ mod conservation;
 mod deliveries;
 mod faults;
 mod originals;
+mod own_tables;
 mod repeated;
 mod shrinking;
 mod tampered;

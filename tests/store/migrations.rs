@@ -110,7 +110,11 @@ async fn fill(db: &mut PgConnection) {
     for table in ["charges", "monthly_costs", "daily_costs"] {
         let sql = format!(
             "do $$ begin
-                if to_regclass('{table}') is not null then
+                if exists (select from pg_attribute
+                           where attrelid = to_regclass('{table}') and attname = 'own_table') then
+                    execute 'create table {table}_2026_09 partition of {table}
+                             for values from (''2026-09-01'', 0) to (''2026-09-01'', 1)';
+                elsif to_regclass('{table}') is not null then
                     execute 'create table {table}_2026_09 partition of {table}
                              for values from (''2026-09-01'') to (''2026-10-01'')';
                 end if;

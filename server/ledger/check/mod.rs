@@ -33,12 +33,13 @@ impl Equation {
 }
 
 /// An equation and the query that answers `of`, `left_side` and `right_side` for everything it speaks of.
-const EQUATIONS: [(&str, &str); 10] = [
+const EQUATIONS: [(&str, &str); 11] = [
     ("rows read = charges + rejected + skipped", include_str!("rows_read.sql")),
     ("rows stated = rows stored", include_str!("rows_stored.sql")),
     ("costs of the file = costs of its charges", include_str!("file_to_charges.sql")),
     ("charges = monthly rollup", include_str!("charges_to_months.sql")),
     ("charges of a key = its monthly rollup", include_str!("keys_to_months.sql")),
+    ("sums by key = sums by plain key", include_str!("keys_to_totals.sql")),
     ("monthly rollup = daily rollup", include_str!("months_to_days.sql")),
     ("month on the page = files that count for it", include_str!("page_to_files.sql")),
     ("what counts = last replacement and later additions", include_str!("visible.sql")),

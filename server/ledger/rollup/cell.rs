@@ -26,6 +26,8 @@ pub struct Cell {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Day {
     pub sums: Sums,
+    /// The key without its machine and tags, which follows from the key.
+    pub plain_key_id: u128,
     /// What was metered in each hour of the day that has something, in their order; `None` where the key bears no
     /// accelerators.
     pub hours: Option<Vec<(u8, Decimal)>>,
@@ -89,12 +91,13 @@ impl Record for (Cell, Day) {
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let (cell, Day { sums, hours }) = self;
+        let (cell, Day { sums, plain_key_id, hours }) = self;
         out.write_all(&cell.month.first_day().to_epoch_days().to_le_bytes())?;
         out.write_all(&cell.charge_key_id.to_le_bytes())?;
         out.write_all(&cell.day.to_epoch_days().to_le_bytes())?;
         out.write_all(&[u8::from(cell.is_whole_period)])?;
         out.write_all(&cell.scope_id.to_le_bytes())?;
+        out.write_all(&plain_key_id.to_le_bytes())?;
         out.write_all(&sums.charges.to_le_bytes())?;
         sums.amounts().iter().try_for_each(|amount| write_decimal(out, amount))?;
         let Some(hours) = hours else { return out.write_all(&[NO_HOURS]) };
@@ -112,6 +115,7 @@ impl Record for (Cell, Day) {
         let [is_whole_period] = read(from)?;
         let scope_id = i64::from_le_bytes(read(from)?);
         let cell = Cell { month, charge_key_id, day, is_whole_period: is_whole_period == 1, scope_id };
+        let plain_key_id = u128::from_le_bytes(read(from)?);
         let charges = i64::from_le_bytes(read(from)?);
         let mut amounts = [Decimal::ZERO; 5];
         for amount in &mut amounts {
@@ -119,14 +123,14 @@ impl Record for (Cell, Day) {
         }
         let [count] = read(from)?;
         if count == NO_HOURS {
-            return Ok((cell, Day { sums: Sums::of(charges, amounts), hours: None }));
+            return Ok((cell, Day { sums: Sums::of(charges, amounts), plain_key_id, hours: None }));
         }
         let mut hours = Vec::with_capacity(count.into());
         for _ in 0..count {
             let [hour] = read(from)?;
             hours.push((hour, read_decimal(from)?));
         }
-        Ok((cell, Day { sums: Sums::of(charges, amounts), hours: Some(hours) }))
+        Ok((cell, Day { sums: Sums::of(charges, amounts), plain_key_id, hours: Some(hours) }))
     }
 }
 
@@ -189,10 +193,11 @@ mod tests {
     prop_compose! {
         fn day()(
             charges in any::<i64>(),
+            plain_key_id in any::<u128>(),
             amounts in prop::array::uniform5(decimal()),
             hours in prop::option::of(prop::collection::btree_map(0u8..24, decimal(), 0..24)),
         ) -> Day {
-            Day { sums: Sums::of(charges, amounts), hours: hours.map(|hours| hours.into_iter().collect()) }
+            Day { sums: Sums::of(charges, amounts), plain_key_id, hours: hours.map(|hours| hours.into_iter().collect()) }
         }
     }
 

@@ -3,6 +3,9 @@
 //! Sums are kept per key and day. When they fill [`LIMIT`] they are written to the disk, sorted; at the end these runs are
 //! merged. So there is one row a key, and one a key and day, in the order of their keys, whatever the order of the file
 //! ([why](../../../docs/decisions/rollups-hold-one-row-a-key.md)).
+//!
+//! A fleet has a key for each of its machines. What pages ask first (by service, by account, over time) needs none of that, so
+//! the same is summed by *plain* keys, without machine and tags: some hundreds ([why](../../../docs/decisions/what-pages-ask-first-is-summed-by-plain-keys.md)).
 
 mod cell;
 mod rows;
@@ -20,10 +23,12 @@ use crate::billing::Charge;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
-pub use rows::{DAILY_COLUMNS, MONTHLY_COLUMNS, Part};
+pub use rows::{Grain, Part};
 
 /// Bytes of sums held in memory.
 const LIMIT: usize = 40 << 20;
+/// The same of plain keys, which are summed while the others are sent.
+const PLAIN_LIMIT: usize = 16 << 20;
 
 /// The four costs of FOCUS, summed, and what was metered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,16 +78,14 @@ fn metered(charge: &Charge) -> Decimal {
 /// Sums of one delivery, growing.
 pub struct Rollup {
     delivery_id: i64,
-    cells: FxHashMap<Cell, Day>,
-    bytes: usize,
-    limit: usize,
-    runs: Runs,
+    folder: PathBuf,
+    cells: Cells,
 }
 
 impl Rollup {
     /// What does not fit into memory is written into the folder.
     pub fn new(delivery_id: i64, folder: PathBuf) -> Self {
-        Self { delivery_id, cells: FxHashMap::default(), bytes: 0, limit: LIMIT, runs: Runs::new(folder) }
+        Self { delivery_id, cells: Cells::new(folder.clone(), LIMIT), folder }
     }
 
     /// Adds a charge. True when its key and day are not in memory yet: the moment to note what the delivery covers,
@@ -101,13 +104,56 @@ impl Rollup {
             is_whole_period: charge.period.is_longer_than_a_day(),
             scope_id,
         };
+        let new = || Day {
+            plain_key_id: keyed.plain_key_id.as_u128(),
+            hours: keyed.accelerator.map(|_| Vec::new()),
+            ..Day::default()
+        };
+        self.cells.add(cell, new, |day| day.add(charge))
+    }
+
+    /// Sends all rows, in parts of about this many bytes: those of keys, then those of plain keys.
+    pub fn finish<E: From<io::Error>>(
+        self,
+        part_bytes: usize,
+        mut send: impl FnMut(Part) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut plain = Cells::new(self.folder, self.cells.limit.min(PLAIN_LIMIT));
+        let mut rows = Rows::new(self.delivery_id, Grain::Keys, part_bytes, &mut send);
+        self.cells.drain(|cell, day| {
+            let of_plain = Cell { charge_key_id: day.plain_key_id, ..cell };
+            plain.add(of_plain, Day::default, |sum| sum.sums.merge(&day.sums))?;
+            rows.add(cell, day)
+        })?;
+        rows.finish()?;
+        let mut rows = Rows::new(self.delivery_id, Grain::PlainKeys, part_bytes, send);
+        plain.drain(|cell, day| rows.add(cell, day))?;
+        rows.finish()
+    }
+}
+
+/// Sums by cell. Those that do not fit into memory are on the disk.
+struct Cells {
+    cells: FxHashMap<Cell, Day>,
+    bytes: usize,
+    limit: usize,
+    runs: Runs,
+}
+
+impl Cells {
+    fn new(folder: PathBuf, limit: usize) -> Self {
+        Self { cells: FxHashMap::default(), bytes: 0, limit, runs: Runs::new(folder) }
+    }
+
+    /// Adds to a cell. True where it is not in memory yet.
+    fn add(&mut self, cell: Cell, new: impl FnOnce() -> Day, add: impl FnOnce(&mut Day)) -> io::Result<bool> {
         let mut is_new = false;
         let day = self.cells.entry(cell).or_insert_with(|| {
             is_new = true;
-            Day { hours: keyed.accelerator.map(|_| Vec::new()), ..Day::default() }
+            new()
         });
         let before = day.heap_bytes();
-        day.add(charge);
+        add(day);
         self.bytes += day.heap_bytes() - before;
         if is_new {
             self.bytes += size_of::<(Cell, Day)>() * 8 / 7;
@@ -126,26 +172,21 @@ impl Rollup {
         cells
     }
 
-    /// Sends all rows, in parts of about this many bytes.
-    pub fn finish<E: From<io::Error>>(
+    /// All cells in their order; one that was written several times comes as often, one after the other.
+    fn drain<E: From<io::Error>>(
         mut self,
-        part_bytes: usize,
-        send: impl FnMut(Part) -> Result<(), E>,
+        mut each: impl FnMut(Cell, Day) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut rows = Rows::new(self.delivery_id, part_bytes, send);
         let sorted = self.take_sorted();
         if self.runs.is_empty() {
-            for (cell, day) in sorted {
-                rows.add(cell, day)?;
-            }
-        } else {
-            self.runs.push(sorted)?;
-            for record in self.runs.merge()? {
-                let (cell, day) = record?;
-                rows.add(cell, day)?;
-            }
+            return sorted.into_iter().try_for_each(|(cell, day)| each(cell, day));
         }
-        rows.finish()
+        self.runs.push(sorted)?;
+        for record in self.runs.merge()? {
+            let (cell, day) = record?;
+            each(cell, day)?;
+        }
+        Ok(())
     }
 }
 
@@ -191,20 +232,23 @@ mod tests {
                     ..Charge::default()
                 };
                 let accelerator = h100().filter(|_| key % 2 == 0);
-                (charge, Keyed { charge_key_id: Uuid::from_u128(key), accelerator, tag_set_id: None })
+                let plain_key_id = Uuid::from_u128(100 + key % 2);
+                let charge_key_id = Uuid::from_u128(key);
+                (charge, Keyed { charge_key_id, plain_key_id, accelerator, tag_set_id: None })
             })
     }
 
-    /// A part for each month, and how many rows by day and by key it has.
-    fn rolled_up(charges: &[(Charge, Keyed)], limit: usize) -> (Vec<String>, Vec<[usize; 2]>) {
-        let mut rollup = Rollup { limit, ..Rollup::new(7, std::env::temp_dir()) };
+    /// A part for each month and grain, and how many rows by day and by key it has.
+    fn rolled_up(charges: &[(Charge, Keyed)], limit: usize) -> (Vec<String>, Vec<(Grain, [usize; 2])>) {
+        let mut rollup = Rollup::new(7, std::env::temp_dir());
+        rollup.cells.limit = limit;
         for (charge, keyed) in charges {
             rollup.add(charge, keyed, 3, charge.billing_month()).unwrap();
         }
         let (mut parts, mut rows) = (Vec::new(), Vec::new());
         let send = |part: Part| {
-            rows.push([part.daily.rows(), part.monthly.rows()]);
-            parts.push(format!("{:?} {:?} {:?}", part.month, part.daily, part.monthly));
+            rows.push((part.grain, [part.daily.rows(), part.monthly.rows()]));
+            parts.push(format!("{:?} {:?} {:?} {:?}", part.grain, part.month, part.daily, part.monthly));
             io::Result::Ok(())
         };
         rollup.finish(usize::MAX >> 8, send).unwrap();
@@ -221,14 +265,21 @@ mod tests {
                 prop_assert_eq!(&rolled_up(&charges, limit).0, &whole);
             }
             // One row a key, and one a key and day.
-            let (mut keys, mut days) = (BTreeSet::new(), BTreeSet::new());
-            for (charge, keyed) in &charges {
-                let key = (charge.billing_month, keyed.charge_key_id);
-                keys.insert(key);
-                days.insert((key, charge.period.day(), charge.period.is_longer_than_a_day()));
+            for grain in [Grain::Keys, Grain::PlainKeys] {
+                let (mut keys, mut days) = (BTreeSet::new(), BTreeSet::new());
+                for (charge, keyed) in &charges {
+                    let id = match grain {
+                        Grain::Keys => keyed.charge_key_id,
+                        Grain::PlainKeys => keyed.plain_key_id,
+                    };
+                    let key = (charge.billing_month, id);
+                    keys.insert(key);
+                    days.insert((key, charge.period.day(), charge.period.is_longer_than_a_day()));
+                }
+                let of_grain = || rows.iter().filter(|(of, _)| *of == grain).map(|(_, rows)| rows);
+                prop_assert_eq!(of_grain().map(|rows| rows[0]).sum::<usize>(), days.len());
+                prop_assert_eq!(of_grain().map(|rows| rows[1]).sum::<usize>(), keys.len());
             }
-            prop_assert_eq!(rows.iter().map(|rows| rows[0]).sum::<usize>(), days.len());
-            prop_assert_eq!(rows.iter().map(|rows| rows[1]).sum::<usize>(), keys.len());
         }
 
         #[test]

@@ -14,13 +14,46 @@ const HOURS: usize = 24;
 /// Bytes that a part begins with.
 const CAPACITY: usize = 1 << 20;
 
-pub const DAILY_COLUMNS: &str = "billing_month, charge_key_id, delivery_id, scope_id, day, is_whole_period, \
-     charges, billed_cost, effective_cost, list_cost, contracted_cost, metered_quantity, hourly_quantity";
-pub const MONTHLY_COLUMNS: &str = "billing_month, charge_key_id, delivery_id, scope_id, \
-     charges, billed_cost, effective_cost, list_cost, contracted_cost, metered_quantity";
+/// What rows are summed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grain {
+    /// By charge key.
+    Keys,
+    /// By key without machine and tags. These have no hours.
+    PlainKeys,
+}
+
+impl Grain {
+    /// The table of its days, and the columns in the order in which they are written.
+    pub fn daily(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Keys => (
+                "daily_costs",
+                "billing_month, charge_key_id, delivery_id, scope_id, day, is_whole_period, charges, billed_cost, \
+                 effective_cost, list_cost, contracted_cost, metered_quantity, hourly_quantity",
+            ),
+            Self::PlainKeys => (
+                "daily_totals",
+                "billing_month, charge_key_id, delivery_id, scope_id, day, is_whole_period, charges, billed_cost, \
+                 effective_cost, list_cost, contracted_cost, metered_quantity",
+            ),
+        }
+    }
+
+    /// The same of its months.
+    pub fn monthly(self) -> (&'static str, &'static str) {
+        let columns = "billing_month, charge_key_id, delivery_id, scope_id, charges, billed_cost, effective_cost, list_cost, \
+                       contracted_cost, metered_quantity";
+        match self {
+            Self::Keys => ("monthly_costs", columns),
+            Self::PlainKeys => ("monthly_totals", columns),
+        }
+    }
+}
 
 /// Some rows of one month.
 pub struct Part {
+    pub grain: Grain,
     pub month: BillingMonth,
     pub daily: CopyRows,
     pub monthly: CopyRows,
@@ -29,6 +62,7 @@ pub struct Part {
 /// Makes rows of what comes in order, and sends them.
 pub(super) struct Rows<S> {
     delivery_id: i64,
+    grain: Grain,
     part_bytes: usize,
     send: S,
     /// The last that came: more of it may follow.
@@ -39,8 +73,8 @@ pub(super) struct Rows<S> {
 }
 
 impl<E: From<io::Error>, S: FnMut(Part) -> Result<(), E>> Rows<S> {
-    pub(super) fn new(delivery_id: i64, part_bytes: usize, send: S) -> Self {
-        Self { delivery_id, part_bytes, send, last: None, total: Sums::default(), part: None }
+    pub(super) fn new(delivery_id: i64, grain: Grain, part_bytes: usize, send: S) -> Self {
+        Self { delivery_id, grain, part_bytes, send, last: None, total: Sums::default(), part: None }
     }
 
     pub(super) fn add(&mut self, cell: Cell, day: Day) -> Result<(), E> {
@@ -68,12 +102,13 @@ impl<E: From<io::Error>, S: FnMut(Part) -> Result<(), E>> Rows<S> {
         let part = match &mut self.part {
             Some(part) => part,
             none => none.insert(Part {
+                grain: self.grain,
                 month: cell.month,
                 daily: CopyRows::with_capacity(self.part_bytes.min(CAPACITY)),
                 monthly: CopyRows::with_capacity(self.part_bytes.min(CAPACITY) / 8),
             }),
         };
-        write_day(self.delivery_id, &cell, &day, &mut part.daily);
+        write_day(self.delivery_id, self.grain, &cell, &day, &mut part.daily);
         self.total.merge(&day.sums);
         let same_month = next.filter(|next| next.month == cell.month);
         if same_month.is_none_or(|next| next.charge_key_id != cell.charge_key_id) {
@@ -88,8 +123,8 @@ impl<E: From<io::Error>, S: FnMut(Part) -> Result<(), E>> Rows<S> {
     }
 }
 
-fn write_day(delivery_id: i64, cell: &Cell, day: &Day, rows: &mut CopyRows) {
-    rows.row(13)
+fn write_day(delivery_id: i64, grain: Grain, cell: &Cell, day: &Day, rows: &mut CopyRows) {
+    rows.row(if grain == Grain::Keys { 13 } else { 12 })
         .date(cell.month.first_day())
         .uuid(Uuid::from_u128(cell.charge_key_id))
         .bigint(delivery_id)
@@ -97,6 +132,9 @@ fn write_day(delivery_id: i64, cell: &Cell, day: &Day, rows: &mut CopyRows) {
         .date(cell.day)
         .bool(cell.is_whole_period);
     write_sums(&day.sums, rows);
+    if grain == Grain::PlainKeys {
+        return;
+    }
     match &day.hours {
         Some(hours) => {
             let mut all = [Decimal::ZERO; HOURS];

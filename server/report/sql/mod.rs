@@ -31,6 +31,10 @@ pub enum Source {
     ItemDays,
     /// By month and key, for months that were allocated: each key once, with what it says.
     Keyed,
+    /// By month and what keys say without machine and tags.
+    Totals,
+    /// The same by day.
+    TotalDays,
     Months,
     Days,
     Charges,
@@ -65,6 +69,8 @@ impl Source {
             Self::Items => "item_costs",
             Self::ItemDays => "item_days",
             Self::Keyed => "keyed_costs",
+            Self::Totals => "monthly_totals",
+            Self::TotalDays => "daily_totals",
             Self::Months => "monthly_costs",
             Self::Days => "daily_costs",
             Self::Charges => "charges",
@@ -98,7 +104,9 @@ impl Source {
             | Self::Items
             | Self::ItemDays
             | Self::Keyed => "c.part_seconds",
-            Self::Months | Self::Days => "c.metered_quantity * (k.unit_seconds * k.accelerator_parts)",
+            Self::Totals | Self::TotalDays | Self::Months | Self::Days => {
+                "c.metered_quantity * (k.unit_seconds * k.accelerator_parts)"
+            }
             Self::Charges => {
                 "case when c.is_metered then c.consumed_quantity * (k.unit_seconds * k.accelerator_parts) end"
             }
@@ -124,7 +132,7 @@ impl Source {
         }
     }
 
-    /// Whether a row is of a key that comes to less than nothing.
+    /// Whether a row is of a key that comes to less than nothing. Not of totals, in which there are several.
     pub fn is_credit(self) -> &'static str {
         match self {
             Self::Attributed | Self::Items | Self::ItemDays => "c.is_credit",
@@ -251,7 +259,7 @@ pub fn push_where(
         Source::Keyed => {
             query.push(format!(" where c.basis_id = {}", any_of(asked.map(|month| &month.basis_id))));
         }
-        Source::Months | Source::Days | Source::Charges => {
+        Source::Totals | Source::TotalDays | Source::Months | Source::Days | Source::Charges => {
             query.push(" where c.billing_month >= ");
             query.push_bind(first.first_day());
             query.push(" and c.billing_month <= ");

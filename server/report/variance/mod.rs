@@ -203,7 +203,7 @@ pub(super) async fn variance_of(
         answer.only = Some(question.currency.as_ref().unwrap_or(denomination.currency()).clone());
     }
     let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
-    let source = items_source_of(db, filtered.dimensions(), basis).await?;
+    let source = items_source_of(db, (filtered.dimensions(), &filtered.viewer), basis).await?;
     let apart = Apart::of(&filtered, basis);
     let first_day = question.period.first().first_day();
     let before = apart.as_ref().map_or(question.period.first(), |apart| apart.since(question));
@@ -219,7 +219,7 @@ pub(super) async fn variance_of(
     };
     let mut items = items_of(db, &rows, None, (before.first_day(), first_day)).await?;
     if let Some(apart) = &apart {
-        let source = items_source_of(db, apart.dimensions(&filtered), basis).await?;
+        let source = items_source_of(db, (apart.dimensions(&filtered), &filtered.viewer), basis).await?;
         let (rows, same_days) = apart.rows(&filtered, basis, Some(denomination), source);
         // All of these are of before, whichever month they are in.
         let after = question.period.last().next().first_day();

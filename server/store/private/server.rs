@@ -15,13 +15,16 @@ use std::time::{Duration, Instant};
 
 /// What differs from PostgreSQL's defaults. No TCP; a socket for nobody else; sized for loading on a small machine.
 /// `fsync` stays on.
-const SETTINGS: [&str; 6] = [
+const SETTINGS: [&str; 8] = [
     "listen_addresses=",
     "unix_socket_permissions=0700",
     "cluster_name=gpuledger",
     "shared_buffers=256MB",
     "maintenance_work_mem=256MB",
     "max_wal_size=4GB",
+    // Tables that an import makes and fills are written once and not into the log as well.
+    "wal_level=minimal",
+    "max_wal_senders=0",
 ];
 
 /// How long a fast shutdown may take before it becomes an immediate one.

@@ -1,0 +1,109 @@
+//! A large import has tables of charges of its own; small ones share that of their month.
+
+use gpuledger::ledger::{self, Decision, Ended, Status, WhenUnsure};
+use sqlx::{Acquire as _, PgPool};
+
+use crate::support::{Focus, TestLedger};
+
+fn dec(text: &str) -> gpuledger::money::Decimal {
+    text.parse().unwrap()
+}
+
+/// A bill of two months, as large as it takes, each with this many rows.
+fn large(rows: usize, cost: &str) -> Focus {
+    let hour = |bill: Focus, month: &str, row: usize| {
+        let at = format!("2026-{month}-{:02}T{:02}", row / 24 % 28 + 1, row % 24);
+        bill.hour("acme", &format!("s{}", row % 7), &at, cost, "vision")
+    };
+    (0..rows).fold(Focus::new(), |bill, row| hour(hour(bill, "08", row), "09", row))
+}
+
+/// The tables that hold charges, with how many.
+async fn tables(db: &PgPool) -> Vec<(String, i64)> {
+    let tables = "select relname, 0::bigint
+                  from pg_class
+                  where relkind = 'r' and starts_with(relname, 'charges_') order by 1";
+    let mut tables: Vec<(String, i64)> = sqlx::query_as(tables).fetch_all(db).await.unwrap();
+    for (table, rows) in &mut tables {
+        let count = sqlx::AssertSqlSafe(format!("select count(*) from {table}"));
+        *rows = sqlx::query_scalar(count).fetch_one(db).await.unwrap();
+    }
+    tables
+}
+
+fn named(tables: &[(&str, i64)]) -> Vec<(String, i64)> {
+    tables.iter().map(|(name, rows)| ((*name).to_owned(), *rows)).collect()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn large_import_fills_tables_of_its_own_and_counts_like_any_other(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("small.csv", large(1, "1")).await;
+    let report = ledger.deliver("large.csv", large(10_000, "1.5")).await;
+    assert_eq!((report.status, report.delivery), (Status::Loaded, Some(2)), "{:?}", report.message);
+    let expected = named(&[
+        ("charges_2026_08", 1),
+        ("charges_2026_09", 1),
+        ("charges_of_2_2026_08", 10_000),
+        ("charges_of_2_2026_09", 10_000),
+    ]);
+    assert_eq!(tables(&ledger.db).await, expected);
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("15000"));
+    ledger.assert_balanced().await;
+
+    // What asks about one delivery looks into no table of another.
+    let plan: Vec<String> = sqlx::query_scalar(
+        "explain select from charges where billing_month = '2026-09-01' and delivery_id = 1",
+    )
+    .fetch_all(&ledger.db)
+    .await
+    .unwrap();
+    let plan = plan.join("\n");
+    assert!(plan.contains("charges_2026_09") && !plan.contains("charges_of_2"), "{plan}");
+
+    ledger.undo(2).await;
+    assert_eq!(ledger.billed("acme", "2026-09").await, dec("1"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn tables_of_a_discarded_import_are_removed_when_nobody_reads_charges(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("small.csv", large(2, "1")).await;
+    let [a, b] = ["1", "2"].map(|cost| ledger.file(&format!("{cost}.csv"), large(10_000, cost)));
+    let reports = ledger.import(&[a, b], None, WhenUnsure::Wait).await;
+    assert_eq!(reports.iter().map(|it| it.status).collect::<Vec<_>>(), [Status::Waiting; 2]);
+    let mut db = ledger.db.acquire().await.unwrap();
+    let mut reader = ledger.db.acquire().await.unwrap();
+    let mut reader = reader.begin().await.unwrap();
+    let read: i64 = sqlx::query_scalar("select count(*) from charges where delivery_id = 1")
+        .fetch_one(&mut *reader)
+        .await
+        .unwrap();
+    assert_eq!(read, 4);
+
+    assert!(ledger::discard(&mut db, 2, Ended::Discarded, "not this one").await.unwrap());
+    ledger::remove_discarded(&mut db).await.unwrap();
+    let shared = [("charges_2026_08", 2), ("charges_2026_09", 2)];
+    let other = [("charges_of_3_2026_08", 10_000), ("charges_of_3_2026_09", 10_000)];
+    let discarded = [("charges_of_2_2026_08", 10_000), ("charges_of_2_2026_09", 10_000)];
+    assert_eq!(tables(&ledger.db).await, named(&[shared, discarded, other].concat()), "somebody reads");
+    ledger.assert_balanced().await;
+    reader.rollback().await.unwrap();
+    ledger::sweep(&mut db).await.unwrap();
+    assert_eq!(tables(&ledger.db).await, named(&[shared, other].concat()));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn large_file_that_is_refused_leaves_no_table(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let cut = large(10_000, "1").line("a row that is none").line("\"and one that never ends");
+    let report = ledger.deliver("cut.csv", cut).await;
+    assert_eq!(report.status, Status::Refused, "{:?}", report.message);
+    assert_eq!(tables(&ledger.db).await, named(&[("charges_2026_08", 0), ("charges_2026_09", 0)]));
+    let whole = ledger.file("whole.csv", large(10_000, "1"));
+    let reports = ledger.import(&[whole], Some(Decision::Replace), WhenUnsure::Wait).await;
+    assert_eq!(reports[0].status, Status::Loaded, "{:?}", reports[0].message);
+    ledger.assert_balanced().await;
+}
