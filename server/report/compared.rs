@@ -103,10 +103,10 @@ impl Compared {
                 previous
             }
             Self::DaysBefore { first, last, .. } | Self::SameDates { first, last } if first == last => {
-                named(first)
+                named(*first)
             }
             Self::DaysBefore { first, last, .. } | Self::SameDates { first, last } => {
-                format!("{} to {}", named(first), named(last))
+                format!("{} to {}", named(*first), named(*last))
             }
         }
     }
@@ -118,13 +118,13 @@ impl Compared {
             Self::SameDays { through, only_some_bills: true, .. } => Some(format!(
                 "Some bills of {} end by {}; each bill is compared with its same days of {}.",
                 period.name(),
-                named(through),
+                named(*through),
                 period.previous().name(),
             )),
             Self::SameDays { through, .. } => Some(format!(
                 "{} is stated up to {} and compared with the {}.",
                 period.name(),
-                named(through),
+                named(*through),
                 match self.before(period) {
                     text if text.starts_with("same") => text,
                     text => format!("same days, {text}"),
@@ -142,7 +142,7 @@ impl Compared {
     }
 }
 
-fn named(day: &NaiveDate) -> String {
+fn named(day: NaiveDate) -> String {
     day.format("%B %-d, %Y").to_string()
 }
 

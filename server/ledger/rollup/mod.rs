@@ -134,7 +134,7 @@ impl Rollup {
 
 /// Sums by cell. Those that do not fit into memory are on the disk.
 struct Cells {
-    cells: FxHashMap<Cell, Day>,
+    in_memory: FxHashMap<Cell, Day>,
     bytes: usize,
     limit: usize,
     runs: Runs,
@@ -142,13 +142,13 @@ struct Cells {
 
 impl Cells {
     fn new(folder: PathBuf, limit: usize) -> Self {
-        Self { cells: FxHashMap::default(), bytes: 0, limit, runs: Runs::new(folder) }
+        Self { in_memory: FxHashMap::default(), bytes: 0, limit, runs: Runs::new(folder) }
     }
 
     /// Adds to a cell. True where it is not in memory yet.
     fn add(&mut self, cell: Cell, new: impl FnOnce() -> Day, add: impl FnOnce(&mut Day)) -> io::Result<bool> {
         let mut is_new = false;
-        let day = self.cells.entry(cell).or_insert_with(|| {
+        let day = self.in_memory.entry(cell).or_insert_with(|| {
             is_new = true;
             new()
         });
@@ -167,7 +167,7 @@ impl Cells {
 
     fn take_sorted(&mut self) -> Vec<(Cell, Day)> {
         self.bytes = 0;
-        let mut cells: Vec<(Cell, Day)> = std::mem::take(&mut self.cells).into_iter().collect();
+        let mut cells: Vec<(Cell, Day)> = std::mem::take(&mut self.in_memory).into_iter().collect();
         cells.sort_unstable_by_key(|(cell, _)| *cell);
         cells
     }
