@@ -107,7 +107,7 @@ async fn rows_of(db: &mut PgConnection, table: &str) -> i64 {
 
 /// A row in each table that has none, those first that others refer to.
 async fn fill(db: &mut PgConnection) {
-    for table in ["charges", "monthly_costs", "daily_costs"] {
+    for table in ["charges", "monthly_costs", "daily_costs", "monthly_totals", "daily_totals"] {
         let sql = format!(
             "do $$ begin
                 if exists (select from pg_attribute

@@ -175,7 +175,7 @@ async fn requests_that_wait_for_sums_of_another_leave_connections_to_the_others(
     let token = app.token_of(user).await;
     // The first of them does not get on with its sums.
     let mut hold = db.begin().await.unwrap();
-    sqlx::query("lock table monthly_costs in access exclusive mode").execute(&mut *hold).await.unwrap();
+    sqlx::query("lock table monthly_totals in access exclusive mode").execute(&mut *hold).await.unwrap();
     let ask = |address: &'static str| {
         let (mut script, token) = (app.stranger(), token.clone());
         tokio::spawn(async move { script.read(&token, address).await })
