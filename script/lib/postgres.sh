@@ -23,16 +23,38 @@ start_postgres() {
     "$bin/createdb" --host="$directory" --username=gpuledger gpuledger
     export DATABASE_URL="postgres://gpuledger@localhost/gpuledger?host=$directory"
     run_migrations "$bin" "$directory"
+    copy_for_tests "$bin" "$directory"
 }
 
-# In the order of their names, which is the order of the program.
+# In the order of their names, which is the order of the program, and noted where sqlx notes them.
 run_migrations() {
-    local migration
+    local migration name checksum
+    ask_postgres "$1" "$2" gpuledger --command='create table _sqlx_migrations (
+        version bigint primary key, description text not null, installed_on timestamptz not null default now(),
+        success boolean not null, checksum bytea not null, execution_time bigint not null)'
     for migration in migrations/*.sql; do
-        [ -e "$migration" ] || continue
-        "$1/psql" --host="$2" --username=gpuledger --dbname=gpuledger --no-psqlrc --quiet --single-transaction \
-            --set=ON_ERROR_STOP=1 --file="$migration" >/dev/null
+        name=$(basename "$migration" .sql)
+        checksum=$(sha384sum <"$migration")
+        ask_postgres "$1" "$2" gpuledger --single-transaction --file="$migration" --command="insert into _sqlx_migrations
+            values (${name%%_*}, replace('${name#*_}', '_', ' '), now(), true, '\\x${checksum%% *}', 0)"
     done
+}
+
+# PostgreSQL makes each new database after template1. With the migrations in it, a test's database is there in a third of
+# the time, and sqlx finds nothing to do.
+copy_for_tests() {
+    local statement
+    for statement in "alter database template1 is_template false" "drop database template1" \
+        "create database template1 template gpuledger is_template true"; do
+        ask_postgres "$1" "$2" postgres --command="$statement"
+    done
+}
+
+ask_postgres() {
+    local bin=$1 directory=$2 database=$3
+    shift 3
+    PGOPTIONS="--client-min-messages=warning" "$bin/psql" --host="$directory" --username=gpuledger --dbname="$database" \
+        --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$@" >/dev/null
 }
 
 # The directory of PostgreSQL's programs: what GPULEDGER_PG_BIN says, or Debian's newest, or what is in PATH.

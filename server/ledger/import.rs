@@ -229,7 +229,7 @@ async fn load_one(
     sources: &[Source],
 ) -> sqlx::Result<Outcome> {
     if import.decision.is_none()
-        && let Some(report) = find_duplicate(db, sources, import.batch_id).await?
+        && let Some(report) = find_duplicate(db, originals, sources, import.batch_id).await?
     {
         return Ok(Outcome::Ended(report));
     }
@@ -293,9 +293,10 @@ async fn refuse(
 }
 
 /// The delivery that these very files made, if it still counts or may come to. Hashes only where a kept original has
-/// the same size, since a hash costs as much time as reading.
+/// the same size and begins with the same bytes, since a hash costs as much time as reading.
 async fn find_duplicate(
     db: &mut PgConnection,
+    originals: &Originals,
     sources: &[Source],
     batch_id: Uuid,
 ) -> sqlx::Result<Option<Report>> {
@@ -304,20 +305,20 @@ async fn find_duplicate(
         let Ok(metadata) = std::fs::metadata(&source.path) else {
             return Ok(None);
         };
-        let is_known_size = sqlx::query_scalar!(
-            r#"select exists (select from originals where received_bytes = $1) as "known!""#,
+        let of_this_size = sqlx::query_scalar!(
+            "select sha256 from originals where received_bytes = $1",
             metadata.len() as i64,
         )
-        .fetch_one(&mut *db)
+        .fetch_all(&mut *db)
         .await?;
-        if !is_known_size {
-            return Ok(None);
-        }
-        let path = source.path.clone();
-        match aside("hashing", move || load::hash(&path)).await {
-            Ok(Ok(sha256)) => hashes.push(sha256),
-            // Loading will meet the same error and name it.
-            Ok(Err(_)) | Err(_) => return Ok(None),
+        let of_this_size: Vec<_> = of_this_size.into_iter().flat_map(Sha256::try_from).collect();
+        let (path, originals) = (source.path.clone(), originals.clone());
+        let hash =
+            move || originals.any_begins_like(&of_this_size, &path)?.then(|| load::hash(&path)).transpose();
+        match aside("hashing", hash).await {
+            Ok(Ok(Some(sha256))) => hashes.push(sha256),
+            // No original is the same. Or loading will meet the same error and name it.
+            Ok(Ok(None) | Err(_)) | Err(_) => return Ok(None),
         }
     }
     let Some((delivery_id, status)) = delivery::find_same(db, &hashes, batch_id).await? else {

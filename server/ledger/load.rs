@@ -24,7 +24,7 @@ use super::original::{Originals, Sha256};
 use super::own_table::{self, Charges};
 use super::progress::{Counted, Progress};
 use super::read::{Block, ReadError, Reader, Reading, Sink, Stopped};
-use super::rollup::Rollup;
+use super::rollup::{Beside, Rollup};
 use super::write::{Tables, write_charges, write_others};
 use super::{partition, scope};
 
@@ -224,7 +224,7 @@ impl ReadTask {
         let keyer = Keyer::new(NoisyTags::default().with(std::mem::take(&mut self.noisy_tags)));
         let scratch = self.originals.scratch().map_err(LoadError::Reading)?.to_owned();
         let doubles = Doubles::new(scratch.clone(), known);
-        let rollup = Rollup::new(self.delivery_id, scratch);
+        let rollup = Beside::start(Rollup::new(self.delivery_id, scratch)).map_err(LoadError::Reading)?;
         let mut reader =
             Reader::new(&mut self.sink, self.delivery_id, keyer, doubles, rollup, self.progress.clone());
         let mut files = Vec::new();

@@ -21,7 +21,7 @@ use super::doubles::{Doubles, Known};
 use super::key::{Keyed, Keyer};
 use super::mend::{MENDED, Mark};
 use super::progress::Progress;
-use super::rollup::{Part, Rollup, Sums};
+use super::rollup::{Beside, Entry, Part, Sums};
 use super::scope::{Coverage, Scope};
 
 /// Bytes of rows in one `COPY`.
@@ -159,7 +159,7 @@ pub struct Reader<'s, S> {
     delivery_id: i64,
     keyer: Keyer,
     doubles: Doubles,
-    rollup: Rollup,
+    rollup: Beside,
     charges: Vec<(BillingMonth, CopyRows)>,
     known_keys: FxHashSet<u128>,
     known_tag_sets: FxHashSet<u128>,
@@ -211,7 +211,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         delivery_id: i64,
         keyer: Keyer,
         doubles: Doubles,
-        rollup: Rollup,
+        rollup: Beside,
         progress: Progress,
     ) -> Self {
         Self {
@@ -339,7 +339,8 @@ impl<'s, S: Sink> Reader<'s, S> {
         }
         self.sink.send(Block::ChargesEnd)?;
         self.tell();
-        self.rollup.finish(BLOCK, |part| Ok::<_, ReadError>(self.sink.send(Block::Rollup(part))?))?;
+        let rollup = self.rollup.finish()?;
+        rollup.finish(BLOCK, |part| Ok::<_, ReadError>(self.sink.send(Block::Rollup(part))?))?;
         Ok(self.reading)
     }
 
@@ -358,12 +359,11 @@ impl<'s, S: Sink> Reader<'s, S> {
         self.note_key(charge, &keyed)?;
         let month = charge.billing_month();
         self.write_charge(charge, &keyed, scope_id, month, file_no, row_no)?;
-        if self.rollup.add(charge, &keyed, scope_id, month)? {
-            self.cover(charge, scope_id);
-        }
+        self.cover(charge, scope_id);
+        let entry = Entry::of(charge, &keyed, scope_id);
         if let Some(current) = &self.current {
             if let Some(sums) = self.reading.totals.get_mut(&current.total) {
-                sums.add(charge);
+                sums.merge(&entry.sums);
             }
             if charge.invoice_id.is_empty()
                 && let Some((_, coverage)) = self.reading.scopes.get_mut(&scope_id)
@@ -371,6 +371,7 @@ impl<'s, S: Sink> Reader<'s, S> {
                 coverage.is_provisional = true;
             }
         }
+        self.rollup.add(entry)?;
         self.reading.charges += 1;
         Ok(())
     }
@@ -553,6 +554,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::super::noise::NoisyTags;
+    use super::super::rollup::Rollup;
     use super::*;
     use crate::billing;
 
@@ -650,8 +652,8 @@ mod tests {
     }
 
     /// These rows fit into memory, and nothing is written.
-    fn no_sums() -> Rollup {
-        Rollup::new(1, std::env::temp_dir())
+    fn no_sums() -> Beside {
+        Beside::start(Rollup::new(1, std::env::temp_dir())).unwrap()
     }
 
     /// These rows have no identities, and nothing is written.

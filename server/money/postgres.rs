@@ -30,9 +30,20 @@ impl Decimal {
         let mut rest = self.mantissa().unsigned_abs();
         if padding > 0 {
             // The last group is filled up with zeros, without widening a number that has no room for them.
-            let unit = ethnum::U256::from(10u8).pow(4 - padding);
-            groups[0] = (rest % unit).as_u16() * 10u16.pow(padding);
-            rest /= unit;
+            let unit = 10_u64.pow(4 - padding);
+            let digits = match u64::try_from(rest) {
+                // Nearly every amount; 256 bits take far longer.
+                Ok(small) => {
+                    rest = (small / unit).into();
+                    small % unit
+                }
+                Err(_) => {
+                    let digits = (rest % ethnum::U256::from(unit)).as_u64();
+                    rest /= ethnum::U256::from(unit);
+                    digits
+                }
+            };
+            groups[0] = digits as u16 * 10u16.pow(padding);
             count = 1;
         }
         while rest > ethnum::U256::from(u128::MAX) {
@@ -200,7 +211,10 @@ mod tests {
         }
 
         #[test]
-        fn numeric_round_trips(mantissa in any::<i128>(), scale in 0u8..=40) {
+        fn numeric_round_trips(
+            mantissa in prop_oneof![any::<i128>(), any::<i64>().prop_map_into(), any::<i16>().prop_map_into()],
+            scale in 0u8..=40,
+        ) {
             let value = Decimal::new(mantissa, scale);
             prop_assert_eq!(round_trip(value), value);
             prop_assert_eq!(round_trip(value).scale(), scale);

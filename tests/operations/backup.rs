@@ -198,6 +198,7 @@ async fn restore_ends_sessions_links_and_api_tokens(db: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn restore_ends_sessions_that_an_older_backup_holds(db: PgPool) {
+    empty_database(&db).await;
     let backup = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrades/0.1.0-20261123000047/backup");
     let there = tempfile::tempdir().unwrap();
     run(gpuledger(there.path(), Some(&url(&db)), &["restore"]).arg(&backup));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::operations::backup::empty_database;
 use gpuledger::{MIGRATOR, ledger};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgPool, Row as _};
@@ -166,7 +167,8 @@ async fn a_database_of_any_version_keeps_its_rows_and_figures(db: PgPool) {
     for version in versions {
         // Names have 63 letters at most.
         let of_version = format!("v{version}_{}", &name[name.len() - 20..]);
-        let sql = format!("create database \"{of_version}\"");
+        // In template1 there may be this version's tables.
+        let sql = format!("create database \"{of_version}\" template template0");
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&db).await.unwrap();
         let mut old = options.clone().database(&of_version).connect().await.unwrap();
         MIGRATOR.run_to(version, &mut old).await.unwrap();
@@ -209,6 +211,7 @@ async fn a_database_of_any_version_keeps_its_rows_and_figures(db: PgPool) {
 /// A version that wrote sums in parts; this one adds them up.
 #[sqlx::test(migrations = false)]
 async fn sums_in_parts_become_one_row_a_key_and_day(db: PgPool) {
+    empty_database(&db).await;
     let mut db = db.acquire().await.unwrap();
     MIGRATOR.run_to(20_261_124_000_053, &mut *db).await.unwrap();
     for table in ["monthly_costs", "daily_costs"] {

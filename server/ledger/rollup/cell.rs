@@ -5,11 +5,10 @@ use std::io::{self, Read, Write};
 use chrono::NaiveDate;
 use ethnum::I256;
 
-use super::Sums;
-use crate::billing::Charge;
+use super::{Entry, Sums};
 use crate::ledger::runs::Record;
 use crate::money::Decimal;
-use crate::period::BillingMonth;
+use crate::period::{BillingMonth, ChargePeriod};
 
 /// By month, key and day, in the order in which they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,10 +33,10 @@ pub struct Day {
 }
 
 impl Day {
-    pub fn add(&mut self, charge: &Charge) {
-        self.sums.add(charge);
+    pub fn add(&mut self, entry: &Entry) {
+        self.sums.merge(&entry.sums);
         if let Some(hours) = &mut self.hours {
-            add_hours(hours, charge);
+            add_hours(hours, &entry.period, entry.sums.metered_quantity);
         }
     }
 
@@ -57,12 +56,11 @@ impl Day {
 }
 
 /// Spreads a metered quantity over the hours it covers, in parts that sum to it exactly.
-fn add_hours(hours: &mut Vec<(u8, Decimal)>, charge: &Charge) {
-    let quantity = super::metered(charge);
+fn add_hours(hours: &mut Vec<(u8, Decimal)>, period: &ChargePeriod, quantity: Decimal) {
     if quantity.is_zero() {
         return;
     }
-    let Some(covered) = charge.period.hours_of_day() else {
+    let Some(covered) = period.hours_of_day() else {
         return;
     };
     if covered.len() == 1 {

@@ -7,6 +7,7 @@
 //! A fleet has a key for each of its machines. What pages ask first (by service, by account, over time) needs none of that, so
 //! the same is summed by *plain* keys, without machine and tags: some hundreds ([why](../../../docs/decisions/what-pages-ask-first-is-summed-by-plain-keys.md)).
 
+mod beside;
 mod cell;
 mod rows;
 
@@ -21,8 +22,9 @@ use super::key::Keyed;
 use super::runs::Runs;
 use crate::billing::Charge;
 use crate::money::Decimal;
-use crate::period::BillingMonth;
+use crate::period::ChargePeriod;
 
+pub use beside::Beside;
 pub use rows::{Grain, Part};
 
 /// Bytes of sums held in memory.
@@ -42,16 +44,19 @@ pub struct Sums {
 }
 
 impl Sums {
-    pub fn add(&mut self, charge: &Charge) {
-        self.charges += 1;
-        self.billed_cost += charge.billed_cost;
-        self.effective_cost += charge.effective_cost;
-        self.list_cost += charge.list_cost;
-        self.contracted_cost += charge.contracted_cost;
-        self.metered_quantity += metered(charge);
+    fn of_charge(charge: &Charge) -> Self {
+        Self {
+            charges: 1,
+            billed_cost: charge.billed_cost,
+            effective_cost: charge.effective_cost,
+            list_cost: charge.list_cost,
+            contracted_cost: charge.contracted_cost,
+            // What counts as usage paid for.
+            metered_quantity: charge.consumed_quantity.filter(|_| charge.is_metered).unwrap_or_default(),
+        }
     }
 
-    fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         self.charges += other.charges;
         self.billed_cost += other.billed_cost;
         self.effective_cost += other.effective_cost;
@@ -70,9 +75,32 @@ impl Sums {
     }
 }
 
-/// The quantity that counts as usage paid for; zero where the charge is none.
-fn metered(charge: &Charge) -> Decimal {
-    charge.consumed_quantity.filter(|_| charge.is_metered).unwrap_or_default()
+/// What of a charge is summed, and where.
+pub struct Entry {
+    cell: Cell,
+    plain_key_id: u128,
+    bears_accelerators: bool,
+    period: ChargePeriod,
+    pub sums: Sums,
+}
+
+impl Entry {
+    pub fn of(charge: &Charge, keyed: &Keyed, scope_id: i64) -> Self {
+        let cell = Cell {
+            month: charge.billing_month(),
+            charge_key_id: keyed.charge_key_id.as_u128(),
+            day: charge.period.day(),
+            is_whole_period: charge.period.is_longer_than_a_day(),
+            scope_id,
+        };
+        Self {
+            cell,
+            plain_key_id: keyed.plain_key_id.as_u128(),
+            bears_accelerators: keyed.accelerator.is_some(),
+            period: charge.period,
+            sums: Sums::of_charge(charge),
+        }
+    }
 }
 
 /// Sums of one delivery, growing.
@@ -88,28 +116,13 @@ impl Rollup {
         Self { delivery_id, cells: Cells::new(folder.clone(), LIMIT), folder }
     }
 
-    /// Adds a charge. True when its key and day are not in memory yet: the moment to note what the delivery covers,
-    /// without doing so for every row.
-    pub fn add(
-        &mut self,
-        charge: &Charge,
-        keyed: &Keyed,
-        scope_id: i64,
-        month: BillingMonth,
-    ) -> io::Result<bool> {
-        let cell = Cell {
-            month,
-            charge_key_id: keyed.charge_key_id.as_u128(),
-            day: charge.period.day(),
-            is_whole_period: charge.period.is_longer_than_a_day(),
-            scope_id,
-        };
+    pub fn add(&mut self, entry: &Entry) -> io::Result<()> {
         let new = || Day {
-            plain_key_id: keyed.plain_key_id.as_u128(),
-            hours: keyed.accelerator.map(|_| Vec::new()),
+            plain_key_id: entry.plain_key_id,
+            hours: entry.bears_accelerators.then(Vec::new),
             ..Day::default()
         };
-        self.cells.add(cell, new, |day| day.add(charge))
+        self.cells.add(entry.cell, new, |day| day.add(entry))
     }
 
     /// Sends all rows, in parts of about this many bytes: those of keys, then those of plain keys.
@@ -145,24 +158,20 @@ impl Cells {
         Self { in_memory: FxHashMap::default(), bytes: 0, limit, runs: Runs::new(folder) }
     }
 
-    /// Adds to a cell. True where it is not in memory yet.
-    fn add(&mut self, cell: Cell, new: impl FnOnce() -> Day, add: impl FnOnce(&mut Day)) -> io::Result<bool> {
-        let mut is_new = false;
+    fn add(&mut self, cell: Cell, new: impl FnOnce() -> Day, add: impl FnOnce(&mut Day)) -> io::Result<()> {
+        let mut of_cell = 0;
         let day = self.in_memory.entry(cell).or_insert_with(|| {
-            is_new = true;
+            of_cell = size_of::<(Cell, Day)>() * 8 / 7;
             new()
         });
         let before = day.heap_bytes();
         add(day);
-        self.bytes += day.heap_bytes() - before;
-        if is_new {
-            self.bytes += size_of::<(Cell, Day)>() * 8 / 7;
-        }
+        self.bytes += of_cell + day.heap_bytes() - before;
         if self.bytes >= self.limit {
             let sorted = self.take_sorted();
             self.runs.push(sorted)?;
         }
-        Ok(is_new)
+        Ok(())
     }
 
     fn take_sorted(&mut self) -> Vec<(Cell, Day)> {
@@ -201,7 +210,7 @@ mod tests {
     use super::*;
     use crate::accelerator::{self, Recognized};
     use crate::billing::ChargeKey;
-    use crate::period::ChargePeriod;
+    use crate::period::BillingMonth;
 
     fn h100() -> Option<Recognized> {
         let key = ChargeKey {
@@ -243,7 +252,7 @@ mod tests {
         let mut rollup = Rollup::new(7, std::env::temp_dir());
         rollup.cells.limit = limit;
         for (charge, keyed) in charges {
-            rollup.add(charge, keyed, 3, charge.billing_month()).unwrap();
+            rollup.add(&Entry::of(charge, keyed, 3)).unwrap();
         }
         let (mut parts, mut rows) = (Vec::new(), Vec::new());
         let send = |part: Part| {
@@ -287,7 +296,7 @@ mod tests {
             let rows = |part_bytes| {
                 let mut rollup = Rollup::new(7, std::env::temp_dir());
                 for (charge, keyed) in &charges {
-                    rollup.add(charge, keyed, 3, charge.billing_month()).unwrap();
+                    rollup.add(&Entry::of(charge, keyed, 3)).unwrap();
                 }
                 let mut sums = [0, 0];
                 let send = |part: Part| {

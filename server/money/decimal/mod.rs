@@ -18,6 +18,9 @@ const MAX_INTEGER: usize = 24;
 /// Digits accepted after the point. The longest seen in a real export is 28.
 const MAX_FRACTION: usize = 40;
 
+/// Ten to this, and no higher, fits into 64 bits with a sign.
+const FITS_64_BITS: u8 = 18;
+
 /// An exact decimal number, `mantissa / 10^scale`. The scale is kept as written (`1.50` stays `1.50`);
 /// comparison is by value.
 #[derive(Clone, Copy, Debug, Default)]
@@ -358,8 +361,12 @@ impl Decimal {
         if self.mantissa == I256::ZERO {
             return Some(Self { mantissa: I256::ZERO, scale });
         }
-        let mantissa = self.mantissa.checked_mul(checked_power_of_ten(more.into())?)?;
-        within(mantissa).map(|mantissa| Self { mantissa, scale })
+        let mantissa = match i64::try_from(self.mantissa) {
+            // Nearly every amount of a bill; 256 bits take far longer.
+            Ok(small) if more <= FITS_64_BITS => I256::from(i128::from(small) * 10_i128.pow(more.into())),
+            _ => within(self.mantissa.checked_mul(checked_power_of_ten(more.into())?)?)?,
+        };
+        Some(Self { mantissa, scale })
     }
 
     fn checked_align(self, other: Self) -> Option<(I256, I256, u8)> {

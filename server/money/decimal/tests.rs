@@ -78,6 +78,14 @@ fn amounts() -> impl Strategy<Value = Decimal> {
 
 proptest! {
     #[test]
+    fn amounts_of_64_bits_add_up_as_wider_ones_do(a in any::<i64>(), b in any::<i64>(), of_a in 0u8..40, of_b in 0u8..40) {
+        let scale = of_a.max(of_b);
+        let wide = |mantissa: i64, of: u8| I256::from(mantissa) * I256::from(10u8).pow((scale - of).into());
+        let sum = Decimal::new(a.into(), of_a) + Decimal::new(b.into(), of_b);
+        prop_assert_eq!((sum.mantissa, sum.scale), (wide(a, of_a) + wide(b, of_b), scale));
+    }
+
+    #[test]
     fn sums_do_not_depend_on_order(mut list in proptest::collection::vec(amounts(), 0..40)) {
         let forward: Decimal = list.iter().copied().sum();
         list.reverse();

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// What differs from PostgreSQL's defaults. No TCP; a socket for nobody else; sized for loading on a small machine.
 /// `fsync` stays on.
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 9] = [
     "listen_addresses=",
     "unix_socket_permissions=0700",
     "cluster_name=gpuledger",
@@ -25,6 +25,8 @@ const SETTINGS: [&str; 8] = [
     // Tables that an import makes and fills are written once and not into the log as well.
     "wal_level=minimal",
     "max_wal_senders=0",
+    // A question about a month of many large imports locks the table of each.
+    "max_locks_per_transaction=256",
 ];
 
 /// How long a fast shutdown may take before it becomes an immediate one.
