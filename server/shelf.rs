@@ -5,15 +5,20 @@
 //!
 //! Whoever asks for an answer that another one is computing waits for it. A page would hold a connection meanwhile, and as
 //! many as the pool has would leave none to the others; so it gives its connection back and begins again once the answer is
-//! there ([`without_waiting`]).
+//! there ([`without_waiting`]). What takes long is computed by a task of its own ([`apart`]), which goes on when the page has
+//! been told to come back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, timeout_at};
 
 /// Bytes of everything that a process remembers, about.
 const BYTES: usize = 128 << 20;
@@ -161,6 +166,17 @@ impl<K: Eq + Hash + Send + Sync + 'static, V: Weigh + Send + Sync + 'static> She
         Ok(answer)
     }
 
+    /// The remembered answer.
+    pub fn known(&self, key: &K) -> Option<Arc<V>> {
+        lock(&self.slots).by_key.get(key)?.answer.answer.get().cloned()
+    }
+
+    /// Whether somebody is computing the answer.
+    pub fn is_being_made(&self, key: &K) -> bool {
+        let slots = lock(&self.slots);
+        slots.by_key.get(key).is_some_and(|slot| slot.answer.turn.is_taken.load(Ordering::Acquire))
+    }
+
     fn slot(&self, key: K) -> (Arc<K>, Arc<Awaited<V>>) {
         let (key, answer, is_new) = {
             let slots = &mut *lock(&self.slots);
@@ -269,33 +285,73 @@ impl Drop for Taken {
     }
 }
 
+/// Work that can begin again.
+#[derive(Clone)]
+struct Again {
+    /// Where it says after what. That answers whether it went well.
+    tell: mpsc::UnboundedSender<BoxFuture<'static, bool>>,
+    /// Nothing went wrong that it had computed apart: else it computes that itself, and answers for it.
+    may_compute_apart: bool,
+}
+
 tokio::task_local! {
-    /// Where work says after what it wants to begin again.
-    static BEGIN_AGAIN: mpsc::UnboundedSender<Arc<Turn>>;
+    static AGAIN: Again;
 }
 
 /// Ends work that can begin again, and what it holds with it; returns at once where it cannot.
 async fn begin_again_after(turn: &Arc<Turn>) {
-    let is_heard = BEGIN_AGAIN.try_with(|tell| tell.send(Arc::clone(turn)).is_ok());
+    let turn = Arc::clone(turn);
+    let is_free = async move { turn.is_free().await }.map(|()| true).boxed();
+    let is_heard = AGAIN.try_with(|again| again.tell.send(is_free).is_ok());
     if is_heard.unwrap_or(false) {
         std::future::pending::<()>().await;
     }
 }
 
+/// Has a task of its own do work that remembers its answer, and ends who asks until that is done. Returns at once where who
+/// asks cannot begin again: then they do it themselves.
+pub async fn apart<T: Send + 'static, E: Send + 'static>(
+    work: impl Future<Output = Result<T, E>> + Send + 'static,
+) {
+    let is_heard = AGAIN.try_with(|again| {
+        again.may_compute_apart && {
+            let task = tokio::spawn(work);
+            again.tell.send(async { matches!(task.await, Ok(Ok(_))) }.boxed()).is_ok()
+        }
+    });
+    if is_heard.unwrap_or(false) {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// What others compute took longer than somebody wanted to wait for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotReady;
+
 /// Does work that only reads. Where it needs an answer that another one is computing it is dropped, with the connection
 /// that it holds, and begun again from its start once that one is done. What it had computed itself is remembered by then.
-pub async fn without_waiting<T, F: Future<Output = T>>(mut begin: impl FnMut() -> F) -> T {
+///
+/// # Errors
+/// Where it waited for others for so long altogether.
+pub async fn without_waiting<T, F: Future<Output = T>>(
+    patience: Duration,
+    mut begin: impl FnMut() -> F,
+) -> Result<T, NotReady> {
+    let mut left = patience;
+    let mut may_compute_apart = true;
     loop {
         let (tell, mut told) = mpsc::unbounded_channel();
-        let turn = {
-            let work = pin!(BEGIN_AGAIN.scope(tell, begin()));
+        let after = {
+            let work = pin!(AGAIN.scope(Again { tell, may_compute_apart }, begin()));
             tokio::select! {
                 biased;
-                done = work => return done,
-                Some(turn) = told.recv() => turn,
+                done = work => return Ok(done),
+                Some(after) = told.recv() => after,
             }
         };
-        turn.is_free().await;
+        let since = Instant::now();
+        may_compute_apart &= timeout_at(since + left, after).await.map_err(|_| NotReady)?;
+        left = left.saturating_sub(since.elapsed());
     }
 }
 
@@ -305,6 +361,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(30);
 
     impl Weigh for usize {
         fn bytes(&self) -> usize {
@@ -402,7 +460,7 @@ mod tests {
             };
             shelf.get(0, ask).await.map(|answer| *answer)
         };
-        let pages = futures_util::future::join_all((0..20).map(|_| without_waiting(page)));
+        let pages = futures_util::future::join_all((0..20).map(|_| without_waiting(PATIENCE, page)));
         let other = async {
             while begun.load(Ordering::Relaxed) < 20 {
                 tokio::task::yield_now().await;
@@ -412,7 +470,7 @@ mod tests {
             gate.add_permits(1);
         };
         let (answers, ()) = tokio::join!(pages, other);
-        assert!(answers.into_iter().all(|answer| answer.unwrap() == 7));
+        assert!(answers.into_iter().all(|answer| answer.unwrap().unwrap() == 7));
         assert_eq!(asked.load(Ordering::Relaxed), 1);
     }
 
@@ -430,11 +488,56 @@ mod tests {
                 assert!(shelf.get(0, waits).await.is_err());
             };
             let ask = || async { shelf.get(0, found(3)).await.map(|answer| *answer) };
-            let others = futures_util::future::join_all((0..waiting).map(|_| without_waiting(ask)));
+            let others = futures_util::future::join_all((0..waiting).map(|_| without_waiting(PATIENCE, ask)));
             let opens = async { gate.add_permits(1) };
             let all = async { tokio::join!(gives_up, others, opens) };
             let ((), answers, ()) = tokio::time::timeout(Duration::from_secs(10), all).await.unwrap();
-            assert!(answers.into_iter().all(|answer| answer.unwrap() == 3), "{waiting}");
+            assert!(answers.into_iter().all(|answer| answer.unwrap().unwrap() == 3), "{waiting}");
         }
+    }
+
+    /// The page is told to come back, and finds the answer then.
+    #[tokio::test]
+    async fn what_is_computed_apart_goes_on_when_nobody_waits_any_more() {
+        let shelf = Arc::new(Shelf::<u8, usize>::default());
+        let begun = AtomicUsize::new(0);
+        let page = || async {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if let Some(answer) = shelf.known(&0) {
+                return *answer;
+            }
+            if !shelf.is_being_made(&0) {
+                let shelf = Arc::clone(&shelf);
+                apart(async move {
+                    let ask = tokio::time::sleep(Duration::from_secs(1)).map(|()| Ok::<_, sqlx::Error>(7));
+                    shelf.get(0, ask).await
+                })
+                .await;
+            }
+            *shelf.get(0, nothing()).await.unwrap()
+        };
+        for _ in 0..2 {
+            assert_eq!(without_waiting(Duration::from_millis(10), page).await, Err(NotReady));
+        }
+        assert_eq!(without_waiting(PATIENCE, page).await, Ok(7));
+        assert_eq!(begun.load(Ordering::Relaxed), 4, "the third began again once it was there");
+    }
+
+    /// Who asks for it does it themselves then, and learns what is wrong with it.
+    #[tokio::test]
+    async fn what_went_wrong_apart_is_not_tried_for_ever() {
+        let (apart_from, here) = (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
+        let page = || async {
+            let count = Arc::clone(&apart_from);
+            apart(async move {
+                count.fetch_add(1, Ordering::Relaxed);
+                nothing().await
+            })
+            .await;
+            here.fetch_add(1, Ordering::Relaxed);
+            nothing().await
+        };
+        assert!(without_waiting(PATIENCE, page).await.unwrap().is_err());
+        assert_eq!((apart_from.load(Ordering::Relaxed), here.load(Ordering::Relaxed)), (1, 1));
     }
 }

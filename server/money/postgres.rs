@@ -31,17 +31,14 @@ impl Decimal {
         if padding > 0 {
             // The last group is filled up with zeros, without widening a number that has no room for them.
             let unit = 10_u64.pow(4 - padding);
-            let digits = match u64::try_from(rest) {
-                // Nearly every amount; 256 bits take far longer.
-                Ok(small) => {
-                    rest = (small / unit).into();
-                    small % unit
-                }
-                Err(_) => {
-                    let digits = (rest % ethnum::U256::from(unit)).as_u64();
-                    rest /= ethnum::U256::from(unit);
-                    digits
-                }
+            // Nearly every amount; 256 bits take far longer.
+            let digits = if let Ok(small) = u64::try_from(rest) {
+                rest = (small / unit).into();
+                small % unit
+            } else {
+                let digits = (rest % ethnum::U256::from(unit)).as_u64();
+                rest /= ethnum::U256::from(unit);
+                digits
             };
             groups[0] = digits as u16 * 10u16.pow(padding);
             count = 1;

@@ -1,6 +1,8 @@
 //! Refusals: one enum, each variant a status and a sentence for a person. Causes are logged once, here,
 //! and never shown. Handlers answer an [`Error`]; [`present`] dresses it as the request asked.
 
+use std::time::Duration;
+
 use askama::Template;
 use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
@@ -18,6 +20,11 @@ use crate::{report, store};
 
 /// Seconds after which a busy server is asked again.
 const RETRY_AFTER: i64 = 5;
+/// Seconds after which a page whose sums are being made is asked for again.
+const SOON: i64 = 2;
+/// How long whoever looks at a browser waits before they are told why. A script waits as long as a page may take.
+const OF_PEOPLE: Duration = Duration::from_secs(3);
+const OF_SCRIPTS: Duration = Duration::from_secs(25);
 
 pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
 
@@ -68,6 +75,11 @@ pub enum Error {
     DownloadsBusy,
     #[error("The server computes for many others just now. Try again in a moment.")]
     ComputingBusy,
+    #[error(
+        "The ledger or its rules have changed, and the sums of this page are being made. It loads by itself when they are \
+         there."
+    )]
+    NotReady,
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
     Unavailable(#[source] sqlx::Error),
     #[error(
@@ -97,9 +109,11 @@ impl Error {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             Self::TooMany { .. } | Self::TooManyDownloads | Self::AsksMuch => StatusCode::TOO_MANY_REQUESTS,
-            Self::TooSlow | Self::DownloadsBusy | Self::ComputingBusy | Self::Unavailable(_) => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::TooSlow
+            | Self::DownloadsBusy
+            | Self::ComputingBusy
+            | Self::NotReady
+            | Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -118,6 +132,7 @@ impl Error {
             | Self::AsksMuch
             | Self::DownloadsBusy
             | Self::ComputingBusy
+            | Self::NotReady
             | Self::Unavailable(_) => "Wait a moment",
             Self::TooSlow => "Too much at once",
             Self::DiskFull => "No room left",
@@ -233,8 +248,12 @@ impl IntoResponse for Error {
             | Self::DownloadsBusy
             | Self::ComputingBusy
             | Self::Unavailable(_) => Some(RETRY_AFTER),
+            Self::NotReady => Some(SOON),
             _ => None,
         };
+        if matches!(self, Self::NotReady) {
+            response.headers_mut().insert(header::REFRESH, HeaderValue::from(SOON));
+        }
         if let Some(seconds) = wait {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -259,7 +278,7 @@ impl IntoResponse for Error {
 pub(super) struct Asked {
     form: Form,
     uri: Uri,
-    is_get: bool,
+    pub(super) is_get: bool,
 }
 
 enum Form {
@@ -290,6 +309,14 @@ impl Asked {
             Form::Plain
         };
         Self { form, uri: uri.clone(), is_get }
+    }
+
+    /// How long it waits for sums that another one makes.
+    pub(super) fn patience(&self) -> Duration {
+        match self.form {
+            Form::Page => OF_PEOPLE,
+            Form::Htmx | Form::Json | Form::Plain => OF_SCRIPTS,
+        }
     }
 }
 

@@ -100,9 +100,9 @@ impl App {
         Self {
             db,
             files: Files::beside(&jobs),
+            answers: Arc::new(Answers::of_server(jobs.clone())),
             jobs,
             bell: Bell::default(),
-            answers: Arc::default(),
             months: Arc::default(),
             pages: Arc::default(),
             originals: Originals::new(&settings.data_dir),

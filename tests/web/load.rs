@@ -195,6 +195,33 @@ async fn requests_that_wait_for_sums_of_another_leave_connections_to_the_others(
     }
 }
 
+/// And what they asked for is made to the end, so that it is there when they come back.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_page_whose_sums_are_being_made_says_so_and_comes_back(db: PgPool) {
+    let ledger = TestLedger::new(db.clone());
+    ledger.deliver("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "12.50", "vision")).await;
+    let mut finance = TestApp::new(db.clone()).signed_in(Role::Finance).await;
+    // Whose each charge is cannot be written down.
+    let mut hold = db.begin().await.unwrap();
+    sqlx::query("lock table key_attributions in access exclusive mode").execute(&mut *hold).await.unwrap();
+    for _ in 0..2 {
+        let began = Instant::now();
+        let page = finance.get("/spend/2026-09?by=team").await;
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        assert_eq!(page.status, 503);
+        assert_eq!((page.header("refresh"), page.header("retry-after")), ("2", "2"));
+        assert!(page.body.contains("the sums of this page are being made"), "{}", page.body);
+        assert_eq!(finance.get("/spend/2026-09?by=service").await.status, 200);
+    }
+    let waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&db).await.unwrap();
+    assert_eq!(waiting, 1, "both pages wait for the same");
+    hold.rollback().await.unwrap();
+    let page = finance.get("/spend/2026-09?by=team").await;
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("12.50"), "{}", page.body);
+}
+
 /// Whoever asks for what takes long waits for themselves, and what nobody waits for any more ends in the database, too.
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn long_questions_of_one_person_leave_connections_to_others_and_end_with_their_clients(db: PgPool) {

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
+use tokio::sync::Semaphore;
 
 use super::as_of::{Error, as_of};
 use super::basis::{Allocation, Basis, Names, months, teams};
@@ -36,7 +37,7 @@ use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::prices;
 use crate::scenario::price::Catalogue;
-use crate::shelf::Shelf;
+use crate::shelf::{self, Shelf};
 
 /// The scopes in which somebody sees a charge; `None`: all of them.
 type Scopes = Option<Arc<Vec<i64>>>;
@@ -80,10 +81,22 @@ pub struct Answers {
     /// By the version of the book, which is the last step of the ledger that changed it.
     books: Shelf<i64, Book>,
     versions: Shelf<i64, i64>,
-    months: Shelf<AllocationKey, MonthAllocation>,
+    months: Arc<Shelf<AllocationKey, MonthAllocation>>,
+    /// Where months are allocated apart from whoever asks for them.
+    apart: Option<Apart>,
     /// By the revision of the list.
     lists: Shelf<i64, Catalogue>,
 }
+
+/// For what pages need and takes longer than a page may.
+struct Apart {
+    pool: PgPool,
+    /// Where all are taken, who asks does it themselves, as long as they wait for it.
+    places: Arc<Semaphore>,
+}
+
+/// Months that are allocated apart at once.
+const APART: usize = 2;
 
 struct Began(Instant);
 
@@ -101,6 +114,12 @@ impl Began {
 }
 
 impl Answers {
+    /// Of a server: what takes long is made on connections of this pool.
+    pub fn of_server(pool: PgPool) -> Self {
+        let apart = Apart { pool, places: Arc::new(Semaphore::new(APART)) };
+        Self { apart: Some(apart), ..Self::default() }
+    }
+
     /// Whole days since this process began to remember.
     pub fn day(&self) -> u64 {
         self.began.days()
@@ -430,7 +449,7 @@ impl Answers {
     pub(super) async fn month(
         &self,
         db: &mut PgConnection,
-        book: &Book,
+        book: &Arc<Book>,
         month: BillingMonth,
         sequence: i64,
     ) -> sqlx::Result<MonthAllocation> {
@@ -438,6 +457,20 @@ impl Answers {
         let rates = self.rates(db, month, month, sequence).await?;
         let version = self.version(db, sequence).await?;
         let key = (month, Arc::clone(&visible), Arc::clone(&rates), version, self.began.days());
+        if let Some(apart) = &self.apart
+            && self.months.known(&key).is_none()
+            && !self.months.is_being_made(&key)
+            && let Ok(place) = Arc::clone(&apart.places).try_acquire_owned()
+        {
+            let (months, pool, key) = (Arc::clone(&self.months), apart.pool.clone(), key.clone());
+            let (book, visible, rates) = (Arc::clone(book), Arc::clone(&visible), Arc::clone(&rates));
+            let allocate = async move {
+                let _place = place;
+                let mut db = pool.acquire().await?;
+                months.get(key, allocation::allocate(&mut db, &book, month, &visible, &rates, sequence)).await
+            };
+            shelf::apart::<_, sqlx::Error>(allocate).await;
+        }
         let allocated = allocation::allocate(db, book, month, &visible, &rates, sequence);
         Ok(MonthAllocation::clone(&*self.months.get(key, allocated).await?))
     }

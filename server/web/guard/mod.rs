@@ -28,7 +28,7 @@ use crate::accounts::token::{self, Sent};
 use crate::clock;
 use crate::compute;
 use crate::queues::{Queues, Slot};
-use crate::shelf;
+use crate::shelf::{self, NotReady};
 
 mod csrf;
 mod currency;
@@ -63,7 +63,7 @@ async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Resp
     let mut visitor = Visitor { is_demonstration: guard.app.is_demonstration, ..Visitor::default() };
     let admitted = guard.admit(request, &mut visitor).await;
     let person = visitor.person.as_ref().map(|person| person.user_id.0);
-    let answering = Answering::new(answer(&guard, admitted, &visitor, is_get, next));
+    let answering = Answering::new(answer(&guard, admitted, &visitor, &asked, next));
     let answer = match person {
         Some(person) => compute::for_person(person, answering).await,
         None => answering.await,
@@ -80,22 +80,23 @@ async fn answer(
     guard: &Guard,
     admitted: Result<(Request, Stated)>,
     visitor: &Visitor,
-    is_get: bool,
+    asked: &Asked,
     next: Next,
 ) -> Response {
     match admitted {
-        Ok((request, line)) if is_get && line.is_kept && visitor.flash.is_none() => {
-            let answer = page_cache::answer(&guard.app, request, visitor, next).await;
+        Ok((request, line)) if asked.is_get && line.is_kept && visitor.flash.is_none() => {
+            let answer = page_cache::answer(&guard.app, request, visitor, asked.patience(), next).await;
             answer.unwrap_or_else(IntoResponse::into_response)
         }
         // What only reads gives its connection back where it would wait for sums that another one computes.
-        Ok((request, _)) if is_get => {
+        Ok((request, _)) if asked.is_get => {
             let (parts, _) = request.into_parts();
             let begin = async || match slot_of(visitor).await {
                 Ok(_slot) => next.clone().run(Request::from_parts(parts.clone(), Body::empty())).await,
                 Err(error) => error.into_response(),
             };
-            shelf::without_waiting(begin).await
+            let answer = shelf::without_waiting(asked.patience(), begin).await;
+            answer.unwrap_or_else(|NotReady| Error::NotReady.into_response())
         }
         Ok((request, _)) => next.run(request).await,
         Err(error) => error.into_response(),

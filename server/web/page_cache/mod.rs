@@ -26,7 +26,7 @@ use super::guard::slot_of;
 use super::{App, Error};
 use crate::accounts::Role;
 use crate::clock;
-use crate::shelf::{self, Shelf};
+use crate::shelf::{self, NotReady, Shelf};
 use blank::Filled;
 use kept::{Kept, Wanted};
 use pace::Pace;
@@ -70,7 +70,13 @@ struct Key {
 }
 
 /// Answers a request for a page that may be kept: with what was rendered before, else by its handler.
-pub(super) async fn answer(app: &App, request: Request, visitor: &Visitor, next: Next) -> Result {
+pub(super) async fn answer(
+    app: &App,
+    request: Request,
+    visitor: &Visitor,
+    patience: Duration,
+    next: Next,
+) -> Result {
     let Some(person) = &visitor.person else { return Err(Error::SignedOut) };
     let (mut parts, _) = request.into_parts();
     let wanted = Wanted::of(&parts.headers);
@@ -95,7 +101,8 @@ pub(super) async fn answer(app: &App, request: Request, visitor: &Visitor, next:
         let request = Request::from_parts(parts.clone(), Body::empty());
         Kept::of(next.clone().run(request).await).await
     };
-    let kept = shelf::without_waiting(|| app.pages.shelf.get(key.clone(), render())).await;
+    let kept = shelf::without_waiting(patience, || app.pages.shelf.get(key.clone(), render())).await;
+    let kept = kept.map_err(|NotReady| Error::NotReady)?;
     let filled = Filled::of(visitor, person);
     match kept {
         Ok(kept) => Ok(kept.send(&filled, &wanted)),
