@@ -176,7 +176,8 @@ impl Cells {
 
     fn take_sorted(&mut self) -> Vec<(Cell, Day)> {
         self.bytes = 0;
-        let mut cells: Vec<(Cell, Day)> = std::mem::take(&mut self.in_memory).into_iter().collect();
+        // Its room stays: to grow anew would move all that is in it, time and again.
+        let mut cells: Vec<(Cell, Day)> = self.in_memory.drain().collect();
         cells.sort_unstable_by_key(|(cell, _)| *cell);
         cells
     }
@@ -187,6 +188,7 @@ impl Cells {
         mut each: impl FnMut(Cell, Day) -> Result<(), E>,
     ) -> Result<(), E> {
         let sorted = self.take_sorted();
+        self.in_memory = FxHashMap::default();
         if self.runs.is_empty() {
             return sorted.into_iter().try_for_each(|(cell, day)| each(cell, day));
         }
