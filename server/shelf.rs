@@ -5,8 +5,8 @@
 //!
 //! Whoever asks for an answer that another one is computing waits for it. A page would hold a connection meanwhile, and as
 //! many as the pool has would leave none to the others; so it gives its connection back and begins again once the answer is
-//! there ([`without_waiting`]). What takes long is computed by a task of its own ([`apart`]), which goes on when the page has
-//! been told to come back.
+//! there ([`without_waiting`]). What takes long is computed by a task of its own ([`apart`]), which goes on after the page has
+//! been answered.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;

@@ -54,7 +54,8 @@ pub async fn make(
         sqlx::query_scalar("select max(version) from _sqlx_migrations").fetch_one(&mut *snapshot).await?;
     let mut manifest = Manifest::new(now, client.major, migration, sequence);
     let name: String = sqlx::query_scalar("select pg_export_snapshot()").fetch_one(&mut *snapshot).await?;
-    manifest.parts.push(dump(client, &name, folder.path(), progress).await?);
+    let left_out = crate::ledger::unattached(&mut snapshot).await?;
+    manifest.parts.push(dump(client, (&name, &left_out), folder.path(), progress).await?);
     let kept: Vec<Vec<u8>> =
         sqlx::query_scalar!("select sha256 from originals order by sha256").fetch_all(&mut *snapshot).await?;
     snapshot.rollback().await?;
@@ -85,12 +86,20 @@ fn remove_broken_off(parent: &Path) {
     }
 }
 
-async fn dump(client: &Client, snapshot: &str, folder: &Path, progress: &Progress) -> anyhow::Result<Part> {
+/// From a snapshot, without the tables of imports that are still loading in it: pg_dump would lock them to its end, and their
+/// imports, and all that write charges, would wait for it.
+async fn dump(
+    client: &Client,
+    (snapshot, loading): (&str, &[String]),
+    folder: &Path,
+    progress: &Progress,
+) -> anyhow::Result<Part> {
     let mut pg_dump = client
         .command("pg_dump")
         .args(["--format=custom", "--compress=1", "--no-owner", "--no-privileges", "--no-password"])
         // A restore removes what is in these.
         .args(LEFT_OUT.map(|table| format!("--exclude-table-data={table}")))
+        .args(loading.iter().map(|table| format!("--exclude-table={table}")))
         .arg(format!("--snapshot={snapshot}"))
         .stdout(Stdio::piped())
         .spawn()

@@ -274,9 +274,11 @@ pub fn file_name(name: &str) -> &str {
 
 /// Discards what imports left behind that broke off: loading, and nobody holds the lock.
 pub async fn sweep(db: &mut PgConnection) -> sqlx::Result<u64> {
-    let loading = sqlx::query_scalar!("select delivery_id from deliveries where status = 'loading'")
-        .fetch_all(&mut *db)
-        .await?;
+    let loading = sqlx::query_scalar!(
+        "select delivery_id from deliveries where status = 'loading' order by delivery_id"
+    )
+    .fetch_all(&mut *db)
+    .await?;
     let mut swept = 0;
     for delivery_id in loading {
         let is_abandoned =
@@ -284,14 +286,24 @@ pub async fn sweep(db: &mut PgConnection) -> sqlx::Result<u64> {
                 .fetch_one(&mut *db)
                 .await?;
         if is_abandoned {
-            let message = "the import was interrupted; nothing of it was loaded. Import the file again.";
-            let discarded = discard(db, delivery_id, Ended::Failed, message).await;
+            let discarded = discard_broken_off(db, delivery_id).await;
             unlock(db, delivery_id).await?;
             swept += u64::from(discarded?);
         }
     }
-    own_table::remove_discarded(db).await?;
     Ok(swept)
+}
+
+/// Of a delivery whose lock is held here. It may have become complete since it was listed.
+async fn discard_broken_off(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
+    let is_loading = sqlx::query_scalar!(
+        r#"select status = 'loading' as "loading!" from deliveries where delivery_id = $1"#,
+        delivery_id,
+    )
+    .fetch_one(&mut *db)
+    .await?;
+    let message = "the import was interrupted; nothing of it was loaded. Import the file again.";
+    Ok(is_loading && discard(db, delivery_id, Ended::Failed, message).await?)
 }
 
 /// The delivery that consists of exactly these files, and its status, if there is one that counts somewhere, waits

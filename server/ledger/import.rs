@@ -150,7 +150,7 @@ async fn import_into(
     }
     let is_kept = |it: &Report| !matches!(it.status, Status::Refused | Status::Failed | Status::Cancelled);
     if !reports.iter().all(is_kept) {
-        own_table::remove_discarded(&mut db).await?;
+        own_table::remove_discarded(&mut db).await;
         if let Err(error) = remove_orphans(&mut db, originals).await {
             tracing::warn!(%error, "originals of what was not loaded could not be removed");
         }
@@ -166,6 +166,7 @@ async fn import_on(
     reports: &mut Vec<Report>,
 ) -> sqlx::Result<()> {
     delivery::sweep(db).await?;
+    own_table::remove_discarded(db).await;
     let mut loaded = Vec::new();
     let mut passed = 0;
     for bundle in &import.deliveries {

@@ -53,7 +53,7 @@ pub use mend::{MENDED, Mark};
 pub use original::{Originals, Sha256};
 pub use orphans::{remove_orphans, remove_unfinished};
 pub use overlap::Overlap;
-pub use own_table::remove_discarded;
+pub use own_table::{remove_discarded, unattached};
 pub use payer::Payer;
 pub use progress::Progress;
 pub use publish::{

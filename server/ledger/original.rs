@@ -18,7 +18,7 @@ use crate::store::disk;
 
 /// Content bytes in one frame: large enough to compress well, small enough to open at once.
 const FRAME: usize = 4 << 20;
-/// Bytes by which two files are told apart before they are hashed: header and first rows, which mostly name the day.
+/// Bytes in which two files are compared before they are hashed: the header and the first rows, which mostly state the day.
 const START: u64 = 64 << 10;
 /// A row position is noted this often.
 const ROW_STEP: u64 = 1000;
@@ -468,11 +468,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_told_apart_by_how_it_begins() {
+    fn files_are_compared_by_how_they_begin() {
         let folder = tempfile::tempdir().unwrap();
         let originals = Originals::new(folder.path());
         let content = "a row\n".repeat(50_000).into_bytes();
-        let [kept, damaged] = [Sha256([7; 32]), Sha256([8; 32])];
+        let [kept, missing] = [Sha256([7; 32]), Sha256([8; 32])];
         let mut writer = originals.write().unwrap();
         writer.write_all(&content).unwrap();
         writer.finish(&originals, &kept, None).unwrap();
@@ -484,8 +484,8 @@ mod tests {
                 other[at] = b'!';
             }
             fs::write(&file, other).unwrap();
-            assert_eq!(originals.any_begins_like(&[damaged, kept], &file).unwrap(), is_alike, "{at:?}");
+            assert_eq!(originals.any_begins_like(&[missing, kept], &file).unwrap(), is_alike, "{at:?}");
         }
-        assert!(!originals.any_begins_like(&[damaged], &file).unwrap());
+        assert!(!originals.any_begins_like(&[missing], &file).unwrap());
     }
 }

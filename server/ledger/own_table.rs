@@ -100,27 +100,38 @@ pub(super) async fn attach(
     Ok(())
 }
 
-/// Removes the tables of a delivery that are no part of the ledger yet.
-pub(super) async fn remove(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
-    let tables = sqlx::query_scalar!(
+/// The tables that are no part of the ledger yet. Who fills one needs it for themselves at the end.
+pub async fn unattached(db: &mut PgConnection) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar!(
         r#"select relname as "name!"
            from pg_class
            where relnamespace = current_schema()::regnamespace and relkind = 'r' and not relispartition
-             and starts_with(relname, $1)"#,
-        prefix(delivery_id) + "_",
+             and starts_with(relname, 'charges_of_')"#,
     )
-    .fetch_all(&mut *db)
-    .await?;
-    for table in tables {
+    .fetch_all(db)
+    .await
+}
+
+/// Removes the tables of a delivery that are no part of the ledger yet.
+pub(super) async fn remove(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
+    let of_delivery = prefix(delivery_id) + "_";
+    for table in unattached(&mut *db).await?.iter().filter(|table| table.starts_with(&of_delivery)) {
         // A name that this module gave.
         sqlx::query(AssertSqlSafe(format!("drop table {table}"))).execute(&mut *db).await?;
     }
     Ok(())
 }
 
-/// Removes the tables of deliveries that were never published, as far as nobody reads charges at the moment: to take a table out
-/// of the ledger waits for all who do, and has everybody else wait behind it. What stays is of nobody, and removed another time.
-pub async fn remove_discarded(db: &mut PgConnection) -> sqlx::Result<()> {
+/// Removes the tables of deliveries that were never published, unless somebody reads charges at the moment: removing a table from
+/// the ledger waits for all who do, and everybody else waits behind it. What stays belongs to nobody and is removed another time,
+/// so nothing fails here.
+pub async fn remove_discarded(db: &mut PgConnection) {
+    if let Err(error) = try_remove_discarded(db).await {
+        tracing::warn!(%error, "tables of discarded imports could not be removed; the next import tries again");
+    }
+}
+
+async fn try_remove_discarded(db: &mut PgConnection) -> sqlx::Result<()> {
     let discarded = sqlx::query_scalar!(
         r#"select c.relname as "name!"
            from deliveries d
@@ -133,9 +144,11 @@ pub async fn remove_discarded(db: &mut PgConnection) -> sqlx::Result<()> {
     for table in discarded {
         let mut tx = db.begin().await?;
         sqlx::query!("set local lock_timeout = '100ms'").execute(&mut *tx).await?;
-        match sqlx::query(AssertSqlSafe(format!("drop table {table}"))).execute(&mut *tx).await {
+        // Two may be at it.
+        match sqlx::query(AssertSqlSafe(format!("drop table if exists {table}"))).execute(&mut *tx).await {
             Ok(_) => tx.commit().await?,
-            Err(error) if store::is_locked(&error) => tx.rollback().await?,
+            // Whoever reads one reads them all: the others would only hold up more readers.
+            Err(error) if store::is_locked(&error) => return tx.rollback().await,
             Err(error) => return Err(error),
         }
     }

@@ -247,6 +247,41 @@ async fn what_an_interrupted_import_left_is_swept_and_never_counted(db: PgPool) 
     ledger.assert_balanced().await;
 }
 
+/// It was listed as loading, and was complete by its turn.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_import_that_becomes_complete_during_a_sweep_is_kept(db: PgPool) {
+    let loading = "insert into deliveries (batch_id, status, created_at, created_by)
+                   values (gen_random_uuid(), 'loading', now(), 'test')";
+    for _ in 0..2 {
+        sqlx::query(loading).execute(&db).await.unwrap();
+    }
+    // Of the lock of a delivery that loads.
+    let lock = 0x6770_755f_0000_0000_i64 + 2;
+    let mut loader = db.acquire().await.unwrap();
+    sqlx::query("select pg_advisory_lock($1)").bind(lock).execute(&mut *loader).await.unwrap();
+    // The sweep does not get past the first.
+    let mut hold = db.begin().await.unwrap();
+    sqlx::query("select from deliveries where delivery_id = 1 for update").execute(&mut *hold).await.unwrap();
+    let pool = db.clone();
+    let sweep = tokio::spawn(async move { ledger::sweep(&mut *pool.acquire().await.unwrap()).await });
+    let waits = "select exists (select from pg_stat_activity
+                                where datname = current_database() and wait_event_type = 'Lock')";
+    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&db).await.unwrap() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let complete = "update deliveries set status = 'waiting' where delivery_id = 2";
+    sqlx::query(complete).execute(&mut *loader).await.unwrap();
+    sqlx::query("select pg_advisory_unlock($1)").bind(lock).execute(&mut *loader).await.unwrap();
+    hold.rollback().await.unwrap();
+
+    assert_eq!(sweep.await.unwrap().unwrap(), 1);
+    let status: Vec<String> = sqlx::query_scalar("select status from deliveries order by delivery_id")
+        .fetch_all(&db)
+        .await
+        .unwrap();
+    assert_eq!(status, ["failed", "waiting"]);
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_was_handed_in_first_does_not_silently_replace_what_came_later(db: PgPool) {
     let ledger = TestLedger::new(db);

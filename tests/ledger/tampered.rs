@@ -70,6 +70,10 @@ async fn money_moved_between_plain_keys_is_found_without_the_originals(db: PgPoo
         assert!(names(&plain, &["plain keys with another sum", what]), "{plain:#?}");
         run(&ledger, &moved(table, "s2", "s1", "1000")).await;
     }
+    run(&ledger, "update daily_totals set day = day + 1").await;
+    let (plain, _) = broken(&ledger).await;
+    assert_eq!(plain.len(), 1, "{plain:#?}");
+    assert!(names(&plain, &["plain keys with another sum", "by day"]), "{plain:#?}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -205,6 +205,25 @@ async fn restore_ends_sessions_that_an_older_backup_holds(db: PgPool) {
     assert_eq!(ways_in(&db).await, [0; 5]);
 }
 
+/// It would wait for it, and it for the backup.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn backup_does_not_wait_for_an_import_that_is_loading(db: PgPool) {
+    let table = "create table charges_of_99_2026_09 (like charges including all)";
+    sqlx::query(table).execute(&db).await.unwrap();
+    let mut fills = db.begin().await.unwrap();
+    sqlx::query("truncate charges_of_99_2026_09").execute(&mut *fills).await.unwrap();
+    let (_ledger, backup) = backup_of(&db).await;
+    fills.commit().await.unwrap();
+    empty_database(&db).await;
+    let there = tempfile::tempdir().unwrap();
+    run(gpuledger(there.path(), Some(&url(&db)), &["restore"]).arg(&backup));
+    let left: bool = sqlx::query_scalar("select to_regclass('charges_of_99_2026_09') is null")
+        .fetch_one(&db)
+        .await
+        .unwrap();
+    assert!(left, "no import goes on in what is restored");
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn backup_holds_no_sessions(db: PgPool) {
     sqlx::raw_sql(

@@ -5,12 +5,10 @@
 mod weight;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sqlx::pool::PoolConnection;
-use sqlx::{PgConnection, PgPool, Postgres};
+use sqlx::{PgConnection, PgPool};
 use tokio::sync::Semaphore;
 
 use super::as_of::{Error, as_of};
@@ -39,7 +37,7 @@ use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::prices;
 use crate::scenario::price::Catalogue;
-use crate::shelf::{self, Shelf, Weigh};
+use crate::shelf::{self, Shelf};
 
 /// The scopes in which somebody sees a charge; `None`: all of them.
 type Scopes = Option<Arc<Vec<i64>>>;
@@ -59,7 +57,7 @@ const LOOKED_INTO: usize = 3;
 #[derive(Default)]
 pub struct Answers {
     began: Began,
-    sums: Arc<Shelf<Key, Sums>>,
+    sums: Shelf<Key, Sums>,
     /// By sequence, since a delivery of any month may mend rows of this one.
     rejected_rows: Shelf<(Period, Viewer, i64), i64>,
     variance: Shelf<Key, Variance>,
@@ -148,14 +146,6 @@ impl Answers {
         let basis = self.basis(db, question, sequence).await?;
         let everything = timeless(question);
         let key = (everything.clone(), basis.clone());
-        // There are few of them, and whoever asks may see all: nobody can have much made that nobody waits for.
-        if question.viewer == Viewer::Everything && question.filters.is_empty() {
-            let (everything, basis) = key.clone();
-            let make = move |mut db: PoolConnection<Postgres>| async move {
-                sums_of(&mut db, &everything, &basis, sequence).await
-            };
-            self.make_apart(&self.sums, &key, make).await;
-        }
         let sums = self.sums.get(key, sums_of(db, &everything, &basis, sequence)).await?;
         let scopes = self.scopes(db, question.period, &question.viewer, sequence).await?;
         let key = (question.period, question.viewer.clone(), sequence);
@@ -467,13 +457,20 @@ impl Answers {
         let rates = self.rates(db, month, month, sequence).await?;
         let version = self.version(db, sequence).await?;
         let key = (month, Arc::clone(&visible), Arc::clone(&rates), version, self.began.days());
-        let make = {
+        if let Some(apart) = &self.apart
+            && self.months.known(&key).is_none()
+            && !self.months.is_being_made(&key)
+            && let Ok(place) = Arc::clone(&apart.places).try_acquire_owned()
+        {
+            let (months, pool, key) = (Arc::clone(&self.months), apart.pool.clone(), key.clone());
             let (book, visible, rates) = (Arc::clone(book), Arc::clone(&visible), Arc::clone(&rates));
-            move |mut db: PoolConnection<Postgres>| async move {
-                allocation::allocate(&mut db, &book, month, &visible, &rates, sequence).await
-            }
-        };
-        self.make_apart(&self.months, &key, make).await;
+            let allocate = async move {
+                let _place = place;
+                let mut db = pool.acquire().await?;
+                months.get(key, allocation::allocate(&mut db, &book, month, &visible, &rates, sequence)).await
+            };
+            shelf::apart::<_, sqlx::Error>(allocate).await;
+        }
         let allocated = allocation::allocate(db, book, month, &visible, &rates, sequence);
         Ok(MonthAllocation::clone(&*self.months.get(key, allocated).await?))
     }
@@ -488,31 +485,6 @@ impl Answers {
         let book = self.book(db, sequence).await?;
         let allocated = self.month(db, &book, month, sequence).await?;
         allocation::division_of(db, allocated.division_id).await
-    }
-
-    /// Has a task make an answer that takes long, where it can be awaited by beginning again and there is a place for it.
-    async fn make_apart<K, V, F>(
-        &self,
-        answers: &Arc<Shelf<K, V>>,
-        key: &K,
-        make: impl FnOnce(PoolConnection<Postgres>) -> F + Send + 'static,
-    ) where
-        K: Clone + Eq + Hash + Send + Sync + 'static,
-        V: Weigh + Send + Sync + 'static,
-        F: Future<Output = sqlx::Result<V>> + Send + 'static,
-    {
-        let Some(apart) = &self.apart else { return };
-        if answers.known(key).is_some() || answers.is_being_made(key) {
-            return;
-        }
-        let Ok(place) = Arc::clone(&apart.places).try_acquire_owned() else { return };
-        let (answers, pool, key) = (Arc::clone(answers), apart.pool.clone(), key.clone());
-        shelf::apart(async move {
-            let _place = place;
-            let db = pool.acquire().await?;
-            answers.get(key, make(db)).await
-        })
-        .await;
     }
 
     /// The allocation book as of a sequence.

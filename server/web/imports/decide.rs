@@ -78,7 +78,7 @@ pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<
         audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;
     }
     tx.commit().await?;
-    ledger::remove_discarded(&mut db).await?;
+    ledger::remove_discarded(&mut db).await;
     let sentence = if is_discarded {
         format!("Import {delivery} is discarded. Nothing of it ever counted.")
     } else {
