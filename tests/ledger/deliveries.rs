@@ -263,7 +263,7 @@ async fn an_import_that_becomes_complete_during_a_sweep_is_kept(db: PgPool) {
     let mut hold = db.begin().await.unwrap();
     sqlx::query("select from deliveries where delivery_id = 1 for update").execute(&mut *hold).await.unwrap();
     let pool = db.clone();
-    let sweep = tokio::spawn(async move { ledger::sweep(&mut *pool.acquire().await.unwrap()).await });
+    let sweep = tokio::spawn(async move { ledger::sweep(&mut pool.acquire().await.unwrap()).await });
     let waits = "select exists (select from pg_stat_activity
                                 where datname = current_database() and wait_event_type = 'Lock')";
     while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&db).await.unwrap() {
