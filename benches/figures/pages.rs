@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Sizes;
 use super::browser::Browser;
@@ -32,14 +32,42 @@ pub const GROUPINGS: [&str; 12] = [
     "tag:team",
     "tag:experiment",
 ];
+/// What is opened once beside the groupings.
+const PAGES: [&str; 11] = [
+    "/overview",
+    "/spend/MONTH?by=team",
+    "/spend/MONTH?by=experiment",
+    "/spend/MONTH?by=service&category=Usage",
+    "/variance/MONTH",
+    "/chargeback/MONTH",
+    "/unallocated/MONTH",
+    "/scenarios/new?from=MONTH",
+    "/charges/MONTH",
+    "/charges/MONTH?service=AmazonEC2",
+    "/spend/MONTH?by=resource",
+];
 const EMAIL: &str = "bench@example.org";
 const PASSWORD: &str = "four readers at once";
 
-/// Of one ledger, in milliseconds, and of loading it.
+/// A month that pages are read of.
+struct Shape {
+    name: &'static str,
+    rows: u64,
+    keys: u32,
+    generated: &'static [&'static str],
+    /// Seconds that a first view may take.
+    first_view: f64,
+}
+
+/// Of one ledger, and of loading it.
 struct Read {
-    /// The slowest page that nobody had asked for before.
-    cold: f64,
-    /// The 99th percentile of those that somebody had.
+    /// Seconds from a publish until what pages begin with was made.
+    prepared: f64,
+    /// Milliseconds of each page that nobody had asked for before, then.
+    cold: Vec<(String, f64)>,
+    /// The slowest of the list of charges and a charge's page, asked again and again.
+    charges: f64,
+    /// The 99th percentile of pages that somebody had asked for.
     warm: f64,
     pages: usize,
     peak_mib: f64,
@@ -48,81 +76,102 @@ struct Read {
 }
 
 pub fn measure(sizes: &Sizes) -> Vec<Figure> {
-    let [small, large] = sizes.ledgers.map(|rows| read(sizes, rows));
     let [few, many] = sizes.ledgers;
-    let page = |name: String, value, how: String, at_most| Figure {
-        name,
+    let [keys, many_keys] = sizes.keys;
+    let fleet = &["--fleet", "--columns", "63"];
+    let in_order = Shape { name: "in order", rows: many, keys, generated: &[], first_view: 0.3 };
+    let shapes = [
+        Shape { name: "a fleet", rows: many, keys, generated: fleet, first_view: 0.3 },
+        Shape { name: "a fleet", rows: many, keys: many_keys, generated: fleet, first_view: 1.0 },
+        in_order,
+    ];
+    let small = read(sizes, &Shape { rows: few, ..shapes[0] });
+    shapes.iter().flat_map(|shape| figures(shape, &read(sizes, shape), &small)).collect()
+}
+
+fn figures(shape: &Shape, read: &Read, small: &Read) -> Vec<Figure> {
+    let of = format!("{}M charges, {}k keys, {}", shape.rows / 1_000_000, shape.keys / 1_000, shape.name);
+    let figure = |name: &str, value: f64, how: String, at_most| Figure {
+        name: format!("{name}: {of}"),
         measured: Measured::As(value, how),
         at_most,
     };
+    let slowest = |is_asked: fn(&str) -> bool| {
+        let asked = read.cold.iter().filter(|(path, _)| is_asked(path));
+        asked.max_by(|(_, a), (_, b)| a.total_cmp(b)).cloned().unwrap_or_default()
+    };
+    let by_resource = slowest(|path| path.contains("by=resource"));
+    let scenario = slowest(|path| path.starts_with("/scenarios"));
+    let others = slowest(|path| {
+        !path.contains("by=resource") && !path.starts_with("/charges") && !path.starts_with("/scenarios")
+    });
+    let list = slowest(|path| path.starts_with("/charges"));
     vec![
-        page(
-            format!("peak memory while importing {many} rows"),
-            large.peak_mib,
-            String::new(),
-            Some((256.0, "MiB")),
-        ),
-        page(
-            format!("99th percentile of a warm month page, {many} charges"),
-            large.warm,
-            format!("{} pages", large.pages),
-            Some((50.0, "ms")),
-        ),
-        page(
-            format!("the same against {few} charges"),
-            large.warm / small.warm,
-            format!("{:.1} ms / {:.1} ms", large.warm, small.warm),
+        figure("peak memory of its import", read.peak_mib, String::new(), Some((256.0, "MiB"))),
+        figure("until pages are prepared", read.prepared, String::new(), None),
+        figure("slowest first view", others.1 / 1000.0, others.0, Some((shape.first_view, "s"))),
+        figure("first view by resource", by_resource.1 / 1000.0, String::new(), Some((1.0, "s"))),
+        figure("a scenario of it, first view", scenario.1 / 1000.0, String::new(), None),
+        figure("charges, first view", list.1 / 1000.0, list.0, Some((0.3, "s"))),
+        figure("charges, every time", read.charges / 1000.0, String::new(), Some((0.3, "s"))),
+        figure("p99, warm, importing", read.warm, format!("{} pages", read.pages), Some((50.0, "ms"))),
+        figure(
+            "the same against a tenth of them",
+            read.warm / small.warm,
+            format!("{:.1} ms / {:.1} ms", read.warm, small.warm),
             Some((1.5, "×")),
         ),
-        page(
-            format!("a changed rule of {many} charges, until every page shows it"),
-            large.rules.applied,
-            format!("its preview: {:.2} s", large.rules.preview),
+        figure(
+            "a changed rule on every page",
+            read.rules.applied,
+            format!("its preview: {:.2} s", read.rules.preview),
             Some((2.0, "s")),
         ),
-        page(
-            "a team's spelling, saved without a preview, until every page shows it".into(),
-            large.rules.at_once,
-            String::new(),
-            // A rule is previewed, which maps the month; this maps it while the pages wait.
+        // A rule is previewed, which maps the month; this maps it while the pages wait.
+        figure("a spelling saved without a preview", read.rules.at_once, String::new(), None),
+        figure("p99, warm page of a team", read.rules.team, String::new(), Some((50.0, "ms"))),
+        figure(
+            "slowest first view of a running month after it",
+            read.running.slowest / 1000.0,
+            format!("by team, which allocates it: {:.2} s", read.running.first / 1000.0),
             None,
         ),
-        page(
-            format!("99th percentile of a warm page of a team, {many} charges"),
-            large.rules.team,
-            String::new(),
-            Some((50.0, "ms")),
-        ),
-        page(
-            format!("slowest cold page of a running month after {many} charges"),
-            large.running.slowest / 1000.0,
-            format!("by team, which allocates it: {:.2} s", large.running.first / 1000.0),
-            None,
-        ),
-        page(format!("slowest cold month page, {many} charges"), large.cold / 1000.0, String::new(), None),
-        page(format!("slowest cold month page, {few} charges"), small.cold / 1000.0, String::new(), None),
     ]
 }
 
-/// One month of `rows` charges and a re-delivery of it.
-fn read(sizes: &Sizes, rows: u64) -> Read {
+/// One month and a re-delivery of it.
+fn read(sizes: &Sizes, shape: &Shape) -> Read {
     let folder = folder();
     let server = Server::start(&folder.path().join("data"));
     let file = folder.path().join("bill.csv");
-    let keys = sizes.keys.to_string();
-    generate(&file, rows, MONTH, &["--keys", &keys, "--experiments", "400"]);
+    let keys = shape.keys.to_string();
+    let more = [shape.generated, &["--keys", &keys, "--experiments", "400"]].concat();
+    generate(&file, shape.rows, MONTH, &more);
     let peak_mib = import(&server.data_dir, &file, &[]).peak_mib;
     import(&server.data_dir, &file, &["--replace"]);
-    generate(&file, sizes.import, OTHER_MONTH, &[]);
-
+    let published = Instant::now();
     let mut browser = sign_in(&server);
-    eprintln!("reading pages of {rows} charges");
-    let mut cold = 0f64;
-    for by in GROUPINGS {
-        let took = ask(&mut browser, by);
-        eprintln!("  cold, by {by}: {took:.0} ms");
-        cold = cold.max(took);
+    while !is_prepared(&mut browser) {
+        std::thread::sleep(Duration::from_millis(100));
     }
+    let prepared = published.elapsed().as_secs_f64();
+
+    eprintln!("reading pages of {} charges, {}, {keys} keys", shape.rows, shape.name);
+    let mut paths: Vec<String> = GROUPINGS.iter().map(|by| format!("/spend/{MONTH}?by={by}")).collect();
+    paths.extend(PAGES.map(|page| page.replace("MONTH", MONTH)));
+    let cold: Vec<(String, f64)> = paths.into_iter().map(|path| timed(&mut browser, path)).collect();
+    for (path, took) in &cold {
+        eprintln!("  first view of {path}: {took:.0} ms");
+    }
+    let list = browser.get(&format!("/charges/{MONTH}")).unwrap().body;
+    let mut paths = list.split("href=\"/charges/").skip(1).map(|rest| rest.split('"').next().unwrap_or_default());
+    let charge = paths.find(|path| path.split('/').count() == 3).expect("a charge in the list");
+    let of_charges =
+        [format!("/charges/{MONTH}"), format!("/charges/{MONTH}?page=7"), format!("/charges/{charge}")];
+    let asked = of_charges.iter().cycle().take(30).map(|path| timed(&mut browser, path.clone()).1);
+    let charges = asked.fold(0.0, f64::max);
+
+    generate(&file, sizes.import, OTHER_MONTH, &[]);
     let mut times = while_importing(&server.data_dir, &file, &browser);
     times.sort_unstable_by(f64::total_cmp);
     let warm = times[(times.len() * 99).div_ceil(100) - 1];
@@ -133,7 +182,23 @@ fn read(sizes: &Sizes, rows: u64) -> Read {
     running::cut(&whole, RUNNING_MONTH, &cut);
     import(&server.data_dir, &cut, &[]);
     let running = running::measure(&mut browser, RUNNING_MONTH);
-    Read { cold, warm, pages: times.len(), peak_mib, rules, running }
+    Read { prepared, cold, charges, warm, pages: times.len(), peak_mib, rules, running }
+}
+
+/// Whether the server has made what pages of its ledger begin with.
+fn is_prepared(browser: &mut Browser) -> bool {
+    let metrics = browser.get("/metrics").unwrap().body;
+    let value = |name: &str| metrics.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+    let version = value("gpuledger_prepared_version ");
+    version.is_some() && version == value("gpuledger_ledger_sequence ")
+}
+
+/// A page, with the milliseconds that it took.
+fn timed(browser: &mut Browser, path: String) -> (String, f64) {
+    let began = Instant::now();
+    let page = browser.get(&path).unwrap();
+    assert_eq!(page.status, 200, "{path}: {}", page.body);
+    (path, began.elapsed().as_secs_f64() * 1000.0)
 }
 
 pub fn sign_in(server: &Server) -> Browser {
@@ -175,8 +240,5 @@ fn while_importing(data_dir: &Path, file: &Path, browser: &Browser) -> Vec<f64> 
 }
 
 fn ask(browser: &mut Browser, by: &str) -> f64 {
-    let began = Instant::now();
-    let page = browser.get(&format!("/spend/{MONTH}?by={by}")).unwrap();
-    assert_eq!(page.status, 200, "{}", page.body);
-    began.elapsed().as_secs_f64() * 1000.0
+    timed(browser, format!("/spend/{MONTH}?by={by}")).1
 }

@@ -65,7 +65,8 @@ pub async fn complete(
     sqlx::query!(
         "update deliveries
          set format = $2, rows_read = $3, charges = $4, rejected = $5, skipped = $6, noisy_tags = $7,
-             unknown_columns = $8, absent_columns = $9, notes = $10, catalog_version = $11
+             unknown_columns = $8, absent_columns = $9, notes = $10, catalog_version = $11,
+             has_resources = $12
          where delivery_id = $1",
         delivery_id,
         loaded.format.name(),
@@ -78,6 +79,7 @@ pub async fn complete(
         &loaded.columns.absent,
         &notes,
         i64::from(accelerator::VERSION),
+        reading.has_resources,
     )
     .execute(&mut *tx)
     .await?;
@@ -257,9 +259,15 @@ pub async fn keep_rejections(
 /// Gives the room of rows that were taken back to the disk, at once: PostgreSQL would in a minute, and until then a disk that
 /// an import filled stays full.
 pub async fn give_room_back(db: &mut PgConnection) {
-    for table in
-        ["charges", "daily_costs", "monthly_costs", "daily_totals", "monthly_totals", "row_identities"]
-    {
+    for table in [
+        "charges",
+        "daily_costs",
+        "monthly_costs",
+        "daily_totals",
+        "monthly_totals",
+        "daily_resources",
+        "row_identities",
+    ] {
         let vacuum = AssertSqlSafe(format!("vacuum (truncate) {table}"));
         if let Err(error) = sqlx::query(vacuum).execute(&mut *db).await {
             tracing::warn!(%error, table, "room could not be given back; PostgreSQL does so by itself");
@@ -351,8 +359,9 @@ async fn remove_rows(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()
     for statement in [
         // Those of a table of its own go with it.
         "delete from charges where delivery_id = $1 and own_table = 0",
-        "delete from daily_costs where delivery_id = $1",
-        "delete from monthly_costs where delivery_id = $1",
+        "delete from daily_costs where delivery_id = $1 and own_table = 0",
+        "delete from monthly_costs where delivery_id = $1 and own_table = 0",
+        "delete from daily_resources where delivery_id = $1 and own_table = 0",
         "delete from daily_totals where delivery_id = $1",
         "delete from monthly_totals where delivery_id = $1",
         "delete from delivery_scopes where delivery_id = $1",

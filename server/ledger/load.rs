@@ -154,7 +154,7 @@ async fn load_once(
     let (charges, incoming_charges) = mpsc::channel(QUEUE);
     let (others, incoming_others) = mpsc::channel(QUEUE);
     let charges_written = tokio::spawn(write_charges(pool.clone(), delivery_id, tables, incoming_charges));
-    let others_written = tokio::spawn(write_others(pool.clone(), delivery_id, incoming_others));
+    let others_written = tokio::spawn(write_others(pool.clone(), delivery_id, tables, incoming_others));
     let awaited = Arc::new(());
     let task = ReadTask {
         sink: Channel {

@@ -1,9 +1,10 @@
-//! Tables that a large import fills alone.
+//! Tables that a large import fills alone: of its charges, and of its sums by key and by resource.
 //!
 //! In a month's table, each row costs an entry of an index that is too large for the cache, and a line of the log. A table
 //! that nobody else knows yet needs neither: its rows are on the disk when its transaction commits (PostgreSQL's manual, "Disable
 //! WAL Archival and Streaming Replication", in "Populating a Database"), and its index is built when they are there. The server
-//! that we start leaves the log out, another does where its `wal_level` is `minimal`.
+//! that we start leaves the log out, another does where its `wal_level` is `minimal`. And what is removed with its table leaves
+//! no gaps.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +14,10 @@ use tokio::sync::mpsc;
 use crate::period::BillingMonth;
 use crate::store::{self, CopyRows};
 
-use super::partition::CHARGES_KEY;
-use super::read::CHARGE_COLUMNS;
+use super::partition::{TABLES, Table};
+use super::read::{Block, CHARGE_COLUMNS};
+use super::rollup::{Grain, Part};
+use super::write::write_block;
 
 /// Charges on their way to a table.
 pub(super) enum Charges {
@@ -26,62 +29,127 @@ pub(super) enum Charges {
     End,
 }
 
-fn name(delivery_id: i64, month: BillingMonth) -> String {
-    format!("{}_{}", prefix(delivery_id), month.first_day().format("%Y_%m"))
+fn name(table: &str, delivery_id: i64, month: BillingMonth) -> String {
+    format!("{table}_of_{delivery_id}_{}", month.first_day().format("%Y_%m"))
 }
 
-fn prefix(delivery_id: i64) -> String {
-    format!("charges_of_{delivery_id}")
+fn tables() -> impl Iterator<Item = &'static Table> {
+    TABLES.iter().filter(|table| table.may_be_own)
 }
 
-/// Makes the empty table of a delivery and a month, which is no part of the ledger yet. Committed before it is filled, since
+/// Makes the empty tables of a delivery and a month, which are no part of the ledger yet. Committed before they are filled, since
 /// who makes a table like `charges` holds a lock on that until the end.
 pub(super) async fn create(db: &mut PgConnection, delivery_id: i64, month: BillingMonth) -> sqlx::Result<()> {
-    let table = name(delivery_id, month);
     let first = month.first_day();
     let mut tx = db.begin().await?;
-    for statement in [
-        // The check spares queries about other deliveries this table, and attaching it to read its rows.
-        format!(
-            "create table {table} (
-                 like charges including all,
-                 check (billing_month = '{first}' and own_table = {delivery_id} and delivery_id = {delivery_id})
-             )"
-        ),
-        format!("alter table {table} alter own_table set default {delivery_id}"),
-    ] {
-        sqlx::query(AssertSqlSafe(statement)).execute(&mut *tx).await?;
+    for Table { name: table, .. } in tables() {
+        let own = name(table, delivery_id, month);
+        for statement in [
+            // The check spares queries about other deliveries this table, and attaching it to read its rows.
+            format!(
+                "create table {own} (
+                     like {table} including all,
+                     check (billing_month = '{first}' and own_table = {delivery_id} and delivery_id = {delivery_id})
+                 )"
+            ),
+            format!("alter table {own} alter own_table set default {delivery_id}"),
+        ] {
+            sqlx::query(AssertSqlSafe(statement)).execute(&mut *tx).await?;
+        }
     }
     tx.commit().await
 }
 
-/// Fills the tables of a delivery and builds their indexes, in one transaction. Answers their months.
+/// The tables of a delivery that one transaction fills.
+struct Filling<'c> {
+    tx: sqlx::Transaction<'c, sqlx::Postgres>,
+    delivery_id: i64,
+    /// With what identifies their rows.
+    begun: Vec<(String, Option<&'static str>)>,
+}
+
+impl<'c> Filling<'c> {
+    async fn begin(db: &'c mut PgConnection, delivery_id: i64) -> sqlx::Result<Self> {
+        Ok(Self { tx: db.begin().await?, delivery_id, begun: Vec::new() })
+    }
+
+    async fn copy(
+        &mut self,
+        (table, columns): (&str, &str),
+        month: BillingMonth,
+        rows: CopyRows,
+    ) -> sqlx::Result<()> {
+        let own = name(table, self.delivery_id, month);
+        if !self.begun.iter().any(|(begun, _)| *begun == own) {
+            // What is new to the transaction needs no log, and its rows are as good as old.
+            sqlx::query(AssertSqlSafe(format!("truncate {own}"))).execute(&mut *self.tx).await?;
+            let key = tables().find(|it| it.name == table).and_then(|it| it.key);
+            self.begun.push((own.clone(), key));
+        }
+        let copy = format!("copy {own} ({columns}) from stdin (format binary, freeze)");
+        store::copy_rows(&mut self.tx, &copy, rows).await?;
+        Ok(())
+    }
+
+    /// Builds the indexes.
+    async fn commit(mut self) -> sqlx::Result<()> {
+        for (own, key) in &self.begun {
+            if let Some(key) = key {
+                let add = format!("alter table {own} add {key}");
+                sqlx::query(AssertSqlSafe(add)).execute(&mut *self.tx).await?;
+            }
+        }
+        self.tx.commit().await
+    }
+}
+
+/// Fills the tables of charges of a delivery and builds their indexes, in one transaction. Answers their months.
 pub(super) async fn fill(
     db: &mut PgConnection,
     delivery_id: i64,
     incoming: &mut mpsc::Receiver<Charges>,
 ) -> sqlx::Result<BTreeSet<BillingMonth>> {
-    let mut tx = db.begin().await?;
+    let mut filling = Filling::begin(db, delivery_id).await?;
     let mut months = BTreeSet::new();
     while let Some(charges) = incoming.recv().await {
         let Charges::Rows { month, rows } = charges else {
-            for month in &months {
-                let key = format!("alter table {} add {CHARGES_KEY}", name(delivery_id, *month));
-                sqlx::query(AssertSqlSafe(key)).execute(&mut *tx).await?;
-            }
-            tx.commit().await?;
+            filling.commit().await?;
             return Ok(months);
         };
-        let table = name(delivery_id, month);
-        if months.insert(month) {
-            // What is new to the transaction needs no log, and its rows are as good as old.
-            sqlx::query(AssertSqlSafe(format!("truncate {table}"))).execute(&mut *tx).await?;
-        }
-        let copy = format!("copy {table} ({CHARGE_COLUMNS}) from stdin (format binary, freeze)");
-        store::copy_rows(&mut tx, &copy, rows).await?;
+        months.insert(month);
+        filling.copy(("charges", CHARGE_COLUMNS), month, rows).await?;
     }
-    tx.rollback().await?;
+    // Nothing of it is kept.
     Ok(BTreeSet::new())
+}
+
+/// The same of the sums of a delivery, which are the last that comes.
+pub(super) async fn fill_sums(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    first: Part,
+    incoming: &mut mpsc::Receiver<Block>,
+) -> sqlx::Result<()> {
+    let mut filling = Filling::begin(db, delivery_id).await?;
+    let mut next = Some(Block::Rollup(first));
+    while let Some(block) = next {
+        match block {
+            Block::Rollup(Part {
+                grain: grain @ (Grain::Keys | Grain::Resources),
+                month,
+                daily,
+                monthly,
+            }) => {
+                filling.copy(grain.daily(), month, daily).await?;
+                if let Some(table) = grain.monthly() {
+                    filling.copy(table, month, monthly).await?;
+                }
+            }
+            other => write_block(&mut filling.tx, delivery_id, other).await?,
+        }
+        next = incoming.recv().await;
+    }
+    filling.commit().await
 }
 
 /// Makes the tables of a delivery part of the ledger. Nobody sees them until it is published.
@@ -91,11 +159,14 @@ pub(super) async fn attach(
     months: &BTreeSet<BillingMonth>,
 ) -> sqlx::Result<()> {
     for month in months {
-        let (table, first, next) = (name(delivery_id, *month), month.first_day(), delivery_id + 1);
-        let attach = format!(
-            "alter table charges attach partition {table} for values from ('{first}', {delivery_id}) to ('{first}', {next})"
-        );
-        sqlx::query(AssertSqlSafe(attach)).execute(&mut *db).await?;
+        let (first, next) = (month.first_day(), delivery_id + 1);
+        for Table { name: table, .. } in tables() {
+            let own = name(table, delivery_id, *month);
+            let attach = format!(
+                "alter table {table} attach partition {own} for values from ('{first}', {delivery_id}) to ('{first}', {next})"
+            );
+            sqlx::query(AssertSqlSafe(attach)).execute(&mut *db).await?;
+        }
     }
     Ok(())
 }
@@ -106,7 +177,7 @@ pub async fn unattached(db: &mut PgConnection) -> sqlx::Result<Vec<String>> {
         r#"select relname as "name!"
            from pg_class
            where relnamespace = current_schema()::regnamespace and relkind = 'r' and not relispartition
-             and starts_with(relname, 'charges_of_')"#,
+             and relname ~ '^(charges|monthly_costs|daily_costs|daily_resources)_of_[0-9]+_[0-9]{4}_[0-9]{2}$'"#,
     )
     .fetch_all(db)
     .await
@@ -114,8 +185,8 @@ pub async fn unattached(db: &mut PgConnection) -> sqlx::Result<Vec<String>> {
 
 /// Removes the tables of a delivery that are no part of the ledger yet.
 pub(super) async fn remove(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
-    let of_delivery = prefix(delivery_id) + "_";
-    for table in unattached(&mut *db).await?.iter().filter(|table| table.starts_with(&of_delivery)) {
+    let of_delivery = format!("_of_{delivery_id}_");
+    for table in unattached(&mut *db).await?.iter().filter(|table| table.contains(&of_delivery)) {
         // A name that this module gave.
         sqlx::query(AssertSqlSafe(format!("drop table {table}"))).execute(&mut *db).await?;
     }
@@ -135,7 +206,8 @@ async fn try_remove_discarded(db: &mut PgConnection) -> sqlx::Result<()> {
     let discarded = sqlx::query_scalar!(
         r#"select c.relname as "name!"
            from deliveries d
-           join pg_class c on starts_with(c.relname, 'charges_of_' || d.delivery_id || '_')
+           join pg_class c
+             on c.relname ~ ('^(charges|monthly_costs|daily_costs|daily_resources)_of_' || d.delivery_id || '_')
            where d.status not in ('loading', 'waiting', 'loaded', 'undone')
              and c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relispartition"#,
     )

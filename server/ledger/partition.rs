@@ -1,14 +1,42 @@
 //! Monthly partitions of charges and rollups, made in a short transaction of their own before loading. Large imports have
-//! tables of charges of their own beside them ([`own_table`](super::own_table)).
+//! tables of their own beside them ([`own_table`](super::own_table)).
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::period::BillingMonth;
 
-/// The tables that are partitioned by billing month.
-const TABLES: [&str; 5] = ["charges", "monthly_costs", "daily_costs", "monthly_totals", "daily_totals"];
-/// What identifies a charge. Each of its tables states it: all of them together can only be identified by their bounds, too.
-pub(super) const CHARGES_KEY: &str = "primary key (delivery_id, charge_key_id, file_no, row_no)";
+/// A table that is partitioned by billing month.
+pub(super) struct Table {
+    pub name: &'static str,
+    /// What identifies a row, where each partition says it for itself: all of them together can only be identified by their
+    /// bounds, too.
+    pub key: Option<&'static str>,
+    /// Whether large imports have tables of their own beside that of the month.
+    pub may_be_own: bool,
+}
+
+impl Table {
+    const fn with_own(name: &'static str, key: Option<&'static str>) -> Self {
+        Self { name, key, may_be_own: true }
+    }
+
+    const fn of_months(name: &'static str) -> Self {
+        Self { name, key: None, may_be_own: false }
+    }
+}
+
+pub(super) const TABLES: [Table; 6] = [
+    Table::with_own("charges", Some("primary key (delivery_id, charge_key_id, file_no, row_no)")),
+    Table::with_own("monthly_costs", Some("primary key (delivery_id, charge_key_id, part)")),
+    Table::with_own(
+        "daily_costs",
+        Some("primary key (delivery_id, charge_key_id, day, is_whole_period, part)"),
+    ),
+    // A resource may be longer than an index holds.
+    Table::with_own("daily_resources", None),
+    Table::of_months("monthly_totals"),
+    Table::of_months("daily_totals"),
+];
 /// One importer at a time makes partitions; any number that names this lock and no other.
 const LOCK: i64 = 0x6770_755f_7061_7274;
 
@@ -26,7 +54,7 @@ pub async fn ensure(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<
     let mut tx = db.begin().await?;
     sqlx::query!("select pg_advisory_xact_lock($1)", LOCK).execute(&mut *tx).await?;
     if !exists(&mut tx, month).await? {
-        for table in TABLES {
+        for table in &TABLES {
             create(&mut tx, table, month).await?;
         }
     }
@@ -36,7 +64,7 @@ pub async fn ensure(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<
 async fn exists(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<bool> {
     // The last one made: all are made together. Not `to_regclass`, which may remember that a table
     // was not there before this transaction waited for the lock.
-    let last = name(TABLES[TABLES.len() - 1], month);
+    let last = name(TABLES[TABLES.len() - 1].name, month);
     sqlx::query_scalar!(
         r#"select exists (
                select from pg_class where relname = $1 and relnamespace = current_schema()::regnamespace
@@ -47,23 +75,26 @@ async fn exists(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<bool
     .await
 }
 
-async fn create(db: &mut PgConnection, table: &str, month: BillingMonth) -> sqlx::Result<()> {
+async fn create(db: &mut PgConnection, table: &Table, month: BillingMonth) -> sqlx::Result<()> {
+    let Table { name: table, key, may_be_own } = table;
     let partition = name(table, month);
+    let (from, to) = (month.days().start, month.days().end);
     // Names and dates come from a BillingMonth, never from outside.
-    let made = if table == "charges" {
-        format!("create table {partition} (like {table} including all, {CHARGES_KEY})")
-    } else {
-        format!("create table {partition} (like {table} including all)")
-    };
-    let days = month.days();
-    let (from, to) = (days.start, days.end);
-    let bounds = if table == "charges" {
+    let mut statements = vec![match key {
+        Some(key) => format!("create table {partition} (like {table} including all, {key})"),
+        None => format!("create table {partition} (like {table} including all)"),
+    }];
+    if *may_be_own && key.is_none() {
+        // By which the rows of an import are found and removed.
+        statements.push(format!("create index on {partition} (delivery_id)"));
+    }
+    let bounds = if *may_be_own {
         format!("from ('{from}', 0) to ('{from}', 1)")
     } else {
         format!("from ('{from}') to ('{to}')")
     };
-    let attached = format!("alter table {table} attach partition {partition} for values {bounds}");
-    for statement in [made, attached] {
+    statements.push(format!("alter table {table} attach partition {partition} for values {bounds}"));
+    for statement in statements {
         sqlx::query(AssertSqlSafe(statement)).execute(&mut *db).await?;
     }
     Ok(())

@@ -123,6 +123,8 @@ pub struct Reading {
     pub rows_by_file: Vec<u64>,
     /// Tags that were kept out of the key.
     pub noisy_tags: BTreeSet<String>,
+    /// Whether what resources cost was summed, too.
+    pub has_resources: bool,
 }
 
 impl Reading {
@@ -340,7 +342,8 @@ impl<'s, S: Sink> Reader<'s, S> {
         self.sink.send(Block::ChargesEnd)?;
         self.tell();
         let rollup = self.rollup.finish()?;
-        rollup.finish(BLOCK, |part| Ok::<_, ReadError>(self.sink.send(Block::Rollup(part))?))?;
+        let send = |part| Ok::<_, ReadError>(self.sink.send(Block::Rollup(part))?);
+        self.reading.has_resources = rollup.finish(BLOCK, send)?;
         Ok(self.reading)
     }
 

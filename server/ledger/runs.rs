@@ -14,7 +14,7 @@ const WINDOW: usize = 32 << 10;
 /// What is sorted on the disk.
 pub trait Record: Sized {
     /// By what it is sorted. Records of one key come one after the other.
-    type Key: Ord + Copy;
+    type Key: Ord;
 
     fn key(&self) -> Self::Key;
     fn write(&self, out: &mut impl Write) -> io::Result<()>;

@@ -52,11 +52,17 @@ pub async fn write_charges(
 pub async fn write_others(
     pool: PgPool,
     delivery_id: i64,
+    tables: Tables,
     mut incoming: mpsc::Receiver<Block>,
 ) -> sqlx::Result<()> {
     without_waiting_for_the_disk(pool, async |db| {
         while let Some(block) = incoming.recv().await {
-            write_block(db, delivery_id, block).await?;
+            match block {
+                Block::Rollup(first) if tables == Tables::Own => {
+                    return own_table::fill_sums(db, delivery_id, first, &mut incoming).await;
+                }
+                block => write_block(db, delivery_id, block).await?,
+            }
         }
         Ok(())
     })
@@ -80,14 +86,17 @@ async fn without_waiting_for_the_disk<T>(
     }
 }
 
-async fn write_block(db: &mut PgConnection, delivery_id: i64, block: Block) -> sqlx::Result<()> {
+/// Writes a block of anything but charges to tables that imports share.
+pub(super) async fn write_block(db: &mut PgConnection, delivery_id: i64, block: Block) -> sqlx::Result<()> {
     match block {
         // These have a queue of their own.
         Block::Charges { .. } | Block::ChargesEnd => Ok(()),
         Block::Rollup(part) => {
-            let (daily, monthly) = (part.grain.daily(), part.grain.monthly());
-            copy(db, daily, part.month, part.daily).await?;
-            copy(db, monthly, part.month, part.monthly).await
+            copy(db, part.grain.daily(), part.month, part.daily).await?;
+            match part.grain.monthly() {
+                Some(monthly) => copy(db, monthly, part.month, part.monthly).await,
+                None => Ok(()),
+            }
         }
         Block::Keys(keys) => insert_keys(db, keys).await,
         Block::TagSets(sets) => insert_tag_sets(db, sets).await,

@@ -10,7 +10,7 @@ use super::basis::Allocation;
 use super::denomination::{PLACES, Unconverted};
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::sums::rollup_of;
-use super::{CostBasis, Filter, Grouping, Question, Spend};
+use super::{Answers, CostBasis, Filter, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange::Used;
 use crate::ledger::{Payer, Visible};
@@ -19,6 +19,8 @@ use crate::period::BillingMonth;
 
 /// Up to this many charges are sorted one by one; of more, the keys are, which rollups know the costs of.
 const SORTED: i64 = 5_000;
+/// The places of charges whose keys are remembered: the first fifty pages.
+const RANKED: i64 = 5_000;
 /// Of those that had to be read anyway, more are sorted.
 const SCANNED_AND_SORTED: i64 = 300_000;
 
@@ -93,8 +95,7 @@ pub struct ChargeLine {
     pub tags: serde_json::Value,
 }
 
-/// The charges that a question's period, currency and filters select, counted as its spend is; only those of `key` where
-/// there is one. `None` where nothing was billed.
+/// As [`Answers::charges`], of which nothing is remembered.
 pub async fn charges(
     db: &mut PgConnection,
     question: &Question,
@@ -102,44 +103,68 @@ pub async fn charges(
     key: Option<Uuid>,
     page: Page,
 ) -> sqlx::Result<Option<Charges>> {
-    let (Some(currency), Some(whole)) = (&spend.currency, &spend.total) else { return Ok(None) };
-    let sequence = spend.sequence;
-    let visible = Visible::find(db, question.period.first(), question.period.last(), sequence).await?;
-    let allocation = Allocation::find(db, question, sequence).await?;
-    let by_filters = Question { by: Grouping::Provider, then: None, ..question.clone() };
-    let source = rollup_of(db, by_filters.dimensions(), &visible).await?;
-    let only = if spend.is_converted { question.currency.as_ref() } else { Some(currency) };
-    let has_others = !spend.rates.is_empty() || !spend.unconverted.is_empty();
-    let converted = Some(spend).filter(|spend| spend.is_converted && has_others);
-    let selection =
-        Selection { question, currency: only, converted, key, visible: &visible, allocation: &allocation };
-    let (count, total, order, lines) = if source == Source::Charges {
-        selection.scan(db, page).await?
-    } else {
-        selection.by_key(db, source, page).await?
-    };
-    // Of a single key nothing is shared out, and elsewhere a list is all that there is.
-    let is_divided = key.is_none() && allocation.divides(question);
-    let unconverted =
-        if spend.unconverted.is_empty() { Vec::new() } else { selection.unconverted(db, source).await? };
-    Ok(Some(Charges {
-        count,
-        total,
-        // What is left of converted amounts behind the places of an amount is of rounding.
-        shared: if is_divided { (whole.amount - total).round(40).normalize() } else { Decimal::ZERO },
-        currency: currency.clone(),
-        rates: spend.rates.iter().filter(|used| used.month >= question.period.first()).cloned().collect(),
-        unconverted,
-        cost: question.cost,
-        order,
-        lines,
-    }))
+    Answers::default().charges(db, question, spend, key, page).await
+}
+
+impl Answers {
+    /// The charges that a question's period, currency and filters select, counted as its spend is; only those of `key` where
+    /// there is one. `None` where nothing was billed.
+    pub async fn charges(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        spend: &Spend,
+        key: Option<Uuid>,
+        page: Page,
+    ) -> sqlx::Result<Option<Charges>> {
+        let (Some(currency), Some(whole)) = (&spend.currency, &spend.total) else { return Ok(None) };
+        let asked = Question { by: Grouping::Provider, then: None, ..question.of_everything() };
+        let basis = self.basis(db, &asked, spend.sequence).await?;
+        let (visible, allocation) = (&*basis.visible, &*basis.allocation);
+        let source = rollup_of(db, asked.dimensions(), visible).await?;
+        let only = if spend.is_converted { question.currency.as_ref() } else { Some(currency) };
+        let has_others = !spend.rates.is_empty() || !spend.unconverted.is_empty();
+        let converted = Some(spend).filter(|spend| spend.is_converted && has_others);
+        let selection = Selection { question, currency: only, converted, key, visible, allocation };
+        let (count, total, order, lines) = if source == Source::Charges {
+            selection.scan(db, page).await?
+        } else if page.end() <= RANKED {
+            let ranked = selection.ranked(&mut *db, source, 0..RANKED);
+            let ranked = self.ranked_keys(&asked, &basis, key, ranked).await?;
+            selection.of_ranked(db, &ranked, page).await?
+        } else {
+            let ranked = selection.ranked(&mut *db, source, page.first..page.end()).await?;
+            selection.of_ranked(db, &ranked, page).await?
+        };
+        // Of a single key nothing is shared out, and elsewhere a list is all that there is.
+        let is_divided = key.is_none() && allocation.divides(question);
+        let unconverted =
+            if spend.unconverted.is_empty() { Vec::new() } else { selection.unconverted(db, source).await? };
+        Ok(Some(Charges {
+            count,
+            total,
+            // What is left of converted amounts behind the places of an amount is of rounding.
+            shared: if is_divided { (whole.amount - total).round(40).normalize() } else { Decimal::ZERO },
+            currency: currency.clone(),
+            rates: spend.rates.iter().filter(|used| used.month >= question.period.first()).cloned().collect(),
+            unconverted,
+            cost: question.cost,
+            order,
+            lines,
+        }))
+    }
 }
 
 impl Charges {
     /// With what there is of shared costs: the figure that leads here.
     pub fn whole(&self) -> Decimal {
         self.total + self.shared
+    }
+}
+
+impl Page {
+    fn end(self) -> i64 {
+        self.first + self.size
     }
 }
 
@@ -158,8 +183,17 @@ pub(super) struct Selection<'a> {
     pub allocation: &'a Allocation,
 }
 
+/// Keys of a selection in the order of their costs, the largest first, and what all of them come to.
+#[derive(Debug)]
+pub(super) struct Ranked {
+    count: i64,
+    total: Decimal,
+    pub keys: Vec<KeyOfDelivery>,
+}
+
 /// The charges of one key in a delivery and month, as the rollups count them.
-struct KeyOfDelivery {
+#[derive(Debug)]
+pub(super) struct KeyOfDelivery {
     billing_month: NaiveDate,
     delivery_id: i64,
     charge_key_id: Uuid,
@@ -169,9 +203,14 @@ struct KeyOfDelivery {
 }
 
 impl Selection<'_> {
-    /// Rollups tell which keys there are, how many charges each has and what they cost; so a page of ten million
-    /// charges reads a hundred of them, by the primary key.
-    async fn by_key(&self, db: &mut PgConnection, source: Source, page: Page) -> sqlx::Result<Found> {
+    /// The keys of the charges at these places. Rollups tell which keys there are, how many charges each has and what they
+    /// cost; so a page of ten million charges reads a hundred of them, by the primary key. Of a short list they are all keys.
+    async fn ranked(
+        &self,
+        db: &mut PgConnection,
+        source: Source,
+        places: std::ops::Range<i64>,
+    ) -> sqlx::Result<Ranked> {
         let mut query = QueryBuilder::new(
             "with keys as materialized (select c.billing_month, c.delivery_id, c.charge_key_id, ",
         );
@@ -188,9 +227,9 @@ impl Selection<'_> {
         if is_summed {
             query.push(" group by 1, 2, 3");
         }
-        // Each key has a charge at least, so no page needs more of them than it has charges before its end.
+        // Each key has a charge at least, so no place needs more of them than it has charges before it.
         query.push("), largest as (select * from keys order by cost desc, charge_key_id, delivery_id, billing_month limit ");
-        query.push_bind(SORTED.max(page.first + page.size));
+        query.push_bind(SORTED.max(places.end));
         query.push(
             "), ranked as (select *, (sum(charges) over (order by cost desc, charge_key_id, delivery_id, billing_month \
              rows unbounded preceding) - charges)::bigint as before from largest), \
@@ -199,29 +238,36 @@ impl Selection<'_> {
         );
         query.push_bind(SORTED);
         query.push(" or (before < ");
-        query.push_bind(page.first + page.size);
+        query.push_bind(places.end);
         query.push(" and before + charges > ");
-        query.push_bind(page.first);
+        query.push_bind(places.start);
         query.push(") order by before");
         let rows = query.build().fetch_all(&mut *db).await?;
         let (count, total) = match rows.first() {
             Some(row) => (row.try_get("count")?, row.try_get("total")?),
             None => (0, Decimal::ZERO),
         };
-        let keys: Vec<KeyOfDelivery> = rows
-            .iter()
-            .filter(|row| row.try_get::<Option<i64>, _>("before").is_ok_and(|before| before.is_some()))
-            .map(KeyOfDelivery::read)
-            .collect::<sqlx::Result<_>>()?;
+        let is_key =
+            |row: &&PgRow| row.try_get::<Option<i64>, _>("before").is_ok_and(|before| before.is_some());
+        let keys = rows.iter().filter(is_key).map(KeyOfDelivery::read).collect::<sqlx::Result<_>>()?;
+        Ok(Ranked { count, total, keys })
+    }
+
+    /// A page of charges, the keys at whose places are known.
+    async fn of_ranked(&self, db: &mut PgConnection, ranked: &Ranked, page: Page) -> sqlx::Result<Found> {
+        let Ranked { count, total, keys } = ranked;
         if keys.is_empty() {
-            return Ok((count, total, Order::LargestFirst, Vec::new()));
+            return Ok((*count, *total, Order::LargestFirst, Vec::new()));
         }
-        if count <= SORTED {
-            let lines = self.sorted(db, &keys, page).await?;
-            return Ok((count, total, Order::LargestFirst, lines));
+        if *count <= SORTED {
+            let lines = self.sorted(db, keys, page).await?;
+            return Ok((*count, *total, Order::LargestFirst, lines));
         }
-        let lines = self.of_keys(db, &keys, page).await?;
-        Ok((count, total, Order::LargestKeyFirst, lines))
+        let is_on_page =
+            |key: &&KeyOfDelivery| key.before < page.end() && key.before + key.charges > page.first;
+        let keys: Vec<&KeyOfDelivery> = keys.iter().filter(is_on_page).collect();
+        let lines = if keys.is_empty() { Vec::new() } else { self.of_keys(db, &keys, page).await? };
+        Ok((*count, *total, Order::LargestKeyFirst, lines))
     }
 
     /// All charges of these keys, the largest first.
@@ -244,7 +290,7 @@ impl Selection<'_> {
              and wanted.delivery_id = c.delivery_id and wanted.charge_key_id = c.charge_key_id",
         );
         self.push_where(&mut query, Source::Charges);
-        self.push_days(&mut query);
+        self.push_of_charges(&mut query);
         query.push(
             " order by cost desc nulls last, c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ",
         );
@@ -259,7 +305,7 @@ impl Selection<'_> {
     async fn of_keys(
         &self,
         db: &mut PgConnection,
-        keys: &[KeyOfDelivery],
+        keys: &[&KeyOfDelivery],
         page: Page,
     ) -> sqlx::Result<Vec<ChargeLine>> {
         let mut query = self.lines();
@@ -272,11 +318,11 @@ impl Selection<'_> {
             let taken = (page.first + page.size - key.before).min(key.charges) - skipped;
             // Numbers, dates and ids only; they let PostgreSQL choose the partition when it plans.
             query.push(format!(
-                "(select {rank} as rank, c.* from charges c where c.billing_month = '{}' and c.delivery_id = {} \
-                 and c.charge_key_id = '{}'",
+                "(select {rank} as rank, c.* from charges c join charge_keys k on k.charge_key_id = c.charge_key_id \
+                 where c.billing_month = '{}' and c.delivery_id = {} and c.charge_key_id = '{}'",
                 key.billing_month, key.delivery_id, key.charge_key_id
             ));
-            self.push_days(&mut query);
+            self.push_of_charges(&mut query);
             query.push(format!(" order by c.file_no, c.row_no limit {taken} offset {skipped})"));
         }
         query.push(
@@ -405,12 +451,12 @@ impl Selection<'_> {
         push_where(query, source, months, self.visible, self.allocation);
     }
 
-    /// `and …`: a key may have charges of other days than those that are asked for.
-    fn push_days(&self, query: &mut QueryBuilder<Postgres>) {
-        let days = self.question.filters.iter().filter(|filter| filter.dimension == Grouping::Day);
-        let days: Vec<Filter> = days.cloned().collect();
+    /// `and …`: a key may have charges of other days, and of other resources, than those that are asked for.
+    fn push_of_charges(&self, query: &mut QueryBuilder<Postgres>) {
+        let is_of_charges = |filter: &&Filter| matches!(filter.dimension, Grouping::Day | Grouping::Resource);
+        let filters: Vec<Filter> = self.question.filters.iter().filter(is_of_charges).cloned().collect();
         let of_charges = (Source::Charges, self.question.cost);
-        push_filters(query, &days, &Viewer::Everything, of_charges, &Allocation::default());
+        push_filters(query, &filters, &Viewer::Everything, of_charges, &Allocation::default());
     }
 }
 

@@ -101,6 +101,7 @@ pub use overview::{MonthOfProvider, Overview, ProviderDays, State, UpToSameDay, 
 pub use owned_price::{OwnedPart, OwnedPrice};
 pub use owner::Owner;
 pub use paid_prices::{PaidPrice, PaidPrices};
+pub use prepare::first_months;
 pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, preview};
 pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};

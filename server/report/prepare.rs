@@ -8,6 +8,10 @@ use crate::period::BillingMonth;
 /// The months that are prepared: those of the overview's chart and, since a period is compared with the one before, as many
 /// before them.
 const MONTHS: i64 = 26;
+/// The months that most people open, changed or not: the latest may have hardly begun.
+const LATEST: i64 = 2;
+/// Months whose pages are asked for in all. A file may change years.
+const FIRST: i64 = 6;
 
 impl Answers {
     /// Allocates the latest months as of a sequence, the last one first: whose each of their keys is, how their shared costs
@@ -31,4 +35,41 @@ impl Answers {
         }
         Ok(())
     }
+}
+
+/// The months whose pages are asked for first: the latest, and those in which other imports are active than at an earlier
+/// sequence; of these also the month after, which is compared with them. At most a few, the last one first.
+pub async fn first_months(
+    db: &mut PgConnection,
+    since: Option<i64>,
+    sequence: i64,
+) -> sqlx::Result<Vec<BillingMonth>> {
+    let months = sqlx::query_scalar!(
+        r#"with visible as (
+               select distinct billing_month
+               from scopes
+               join visibility using (scope_id)
+               where from_sequence <= $1 and (until_sequence is null or until_sequence > $1)
+           ), changed as (
+               select billing_month
+               from scopes
+               join visibility using (scope_id)
+               where from_sequence > $2 and from_sequence <= $1 or until_sequence > $2 and until_sequence <= $1
+           )
+           (select billing_month as "month!" from visible order by 1 desc limit $3)
+           union
+           select billing_month
+           from visible
+           where billing_month in (select billing_month from changed)
+             or (billing_month - interval '1 month')::date in (select billing_month from changed)
+           order by 1 desc
+           limit $4"#,
+        sequence,
+        since,
+        LATEST,
+        FIRST,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(months.into_iter().map(BillingMonth::of).collect())
 }

@@ -20,6 +20,8 @@ use crate::period::Period;
 
 /// Decimals of accelerator-hours, shares and prices where they do not end by themselves.
 const PLACES: u8 = 6;
+/// Groups that are summed over time, each by itself.
+const CHARTED: usize = 10_000;
 /// The key of the group that the rest is folded into.
 const OTHER: &str = "other";
 
@@ -50,6 +52,9 @@ pub struct Spend {
     /// since it is not told of what is billed.
     pub unused_commitment: Option<Money>,
     pub groups: Vec<Group>,
+    /// How many groups there are, those among them that are folded into others or were not looked for.
+    #[serde(skip)]
+    pub all_groups: usize,
     /// Currencies of the period that are not in the total: others than the one that was asked for, or than the most used
     /// one where nothing says what to convert into.
     pub other_currencies: Vec<Currency>,
@@ -131,6 +136,7 @@ pub(super) fn answer(
         cost_per_owned_hour: None,
         unused_commitment: None,
         groups: Vec::new(),
+        all_groups: sums.groups.len(),
         other_currencies: sums.other_currencies.clone(),
         only: None,
         is_converted: basis.into.is_some(),
@@ -224,6 +230,12 @@ impl Spend {
     /// How many groups it has, and groups within them.
     pub fn lines(&self) -> usize {
         self.groups.iter().map(|group| 1 + group.groups.len()).sum()
+    }
+
+    /// Whether a chart over time tells its groups apart. Of hundreds of thousands of machines the largest few are next to nothing,
+    /// and to sum each by day takes longer than all the rest of the page.
+    pub fn is_charted_by_group(&self) -> bool {
+        self.all_groups <= CHARTED
     }
 
     /// Whether anything of it is time of accelerators that are owned.

@@ -6,7 +6,7 @@ use super::basis::Basis;
 use super::compared::{DaysBefore, SameDays};
 use super::denomination::{Denomination, LeftOut, denominate, left_out};
 use super::payers::Payers;
-use super::sql::{Column, Measure, Rows, Source};
+use super::sql::{Column, Measure, OfCharges, Rows, Source};
 use super::{Grouping, Question};
 use crate::accounts::Viewer;
 use crate::compute;
@@ -416,17 +416,20 @@ pub(super) async fn rollup_of<'a>(
             _ => None,
         })
         .collect();
-    let is_noisy = !tags.is_empty()
-        && sqlx::query_scalar!(
-            r#"select exists (
-                   select
-                   from deliveries d
-                   where d.noisy_tags && $1 and d.delivery_id = any($2)
-               ) as "noisy!""#,
-            &tags,
-            visible.deliveries(),
-        )
-        .fetch_one(db)
-        .await?;
-    Ok(Source::rollup(dimensions, is_noisy))
+    let by_resource = dimensions.clone().any(|dimension| *dimension == Grouping::Resource);
+    if tags.is_empty() && !by_resource {
+        return Ok(Source::rollup(dimensions, OfCharges::default()));
+    }
+    let only = sqlx::query_as!(
+        OfCharges,
+        r#"select coalesce(bool_or(noisy_tags && $1), false) as "tag!",
+               coalesce(bool_or(not has_resources), false) as "resource!"
+           from deliveries
+           where delivery_id = any($2)"#,
+        &tags,
+        visible.deliveries(),
+    )
+    .fetch_one(db)
+    .await?;
+    Ok(Source::rollup(dimensions, only))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use futures_util::{StreamExt as _, stream};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::error::Result;
@@ -51,15 +52,14 @@ pub async fn list(
     let mut asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
     question.hides_payers = !person.may_see_billing_accounts();
-    (question.by, question.then) = (Grouping::Provider, None);
-    let spend = answers.spend(&mut db, &question).await?;
     if format == Format::Csv {
+        let question = of_list(&question);
+        let spend = answers.spend(&mut db, &question).await?;
         drop(db);
         let turn = files.turn(person.user_id)?;
         return download(turn, &question, &spend, key).await;
     }
-    let page = report::Page { first: (asked.page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE };
-    let charges = report::charges(&mut db, &question, &spend, key, page).await?;
+    let (spend, charges) = find(&mut db, &answers, &question, key, asked.page).await?;
     match format {
         Format::Html => {
             let footing = Footing::from(&spend);
@@ -69,6 +69,26 @@ pub async fn list(
         }
         Format::Json | Format::Csv => respond::json(&charges),
     }
+}
+
+/// What a list sums to, and a page of it.
+pub(super) async fn find(
+    db: &mut PgConnection,
+    answers: &Answers,
+    question: &Question,
+    key: Option<Uuid>,
+    page: u64,
+) -> Result<(Spend, Option<Charges>), Error> {
+    let question = of_list(question);
+    let spend = answers.spend(&mut *db, &question).await?;
+    let page = report::Page { first: (page - 1) as i64 * report::PAGE_SIZE, size: report::PAGE_SIZE };
+    let charges = answers.charges(db, &question, &spend, key, page).await?;
+    Ok((spend, charges))
+}
+
+/// A list has no groups; whatever it is summed by, its total is the same.
+fn of_list(question: &Question) -> Question {
+    Question { by: Grouping::Provider, then: None, ..question.clone() }
 }
 
 /// All of them, however many, on one of the connections for downloads. Whoever goes away, or stops reading, ends the

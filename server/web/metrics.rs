@@ -30,6 +30,7 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 pub struct Metrics {
     requests: Family<Answered, Counter>,
     durations: Family<Route, Histogram, fn() -> Histogram>,
+    prepared: Gauge,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -48,7 +49,11 @@ struct Route {
 impl Metrics {
     pub(super) fn new() -> Self {
         let histogram: fn() -> Histogram = || Histogram::new(BUCKETS);
-        Self { requests: Family::default(), durations: Family::new_with_constructor(histogram) }
+        Self {
+            requests: Family::default(),
+            durations: Family::new_with_constructor(histogram),
+            prepared: Gauge::default(),
+        }
     }
 
     pub(super) fn count(&self, method: &Method, route: &str, status: u16, took: Duration) {
@@ -61,7 +66,14 @@ impl Metrics {
         self.requests.get_or_create(&Answered { method, route, status }).inc();
     }
 
+    /// Notes that what pages of this version of the ledger read is there.
+    pub(super) fn prepared(&self, version: i64) {
+        self.prepared.set(version);
+    }
+
     fn register(&self, registry: &mut Registry) {
+        let of_pages = "Version of the ledger whose pages are prepared";
+        registry.register("prepared_version", of_pages, self.prepared.clone());
         registry.register("http_requests", "Requests answered, by route and status", self.requests.clone());
         registry.register_with_unit(
             "http_request_duration",

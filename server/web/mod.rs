@@ -41,6 +41,7 @@ mod overview;
 mod page_cache;
 mod password;
 mod people;
+mod prepare;
 mod prices;
 mod quantities;
 mod question;

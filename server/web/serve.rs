@@ -3,31 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::pool::PoolConnection;
-use sqlx::{PgPool, Postgres};
+use sqlx::PgPool;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::connections::{self, Limits};
-use super::page_cache::Now;
+use super::prepare::prepare;
 use super::{App, paths, router};
 use crate::accounts::setup;
 use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
-use crate::ledger;
-use crate::report::Answers;
 use crate::terminal::say;
 
 /// How long requests under way may take once the server was told to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How long a stop waits for connections that an import holds.
 const LAST_ROWS: Duration = Duration::from_secs(3);
-/// How often the ledger is asked whether it has changed. Pages are prepared when it has not since the last time and nothing
-/// loads: bills that are imported one after the other are prepared together.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(700);
 /// How often what allocations were read from, and nobody uses any more, is removed.
 const BETWEEN_REMOVALS: Duration = Duration::from_hours(24);
 
@@ -46,7 +40,8 @@ pub async fn serve(
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
-    let preparer = tokio::spawn(prepare(app.jobs.clone(), Arc::clone(&app.answers)));
+    let preparer =
+        tokio::spawn(prepare(app.jobs.clone(), Arc::clone(&app.answers), Arc::clone(&app.metrics)));
     let (jobs, files) = (app.jobs.clone(), app.files.clone());
     let site = router(app);
     let stopping = Arc::new(Notify::new());
@@ -68,64 +63,6 @@ pub async fn serve(
     let _ = worker.await;
     let _ = tokio::time::timeout(LAST_ROWS, files.pool.close()).await;
     put_back(&db, &jobs).await
-}
-
-/// Has what pages read made whenever the ledger has changed, by whichever program.
-async fn prepare(pool: PgPool, answers: Arc<Answers>) {
-    let (mut prepared, mut seen) = (None, None);
-    loop {
-        tokio::time::sleep(BETWEEN_LOOKS).await;
-        let looked = async {
-            let mut db = pool.acquire().await?;
-            let Now { version, is_loading } = Now::find(&mut db).await?;
-            let sequence = version.sequence;
-            // Once a day in any case: what nobody uses for long is removed.
-            let now = (sequence, answers.day());
-            if is_loading {
-                // Pages would go on giving way to a bill whose import was killed.
-                ledger::sweep(&mut db).await?;
-            } else if prepared != Some(now)
-                && seen == Some(sequence)
-                && prepare_until_one_loads(&pool, db, &answers, sequence).await?
-            {
-                prepared = Some(now);
-            }
-            seen = Some(sequence);
-            Ok::<_, sqlx::Error>(())
-        };
-        if let Err(error) = looked.await {
-            tracing::warn!(%error, "what pages read could not be prepared; whoever asks for it waits for it");
-        }
-    }
-}
-
-/// Makes what pages read, and gives up where a bill begins to load meanwhile: it may soon be active, and has the machine to
-/// itself. True when all is made.
-async fn prepare_until_one_loads(
-    pool: &PgPool,
-    mut db: PoolConnection<Postgres>,
-    answers: &Answers,
-    sequence: i64,
-) -> sqlx::Result<bool> {
-    let backend: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut *db).await?;
-    let begun = tokio::select! {
-        made = answers.prepare(&mut db, sequence) => return made.map(|()| true),
-        begun = one_loads(pool) => begun,
-    };
-    // Its statement would go on to the end, and its answer is nobody's.
-    sqlx::query("select pg_cancel_backend($1)").bind(backend).execute(&mut *pool.acquire().await?).await?;
-    db.close().await?;
-    begun.map(|()| false)
-}
-
-/// Returns when a bill loads.
-async fn one_loads(pool: &PgPool) -> sqlx::Result<()> {
-    loop {
-        tokio::time::sleep(BETWEEN_LOOKS).await;
-        if Now::find(&mut *pool.acquire().await?).await?.is_loading {
-            return Ok(());
-        }
-    }
 }
 
 async fn forget_daily(db: PgPool) {

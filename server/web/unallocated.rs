@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use sqlx::PgConnection;
 
-use super::error::Result;
+use super::error::{Error, Result};
 use super::extract::{CurrentUser, Db, Query};
 use super::latest::in_one_currency;
 use super::layout::{Layout, Pages};
@@ -19,12 +20,14 @@ use crate::clock;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, Coverage, MonthCoverage, Offer, Remedy, Unallocated, UnallocatedKey};
+use crate::report::{
+    self, Answers, Coverage, MonthCoverage, Offer, Question, Remedy, Unallocated, UnallocatedKey,
+};
 
 /// Ways on a page.
 const PAGE: usize = 50;
 /// Keys that are looked at, the largest; a file has them all.
-const KEYS: i64 = 2_000;
+pub(super) const KEYS: i64 = 2_000;
 /// Keys of a remedy that are shown.
 const SHOWN: usize = 20;
 
@@ -69,8 +72,7 @@ pub async fn show(
         Format::Csv | Format::Json => limit,
         Format::Html => Some(KEYS),
     };
-    // On the heap, since so much is held while it waits.
-    let it = Box::pin(answers.unallocated(&mut db, &question, 0, limit)).await?;
+    let it = find(&mut db, &answers, &question, limit).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
@@ -85,6 +87,17 @@ pub async fn show(
             respond::html(Page { layout, period, asked, it, chart, reporting_currency })
         }
     }
+}
+
+/// What a period has that nobody owns, and the largest of its keys.
+pub(super) async fn find(
+    db: &mut PgConnection,
+    answers: &Answers,
+    question: &Question,
+    limit: Option<i64>,
+) -> Result<Unallocated, Error> {
+    // On the heap, since so much is held while it waits.
+    Ok(Box::pin(answers.unallocated(db, question, 0, limit)).await?)
 }
 
 impl Page {

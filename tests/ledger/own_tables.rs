@@ -31,6 +31,14 @@ async fn tables(db: &PgPool) -> Vec<(String, i64)> {
     tables
 }
 
+/// The own tables of an import: what of, and how many months have one.
+async fn own(db: &PgPool, delivery: i64) -> Vec<(String, i64)> {
+    let own = "select split_part(relname, '_of_', 1), count(*)
+               from pg_class
+               where relkind = 'r' and relname ~ ('_of_' || $1 || '_[0-9]{4}_[0-9]{2}$') group by 1 order by 1";
+    sqlx::query_as(own).bind(delivery).fetch_all(db).await.unwrap()
+}
+
 fn named(tables: &[(&str, i64)]) -> Vec<(String, i64)> {
     tables.iter().map(|(name, rows)| ((*name).to_owned(), *rows)).collect()
 }
@@ -48,6 +56,11 @@ async fn large_import_fills_tables_of_its_own_and_counts_like_any_other(db: PgPo
         ("charges_of_2_2026_09", 10_000),
     ]);
     assert_eq!(tables(&ledger.db).await, expected);
+    let kinds = named(&[("charges", 2), ("daily_costs", 2), ("daily_resources", 2), ("monthly_costs", 2)]);
+    assert_eq!(own(&ledger.db, 2).await, kinds);
+    let shared = "select count(*) from monthly_costs where delivery_id = 2 and tableoid in
+                  ('monthly_costs_2026_08'::regclass, 'monthly_costs_2026_09'::regclass)";
+    assert_eq!(sqlx::query_scalar::<_, i64>(shared).fetch_one(&ledger.db).await.unwrap(), 0);
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("15000"));
     ledger.assert_balanced().await;
 
@@ -94,6 +107,7 @@ async fn tables_of_a_discarded_import_are_removed_when_nobody_reads_charges(db: 
     let mut second = ledger.db.acquire().await.unwrap();
     tokio::join!(ledger::remove_discarded(&mut db), ledger::remove_discarded(&mut second));
     assert_eq!(tables(&ledger.db).await, named(&[shared, other].concat()));
+    assert_eq!((own(&ledger.db, 2).await.len(), own(&ledger.db, 3).await.len()), (0, 4));
     ledger.assert_balanced().await;
 }
 
@@ -104,6 +118,7 @@ async fn large_file_that_is_refused_leaves_no_table(db: PgPool) {
     let report = ledger.deliver("cut.csv", cut).await;
     assert_eq!(report.status, Status::Refused, "{:?}", report.message);
     assert_eq!(tables(&ledger.db).await, named(&[("charges_2026_08", 0), ("charges_2026_09", 0)]));
+    assert_eq!(own(&ledger.db, 1).await, []);
     let whole = ledger.file("whole.csv", large(10_000, "1"));
     let reports = ledger.import(&[whole], Some(Decision::Replace), WhenUnsure::Wait).await;
     assert_eq!(reports[0].status, Status::Loaded, "{:?}", reports[0].message);

@@ -77,11 +77,44 @@ async fn money_moved_between_plain_keys_is_found_without_the_originals(db: PgPoo
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn money_moved_between_days_of_resources_is_found_without_the_originals(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    // Volumes, which bear no accelerators.
+    let volumes = Focus::new().hour("acme", "s1", "2026-09-05T10", "1010", "vision").hour(
+        "acme",
+        "s2",
+        "2026-09-05T10",
+        "1010",
+        "nlp",
+    );
+    ledger
+        .deliver(
+            "september.csv",
+            volumes.text().replace("8xH100", "large").replace(",\"\"GpuCount\"\":8", ""),
+        )
+        .await;
+    ledger.assert_balanced().await;
+    for (change, back) in [
+        (moved("daily_resources", "s1", "s2", "1000"), moved("daily_resources", "s2", "s1", "1000")),
+        (
+            "update daily_resources set day = day + 1".into(),
+            "update daily_resources set day = day - 1".into(),
+        ),
+        ("delete from daily_resources".into(), String::new()),
+    ] {
+        run(&ledger, &change).await;
+        let (plain, _) = broken(&ledger).await;
+        assert!(names(&plain, &["days of keys with another sum"]), "{change}: {plain:#?}");
+        run(&ledger, &back).await;
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn money_moved_between_keys_everywhere_is_found_in_the_file(db: PgPool) {
     let ledger = ledger(db).await;
     run(&ledger, "update charges set billed_cost = billed_cost - 1000 where row_no = 1").await;
     run(&ledger, "update charges set billed_cost = billed_cost + 1000 where row_no = 2").await;
-    for table in ["monthly_costs", "daily_costs", "monthly_totals", "daily_totals"] {
+    for table in ["monthly_costs", "daily_costs", "monthly_totals", "daily_totals", "daily_resources"] {
         run(&ledger, &moved(table, "s1", "s2", "1000")).await;
     }
     let (plain, deep) = broken(&ledger).await;

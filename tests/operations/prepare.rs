@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 
-use crate::support::{Focus, Server, TestLedger, gpuledger};
+use crate::support::{Focus, Http, Server, TestLedger, gpuledger};
 
 /// The lock of who loads a delivery: this plus its number (`ledger/delivery.rs`).
 const LOADING: i64 = 0x6770_755f_0000_0000;
@@ -63,6 +63,59 @@ async fn months_are_summed_by_owner_before_anybody_asks(db: PgPool) {
     until(false).await;
     drop((loader, holder));
     prepared("2026-11").await;
+}
+
+/// What the pages of a month begin with is there before anybody opens them: they read none of these.
+const ROLLUPS: [&str; 8] = [
+    "monthly_costs",
+    "daily_costs",
+    "monthly_totals",
+    "daily_totals",
+    "daily_resources",
+    "attributed_costs",
+    "item_costs",
+    "keyed_costs",
+];
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn pages_of_a_month_that_was_published_wait_for_no_sum(db: PgPool) {
+    let ledger = TestLedger::new(db.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let url = db.connect_options().to_url_lossy();
+    let server = Server::start(gpuledger(folder.path(), Some(url.as_str()), &[]));
+    let setup = server.setup_link.as_ref().unwrap().strip_prefix(&server.address).unwrap();
+    let mut browser = Http::new(&server.address);
+    let fields = "email=ada%40example.org&name=Ada&password=seven+blue+herons+again";
+    assert_eq!(browser.submit(setup, setup, fields).status, 303);
+    let mut version = 0;
+    // The second one is of a month between others, which is no latest one.
+    for month in ["2026-09", "2026-01", "2026-08"] {
+        let hour = format!("{month}-05T10");
+        ledger
+            .deliver(&format!("{month}.csv"), &Focus::new().hour("acme", "s1", &hour, "120", "vision"))
+            .await;
+        version += 1;
+        let began = Instant::now();
+        while !browser.get("/metrics").body.contains(&format!("gpuledger_prepared_version {version}\n")) {
+            assert!(began.elapsed() < Duration::from_secs(30), "not prepared: {}", server.log());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let mut holder = db.begin().await.unwrap();
+        let lock = format!("lock table {} in access exclusive mode", ROLLUPS.join(", "));
+        sqlx::query(sqlx::AssertSqlSafe(lock)).execute(&mut *holder).await.unwrap();
+        for address in [
+            format!("/spend/{month}"),
+            format!("/spend/{month}?by=account&sort=name"),
+            format!("/spend/{month}.json?by=team"),
+            format!("/spend/{month}?by=tag:team&limit=3"),
+            format!("/variance/{month}"),
+            format!("/chargeback/{month}"),
+            format!("/unallocated/{month}"),
+            format!("/charges/{month}"),
+        ] {
+            assert_eq!(browser.get(&address).status, 200, "{address}");
+        }
+    }
 }
 
 /// Whoever loads a delivery until it is dropped, which says nothing.

@@ -6,4 +6,5 @@ mod charges;
 mod commitments;
 mod currencies;
 mod prepare;
+mod resources;
 mod variance;

@@ -48,6 +48,7 @@ const VALUES: &[(&str, &str)] = &[
     ("edits", "'[]'"),
     ("email", "'ada@example.org'"),
     ("resource_id", "null"),
+    ("daily_resources.resource_id", "'i-1'"),
 ];
 
 /// Sums that are made again when they are asked for: a migration may empty them.
@@ -108,7 +109,9 @@ async fn rows_of(db: &mut PgConnection, table: &str) -> i64 {
 
 /// A row in each table that has none, those first that others refer to.
 async fn fill(db: &mut PgConnection) {
-    for table in ["charges", "monthly_costs", "daily_costs", "monthly_totals", "daily_totals"] {
+    for table in
+        ["charges", "monthly_costs", "daily_costs", "monthly_totals", "daily_totals", "daily_resources"]
+    {
         let sql = format!(
             "do $$ begin
                 if exists (select from pg_attribute

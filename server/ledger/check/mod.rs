@@ -33,7 +33,7 @@ impl Equation {
 }
 
 /// An equation and the query that answers `of`, `left_side` and `right_side` for everything it speaks of.
-const EQUATIONS: [(&str, &str); 11] = [
+const EQUATIONS: [(&str, &str); 12] = [
     ("rows read = charges + rejected + skipped", include_str!("rows_read.sql")),
     ("rows stated = rows stored", include_str!("rows_stored.sql")),
     ("costs of the file = costs of its charges", include_str!("file_to_charges.sql")),
@@ -41,6 +41,7 @@ const EQUATIONS: [(&str, &str); 11] = [
     ("charges of a key = its monthly rollup", include_str!("keys_to_months.sql")),
     ("sums by key = sums by plain key", include_str!("keys_to_totals.sql")),
     ("monthly rollup = daily rollup", include_str!("months_to_days.sql")),
+    ("daily rollup = sums by resource", include_str!("days_to_resources.sql")),
     ("month on the page = files that count for it", include_str!("page_to_files.sql")),
     ("what counts = last replacement and later additions", include_str!("visible.sql")),
     ("rows that state an identity = rows that are active once", include_str!("active_twice.sql")),

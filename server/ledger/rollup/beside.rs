@@ -25,7 +25,7 @@ impl Beside {
         let (batches, incoming) = mpsc::sync_channel::<Vec<Entry>>(QUEUE);
         let thread = thread::Builder::new().name("summing".to_owned()).spawn(move || {
             for batch in incoming {
-                batch.iter().try_for_each(|entry| rollup.add(entry))?;
+                batch.into_iter().try_for_each(|entry| rollup.add(entry))?;
             }
             Ok(rollup)
         })?;

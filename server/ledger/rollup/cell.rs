@@ -1,5 +1,6 @@
 //! What a rollup sums by and what it sums, in memory and on the disk.
 
+use std::hash::Hash;
 use std::io::{self, Read, Write};
 
 use chrono::NaiveDate;
@@ -19,6 +20,65 @@ pub struct Cell {
     pub is_whole_period: bool,
     /// Follows from the key and the month.
     pub scope_id: i64,
+}
+
+/// What charges are summed by.
+pub trait Place: Clone + Ord + Hash {
+    fn cell(&self) -> &Cell;
+
+    /// The resource that its charges name, where they are told apart by it.
+    fn resource(&self) -> Option<&str> {
+        None
+    }
+
+    /// Writes what it has beyond its cell.
+    fn write_rest(&self, out: &mut impl Write) -> io::Result<()>;
+    /// Of a cell, and what [`Self::write_rest`] wrote.
+    fn read_rest(cell: Cell, from: &mut impl Read) -> io::Result<Self>;
+}
+
+impl Place for Cell {
+    fn cell(&self) -> &Cell {
+        self
+    }
+
+    fn write_rest(&self, _: &mut impl Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read_rest(cell: Cell, _: &mut impl Read) -> io::Result<Self> {
+        Ok(cell)
+    }
+}
+
+/// A part of a cell: its charges that name a resource, or none where that is empty.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OfResource {
+    pub cell: Cell,
+    pub resource: Box<str>,
+}
+
+impl Place for OfResource {
+    fn cell(&self) -> &Cell {
+        &self.cell
+    }
+
+    fn resource(&self) -> Option<&str> {
+        Some(&self.resource)
+    }
+
+    fn write_rest(&self, out: &mut impl Write) -> io::Result<()> {
+        // No text of a row is longer: a row is not.
+        out.write_all(&(self.resource.len() as u32).to_le_bytes())?;
+        out.write_all(self.resource.as_bytes())
+    }
+
+    fn read_rest(cell: Cell, from: &mut impl Read) -> io::Result<Self> {
+        let mut text = vec![0; u32::from_le_bytes(read(from)?) as usize];
+        from.read_exact(&mut text)?;
+        let resource = String::from_utf8(text).map_err(|_| io::ErrorKind::InvalidData)?;
+        Ok(Self { cell, resource: resource.into() })
+    }
 }
 
 /// What the charges of a cell sum to.
@@ -81,20 +141,22 @@ fn add_hour(hours: &mut Vec<(u8, Decimal)>, hour: u8, quantity: Decimal) {
     }
 }
 
-impl Record for (Cell, Day) {
-    type Key = Cell;
+impl<P: Place> Record for (P, Day) {
+    type Key = P;
 
-    fn key(&self) -> Cell {
-        self.0
+    fn key(&self) -> P {
+        self.0.clone()
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let (cell, Day { sums, plain_key_id, hours }) = self;
+        let (place, Day { sums, plain_key_id, hours }) = self;
+        let cell = place.cell();
         out.write_all(&cell.month.first_day().to_epoch_days().to_le_bytes())?;
         out.write_all(&cell.charge_key_id.to_le_bytes())?;
         out.write_all(&cell.day.to_epoch_days().to_le_bytes())?;
         out.write_all(&[u8::from(cell.is_whole_period)])?;
         out.write_all(&cell.scope_id.to_le_bytes())?;
+        place.write_rest(out)?;
         out.write_all(&plain_key_id.to_le_bytes())?;
         out.write_all(&sums.charges.to_le_bytes())?;
         sums.amounts().iter().try_for_each(|amount| write_decimal(out, amount))?;
@@ -113,6 +175,7 @@ impl Record for (Cell, Day) {
         let [is_whole_period] = read(from)?;
         let scope_id = i64::from_le_bytes(read(from)?);
         let cell = Cell { month, charge_key_id, day, is_whole_period: is_whole_period == 1, scope_id };
+        let place = P::read_rest(cell, from)?;
         let plain_key_id = u128::from_le_bytes(read(from)?);
         let charges = i64::from_le_bytes(read(from)?);
         let mut amounts = [Decimal::ZERO; 5];
@@ -121,14 +184,14 @@ impl Record for (Cell, Day) {
         }
         let [count] = read(from)?;
         if count == NO_HOURS {
-            return Ok((cell, Day { sums: Sums::of(charges, amounts), plain_key_id, hours: None }));
+            return Ok((place, Day { sums: Sums::of(charges, amounts), plain_key_id, hours: None }));
         }
         let mut hours = Vec::with_capacity(count.into());
         for _ in 0..count {
             let [hour] = read(from)?;
             hours.push((hour, read_decimal(from)?));
         }
-        Ok((cell, Day { sums: Sums::of(charges, amounts), plain_key_id, hours: Some(hours) }))
+        Ok((place, Day { sums: Sums::of(charges, amounts), plain_key_id, hours: Some(hours) }))
     }
 }
 
@@ -188,6 +251,16 @@ mod tests {
         (mantissa, 0u8..=76).prop_map(|(mantissa, scale)| Decimal::from_parts(mantissa, scale))
     }
 
+    /// What is read of what a record writes.
+    fn again<R: Record>(record: &R) -> R {
+        let mut bytes = Vec::new();
+        record.write(&mut bytes).unwrap();
+        let mut rest = &*bytes;
+        let read = R::read(&mut rest).unwrap();
+        assert!(rest.is_empty());
+        read
+    }
+
     prop_compose! {
         fn day()(
             charges in any::<i64>(),
@@ -206,20 +279,21 @@ mod tests {
             days in (0i32..40_000, 0i32..40_000),
             is_whole_period in any::<bool>(),
             scope_id in any::<i64>(),
+            resource in ".*",
             day in day(),
         ) {
             let date = |days| NaiveDate::from_epoch_days(days).unwrap();
             let month = BillingMonth::of(date(days.0));
-            let record = (Cell { month, charge_key_id, day: date(days.1), is_whole_period, scope_id }, day);
-            let mut bytes = Vec::new();
-            record.write(&mut bytes).unwrap();
-            let mut rest = &*bytes;
-            let read = <(Cell, Day)>::read(&mut rest).unwrap();
-            prop_assert!(rest.is_empty());
+            let cell = Cell { month, charge_key_id, day: date(days.1), is_whole_period, scope_id };
+            let of_resource = OfResource { cell, resource: resource.into() };
+            let record = (of_resource, day);
+            let read = again(&record);
             prop_assert_eq!(&read, &record);
             // Equal amounts may be written with other scales.
             let scales = |day: &Day| day.sums.amounts().map(|amount| (amount.mantissa(), amount.scale()));
             prop_assert_eq!(scales(&read.1), scales(&record.1));
+            let record = (cell, record.1);
+            prop_assert_eq!(again(&record), record);
         }
     }
 

@@ -6,17 +6,21 @@
 //!
 //! A fleet has a key for each of its machines. What pages ask first (by service, by account, over time) needs none of that, so
 //! the same is summed by *plain* keys, without machine and tags: some hundreds ([why](../../../docs/decisions/what-pages-ask-first-is-summed-by-plain-keys.md)).
+//!
+//! A key without accelerators is not told apart by resource. What it costs by resource is summed by day beside it, unless there
+//! would be nearly as many sums as charges ([why](../../../docs/decisions/what-resources-cost-is-summed-by-day.md)).
 
 mod beside;
 mod cell;
 mod rows;
 
+use std::hash::BuildHasher as _;
 use std::io;
 use std::path::PathBuf;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use self::cell::{Cell, Day};
+use self::cell::{Cell, Day, OfResource, Place};
 use self::rows::Rows;
 use super::key::Keyed;
 use super::runs::Runs;
@@ -31,6 +35,12 @@ pub use rows::{Grain, Part};
 const LIMIT: usize = 40 << 20;
 /// The same of plain keys, which are summed while the others are sent.
 const PLAIN_LIMIT: usize = 16 << 20;
+/// The same of resources.
+const RESOURCES_LIMIT: usize = 12 << 20;
+/// To know about how many places there are, one in so many is remembered. A prime, as hashes are no numbers by chance.
+const SAMPLED: u64 = 61;
+/// Sums by resource that are no more than this are worth their room, however few charges each has.
+const FEW_SUMS: u64 = 20_000;
 
 /// The four costs of FOCUS, summed, and what was metered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +89,8 @@ impl Sums {
 pub struct Entry {
     cell: Cell,
     plain_key_id: u128,
-    bears_accelerators: bool,
+    /// That the charge names, empty where it names none; `None` where the key says it, since it bears accelerators.
+    resource: Option<Box<str>>,
     period: ChargePeriod,
     pub sums: Sums,
 }
@@ -96,7 +107,7 @@ impl Entry {
         Self {
             cell,
             plain_key_id: keyed.plain_key_id.as_u128(),
-            bears_accelerators: keyed.accelerator.is_some(),
+            resource: keyed.accelerator.is_none().then(|| charge.resource_id.as_str().into()),
             period: charge.period,
             sums: Sums::of_charge(charge),
         }
@@ -107,66 +118,98 @@ impl Entry {
 pub struct Rollup {
     delivery_id: i64,
     folder: PathBuf,
-    cells: Cells,
+    cells: Cells<Cell>,
+    resources: Cells<OfResource>,
+    /// Charges of keys that are not told apart by resource.
+    of_resources: u64,
+    /// Hashes of the places of resources, every [`SAMPLED`]th: there are so many times as many.
+    sampled: FxHashSet<u64>,
 }
 
 impl Rollup {
     /// What does not fit into memory is written into the folder.
     pub fn new(delivery_id: i64, folder: PathBuf) -> Self {
-        Self { delivery_id, cells: Cells::new(folder.clone(), LIMIT), folder }
+        Self {
+            delivery_id,
+            cells: Cells::new(folder.clone(), LIMIT),
+            resources: Cells::new(folder.clone(), RESOURCES_LIMIT),
+            of_resources: 0,
+            sampled: FxHashSet::default(),
+            folder,
+        }
     }
 
-    pub fn add(&mut self, entry: &Entry) -> io::Result<()> {
+    pub fn add(&mut self, mut entry: Entry) -> io::Result<()> {
+        let resource = entry.resource.take();
         let new = || Day {
             plain_key_id: entry.plain_key_id,
-            hours: entry.bears_accelerators.then(Vec::new),
+            hours: resource.is_none().then(Vec::new),
             ..Day::default()
         };
-        self.cells.add(entry.cell, new, |day| day.add(entry))
+        self.cells.add(entry.cell, new, |day| day.add(&entry))?;
+        let Some(resource) = resource else { return Ok(()) };
+        self.of_resources += 1;
+        let place = OfResource { cell: entry.cell, resource };
+        // Not the lowest bits, which tell least.
+        let hash = FxBuildHasher.hash_one(&place) >> 16;
+        if hash.is_multiple_of(SAMPLED) {
+            self.sampled.insert(hash);
+        }
+        self.resources.add(place, Day::default, |sum| sum.sums.merge(&entry.sums))
     }
 
-    /// Sends all rows, in parts of about this many bytes: those of keys, then those of plain keys.
+    /// Sends all rows, in parts of about this many bytes: those of keys, of plain keys, and of resources. Answers whether there
+    /// are any of the last: where nearly every charge has a sum of its own, charges answer as fast.
     pub fn finish<E: From<io::Error>>(
         self,
         part_bytes: usize,
         mut send: impl FnMut(Part) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<bool, E> {
+        let (delivery_id, sums) = (self.delivery_id, self.sampled.len() as u64 * SAMPLED);
         let mut plain = Cells::new(self.folder, self.cells.limit.min(PLAIN_LIMIT));
-        let mut rows = Rows::new(self.delivery_id, Grain::Keys, part_bytes, &mut send);
+        let mut rows = Rows::new(delivery_id, Grain::Keys, part_bytes, &mut send);
         self.cells.drain(|cell, day| {
             let of_plain = Cell { charge_key_id: day.plain_key_id, ..cell };
             plain.add(of_plain, Day::default, |sum| sum.sums.merge(&day.sums))?;
             rows.add(cell, day)
         })?;
         rows.finish()?;
-        let mut rows = Rows::new(self.delivery_id, Grain::PlainKeys, part_bytes, send);
+        let mut rows = Rows::new(delivery_id, Grain::PlainKeys, part_bytes, &mut send);
         plain.drain(|cell, day| rows.add(cell, day))?;
-        rows.finish()
+        rows.finish()?;
+        if sums > FEW_SUMS && sums > self.of_resources / 2 {
+            return Ok(false);
+        }
+        let mut rows = Rows::new(delivery_id, Grain::Resources, part_bytes, send);
+        self.resources.drain(|place, day| rows.add(place, day))?;
+        rows.finish()?;
+        Ok(true)
     }
 }
 
-/// Sums by cell. Those that do not fit into memory are on the disk.
-struct Cells {
-    in_memory: FxHashMap<Cell, Day>,
+/// Sums by place. Those that do not fit into memory are on the disk.
+struct Cells<P> {
+    in_memory: FxHashMap<P, Day>,
     bytes: usize,
     limit: usize,
     runs: Runs,
 }
 
-impl Cells {
+impl<P: Place> Cells<P> {
     fn new(folder: PathBuf, limit: usize) -> Self {
         Self { in_memory: FxHashMap::default(), bytes: 0, limit, runs: Runs::new(folder) }
     }
 
-    fn add(&mut self, cell: Cell, new: impl FnOnce() -> Day, add: impl FnOnce(&mut Day)) -> io::Result<()> {
-        let mut of_cell = 0;
-        let day = self.in_memory.entry(cell).or_insert_with(|| {
-            of_cell = size_of::<(Cell, Day)>() * 8 / 7;
+    fn add(&mut self, place: P, new: impl FnOnce() -> Day, add: impl FnOnce(&mut Day)) -> io::Result<()> {
+        let mut of_place = 0;
+        let text = place.resource().map_or(0, str::len);
+        let day = self.in_memory.entry(place).or_insert_with(|| {
+            of_place = size_of::<(P, Day)>() * 8 / 7 + text;
             new()
         });
         let before = day.heap_bytes();
         add(day);
-        self.bytes += of_cell + day.heap_bytes() - before;
+        self.bytes += of_place + day.heap_bytes() - before;
         if self.bytes >= self.limit {
             let sorted = self.take_sorted();
             self.runs.push(sorted)?;
@@ -174,28 +217,25 @@ impl Cells {
         Ok(())
     }
 
-    fn take_sorted(&mut self) -> Vec<(Cell, Day)> {
+    fn take_sorted(&mut self) -> Vec<(P, Day)> {
         self.bytes = 0;
         // Its room stays: to grow anew would move all that is in it, time and again.
-        let mut cells: Vec<(Cell, Day)> = self.in_memory.drain().collect();
-        cells.sort_unstable_by_key(|(cell, _)| *cell);
-        cells
+        let mut places: Vec<(P, Day)> = self.in_memory.drain().collect();
+        places.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        places
     }
 
     /// All cells in their order; one that was written several times comes as often, one after the other.
-    fn drain<E: From<io::Error>>(
-        mut self,
-        mut each: impl FnMut(Cell, Day) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn drain<E: From<io::Error>>(mut self, mut each: impl FnMut(P, Day) -> Result<(), E>) -> Result<(), E> {
         let sorted = self.take_sorted();
         self.in_memory = FxHashMap::default();
         if self.runs.is_empty() {
-            return sorted.into_iter().try_for_each(|(cell, day)| each(cell, day));
+            return sorted.into_iter().try_for_each(|(place, day)| each(place, day));
         }
         self.runs.push(sorted)?;
         for record in self.runs.merge()? {
-            let (cell, day) = record?;
-            each(cell, day)?;
+            let (place, day) = record?;
+            each(place, day)?;
         }
         Ok(())
     }
@@ -226,8 +266,17 @@ mod tests {
 
     /// A charge of some hours of a day, and its key.
     fn charge() -> impl Strategy<Value = (Charge, Keyed)> {
-        (0u128..6, 0i64..60, 0i64..24, 1i64..60, any::<i64>(), 0u8..12, prop::option::of(0i64..1_000_000))
-            .prop_map(|(key, day, hour, hours, cost, scale, quantity)| {
+        (
+            0u128..6,
+            0i64..60,
+            0i64..24,
+            1i64..60,
+            any::<i64>(),
+            0u8..12,
+            prop::option::of(0i64..1_000_000),
+            0..3,
+        )
+            .prop_map(|(key, day, hour, hours, cost, scale, quantity, resource)| {
                 let begin: DateTime<Utc> = "2026-08-01T00:00:00Z".parse().unwrap();
                 let start = begin + Duration::days(day) + Duration::hours(hour);
                 let amount = Decimal::new(cost.into(), scale);
@@ -240,6 +289,7 @@ mod tests {
                     contracted_cost: Decimal::from(cost),
                     consumed_quantity: quantity.map(|quantity| Decimal::new(quantity.into(), 3)),
                     is_metered: key % 3 > 0,
+                    resource_id: if resource > 0 { format!("volume-{resource}") } else { String::new() },
                     ..Charge::default()
                 };
                 let accelerator = h100().filter(|_| key % 2 == 0);
@@ -252,9 +302,9 @@ mod tests {
     /// A part for each month and grain, and how many rows by day and by key it has.
     fn rolled_up(charges: &[(Charge, Keyed)], limit: usize) -> (Vec<String>, Vec<(Grain, [usize; 2])>) {
         let mut rollup = Rollup::new(7, std::env::temp_dir());
-        rollup.cells.limit = limit;
+        (rollup.cells.limit, rollup.resources.limit) = (limit, limit);
         for (charge, keyed) in charges {
-            rollup.add(&Entry::of(charge, keyed, 3)).unwrap();
+            rollup.add(Entry::of(charge, keyed, 3)).unwrap();
         }
         let (mut parts, mut rows) = (Vec::new(), Vec::new());
         let send = |part: Part| {
@@ -262,8 +312,36 @@ mod tests {
             parts.push(format!("{:?} {:?} {:?} {:?}", part.grain, part.month, part.daily, part.monthly));
             io::Result::Ok(())
         };
-        rollup.finish(usize::MAX >> 8, send).unwrap();
+        assert!(rollup.finish(usize::MAX >> 8, send).unwrap());
         (parts, rows)
+    }
+
+    #[test]
+    fn resources_that_charges_hardly_repeat_are_not_summed() {
+        for (resources, times, is_summed) in
+            [(FEW_SUMS - FEW_SUMS / 5, 1, true), (FEW_SUMS * 2, 1, false), (FEW_SUMS * 2, 3, true)]
+        {
+            let mut rollup = Rollup::new(7, std::env::temp_dir());
+            // So that a place comes in several runs.
+            rollup.resources.limit = 1 << 20;
+            let keyed = Keyed {
+                charge_key_id: Uuid::from_u128(1),
+                plain_key_id: Uuid::from_u128(2),
+                accelerator: None,
+                tag_set_id: None,
+            };
+            for resource in (0..times).flat_map(|_| 0..resources) {
+                let charge = Charge { resource_id: resource.to_string(), ..Charge::default() };
+                rollup.add(Entry::of(&charge, &keyed, 3)).unwrap();
+            }
+            let mut sums = 0;
+            let send = |part: Part| {
+                sums += if part.grain == Grain::Resources { part.daily.rows() as u64 } else { 0 };
+                io::Result::Ok(())
+            };
+            assert_eq!(rollup.finish(1 << 20, send).unwrap(), is_summed);
+            assert_eq!(sums, if is_summed { resources } else { 0 });
+        }
     }
 
     proptest! {
@@ -276,20 +354,24 @@ mod tests {
                 prop_assert_eq!(&rolled_up(&charges, limit).0, &whole);
             }
             // One row a key, and one a key and day.
-            for grain in [Grain::Keys, Grain::PlainKeys] {
+            for grain in [Grain::Keys, Grain::PlainKeys, Grain::Resources] {
                 let (mut keys, mut days) = (BTreeSet::new(), BTreeSet::new());
                 for (charge, keyed) in &charges {
-                    let id = match grain {
-                        Grain::Keys => keyed.charge_key_id,
-                        Grain::PlainKeys => keyed.plain_key_id,
+                    let (id, resource) = match grain {
+                        Grain::Keys => (keyed.charge_key_id, ""),
+                        Grain::PlainKeys => (keyed.plain_key_id, ""),
+                        // What bears accelerators is told apart by its key.
+                        Grain::Resources if keyed.accelerator.is_some() => continue,
+                        Grain::Resources => (keyed.charge_key_id, charge.resource_id.as_str()),
                     };
-                    let key = (charge.billing_month, id);
+                    let key = (charge.billing_month, id, resource);
                     keys.insert(key);
                     days.insert((key, charge.period.day(), charge.period.is_longer_than_a_day()));
                 }
                 let of_grain = || rows.iter().filter(|(of, _)| *of == grain).map(|(_, rows)| rows);
                 prop_assert_eq!(of_grain().map(|rows| rows[0]).sum::<usize>(), days.len());
-                prop_assert_eq!(of_grain().map(|rows| rows[1]).sum::<usize>(), keys.len());
+                let months = if grain == Grain::Resources { 0 } else { keys.len() };
+                prop_assert_eq!(of_grain().map(|rows| rows[1]).sum::<usize>(), months);
             }
         }
 
@@ -298,7 +380,7 @@ mod tests {
             let rows = |part_bytes| {
                 let mut rollup = Rollup::new(7, std::env::temp_dir());
                 for (charge, keyed) in &charges {
-                    rollup.add(&Entry::of(charge, keyed, 3)).unwrap();
+                    rollup.add(Entry::of(charge, keyed, 3)).unwrap();
                 }
                 let mut sums = [0, 0];
                 let send = |part: Part| {

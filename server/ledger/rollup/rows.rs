@@ -5,7 +5,7 @@ use std::io;
 use uuid::Uuid;
 
 use super::Sums;
-use super::cell::{Cell, Day};
+use super::cell::{Cell, Day, Place};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 use crate::store::CopyRows;
@@ -21,6 +21,9 @@ pub enum Grain {
     Keys,
     /// By key without machine and tags. These have no hours.
     PlainKeys,
+    /// By charge key and the resource that charges name, of keys that have none: those without accelerators. These have no hours,
+    /// and only days.
+    Resources,
 }
 
 impl Grain {
@@ -37,16 +40,22 @@ impl Grain {
                 "billing_month, charge_key_id, delivery_id, scope_id, day, is_whole_period, charges, billed_cost, \
                  effective_cost, list_cost, contracted_cost, metered_quantity",
             ),
+            Self::Resources => (
+                "daily_resources",
+                "billing_month, charge_key_id, delivery_id, scope_id, day, is_whole_period, charges, billed_cost, \
+                 effective_cost, list_cost, contracted_cost, metered_quantity, resource_id",
+            ),
         }
     }
 
-    /// The same of its months.
-    pub fn monthly(self) -> (&'static str, &'static str) {
+    /// The same of its months, where it has any.
+    pub fn monthly(self) -> Option<(&'static str, &'static str)> {
         let columns = "billing_month, charge_key_id, delivery_id, scope_id, charges, billed_cost, effective_cost, list_cost, \
                        contracted_cost, metered_quantity";
         match self {
-            Self::Keys => ("monthly_costs", columns),
-            Self::PlainKeys => ("monthly_totals", columns),
+            Self::Keys => Some(("monthly_costs", columns)),
+            Self::PlainKeys => Some(("monthly_totals", columns)),
+            Self::Resources => None,
         }
     }
 }
@@ -60,45 +69,46 @@ pub struct Part {
 }
 
 /// Makes rows of what comes in order, and sends them.
-pub(super) struct Rows<S> {
+pub(super) struct Rows<P, S> {
     delivery_id: i64,
     grain: Grain,
     part_bytes: usize,
     send: S,
     /// The last that came: more of it may follow.
-    last: Option<(Cell, Day)>,
+    last: Option<(P, Day)>,
     /// Of its key and month, without it.
     total: Sums,
     part: Option<Part>,
 }
 
-impl<E: From<io::Error>, S: FnMut(Part) -> Result<(), E>> Rows<S> {
+impl<P: Place, E: From<io::Error>, S: FnMut(Part) -> Result<(), E>> Rows<P, S> {
     pub(super) fn new(delivery_id: i64, grain: Grain, part_bytes: usize, send: S) -> Self {
         Self { delivery_id, grain, part_bytes, send, last: None, total: Sums::default(), part: None }
     }
 
-    pub(super) fn add(&mut self, cell: Cell, day: Day) -> Result<(), E> {
+    pub(super) fn add(&mut self, place: P, day: Day) -> Result<(), E> {
         match &mut self.last {
-            Some((last, sums)) if *last == cell => sums.merge(day),
+            Some((last, sums)) if *last == place => sums.merge(day),
             _ => {
-                self.end_cell(Some(&cell))?;
-                self.last = Some((cell, day));
+                self.end_place(Some(place.cell()))?;
+                self.last = Some((place, day));
             }
         }
         Ok(())
     }
 
     pub(super) fn finish(mut self) -> Result<(), E> {
-        self.end_cell(None)?;
+        self.end_place(None)?;
         match self.part.take() {
             Some(part) => (self.send)(part),
             None => Ok(()),
         }
     }
 
-    /// Writes the row of the last cell, and that of its key where another one follows.
-    fn end_cell(&mut self, next: Option<&Cell>) -> Result<(), E> {
-        let Some((cell, day)) = self.last.take() else { return Ok(()) };
+    /// Writes the row of the last place, and that of its key where another one follows.
+    fn end_place(&mut self, next: Option<&Cell>) -> Result<(), E> {
+        let Some((place, day)) = self.last.take() else { return Ok(()) };
+        let cell = place.cell();
         let part = match &mut self.part {
             Some(part) => part,
             none => none.insert(Part {
@@ -108,11 +118,14 @@ impl<E: From<io::Error>, S: FnMut(Part) -> Result<(), E>> Rows<S> {
                 monthly: CopyRows::with_capacity(self.part_bytes.min(CAPACITY) / 8),
             }),
         };
-        write_day(self.delivery_id, self.grain, &cell, &day, &mut part.daily);
+        write_day(self.delivery_id, self.grain, &place, &day, &mut part.daily);
         self.total.merge(&day.sums);
         let same_month = next.filter(|next| next.month == cell.month);
         if same_month.is_none_or(|next| next.charge_key_id != cell.charge_key_id) {
-            write_month(self.delivery_id, &cell, &std::mem::take(&mut self.total), &mut part.monthly);
+            let total = std::mem::take(&mut self.total);
+            if self.grain.monthly().is_some() {
+                write_month(self.delivery_id, cell, &total, &mut part.monthly);
+            }
         }
         if (part.daily.len() >= self.part_bytes || same_month.is_none())
             && let Some(part) = self.part.take()
@@ -123,8 +136,9 @@ impl<E: From<io::Error>, S: FnMut(Part) -> Result<(), E>> Rows<S> {
     }
 }
 
-fn write_day(delivery_id: i64, grain: Grain, cell: &Cell, day: &Day, rows: &mut CopyRows) {
-    rows.row(if grain == Grain::Keys { 13 } else { 12 })
+fn write_day(delivery_id: i64, grain: Grain, place: &impl Place, day: &Day, rows: &mut CopyRows) {
+    let cell = place.cell();
+    rows.row(if grain == Grain::PlainKeys { 12 } else { 13 })
         .date(cell.month.first_day())
         .uuid(Uuid::from_u128(cell.charge_key_id))
         .bigint(delivery_id)
@@ -132,18 +146,19 @@ fn write_day(delivery_id: i64, grain: Grain, cell: &Cell, day: &Day, rows: &mut 
         .date(cell.day)
         .bool(cell.is_whole_period);
     write_sums(&day.sums, rows);
-    if grain == Grain::PlainKeys {
-        return;
-    }
-    match &day.hours {
-        Some(hours) => {
+    match (grain, &day.hours) {
+        (Grain::PlainKeys, _) => {}
+        (Grain::Resources, _) => {
+            rows.text(place.resource().unwrap_or_default());
+        }
+        (Grain::Keys, Some(hours)) => {
             let mut all = [Decimal::ZERO; HOURS];
             for (hour, quantity) in hours {
                 all[usize::from(*hour)] = *quantity;
             }
             rows.numerics(&all);
         }
-        None => {
+        (Grain::Keys, None) => {
             rows.null();
         }
     }

@@ -10,9 +10,11 @@ use std::time::Instant;
 
 use sqlx::{PgConnection, PgPool};
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
 use super::as_of::{Error, as_of};
 use super::basis::{Allocation, Basis, Names, months, teams};
+use super::charges::Ranked;
 use super::compared::SameDays;
 use super::gross::{self, GrossOfMonth};
 use super::hourly::Ways;
@@ -63,6 +65,8 @@ pub struct Answers {
     variance: Shelf<Key, Variance>,
     /// From a place on, and at most so many.
     unallocated: Shelf<(Key, i64, Option<i64>), Keys>,
+    /// Perhaps of one key alone.
+    ranked: Shelf<(Key, Option<Uuid>), Ranked>,
     gross: Shelf<Key, GrossOfMonth>,
     booked: Shelf<(Period, Arc<Visible>), Booked>,
     over_time: Shelf<(Key, Step, usize), Series>,
@@ -184,6 +188,17 @@ impl Answers {
         let everything = timeless(question);
         let keys = unallocated::keys_of(db, &everything, &basis, sequence, first, limit);
         self.unallocated.get(((everything.clone(), basis.clone()), first, limit), keys).await
+    }
+
+    /// The keys that a list of charges begins with, as `ask` answers them.
+    pub(super) async fn ranked_keys(
+        &self,
+        question: &Question,
+        basis: &Basis,
+        key: Option<Uuid>,
+        ask: impl Future<Output = sqlx::Result<Ranked>>,
+    ) -> sqlx::Result<Arc<Ranked>> {
+        self.ranked.get(((timeless(question), basis.clone()), key), ask).await
     }
 
     /// What was charged and credited in the month of a question, and what of that nobody owns.

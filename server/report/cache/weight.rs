@@ -7,6 +7,7 @@ use crate::allocation::{Book, MonthAllocation};
 use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
+use crate::report::charges::Ranked;
 use crate::report::compared::SameDays;
 use crate::report::gross::GrossOfMonth;
 use crate::report::hourly::{HourlyWay, Ways};
@@ -39,6 +40,12 @@ impl Weigh for Variance {
 impl Weigh for Keys {
     fn bytes(&self) -> usize {
         size_of_val(self) + self.found.len() * 2048
+    }
+}
+
+impl Weigh for Ranked {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + size_of_val(self.keys.as_slice())
     }
 }
 

@@ -16,6 +16,15 @@ use crate::allocation::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT,
 use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
+/// Days of keys that bear accelerators, which are told apart by resource; and those of the others with the resource that their
+/// charges name. The former have hours.
+const RESOURCES: &str = "(select billing_month, charge_key_id, delivery_id, scope_id, day, is_whole_period, charges, billed_cost, \
+     effective_cost, list_cost, contracted_cost, metered_quantity, null as resource_id from daily_costs \
+     where hourly_quantity is not null \
+     union all \
+     select billing_month, charge_key_id, delivery_id, scope_id, day, is_whole_period, charges, billed_cost, effective_cost, \
+     list_cost, contracted_cost, metered_quantity, resource_id from daily_resources)";
+
 /// The rows a question needs, from the coarsest that holds its dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
@@ -37,17 +46,28 @@ pub enum Source {
     TotalDays,
     Months,
     Days,
+    /// By day, key and resource.
+    Resources,
     Charges,
 }
 
+/// What of the charges of a period is in no rollup.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfCharges {
+    /// A tag that is asked for is kept with charges.
+    pub tag: bool,
+    /// What resources cost was not summed.
+    pub resource: bool,
+}
+
 impl Source {
-    /// The coarsest rollup with these dimensions. `noisy` says whether a tag of theirs is kept with charges in the
-    /// period.
-    pub fn rollup<'a>(dimensions: impl Iterator<Item = &'a Grouping>, noisy: bool) -> Self {
+    /// The coarsest rollup with these dimensions.
+    pub fn rollup<'a>(dimensions: impl Iterator<Item = &'a Grouping>, only: OfCharges) -> Self {
         dimensions
             .map(|dimension| match dimension {
-                Grouping::Resource => Self::Charges,
-                Grouping::Tag(_) if noisy => Self::Charges,
+                Grouping::Resource if only.resource => Self::Charges,
+                Grouping::Resource => Self::Resources,
+                Grouping::Tag(_) if only.tag => Self::Charges,
                 Grouping::Day => Self::Days,
                 _ => Self::Months,
             })
@@ -73,6 +93,7 @@ impl Source {
             Self::TotalDays => "daily_totals",
             Self::Months => "monthly_costs",
             Self::Days => "daily_costs",
+            Self::Resources => RESOURCES,
             Self::Charges => "charges",
         }
     }
@@ -104,7 +125,7 @@ impl Source {
             | Self::Items
             | Self::ItemDays
             | Self::Keyed => "c.part_seconds",
-            Self::Totals | Self::TotalDays | Self::Months | Self::Days => {
+            Self::Totals | Self::TotalDays | Self::Months | Self::Days | Self::Resources => {
                 "c.metered_quantity * (k.unit_seconds * k.accelerator_parts)"
             }
             Self::Charges => {
@@ -259,7 +280,12 @@ pub fn push_where(
         Source::Keyed => {
             query.push(format!(" where c.basis_id = {}", any_of(asked.map(|month| &month.basis_id))));
         }
-        Source::Totals | Source::TotalDays | Source::Months | Source::Days | Source::Charges => {
+        Source::Totals
+        | Source::TotalDays
+        | Source::Months
+        | Source::Days
+        | Source::Resources
+        | Source::Charges => {
             query.push(" where c.billing_month >= ");
             query.push_bind(first.first_day());
             query.push(" and c.billing_month <= ");
@@ -287,6 +313,9 @@ pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, sour
         Grouping::Sku => query.push("nullif(k.sku, '')"),
         Grouping::Resource if source == Source::Charges => {
             query.push("coalesce(k.resource_id, c.resource_id)")
+        }
+        Grouping::Resource if source == Source::Resources => {
+            query.push("coalesce(k.resource_id, nullif(c.resource_id, ''))")
         }
         Grouping::Resource => query.push("k.resource_id"),
         Grouping::Month => query.push("to_char(c.billing_month, 'YYYY-MM')"),

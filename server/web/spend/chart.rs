@@ -11,7 +11,7 @@ pub(in crate::web) fn stack(spend: &Spend, step: Step, series: Series) -> chart:
         Step::Month => "month",
     };
     let what = match &spend.by {
-        by if by.is_time() => String::new(),
+        by if by.is_time() || !spend.is_charted_by_group() => String::new(),
         by => format!(" and {}", by.label().to_lowercase()),
     };
     let others = series.groups.len() - usize::from(series.has_others);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use chrono::NaiveDate;
+use sqlx::PgConnection;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
@@ -21,7 +22,7 @@ use crate::compute;
 use crate::exchange;
 use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
-use crate::report::{Answers, Footing, Group, Grouping, Spend, Standing, Step};
+use crate::report::{Answers, Footing, Group, Grouping, Question, Series, Spend, Standing, Step};
 
 /// Groups with a color of their own in the chart.
 const COLORED: usize = 7;
@@ -74,12 +75,9 @@ pub async fn show(
         }
         Format::Html => {
             question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
-            let spend = answers.priced_spend(&mut db, &question).await?;
+            let Found { spend, step, series, tags, standing } =
+                find(&mut db, &answers, &question, asked.over).await?;
             choices::keep_currency(&mut asked, &Footing::from(&spend));
-            let step = asked.over.unwrap_or_else(|| usual_step(period));
-            let series = answers.over_time(&mut db, &question, step, &spend, COLORED).await?;
-            let tags = answers.tag_names(&mut db, period, &question.viewer, spend.sequence, TAGS).await?;
-            let standing = answers.standing(&mut db, period, &question.viewer, spend.sequence).await?;
             let standing = choices::standing_for(&person, standing);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let chart = chart::stack(&spend, step, series);
@@ -89,6 +87,33 @@ pub async fn show(
             compute::over(lines, move || respond::html(page)).await?
         }
     }
+}
+
+/// What the page of a question is made of.
+pub(super) struct Found {
+    spend: Spend,
+    step: Step,
+    series: Series,
+    /// The tags that one may group by, the most used first.
+    pub tags: Vec<String>,
+    standing: Vec<Standing>,
+}
+
+pub(super) async fn find(
+    db: &mut PgConnection,
+    answers: &Answers,
+    question: &Question,
+    over: Option<Step>,
+) -> Result<Found, Error> {
+    let spend = answers.priced_spend(&mut *db, question).await?;
+    let step = over.unwrap_or_else(|| usual_step(question.period));
+    let by = if spend.is_charted_by_group() { question.by.clone() } else { Grouping::Month };
+    let charted = Question { by, ..question.clone() };
+    let series = answers.over_time(&mut *db, &charted, step, &spend, COLORED).await?;
+    let (period, viewer) = (question.period, &question.viewer);
+    let tags = answers.tag_names(&mut *db, period, viewer, spend.sequence, TAGS).await?;
+    let standing = answers.standing(db, period, viewer, spend.sequence).await?;
+    Ok(Found { spend, step, series, tags, standing })
 }
 
 /// `/spend?from=2026-01&to=2026-09`: where the form of a period leads. `/spend` is the latest month.

@@ -1,0 +1,114 @@
+//! Has made what pages read whenever the ledger has changed, by whichever program, before anybody asks
+//! ([why](../../docs/decisions/what-pages-read-is-made-when-the-ledger-changes.md)).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::pool::PoolConnection;
+use sqlx::{PgConnection, PgPool, Postgres};
+
+use super::error::Error;
+use super::metrics::Metrics;
+use super::page_cache::Now;
+use super::question::Asked;
+use super::{charges, spend, unallocated};
+use crate::accounts::Viewer;
+use crate::ledger;
+use crate::period::BillingMonth;
+use crate::report::{self, Answers, Grouping, Question};
+
+/// How often the ledger is asked whether it has changed. Pages are prepared when it has not since the last time and nothing
+/// loads: bills that are imported one after the other are prepared together.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(700);
+
+/// Goes on until it is aborted.
+pub(super) async fn prepare(pool: PgPool, answers: Arc<Answers>, metrics: Arc<Metrics>) {
+    let (mut prepared, mut seen) = (None, None);
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        let looked = async {
+            let mut db = pool.acquire().await?;
+            let Now { version, is_loading } = Now::find(&mut db).await?;
+            let sequence = version.sequence;
+            // Once a day in any case: what nobody uses for long is removed.
+            let now = (sequence, answers.day());
+            if is_loading {
+                // Pages would go on giving way to a bill whose import was killed.
+                ledger::sweep(&mut db).await?;
+            } else if prepared != Some(now) && seen == Some(sequence) {
+                let since = prepared.map(|(sequence, _)| sequence);
+                if until_one_loads(&pool, db, &answers, (since, sequence)).await? {
+                    metrics.prepared(sequence);
+                    prepared = Some(now);
+                }
+            }
+            seen = Some(sequence);
+            Ok::<_, Error>(())
+        };
+        if let Err(error) = looked.await {
+            tracing::warn!(%error, "what pages read could not be prepared; whoever asks for it waits for it");
+        }
+    }
+}
+
+/// Makes what pages read, and gives up where a bill begins to load meanwhile: it may soon be active, and has the machine to
+/// itself. True when all is made.
+async fn until_one_loads(
+    pool: &PgPool,
+    mut db: PoolConnection<Postgres>,
+    answers: &Answers,
+    (since, sequence): (Option<i64>, i64),
+) -> Result<bool, Error> {
+    let backend: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut *db).await?;
+    let make = async {
+        answers.prepare(&mut db, sequence).await?;
+        for month in report::first_months(&mut db, since, sequence).await? {
+            ask(&mut db, answers, month, sequence).await?;
+        }
+        Ok::<_, Error>(())
+    };
+    let begun = tokio::select! {
+        made = make => return made.map(|()| true),
+        begun = one_loads(pool) => begun,
+    };
+    // Its statement would go on to the end, and its answer is nobody's.
+    sqlx::query("select pg_cancel_backend($1)").bind(backend).execute(&mut *pool.acquire().await?).await?;
+    db.close().await?;
+    begun?;
+    Ok(false)
+}
+
+/// Returns when a bill loads.
+async fn one_loads(pool: &PgPool) -> sqlx::Result<()> {
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        if Now::find(&mut *pool.acquire().await?).await?.is_loading {
+            return Ok(());
+        }
+    }
+}
+
+/// Asks what the pages of a month begin with, for who sees everything: what leads see is read from sums of their teams,
+/// which are few. By resource it is not asked: there is one for each machine, and the answer would take the place of all others.
+async fn ask(
+    db: &mut PgConnection,
+    answers: &Answers,
+    month: BillingMonth,
+    sequence: i64,
+) -> Result<(), Error> {
+    let asked = Asked { sequence: Some(sequence), ..Asked::default() };
+    let by = |by: Grouping| -> Question {
+        Asked { by, ..asked.clone() }.question(month.into(), Viewer::Everything)
+    };
+    let question = by(Grouping::Service);
+    let first = spend::find(&mut *db, answers, &question, None).await?;
+    answers.variance(&mut *db, &question).await?;
+    report::chargeback(&mut *db, answers, &question).await?;
+    charges::find(&mut *db, answers, &question, None, 1).await?;
+    unallocated::find(&mut *db, answers, &question, Some(unallocated::KEYS)).await?;
+    let tags = first.tags.into_iter().map(Grouping::Tag);
+    for grouping in Grouping::FIXED.into_iter().chain(tags).filter(|by| *by != Grouping::Resource) {
+        spend::find(&mut *db, answers, &by(grouping), None).await?;
+    }
+    Ok(())
+}
