@@ -55,6 +55,8 @@ pub mod scenarios;
 mod shelf;
 /// Work that ends when nobody waits for it any more. Pure.
 pub mod stop;
+/// Disk space: what takes it, and archiving imports that were replaced.
+pub mod storage;
 /// PostgreSQL: the private server, the pool, the migrations, typed COPY.
 pub mod store;
 /// What commands print, to whoever still reads.

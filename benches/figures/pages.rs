@@ -164,7 +164,8 @@ fn read(sizes: &Sizes, shape: &Shape) -> Read {
         eprintln!("  first view of {path}: {took:.0} ms");
     }
     let list = browser.get(&format!("/charges/{MONTH}")).unwrap().body;
-    let mut paths = list.split("href=\"/charges/").skip(1).map(|rest| rest.split('"').next().unwrap_or_default());
+    let mut paths =
+        list.split("href=\"/charges/").skip(1).map(|rest| rest.split('"').next().unwrap_or_default());
     let charge = paths.find(|path| path.split('/').count() == 3).expect("a charge in the list");
     let of_charges =
         [format!("/charges/{MONTH}"), format!("/charges/{MONTH}?page=7"), format!("/charges/{charge}")];

@@ -112,16 +112,44 @@ pub async fn forget(db: &mut PgConnection) -> sqlx::Result<()> {
         }
         tx.commit().await?;
     }
-    // A part belongs to every month that was made from it; what belongs to none is asked for no more.
+    sqlx::query!("delete from attributed_months where used_at < now() - interval '30 days'")
+        .execute(&mut *db)
+        .await?;
+    sqlx::query!("delete from pool_divisions where used_at < now() - interval '30 days'")
+        .execute(&mut *db)
+        .await?;
+    remove_parts(db).await
+}
+
+/// Removes what was made of months with this delivery, whose rows are gone: nobody asks for it before they are loaded again, and
+/// then it is made anew.
+pub async fn forget_with(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
+    let months = sqlx::query_scalar!(
+        "select basis_id from keyed_months where $1 = any(deliveries) order by 1",
+        delivery_id
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    for basis_id in months {
+        let mut tx = db.begin().await?;
+        wait_for_turn(&mut tx, basis_id).await?;
+        sqlx::query!("delete from keyed_months where basis_id = $1", basis_id).execute(&mut *tx).await?;
+        sqlx::query!("delete from keyed_costs where basis_id = $1", basis_id).execute(&mut *tx).await?;
+        sqlx::query!("delete from attributed_months where basis_id = $1", basis_id).execute(&mut *tx).await?;
+        tx.commit().await?;
+    }
+    remove_parts(db).await
+}
+
+/// A part belongs to every month that was made from it; what belongs to none is asked for no more.
+async fn remove_parts(db: &mut PgConnection) -> sqlx::Result<()> {
     for removal in [
-        "delete from attributed_months where used_at < now() - interval '30 days'",
         "delete from attributed_costs c where not exists (select from attributed_parts p where p.part_id = c.part_id)",
         "delete from attributed_days d where not exists (select from attributed_parts p where p.part_id = d.part_id)",
         "delete from charged_days d where not exists (select from attributed_parts p where p.part_id = d.part_id)",
         "delete from charged_items i where not exists (select from attributed_parts p where p.part_id = i.part_id)",
         "delete from item_costs i where not exists (select from attributed_parts p where p.part_id = i.part_id)",
         "delete from item_days i where not exists (select from attributed_parts p where p.part_id = i.part_id)",
-        "delete from pool_divisions where used_at < now() - interval '30 days'",
     ] {
         sqlx::query(removal).execute(&mut *db).await?;
     }

@@ -38,9 +38,10 @@ pub(super) async fn key_costs(
         return Ok(basis_id);
     }
     sqlx::query!(
-        "insert into keyed_months (basis_id, billing_month) values ($1, $2)",
+        "insert into keyed_months (basis_id, billing_month, deliveries) values ($1, $2, $3)",
         basis_id,
         month.first_day(),
+        visible.deliveries(),
     )
     .execute(&mut *tx)
     .await?;

@@ -41,7 +41,7 @@ pub use entry::{
     Meaning, Months, Pool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
-pub use forget::forget;
+pub use forget::{forget, forget_with};
 pub use history::{Change, Stage, Status, change, changes, proposals};
 pub use keep::{book, entry_ids, label_keys, version};
 pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, KeyRow, facts_of};

@@ -50,6 +50,9 @@ verbs! {
     DeliveryAdded = "delivery.added", "told to add";
     DeliveryExplained = "delivery.explained", "explained why a month became smaller";
     DeliveryDiscarded = "delivery.discarded", "discarded";
+    DeliveryLoadedAgain = "delivery.loaded_again", "rows loaded again";
+    ArchivingSet = "storage.archiving_set", "time until imports are archived changed";
+    ImportsArchived = "storage.archived", "inactive imports archived";
     ImportLimitsSet = "import.limits_set", "limits of imports changed";
     RatesSet = "rates.set", "exchange rates set";
     RateRemoved = "rates.removed", "exchange rate removed";

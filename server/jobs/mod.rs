@@ -27,7 +27,7 @@ use uuid::Uuid;
 use crate::allocation;
 use crate::clock;
 use crate::ledger::{
-    self, Decision, Import, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
+    self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
 };
 
 /// Session locks of running jobs: this plus the job's id.
@@ -80,6 +80,50 @@ pub async fn enqueue(
     )
     .fetch_one(db)
     .await
+}
+
+/// Puts the loading of an archived delivery's rows in the queue. `None` where it is not archived; the job that there is where
+/// one waits. The caller rings the bell.
+pub async fn reload(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    by: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Option<Uuid>> {
+    let archived = sqlx::query_scalar!(
+        "select delivery_id from deliveries where delivery_id = $1 and archived_at is not null for update",
+        delivery_id,
+    )
+    .fetch_optional(&mut *db)
+    .await?;
+    if archived.is_none() {
+        return Ok(None);
+    }
+    let waiting = sqlx::query_scalar!(
+        "select batch_id from jobs where reloads = $1 and status in ('queued', 'running')",
+        delivery_id,
+    )
+    .fetch_optional(&mut *db)
+    .await?;
+    if waiting.is_some() {
+        return Ok(waiting);
+    }
+    let batch_id = sqlx::query_scalar!(
+        r#"insert into jobs (batch_id, files, total_bytes, reloads, created_at, created_by)
+           select gen_random_uuid(),
+               coalesce(jsonb_agg(jsonb_build_object('name', f.name, 'path', '') order by f.file_no), '[]'),
+               coalesce(sum(o.content_bytes), 0)::bigint, $1, $2, $3
+           from delivery_files f
+           left join originals o using (sha256)
+           where f.delivery_id = $1
+           returning batch_id"#,
+        delivery_id,
+        now,
+        by,
+    )
+    .fetch_one(db)
+    .await?;
+    Ok(Some(batch_id))
 }
 
 /// What became of the wish to cancel.
@@ -184,6 +228,8 @@ struct Claimed {
     batch_id: Uuid,
     files: Vec<Incoming>,
     decision: Option<Decision>,
+    /// The archived delivery whose rows are loaded again, instead of files that arrived.
+    reloads: Option<i64>,
     by: String,
     handed_in: DateTime<Utc>,
 }
@@ -207,12 +253,33 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
     // Stops with this function, however that ends.
     let mut telling = JoinSet::new();
     telling.spawn(tell(pool.clone(), job.job_id, progress.clone()));
+    let outcome = match job.reloads {
+        Some(delivery) => reload_rows(pool, originals, delivery, &progress).await,
+        None => import(pool, db, originals, &job, &progress).await,
+    };
+    telling.abort_all();
+    let reports = outcome?;
+    let ended = finish(db, &job, &reports, &progress).await?;
+    sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + job.job_id).fetch_one(&mut *db).await?;
+    if ended != Ended::Failed {
+        remove_incoming(&job.files);
+    }
+    Ok(true)
+}
+
+async fn import(
+    pool: &PgPool,
+    db: &mut PgConnection,
+    originals: &Originals,
+    job: &Claimed,
+    progress: &Progress,
+) -> sqlx::Result<Vec<Report>> {
     let files = job.files.iter().map(|file| Source { name: file.name.clone(), path: file.path.clone() });
     let deliveries = ledger::gather(files.collect(), LookIn::Given);
     let import = Import {
         deliveries,
         as_format: None,
-        labels: allocation::label_keys(db).await?,
+        labels: allocation::label_keys(&mut *db).await?,
         decision: job.decision,
         // Only months of our own clusters come with a decision, and what changed them is in the asset register.
         reason: job.decision.map(|_| "Published from the asset register."),
@@ -223,21 +290,42 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
         now: clock::now(),
         progress: progress.clone(),
     };
-    let outcome = ledger::import(pool, originals, import).await;
-    telling.abort_all();
-    let reports = outcome.map_err(|interrupted| interrupted.error)?;
-    let ended = finish(db, &job, &reports, &progress).await?;
-    sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + job.job_id).fetch_one(&mut *db).await?;
-    if ended != Ended::Failed {
-        remove_incoming(&job.files);
-    }
-    Ok(true)
+    ledger::import(pool, originals, import).await.map_err(|interrupted| interrupted.error)
+}
+
+/// Loads the rows of an archived delivery again, and reports it as an import does.
+async fn reload_rows(
+    pool: &PgPool,
+    originals: &Originals,
+    delivery: i64,
+    progress: &Progress,
+) -> sqlx::Result<Vec<Report>> {
+    let loaded = ledger::load_again(pool, originals, delivery, progress, clock::now()).await?;
+    let (status, message) = match loaded {
+        LoadedAgain::Done => (Status::Loaded, None),
+        LoadedAgain::Already => (Status::Duplicate, Some("its rows were there".to_owned())),
+        LoadedAgain::Failed(_) if progress.cancelled_by().is_some() => (Status::Cancelled, None),
+        LoadedAgain::Failed(message) => (Status::Refused, Some(message)),
+    };
+    Ok(vec![Report {
+        files: Vec::new(),
+        format: None,
+        delivery: Some(delivery),
+        status,
+        scopes: Vec::new(),
+        rows_read: progress.rows(),
+        charges: 0,
+        rejected: 0,
+        skipped: 0,
+        rejections: Vec::new(),
+        message,
+    }])
 }
 
 /// The oldest job that waits, or whose worker is gone; marked as running and locked by this session.
 async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
     let candidates = sqlx::query!(
-        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", decision, created_by, created_at, attempts
+        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", decision, reloads, created_by, created_at, attempts
            from jobs where status in ('queued', 'running') order by job_id"#
     )
     .fetch_all(&mut *db)
@@ -275,6 +363,7 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
                     batch_id: candidate.batch_id,
                     files: candidate.files.0,
                     decision: candidate.decision.as_deref().and_then(Decision::parse),
+                    reloads: candidate.reloads,
                     by: candidate.created_by,
                     handed_in: candidate.created_at,
                 }));

@@ -40,6 +40,17 @@ pub async fn begin(
     Ok(delivery_id)
 }
 
+/// Locks a delivery that is loaded already, for who loads its rows again. False where somebody else has.
+pub async fn try_lock(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
+    let is_mine = sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "mine!""#, LOCK + delivery_id)
+        .fetch_one(&mut *db)
+        .await?;
+    if is_mine {
+        orphans::hold(db).await?;
+    }
+    Ok(is_mine)
+}
+
 /// Lets others know that nobody loads the delivery any more.
 pub async fn release(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
     orphans::release(db).await?;

@@ -24,14 +24,14 @@ use super::original::{Originals, Sha256};
 use super::own_table::{self, Charges};
 use super::progress::{Counted, Progress};
 use super::read::{Block, ReadError, Reader, Reading, Sink, Stopped};
-use super::rollup::{Beside, Rollup};
+use super::rollup::{Beside, Grain, Rollup};
 use super::write::{Tables, write_charges, write_others};
 use super::{partition, scope};
 
 /// Blocks in flight between reading and each of the two that write, a megabyte each.
 const QUEUE: usize = 2;
 /// Rows of each file looked at, before loading, to find the noisy tags. What has more is large, and gets tables of its own.
-const CENSUS_ROWS: u64 = 20_000;
+pub(super) const CENSUS_ROWS: u64 = 20_000;
 
 /// A file to import: what people call it, and where its bytes are.
 #[derive(Clone, Debug)]
@@ -151,22 +151,7 @@ async fn load_once(
     let delivery_id = load.delivery_id;
     let census = Census::of(load).await?;
     let tables = if census.is_large { Tables::Own } else { Tables::OfMonths };
-    let (charges, incoming_charges) = mpsc::channel(QUEUE);
-    let (others, incoming_others) = mpsc::channel(QUEUE);
-    let charges_written = tokio::spawn(write_charges(pool.clone(), delivery_id, tables, incoming_charges));
-    let others_written = tokio::spawn(write_others(pool.clone(), delivery_id, tables, incoming_others));
-    let awaited = Arc::new(());
     let task = ReadTask {
-        sink: Channel {
-            charges,
-            others,
-            own_tables: (tables == Tables::Own).then(|| (delivery_id, BTreeSet::new())),
-            pool: pool.clone(),
-            runtime: tokio::runtime::Handle::current(),
-            originals: originals.clone(),
-            failure: None,
-            awaited: Arc::downgrade(&awaited),
-        },
         originals: originals.clone(),
         delivery_id,
         sources: load.sources.to_vec(),
@@ -174,25 +159,90 @@ async fn load_once(
         noisy_tags: census.noisy_tags,
         progress: load.progress.clone(),
     };
-    let read = aside("reading", move || task.run(known)).await;
-
-    // A writer that panicked is a bug; its blocks are missing, so the load has failed.
-    let panicked = |error: tokio::task::JoinError| sqlx::Error::Protocol(error.to_string());
-    let charges_written = charges_written.await.map_err(panicked).flatten();
-    let others_written = others_written.await.map_err(panicked).flatten();
-    let (months, ()) = charges_written.and_then(|months| Ok((months, others_written?)))?;
-    let loaded = match read {
-        Ok(Ok(loaded)) => loaded,
-        Ok(Err(Failure::Again(known))) => return Ok(Once::Again(known)),
-        Ok(Err(Failure::Load(error))) => return Err(error),
-        Ok(Err(Failure::Stopped)) => return Err(sqlx::Error::WorkerCrashed.into()),
-        Err(error) => return Err(LoadError::Reading(error)),
-    };
-    own_table::attach(&mut *pool.acquire().await?, delivery_id, &months).await?;
-    Ok(Once::Loaded(Box::new(loaded)))
+    let target = Target { pool, originals, delivery_id, tables, keeps: Keeps::Everything };
+    match target.write(move |sink| task.read(sink, known)).await? {
+        Written::Whole(loaded, months) => {
+            own_table::attach(&mut *pool.acquire().await?, delivery_id, &months).await?;
+            Ok(Once::Loaded(Box::new(loaded)))
+        }
+        Written::Again(known) => Ok(Once::Again(known)),
+    }
 }
 
-enum Failure {
+/// Where what is read goes.
+pub(super) struct Target<'a> {
+    pub pool: &'a PgPool,
+    pub originals: &'a Originals,
+    pub delivery_id: i64,
+    pub tables: Tables,
+    pub keeps: Keeps,
+}
+
+/// What of what is read is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeps {
+    Everything,
+    /// What is removed of an archived import: not what was rejected, nor its sums by plain key.
+    Archived,
+}
+
+/// What came of reading and writing.
+pub(super) enum Written<T> {
+    /// With the months of tables of their own.
+    Whole(T, BTreeSet<BillingMonth>),
+    Again(Known),
+}
+
+impl Target<'_> {
+    /// Reads on a thread, and writes on two connections what that sends.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut Channel) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<Written<T>, LoadError> {
+        let Self { pool, delivery_id, tables, .. } = *self;
+        let (charges, incoming_charges) = mpsc::channel(QUEUE);
+        let (others, incoming_others) = mpsc::channel(QUEUE);
+        let charges_written =
+            tokio::spawn(write_charges(pool.clone(), delivery_id, tables, incoming_charges));
+        let others_written = tokio::spawn(write_others(pool.clone(), delivery_id, tables, incoming_others));
+        let awaited = Arc::new(());
+        let mut sink = Channel {
+            charges,
+            others,
+            own_tables: (tables == Tables::Own).then(|| (delivery_id, BTreeSet::new())),
+            keeps: self.keeps,
+            pool: pool.clone(),
+            runtime: tokio::runtime::Handle::current(),
+            originals: self.originals.clone(),
+            failure: None,
+            awaited: Arc::downgrade(&awaited),
+        };
+        let read = aside("reading", move || {
+            let outcome = read(&mut sink);
+            match sink.failure.take() {
+                Some(error) => Err(Failure::Load(error)),
+                None => outcome,
+            }
+        });
+        let read = read.await;
+
+        // A writer that panicked is a bug; its blocks are missing, so the load has failed.
+        let panicked = |error: tokio::task::JoinError| sqlx::Error::Protocol(error.to_string());
+        let charges_written = charges_written.await.map_err(panicked).flatten();
+        let others_written = others_written.await.map_err(panicked).flatten();
+        let (months, ()) = charges_written.and_then(|months| Ok((months, others_written?)))?;
+        match read {
+            Ok(Ok(whole)) => Ok(Written::Whole(whole, months)),
+            Ok(Err(Failure::Again(known))) => Ok(Written::Again(known)),
+            Ok(Err(Failure::Load(error))) => Err(error),
+            Ok(Err(Failure::Stopped)) => Err(sqlx::Error::WorkerCrashed.into()),
+            Err(error) => Err(LoadError::Reading(error)),
+        }
+    }
+}
+
+/// Why reading ended.
+pub(super) enum Failure {
     Load(LoadError),
     /// The writing half failed, and says why.
     Stopped,
@@ -201,7 +251,6 @@ enum Failure {
 
 /// What the reading thread works on.
 struct ReadTask {
-    sink: Channel,
     originals: Originals,
     delivery_id: i64,
     sources: Vec<Source>,
@@ -211,22 +260,13 @@ struct ReadTask {
 }
 
 impl ReadTask {
-    fn run(mut self, known: Known) -> Result<Loaded, Failure> {
-        let outcome = self.read(known);
-        match self.sink.failure.take() {
-            Some(error) => Err(Failure::Load(error)),
-            None => outcome,
-        }
-    }
-
-    fn read(&mut self, known: Known) -> Result<Loaded, Failure> {
+    fn read(mut self, sink: &mut Channel, known: Known) -> Result<Loaded, Failure> {
         let as_format = self.as_format.as_deref();
         let keyer = Keyer::new(NoisyTags::default().with(std::mem::take(&mut self.noisy_tags)));
         let scratch = self.originals.scratch().map_err(LoadError::Reading)?.to_owned();
         let doubles = Doubles::new(scratch.clone(), known);
         let rollup = Beside::start(Rollup::new(self.delivery_id, scratch)).map_err(LoadError::Reading)?;
-        let mut reader =
-            Reader::new(&mut self.sink, self.delivery_id, keyer, doubles, rollup, self.progress.clone());
+        let mut reader = Reader::new(sink, self.delivery_id, keyer, doubles, rollup, self.progress.clone());
         let mut files = Vec::new();
         let mut opened: Option<(&'static dyn Format, Columns)> = None;
         let mut slice = None;
@@ -336,7 +376,7 @@ fn open(
 }
 
 /// Why reading ended before the end of a file.
-fn ended(source: &Source, error: ReadError) -> Failure {
+pub(super) fn ended(source: &Source, error: ReadError) -> Failure {
     match error {
         ReadError::Refused(refusal) if refusal.file.is_empty() => {
             refused(source, refusal.of(&source.name)).into()
@@ -359,7 +399,7 @@ fn refused(source: &Source, refusal: Refusal) -> LoadError {
     }
 }
 
-fn file_error(source: &Source, error: io::Error) -> LoadError {
+pub(super) fn file_error(source: &Source, error: io::Error) -> LoadError {
     LoadError::File { file: source.name.clone(), source: error }
 }
 
@@ -420,11 +460,12 @@ impl io::Write for SharedWriter {
 }
 
 /// Blocks to the writing tasks; scopes from the database, few per file.
-struct Channel {
+pub(super) struct Channel {
     charges: mpsc::Sender<Charges>,
     others: mpsc::Sender<Block>,
     /// The delivery whose tables are made, and their months so far.
     own_tables: Option<(i64, BTreeSet<BillingMonth>)>,
+    keeps: Keeps,
     pool: PgPool,
     runtime: tokio::runtime::Handle,
     originals: Originals,
@@ -452,6 +493,8 @@ impl Sink for Channel {
         match block {
             Block::Charges { month, rows } => self.send_charges(Charges::Rows { month, rows }),
             Block::ChargesEnd => self.send_charges(Charges::End),
+            Block::Rollup(part) if self.keeps == Keeps::Archived && part.grain == Grain::PlainKeys => Ok(()),
+            Block::Rejections { .. } | Block::Mended { .. } if self.keeps == Keeps::Archived => Ok(()),
             other => self.others.blocking_send(other).map_err(|_| Stopped),
         }
     }

@@ -9,6 +9,8 @@
 //! - *Every cent is accounted for.* Rows read = charges + rejected + skipped, and every sum agrees with
 //!   the one before it, down to the file ([`check`]).
 
+mod again;
+mod archive;
 mod aside;
 mod catalog;
 mod check;
@@ -41,6 +43,8 @@ mod scope;
 mod visible;
 mod write;
 
+pub use again::{LoadedAgain, load_again};
+pub use archive::{Archived, Inactive, archive, due, inactive_since, remove_archived};
 pub use catalog::recognize_again;
 pub use check::{Equation, check, check_kept, check_originals};
 pub use delivery::{Ended, discard, sweep};

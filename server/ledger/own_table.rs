@@ -213,16 +213,38 @@ async fn try_remove_discarded(db: &mut PgConnection) -> sqlx::Result<()> {
     )
     .fetch_all(&mut *db)
     .await?;
-    for table in discarded {
+    remove_tables(db, &discarded).await?;
+    Ok(())
+}
+
+/// Removes the tables of a delivery that are part of the ledger. False where somebody reads at the moment: then some of them stay.
+pub(super) async fn remove_attached(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
+    let attached = sqlx::query_scalar!(
+        r#"select relname as "name!"
+           from pg_class
+           where relname ~ ('^(charges|monthly_costs|daily_costs|daily_resources)_of_' || $1::bigint || '_')
+             and relnamespace = current_schema()::regnamespace and relkind = 'r' and relispartition"#,
+        delivery_id,
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    remove_tables(db, &attached).await
+}
+
+async fn remove_tables(db: &mut PgConnection, tables: &[String]) -> sqlx::Result<bool> {
+    for table in tables {
         let mut tx = db.begin().await?;
         sqlx::query!("set local lock_timeout = '100ms'").execute(&mut *tx).await?;
         // Two may be at it.
         match sqlx::query(AssertSqlSafe(format!("drop table if exists {table}"))).execute(&mut *tx).await {
             Ok(_) => tx.commit().await?,
             // Whoever reads one reads them all: the others would only hold up more readers.
-            Err(error) if store::is_locked(&error) => return tx.rollback().await,
+            Err(error) if store::is_locked(&error) => {
+                tx.rollback().await?;
+                return Ok(false);
+            }
             Err(error) => return Err(error),
         }
     }
-    Ok(())
+    Ok(true)
 }

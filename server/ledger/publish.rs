@@ -274,6 +274,8 @@ pub enum Undone {
     At(i64),
     /// Nothing happened: rows of what would be active again are active in a delivery that was published since.
     Overlaps(Overlap),
+    /// Nothing happened: these would be active again, and are archived.
+    Archived(Vec<i64>),
     /// It was not published, or undone before.
     Already,
 }
@@ -303,6 +305,18 @@ pub async fn undo(
         return Ok(Undone::Overlaps(overlap));
     }
     advance(&mut tx, sequence, delivery_id, "undo", by, now).await?;
+    let archived = sqlx::query_scalar!(
+        "select distinct delivery_id
+         from visibility
+         join deliveries using (delivery_id)
+         where until_sequence is null and archived_at is not null
+         order by 1",
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    if !archived.is_empty() {
+        return Ok(Undone::Archived(archived));
+    }
     tx.commit().await?;
     Ok(Undone::At(sequence))
 }

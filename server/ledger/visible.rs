@@ -1,9 +1,12 @@
 //! Which deliveries count: looked up before a question is asked, and written into it.
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
 use crate::period::BillingMonth;
+
+use super::Archived;
 
 /// The deliveries that count in a span of months as of a sequence. With a question it decides the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -11,9 +14,14 @@ pub struct Visible {
     deliveries: Vec<i64>,
     /// Deliveries and their scopes that do not count, of deliveries that count in other scopes.
     hidden: Vec<(i64, i64)>,
+    /// When one of them was loaded again last: what was made of its rows before is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loaded_again: Option<DateTime<Utc>>,
 }
 
 impl Visible {
+    /// # Errors
+    /// Where one of them is archived, too: its rows are not there.
     pub async fn find(
         db: &mut PgConnection,
         first: BillingMonth,
@@ -35,22 +43,28 @@ impl Visible {
             last.first_day(),
             sequence,
         )
-        .fetch_all(db)
+        .fetch_all(&mut *db)
         .await?;
         let mut deliveries: Vec<i64> =
             stated.iter().filter(|row| row.counts).map(|row| row.delivery_id).collect();
         deliveries.dedup();
+        let loaded_again = Archived::check(db, &deliveries).await?;
         let is_hidden = |counts: bool, delivery: i64| !counts && deliveries.binary_search(&delivery).is_ok();
         let hidden = stated
             .iter()
             .filter(|row| is_hidden(row.counts, row.delivery_id))
             .map(|row| (row.delivery_id, row.scope_id))
             .collect();
-        Ok(Self { deliveries, hidden })
+        Ok(Self { deliveries, hidden, loaded_again })
     }
 
     pub fn deliveries(&self) -> &[i64] {
         &self.deliveries
+    }
+
+    /// When one of them was loaded again last.
+    pub fn loaded_again(&self) -> Option<DateTime<Utc>> {
+        self.loaded_again
     }
 
     /// `and …` that keeps what counts. Numbers and not a join nor parameters: they let PostgreSQL know how

@@ -9,6 +9,7 @@ use sqlx::{AssertSqlSafe, PgConnection, Row};
 use uuid::Uuid;
 
 use super::{CostBasis, Page};
+use crate::ledger::Archived;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -141,6 +142,14 @@ async fn lines(
     page: Page,
 ) -> sqlx::Result<(i64, Vec<Change>)> {
     let (cost, dimensions) = (cost.column(), by.dimensions());
+    // What no key is needed for, archived imports tell, too.
+    let sums = if by == ChangesBy::Key { "monthly_costs" } else { "monthly_totals" };
+    if by == ChangesBy::Key {
+        let sides =
+            sqlx::query_scalar(AssertSqlSafe(format!("{SIDES} select distinct delivery_id from sides")));
+        let sides: Vec<i64> = sides.bind(delivery_id).fetch_all(&mut *db).await?;
+        Archived::check(&mut *db, &sides).await?;
+    }
     let query = format!(
         "{SIDES},
          summed as (
@@ -150,7 +159,7 @@ async fn lines(
                  bool_or(sides.before) as has_before,
                  bool_or(sides.after) as has_after
              from sides
-             join monthly_costs c using (scope_id, delivery_id, billing_month)
+             join {sums} c using (scope_id, delivery_id, billing_month)
              group by 1, 2
          ),
          grouped as (

@@ -65,6 +65,8 @@ pub struct Delivery {
     pub skips: Vec<(String, i64)>,
     pub published_sequence: Option<i64>,
     pub undone_sequence: Option<i64>,
+    /// Since when its rows are removed, or about to be; null where they are there.
+    pub archived_at: Option<DateTime<Utc>>,
     pub log: Vec<LogLine>,
     /// What is offered first where it waits: `add` where it looks like another part of what is there.
     pub suggested_decision: Option<String>,
@@ -171,6 +173,13 @@ pub async fn delivery(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<O
     mended(db, &mut delivery).await?;
     delivery.rejections = rejections(db, delivery_id, None, SHOWN_REJECTIONS).await?;
     Ok(Some(delivery))
+}
+
+/// All deliveries that are archived.
+pub async fn archived(db: &mut PgConnection) -> sqlx::Result<Vec<i64>> {
+    sqlx::query_scalar!("select delivery_id from deliveries where archived_at is not null order by 1")
+        .fetch_all(db)
+        .await
 }
 
 async fn shrank(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Shrank>> {
@@ -312,6 +321,7 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
             skips: Vec::new(),
             published_sequence: row.published_sequence,
             undone_sequence: row.undone_sequence,
+            archived_at: row.archived_at,
             log: Vec::new(),
             suggested_decision: row.suggested_decision,
             shrank: Vec::new(),

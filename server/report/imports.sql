@@ -13,6 +13,7 @@ select
     d.created_by,
     d.published_sequence,
     d.undone_sequence,
+    d.archived_at,
     d.unknown_columns,
     d.absent_columns,
     d.notes,

@@ -88,8 +88,8 @@ pub use history::{
 };
 pub use hourly::{Hourly, HourlyError, HourlyWay, Instance, Ways};
 pub use imports::{
-    Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, delivery, delivery_file, lines_of,
-    rejection, rejections, waiting,
+    Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, archived, delivery, delivery_file,
+    lines_of, rejection, rejections, waiting,
 };
 pub use label::with_visible_ends;
 pub use labels::{Spelling, Spellings, Written, needs_no_entry, spellings};
@@ -109,7 +109,7 @@ pub use remedies::{Offer, Remedy, remedies};
 pub use restates::{Restates, restates};
 pub use shared_movement::{SharedMovement, TeamParts};
 pub use spend::{Group, Spend, spend};
-pub use standing::{Standing, final_months, stated_until};
+pub use standing::{Standing, final_months, final_since, stated_until};
 pub use statement::{
     Cause, Cents, Finality, Restated, StatedLine, StatedPart, Statement, TeamStatement, Way, Weighed,
     month_in_cents, statement,

@@ -77,6 +77,18 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
+        what: "Storage: see what takes disk space",
+        below: &["/storage", "/storage.json"],
+        writes: Some(false),
+        lead: "yes",
+    },
+    Area {
+        what: "Storage: archive imports that are inactive, and say when that is done",
+        below: &["/storage"],
+        writes: Some(true),
+        lead: "yes",
+    },
+    Area {
         what: "Invoices: compare months with them, enter and remove them",
         below: &["/invoices"],
         writes: None,

@@ -147,6 +147,7 @@ impl Line {
             ("price-change", _) => Some(format!("/prices/changes/{id}")),
             ("invoices", _) => Some(format!("/invoices/{id}")),
             (_, "import limits") => Some(paths::ImportLimits.to_string()),
+            (_, "archiving") => Some(paths::Storage.to_string()),
             (_, "exchange rates" | "reporting currency") => Some(paths::Rates.to_string()),
             (_, "quantities") => Some(paths::Quantities.to_string()),
             _ => None,

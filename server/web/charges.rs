@@ -17,7 +17,7 @@ use super::question::Asked;
 use super::respond::{As, Cell, Format, Record};
 use super::{Access, Error, Files, choices, filters, imports, paths, respond};
 use crate::exchange;
-use crate::ledger::{self, OriginalRow, Originals};
+use crate::ledger::{self, Archived, OriginalRow, Originals};
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{
@@ -227,6 +227,9 @@ pub async fn show(
         Some(_) => None,
         None => report::rejection(&mut db, at).await?,
     };
+    if trace.is_none() && rejection.is_none() {
+        Archived::check(&mut db, &[at.delivery]).await?;
+    }
     match format {
         Format::Csv => Err(Error::NotFound),
         Format::Json => {

@@ -16,6 +16,7 @@ use super::observe::Reason;
 use super::paths;
 use crate::accounts::password::HashError;
 use crate::compute::NotComputed;
+use crate::ledger::Archived;
 use crate::{report, store};
 
 /// Seconds after which a busy server is asked again.
@@ -80,6 +81,11 @@ pub enum Error {
          there."
     )]
     NotReady,
+    #[error(
+        "This needs rows of import {0}, which is archived: they were removed to save space. Load them again on the page of the \
+         import, then open this page again."
+    )]
+    Archived(i64),
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
     Unavailable(#[source] sqlx::Error),
     #[error(
@@ -106,6 +112,7 @@ impl Error {
             Self::SignedOut | Self::BadToken(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden | Self::MayNotWrite | Self::NotForTokens | Self::Forged => StatusCode::FORBIDDEN,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Archived(_) => StatusCode::CONFLICT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             Self::TooMany { .. } | Self::TooManyDownloads | Self::AsksMuch => StatusCode::TOO_MANY_REQUESTS,
@@ -135,6 +142,7 @@ impl Error {
             | Self::NotReady
             | Self::Unavailable(_) => "Wait a moment",
             Self::TooSlow => "Too much at once",
+            Self::Archived(_) => "Archived",
             Self::DiskFull => "No room left",
             Self::Internal(_) => "That did not work",
         }
@@ -167,6 +175,7 @@ impl From<sqlx::Error> for Error {
         use sqlx::Error::{Io, PoolClosed, PoolTimedOut, Tls};
         match cause {
             cause if let Some(why) = NotComputed::of(&cause) => why.into(),
+            cause if let Some(Archived { delivery }) = Archived::of(&cause) => Self::Archived(delivery),
             cause if is_cancelled(&cause) => Self::TooSlow,
             cause if store::is_disk_full(&cause) => Self::DiskFull,
             Io(_) | PoolClosed | PoolTimedOut | Tls(_) => Self::Unavailable(cause),

@@ -50,6 +50,7 @@ mod scenarios;
 mod setup;
 mod sign_in;
 mod spend;
+mod storage;
 mod table;
 mod teams;
 mod unallocated;
@@ -172,9 +173,14 @@ pub fn routes() -> Routes {
         .post(Finance, imports::decide::add)
         .post(Finance, imports::decide::discard)
         .post(Finance, imports::decide::undo)
+        .post(Finance, imports::decide::load_again)
         .post(Finance, imports::decide::explain)
         .get(Finance, imports::limits::show)
         .post(Admin, imports::limits::save)
+        .get(Finance, storage::show)
+        .figures(Finance, storage::json)
+        .post(Admin, storage::save)
+        .post(Admin, storage::archive)
         .get(Finance, invoices::latest)
         .kept(Finance, invoices::show)
         .post(Finance, invoices::enter)

@@ -60,15 +60,15 @@ async fn until_one_loads(
     (since, sequence): (Option<i64>, i64),
 ) -> Result<bool, Error> {
     let backend: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut *db).await?;
-    let make = async {
+    let all = async {
         answers.prepare(&mut db, sequence).await?;
         for month in report::first_months(&mut db, since, sequence).await? {
-            ask(&mut db, answers, month, sequence).await?;
+            Box::pin(ask(&mut db, answers, month, sequence)).await?;
         }
         Ok::<_, Error>(())
     };
     let begun = tokio::select! {
-        made = make => return made.map(|()| true),
+        made = all => return made.map(|()| true),
         begun = one_loads(pool) => begun,
     };
     // Its statement would go on to the end, and its answer is nobody's.

@@ -16,12 +16,15 @@ use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
+use crate::storage;
 use crate::terminal::say;
 
 /// How long requests under way may take once the server was told to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How long a stop waits for connections that an import holds.
 const LAST_ROWS: Duration = Duration::from_secs(3);
+/// How often what is inactive is looked for.
+const BETWEEN_ARCHIVINGS: Duration = Duration::from_mins(1);
 /// How often what allocations were read from, and nobody uses any more, is removed.
 const BETWEEN_REMOVALS: Duration = Duration::from_hours(24);
 
@@ -40,6 +43,7 @@ pub async fn serve(
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
+    let archiver = tokio::spawn(archive(app.jobs.clone()));
     let preparer =
         tokio::spawn(prepare(app.jobs.clone(), Arc::clone(&app.answers), Arc::clone(&app.metrics)));
     let (jobs, files) = (app.jobs.clone(), app.files.clone());
@@ -58,11 +62,23 @@ pub async fn serve(
         () = patience(&stopping) => tracing::warn!("stopped with requests under way"),
     }
     remover.abort();
+    archiver.abort();
     preparer.abort();
     worker.abort();
     let _ = worker.await;
     let _ = tokio::time::timeout(LAST_ROWS, files.pool.close()).await;
     put_back(&db, &jobs).await
+}
+
+/// Archives imports that were replaced or undone a while ago.
+async fn archive(db: PgPool) {
+    loop {
+        let archived = async { storage::archive(&mut *db.acquire().await?, clock::now()).await };
+        if let Err(error) = archived.await {
+            tracing::warn!(%error, "imports that are inactive could not be archived; trying again");
+        }
+        tokio::time::sleep(BETWEEN_ARCHIVINGS).await;
+    }
 }
 
 async fn forget_daily(db: PgPool) {

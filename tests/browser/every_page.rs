@@ -51,6 +51,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/imports", "/imports"),
     ("/imports/{delivery}", "/imports/1"),
     ("/imports/limits", "/imports/limits"),
+    ("/storage", "/storage"),
     ("/imports/{delivery}/changes/{by}", "/imports/1/changes/key"),
     ("/people", "/people"),
     ("/people/{person}", "/people/1"),

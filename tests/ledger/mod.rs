@@ -1,6 +1,7 @@
 //! What the ledger promises, against a real PostgreSQL.
 
 mod accounts;
+mod archive;
 mod bad_input;
 mod cancel;
 mod clusters;

@@ -32,7 +32,7 @@ async fn two_months(db: PgPool) -> TestLedger {
         rule(1, "service", "AmazonS3", to_pool("shared")),
         rule(2, "", "", Target::Labels),
     ];
-    write(&mut *ledger.db.acquire().await.unwrap(), entries).await;
+    write(&mut ledger.db.acquire().await.unwrap(), entries).await;
     ledger
 }
 
@@ -45,7 +45,7 @@ fn september(viewer: &Viewer, filters: &[Filter]) -> Question {
 }
 
 async fn spend(ledger: &TestLedger, question: &Question) -> Spend {
-    report::spend(&mut *ledger.db.acquire().await.unwrap(), question).await.unwrap()
+    report::spend(&mut ledger.db.acquire().await.unwrap(), question).await.unwrap()
 }
 
 /// A machine, something without accelerators, and what names no resource.

@@ -63,6 +63,9 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/imports/{delivery}/add", "/imports/3/add", Use::Form("/imports", &[])),
     ("/imports/{delivery}/discard", "/imports/4/discard", Use::Form("/imports", &[])),
     ("/imports/{delivery}/undo", "/imports/2/undo", Use::Form("/imports", &[])),
+    ("/storage", "/storage", Use::Form("/storage", &[("hours", "12")])),
+    ("/storage/archive", "/storage/archive", Use::Form("/storage", &[])),
+    ("/imports/{delivery}/load-again", "/imports/2/load-again", Use::Form("/imports", &[])),
     (
         "/invoices/{period}",
         "/invoices/2026-10",
@@ -496,6 +499,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "delivery.added",
             "delivery.discarded",
             "delivery.explained",
+            "delivery.loaded_again",
             "delivery.published",
             "delivery.replaced",
             "delivery.undone",
@@ -536,6 +540,8 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "scenario.unshared",
             "sign_in.accepted",
             "sign_in.ended",
+            "storage.archived",
+            "storage.archiving_set",
             "token.made",
             "token.revoked",
         ]

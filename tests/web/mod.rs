@@ -32,6 +32,7 @@ pub mod scenarios;
 mod setup;
 mod sign_in;
 mod spend;
+mod storage;
 mod teams;
 mod tokens;
 mod unallocated;

@@ -11,7 +11,7 @@ with charged as (
         coalesce(sum(c.consumed_quantity) filter (where c.is_metered), 0) as metered
     from charges c
     join deliveries d using (delivery_id)
-    where d.status in ('waiting', 'loaded', 'undone')
+    where d.status in ('waiting', 'loaded', 'undone') and d.archived_at is null
     group by 1, 2
 ),
 rolled as (
@@ -26,7 +26,7 @@ rolled as (
         sum(m.metered_quantity) as metered
     from monthly_costs m
     join deliveries d using (delivery_id)
-    where d.status in ('waiting', 'loaded', 'undone')
+    where d.status in ('waiting', 'loaded', 'undone') and d.archived_at is null
     group by 1, 2
 )
 select

@@ -17,7 +17,7 @@ with charged as (
         sum(c.billed_cost) as billed
     from charges c
     join deliveries d using (delivery_id)
-    where d.status in ('waiting', 'loaded')
+    where d.status in ('waiting', 'loaded') and d.archived_at is null
     group by 1, 2, 3, 4
 ),
 rolled as (
@@ -37,7 +37,7 @@ rolled as (
         sum(c.billed_cost) as billed
     from daily_costs c
     join deliveries d using (delivery_id)
-    where d.status in ('waiting', 'loaded')
+    where d.status in ('waiting', 'loaded') and d.archived_at is null
     group by 1, 2, 3, 4
 ),
 days as (

@@ -1,6 +1,6 @@
 -- Each delivery's sums by resource, and the days of the keys that they are of: as a whole, and how many days of keys differ.
 with shown as (
-    select delivery_id from deliveries where status in ('waiting', 'loaded', 'undone') and has_resources
+    select delivery_id from deliveries where status in ('waiting', 'loaded', 'undone') and archived_at is null and has_resources
 ),
 each as (
     -- What bears accelerators has hours, and is told apart by its key.

@@ -1,4 +1,5 @@
--- Each cost of a delivery, per scope and currency: as summed while the file was read, and as stored.
+-- Each cost of a delivery, per scope and currency: as summed while the file was read, and as stored; of an archived one, as its
+-- sums by plain key have it.
 with stored as (
     select
         c.delivery_id,
@@ -11,7 +12,21 @@ with stored as (
     from charges c
     join charge_keys k using (charge_key_id)
     join deliveries d using (delivery_id)
-    where d.status in ('waiting', 'loaded', 'undone')
+    where d.status in ('waiting', 'loaded', 'undone') and d.archived_at is null
+    group by 1, 2, 3
+    union all
+    select
+        c.delivery_id,
+        c.scope_id,
+        k.currency,
+        sum(c.billed_cost),
+        sum(c.effective_cost),
+        sum(c.list_cost),
+        sum(c.contracted_cost)
+    from monthly_totals c
+    join charge_keys k using (charge_key_id)
+    join deliveries d using (delivery_id)
+    where d.archived_at is not null
     group by 1, 2, 3
 )
 select

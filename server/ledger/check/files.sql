@@ -1,6 +1,6 @@
--- The kept files of deliveries that are loaded, whether they count now or not.
+-- The kept files of deliveries whose rows are there, whether they count now or not.
 select f.delivery_id, f.file_no, f.name, f.sha256, f.rows_read, d.format, d.noisy_tags, d.catalog_version
 from delivery_files f
 join deliveries d using (delivery_id)
-where d.status in ('loaded', 'waiting')
+where d.status in ('loaded', 'waiting') and d.archived_at is null
 order by f.delivery_id, f.file_no

@@ -6,7 +6,7 @@ with keys as (
     from charge_keys
 ),
 shown as (
-    select delivery_id from deliveries where status in ('waiting', 'loaded', 'undone')
+    select delivery_id from deliveries where status in ('waiting', 'loaded', 'undone') and archived_at is null
 ),
 of_keys as (
     select 'by month' as span, delivery_id, billing_month, null::date as day, false as is_whole_period, charge_key_id, charges,

@@ -9,7 +9,7 @@ with months as (
         sum(m.metered_quantity) as metered
     from monthly_costs m
     join deliveries d using (delivery_id)
-    where d.status in ('waiting', 'loaded', 'undone')
+    where d.status in ('waiting', 'loaded', 'undone') and d.archived_at is null
     group by 1, 2
 ),
 days as (
@@ -22,7 +22,7 @@ days as (
         sum(c.metered_quantity) as metered
     from daily_costs c
     join deliveries d using (delivery_id)
-    where d.status in ('waiting', 'loaded', 'undone')
+    where d.status in ('waiting', 'loaded', 'undone') and d.archived_at is null
     group by 1, 2
 )
 select

@@ -1,4 +1,4 @@
--- The counts of each delivery are the rows that are there.
+-- The counts of each delivery are the rows that are there; of an archived one, what its totals count.
 select
     'delivery ' || d.delivery_id || ', ' || counted.what as of,
     counted.stated::numeric as left_side,
@@ -8,7 +8,10 @@ from deliveries d
 left join (select delivery_id, count(*) as stored from charges group by 1) charged using (delivery_id)
 cross join lateral (
     values
-        ('charges', d.charges, coalesce(charged.stored, 0)),
+        ('charges', d.charges, case
+            when d.archived_at is null then coalesce(charged.stored, 0)
+            else (select coalesce(sum(t.charges), 0) from monthly_totals t where t.delivery_id = d.delivery_id)
+        end),
         ('rejected', d.rejected, (select count(*) from rejections r where r.delivery_id = d.delivery_id)),
         ('skipped', d.skipped, (select coalesce(sum(skipped_rows), 0) from skips s where s.delivery_id = d.delivery_id)),
         ('rows of files', d.rows_read, (select coalesce(sum(rows_read), 0) from delivery_files f where f.delivery_id = d.delivery_id)),

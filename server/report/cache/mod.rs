@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
+use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -34,7 +35,7 @@ use crate::allocation::{self, Book, Division, MonthAllocation};
 use crate::compute;
 use crate::exchange::{self, Rates};
 use crate::ledger;
-use crate::ledger::Visible;
+use crate::ledger::{Archived, Visible};
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::prices;
@@ -51,6 +52,9 @@ type Seen = (Period, Viewer, Arc<Visible>, Arc<Allocation>);
 /// What decides how a month is allocated: what counts in it, its rates, and the version of the book. And the day of this
 /// process, on which PostgreSQL was told that it is used: nothing is removed there that was used not long ago.
 type AllocationKey = (BillingMonth, Arc<Visible>, Arc<Rates>, i64, u64);
+
+/// The months and the sequence of a question, and when one of the imports that are active in them was loaded again last.
+type Counted = (BillingMonth, BillingMonth, i64, Option<DateTime<Utc>>);
 
 /// Months that are allocated to find out which is the latest in which a lead is charged something.
 const LOOKED_INTO: usize = 3;
@@ -77,8 +81,8 @@ pub struct Answers {
     scopes: Shelf<Seen, Vec<i64>>,
     /// By sequence: a delivery of another month may mend rows of these.
     standing: Shelf<(Period, Scopes, i64), Vec<Standing>>,
-    /// What counts at a sequence does not change either.
-    visible: Shelf<(BillingMonth, BillingMonth, i64), Visible>,
+    /// What counts at a sequence does not change either, but its rows may have been loaded again since.
+    visible: Shelf<Counted, Visible>,
     rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
     reporting_currency: Shelf<i64, Option<Currency>>,
     same_days: Shelf<(Period, Arc<Visible>), Option<Arc<SameDays>>>,
@@ -534,7 +538,16 @@ impl Answers {
         last: BillingMonth,
         sequence: i64,
     ) -> sqlx::Result<Arc<Visible>> {
-        self.visible.get((first, last, sequence), Visible::find(db, first, last, sequence)).await
+        let key = |again| (first, last, sequence, again);
+        let Some(known) = self.visible.known(&key(None)) else {
+            return self.visible.get(key(None), Visible::find(db, first, last, sequence)).await;
+        };
+        // What was active then may have been archived since, and loaded again.
+        let again = Archived::check(&mut *db, known.deliveries()).await?;
+        if again == known.loaded_again() {
+            return Ok(known);
+        }
+        self.visible.get(key(again), Visible::find(db, first, last, sequence)).await
     }
 }
 

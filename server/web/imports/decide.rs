@@ -9,10 +9,12 @@ use sqlx::{Connection as _, PgConnection};
 use super::at;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
+use crate::jobs;
 use crate::ledger::{self, Decision, Ended, Published, Undone};
 use crate::report;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Form, cookie};
+use crate::web::respond::As;
 use crate::web::{App, paths, respond};
 
 /// Why a month becomes smaller.
@@ -101,10 +103,33 @@ pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>) 
             format!("Import {delivery} is undone and counts no longer. Its file is kept, and loads again.")
         }
         Undone::Overlaps(overlap) => format!("Nothing changed: {}.", overlap.of_undo(delivery)),
+        Undone::Archived(others) => {
+            let others: Vec<String> = others.iter().map(ToString::to_string).collect();
+            format!(
+                "Nothing changed: import {} would be active again, and is archived. Load its rows again, then undo.",
+                others.join(", ")
+            )
+        }
         Undone::Already => already(delivery),
     };
     tx.commit().await?;
     Ok(back_to(delivery, &sentence))
+}
+
+/// Loads the rows of an archived import again, as a job.
+pub async fn load_again(path: paths::DeliveryLoadAgain, by: Actor, State(app): State<App>) -> Result {
+    let mut db = app.jobs.acquire().await?;
+    let delivery = path.delivery;
+    status(&mut db, delivery).await?;
+    let mut tx = db.begin().await?;
+    let Some(batch_id) = jobs::reload(&mut tx, delivery, &by.name, clock::now()).await? else {
+        return Ok(back_to(delivery, &format!("Nothing changed: import {delivery} has its rows.")));
+    };
+    let (verb, object) = (Verb::DeliveryLoadedAgain, Object::Delivery(delivery));
+    audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;
+    tx.commit().await?;
+    app.bell.ring();
+    Ok(respond::see_other(paths::Batch { batch: As::page(batch_id) }))
 }
 
 async fn publish(

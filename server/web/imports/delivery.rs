@@ -27,6 +27,8 @@ struct Page {
     changes: Changes,
     /// What is final, and is not as it was after a decision.
     restates: Vec<Restates>,
+    /// All imports that are archived.
+    archived: Vec<i64>,
 }
 
 /// Services on this page whose cost changed.
@@ -44,7 +46,8 @@ pub async fn show(path: paths::Delivery, layout: Layout, mut db: Db) -> Result {
     let changes =
         report::changes(&mut db, delivery.delivery, ChangesBy::Service, CostBasis::Billed, first).await?;
     let restates = report::restates(&mut db, delivery.delivery).await?;
-    respond::html(Page { layout, path, delivery, effects, changes, restates })
+    let archived = report::archived(&mut db).await?;
+    respond::html(Page { layout, path, delivery, effects, changes, restates, archived })
 }
 
 impl Page {
@@ -132,6 +135,12 @@ impl Page {
         paths::DeliveryRejections { delivery: self.delivery.delivery }
     }
 
+    /// Archived imports that an undo would make active again.
+    fn archived_below(&self) -> Vec<i64> {
+        let without: BTreeSet<i64> = self.effects.iter().flat_map(|it| &it.counts_without).copied().collect();
+        self.archived.iter().copied().filter(|other| without.contains(other)).collect()
+    }
+
     fn undo(&self) -> paths::DeliveryUndo {
         paths::DeliveryUndo { delivery: self.delivery.delivery }
     }
@@ -173,6 +182,10 @@ impl Page {
         sentences.push("The file is kept.".to_owned());
         sentences.join(" ")
     }
+}
+
+fn load_again(delivery: impl filters::Bare<i64>) -> paths::DeliveryLoadAgain {
+    paths::DeliveryLoadAgain { delivery: delivery.bare() }
 }
 
 /// `published`

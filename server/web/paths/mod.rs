@@ -255,6 +255,27 @@ pub struct DeliveryUndo {
     pub delivery: i64,
 }
 
+/// Loads the rows of an archived import again.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/load-again", rejection(Error))]
+pub struct DeliveryLoadAgain {
+    pub delivery: i64,
+}
+
+/// What takes disk space.
+#[derive(TypedPath)]
+#[typed_path("/storage", rejection(Error))]
+pub struct Storage;
+
+#[derive(TypedPath)]
+#[typed_path("/storage.json", rejection(Error))]
+pub struct StorageJson;
+
+/// Archives what is inactive.
+#[derive(TypedPath)]
+#[typed_path("/storage/archive", rejection(Error))]
+pub struct StorageArchive;
+
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/assets/{file}", rejection(Error))]
 pub struct Asset {

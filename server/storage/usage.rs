@@ -1,0 +1,217 @@
+//! What takes disk space: by month and kind, from PostgreSQL's catalog, and the files of imports.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use crate::period::BillingMonth;
+
+/// What a table holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Charges, a row each.
+    Charges,
+    /// Sums by key, day and resource.
+    Sums,
+}
+
+/// Bytes of a month in the database.
+#[derive(Clone, Debug, Serialize)]
+pub struct MonthOfUsage {
+    pub month: BillingMonth,
+    pub charges: i64,
+    pub sums: i64,
+    /// Of both, what is of imports that are active nowhere; of tables that several share, by their numbers of charges.
+    pub inactive: i64,
+}
+
+impl MonthOfUsage {
+    pub fn total(&self) -> i64 {
+        self.charges + self.sums
+    }
+}
+
+/// Bytes, all of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Usage {
+    /// The latest first.
+    pub months: Vec<MonthOfUsage>,
+    /// Charge keys, tags, and whose each key is.
+    pub keys: i64,
+    /// What pages by owner read, which can be made again.
+    pub prepared: i64,
+    /// Everything else in the database.
+    pub other: i64,
+    /// Of the database as a whole.
+    pub database: i64,
+    /// Of the files of imports as they were received; they are kept compressed.
+    pub originals: i64,
+}
+
+impl Usage {
+    /// What archiving everything that is inactive would free.
+    pub fn inactive(&self) -> i64 {
+        self.months.iter().map(|month| month.inactive).sum()
+    }
+}
+
+/// A table, and what it is of.
+struct Table {
+    name: String,
+    bytes: i64,
+}
+
+pub async fn usage(db: &mut PgConnection) -> sqlx::Result<Usage> {
+    let tables = sqlx::query_as!(
+        Table,
+        r#"select relname::text as "name!", pg_total_relation_size(oid) as "bytes!"
+           from pg_class
+           where relnamespace = current_schema()::regnamespace and relkind = 'r'"#
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    let shares = shares(&mut *db).await?;
+    let database = sqlx::query_scalar!(r#"select pg_database_size(current_database()) as "bytes!""#)
+        .fetch_one(&mut *db)
+        .await?;
+    let originals =
+        sqlx::query_scalar!(r#"select coalesce(sum(received_bytes), 0)::bigint as "bytes!" from originals"#)
+            .fetch_one(db)
+            .await?;
+    let mut months: BTreeMap<BillingMonth, MonthOfUsage> = BTreeMap::new();
+    let (mut keys, mut prepared) = (0, 0);
+    for Table { name, bytes } in &tables {
+        if let Some((kind, delivery, month)) = read_name(name) {
+            let of_month =
+                months.entry(month).or_insert(MonthOfUsage { month, charges: 0, sums: 0, inactive: 0 });
+            match kind {
+                Kind::Charges => of_month.charges += bytes,
+                Kind::Sums => of_month.sums += bytes,
+            }
+            of_month.inactive += shares.inactive(delivery, month, *bytes);
+        } else if KEYS.contains(&name.as_str()) {
+            keys += bytes;
+        } else if PREPARED.contains(&name.as_str()) {
+            prepared += bytes;
+        }
+    }
+    let of_months: i64 = months.values().map(MonthOfUsage::total).sum();
+    Ok(Usage {
+        months: months.into_values().rev().collect(),
+        keys,
+        prepared,
+        other: (database - of_months - keys - prepared).max(0),
+        database,
+        originals,
+    })
+}
+
+const KEYS: [&str; 4] = ["charge_keys", "tag_sets", "key_attributions", "row_identities"];
+const PREPARED: [&str; 7] = [
+    "attributed_costs",
+    "attributed_days",
+    "charged_days",
+    "charged_items",
+    "item_costs",
+    "item_days",
+    "keyed_costs",
+];
+
+/// What a table of rows or sums is of: the kind, the import that it is of alone, and the month.
+fn read_name(table: &str) -> Option<(Kind, Option<i64>, BillingMonth)> {
+    let (kind, rest) = [
+        ("charges_", Kind::Charges),
+        ("monthly_costs_", Kind::Sums),
+        ("daily_costs_", Kind::Sums),
+        ("daily_resources_", Kind::Sums),
+        ("monthly_totals_", Kind::Sums),
+        ("daily_totals_", Kind::Sums),
+    ]
+    .into_iter()
+    .find_map(|(prefix, kind)| Some((kind, table.strip_prefix(prefix)?)))?;
+    let (delivery, month) = match rest.strip_prefix("of_") {
+        Some(own) => {
+            let (delivery, month) = own.split_once('_')?;
+            (Some(delivery.parse().ok()?), month)
+        }
+        None => (None, rest),
+    };
+    Some((kind, delivery, month.replace('_', "-").parse().ok()?))
+}
+
+/// Which imports have rows and are active nowhere.
+struct Shares {
+    inactive: Vec<i64>,
+    /// Of the charges of a month in shared tables, those of such imports, and all.
+    shared: BTreeMap<BillingMonth, (i64, i64)>,
+}
+
+impl Shares {
+    fn inactive(&self, delivery: Option<i64>, month: BillingMonth, bytes: i64) -> i64 {
+        match delivery {
+            Some(delivery) if self.inactive.contains(&delivery) => bytes,
+            Some(_) => 0,
+            None => match self.shared.get(&month) {
+                Some((inactive, all)) if *all > 0 => {
+                    (i128::from(bytes) * i128::from(*inactive) / i128::from(*all)) as i64
+                }
+                _ => 0,
+            },
+        }
+    }
+}
+
+async fn shares(db: &mut PgConnection) -> sqlx::Result<Shares> {
+    let rows = sqlx::query!(
+        r#"select ds.delivery_id, s.billing_month, sum(ds.charges)::bigint as "charges!",
+               not bool_or(exists (
+                   select from visibility v where v.delivery_id = ds.delivery_id and v.until_sequence is null
+               )) and d.status in ('loaded', 'undone') as "is_inactive!",
+               exists (
+                   select from pg_class
+                   where relnamespace = current_schema()::regnamespace
+                     and relname = 'charges_of_' || ds.delivery_id || '_' || to_char(s.billing_month, 'YYYY_MM')
+               ) as "has_own!"
+           from delivery_scopes ds
+           join scopes s using (scope_id)
+           join deliveries d using (delivery_id)
+           where d.rows_removed_at is null
+           group by ds.delivery_id, s.billing_month, d.status"#
+    )
+    .fetch_all(db)
+    .await?;
+    let mut shares = Shares { inactive: Vec::new(), shared: BTreeMap::new() };
+    for row in rows {
+        if row.is_inactive {
+            shares.inactive.push(row.delivery_id);
+        }
+        if !row.has_own {
+            let (inactive, all) = shares.shared.entry(BillingMonth::of(row.billing_month)).or_default();
+            *all += row.charges;
+            *inactive += if row.is_inactive { row.charges } else { 0 };
+        }
+    }
+    Ok(shares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tables_tell_what_they_are_of() {
+        for (table, expected) in [
+            ("charges_2026_09", Some((Kind::Charges, None, "2026-09"))),
+            ("charges_of_57_2026_09", Some((Kind::Charges, Some(57), "2026-09"))),
+            ("daily_resources_of_57_2026_12", Some((Kind::Sums, Some(57), "2026-12"))),
+            ("monthly_totals_2026_01", Some((Kind::Sums, None, "2026-01"))),
+            ("charge_keys", None),
+            ("charges_of_x_2026_09", None),
+            ("charges", None),
+        ] {
+            let expected = expected.map(|(kind, delivery, month)| (kind, delivery, month.parse().unwrap()));
+            assert_eq!(read_name(table), expected, "{table}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Imports that are active nowhere lose their rows after a while, and get them back from their files.
+
+use chrono::Duration;
+use gpuledger::accounts::Viewer;
+use gpuledger::allocation::Target;
+use gpuledger::clock;
+use gpuledger::generate::{self, Format, Plan};
+use gpuledger::ledger::{self, Archived, Decision, LoadedAgain, Progress, Undone, WhenUnsure};
+use gpuledger::report::{self, Answers, ChangesBy, CostBasis, Grouping, Page, Question};
+use gpuledger::storage;
+use sqlx::PgPool;
+
+use crate::support::book::{rule, team, write};
+use crate::support::{Focus, TestLedger};
+
+/// A bill of September with something of everything.
+fn bill(ledger: &TestLedger, rows: u64, seed: u64) -> std::path::PathBuf {
+    let file = ledger.folder.path().join(format!("{seed}.csv"));
+    let plan = Plan::of_fleet(Format::AwsCur, rows, "2026-09".parse().unwrap(), seed);
+    generate::write(&plan, &mut std::io::BufWriter::new(std::fs::File::create(&file).unwrap())).unwrap();
+    file
+}
+
+/// Two imports of a month, the second of which replaces the first, and a team.
+async fn replaced(db: PgPool, rows: u64) -> TestLedger {
+    let ledger = TestLedger::new(db);
+    write(&mut ledger.db.acquire().await.unwrap(), vec![team("vision"), rule(1, "", "", Target::Labels)])
+        .await;
+    for seed in [1, 2] {
+        let file = bill(&ledger, rows, seed);
+        ledger.import(&[file], Some(Decision::Replace), WhenUnsure::Wait).await;
+    }
+    ledger
+}
+
+/// As a server does some minutes after the hours that are set, which are none.
+async fn archive(ledger: &TestLedger) {
+    let mut db = ledger.db.acquire().await.unwrap();
+    storage::set_archive_after(&mut db, Some(0)).await.unwrap();
+    for minutes in [1, 4] {
+        storage::archive(&mut db, clock::now() + Duration::minutes(minutes)).await.unwrap();
+    }
+}
+
+/// Rows of a delivery by table.
+async fn rows_of(ledger: &TestLedger, delivery: i64) -> Vec<i64> {
+    let mut counts = Vec::new();
+    for table in
+        ["charges", "monthly_costs", "daily_costs", "daily_resources", "row_identities", "monthly_totals"]
+    {
+        let count = format!("select count(*) from {table} where delivery_id = $1");
+        let count = sqlx::query_scalar(sqlx::AssertSqlSafe(count)).bind(delivery);
+        counts.push(count.fetch_one(&ledger.db).await.unwrap());
+    }
+    counts
+}
+
+fn questions(sequence: i64) -> Vec<Question> {
+    let question =
+        Question { sequence: Some(sequence), ..Question::of("2026-09".parse().unwrap(), Viewer::Everything) };
+    let mut questions: Vec<Question> = Grouping::FIXED
+        .into_iter()
+        .chain([Grouping::Tag("team".into())])
+        .map(|by| Question { by, ..question.clone() })
+        .collect();
+    questions.push(Question { viewer: Viewer::Teams(vec!["vision".into()]), ..question });
+    questions
+}
+
+/// The answers of each question, or the import that is archived.
+async fn ask(ledger: &TestLedger, answers: &Answers, sequence: i64) -> Result<Vec<String>, i64> {
+    let mut db = ledger.db.acquire().await.unwrap();
+    let mut found = Vec::new();
+    for question in questions(sequence) {
+        match answers.spend(&mut db, &question).await {
+            Ok(spend) => found.push(serde_json::to_string(&spend).unwrap()),
+            Err(report::Error::Database(error)) => {
+                return Err(Archived::of(&error).unwrap_or_else(|| panic!("{error:?}")).delivery);
+            }
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    Ok(found)
+}
+
+async fn load_again(ledger: &TestLedger, delivery: i64) -> LoadedAgain {
+    let progress = Progress::default();
+    ledger::load_again(&ledger.db, &ledger.originals, delivery, &progress, clock::now()).await.unwrap()
+}
+
+async fn try_undo(ledger: &TestLedger, delivery: i64) -> Undone {
+    let mut db = ledger.db.acquire().await.unwrap();
+    ledger::undo(&mut db, delivery, "test", clock::now()).await.unwrap()
+}
+
+/// In tables that imports share, and in tables of their own.
+async fn is_archived_and_loaded_again(db: PgPool, rows: u64) {
+    let ledger = replaced(db, rows).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let now = ledger::sequence(&mut db).await.unwrap();
+    let (answers, before) = (Answers::default(), rows_of(&ledger, 1).await);
+    let [then, today] = [now - 1, now];
+    let asked = [ask(&ledger, &answers, then).await.unwrap(), ask(&ledger, &answers, today).await.unwrap()];
+    assert_ne!(asked[0], asked[1]);
+    let changed =
+        report::changes(&mut db, 2, ChangesBy::Service, CostBasis::Billed, Page { first: 0, size: 50 });
+    let changed = serde_json::to_string(&changed.await.unwrap()).unwrap();
+
+    archive(&ledger).await;
+    assert_eq!(rows_of(&ledger, 1).await, [0, 0, 0, 0, 0, before[5]]);
+    assert!(before.iter().all(|rows| *rows > 0), "{before:?}");
+    ledger.assert_balanced().await;
+    for answers in [&answers, &Answers::default()] {
+        assert_eq!(ask(&ledger, answers, then).await, Err(1), "fewer rows are no answer");
+        assert_eq!(ask(&ledger, answers, today).await.as_ref(), Ok(&asked[1]));
+    }
+    // What it changed is told by service without its rows, and by key not at all.
+    let page = || Page { first: 0, size: 50 };
+    let again = report::changes(&mut db, 2, ChangesBy::Service, CostBasis::Billed, page()).await.unwrap();
+    assert_eq!(serde_json::to_string(&again).unwrap(), changed);
+    let by_key = report::changes(&mut db, 2, ChangesBy::Key, CostBasis::Billed, page()).await.unwrap_err();
+    assert_eq!(Archived::of(&by_key), Some(Archived { delivery: 1 }));
+    assert_eq!(try_undo(&ledger, 2).await, Undone::Archived(vec![1]));
+    assert_eq!(ledger::sequence(&mut db).await.unwrap(), today, "nothing happened");
+
+    let loaded = load_again(&ledger, 1).await;
+    assert!(matches!(loaded, LoadedAgain::Done), "{loaded:?}");
+    assert_eq!(rows_of(&ledger, 1).await, before);
+    ledger.assert_balanced().await;
+    for answers in [&answers, &Answers::default()] {
+        assert_eq!(ask(&ledger, answers, then).await.as_ref(), Ok(&asked[0]));
+    }
+    assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Already));
+    assert!(matches!(try_undo(&ledger, 2).await, Undone::At(_)));
+    ledger.assert_balanced().await;
+    // Now the second one is undone, and archived in its turn.
+    archive(&ledger).await;
+    assert_eq!(rows_of(&ledger, 2).await[..5], [0; 5]);
+    assert_eq!(rows_of(&ledger, 1).await, before);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn replaced_import_loses_its_rows_and_gets_them_back(db: PgPool) {
+    is_archived_and_loaded_again(db, 3_000).await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn replaced_large_import_loses_its_tables_and_gets_them_back(db: PgPool) {
+    is_archived_and_loaded_again(db, 22_000).await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn imports_that_are_active_or_stated_as_final_keep_their_rows(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let hour = |cost: &str| Focus::new().hour("acme", "s1", "2026-09-05T10", cost, "vision");
+    // Two parts of a month, of which both are active; and a month that was final and is restated.
+    ledger.deliver("first.csv", hour("10")).await;
+    let second = ledger.file("second.csv", hour("7"));
+    ledger.import(&[second], Some(Decision::Add), WhenUnsure::Wait).await;
+    let august = |cost: &str| Focus::new().hour("acme", "s1", "2026-08-05T10", cost, "vision");
+    ledger.deliver("open.csv", august("1")).await;
+    ledger.deliver("final.csv", august("2").invoiced()).await;
+    let restated = ledger.file("restated.csv", august("3").invoiced());
+    ledger.import(&[restated], Some(Decision::Replace), WhenUnsure::Wait).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let in_an_hour = clock::now() + Duration::hours(1);
+    assert_eq!(storage::archivable(&mut db, in_an_hour).await.unwrap(), [3], "replaced before it was final");
+    assert!(storage::archivable(&mut db, clock::now() - Duration::hours(1)).await.unwrap().is_empty());
+    archive(&ledger).await;
+    for delivery in [1, 2, 4, 5] {
+        assert_eq!(rows_of(&ledger, delivery).await[0], 1, "{delivery}");
+    }
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rows_that_are_not_those_that_were_imported_are_not_loaded_again(db: PgPool) {
+    let ledger = replaced(db, 3_000).await;
+    archive(&ledger).await;
+    let more = "update delivery_totals set billed_cost = billed_cost + 0.01 where delivery_id = 1";
+    sqlx::query(more).execute(&ledger.db).await.unwrap();
+    let LoadedAgain::Failed(message) = load_again(&ledger, 1).await else { panic!("it is another file") };
+    assert!(message.contains("reads") && message.contains("Import the file anew"), "{message}");
+    assert_eq!(rows_of(&ledger, 1).await[..5], [0; 5]);
+    assert_eq!(try_undo(&ledger, 2).await, Undone::Archived(vec![1]));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn import_that_is_loaded_again_at_once_keeps_its_rows(db: PgPool) {
+    let ledger = replaced(db, 3_000).await;
+    let before = rows_of(&ledger, 1).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    assert_eq!(storage::archive_all(&mut db, clock::now() + Duration::minutes(1)).await.unwrap(), [1]);
+    assert_eq!(rows_of(&ledger, 1).await, before, "somebody may be reading them");
+    assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Done));
+    storage::archive(&mut db, clock::now() + Duration::minutes(10)).await.unwrap();
+    assert_eq!(rows_of(&ledger, 1).await, before);
+}

@@ -1,0 +1,89 @@
+//! The storage page, and what people meet of archived imports.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::{clock, storage};
+use sqlx::PgPool;
+
+use crate::support::{Focus, TestApp, html};
+
+fn hour(cost: &str) -> Focus {
+    Focus::new().hour("acme", "s1", "2026-09-05T10", cost, "vision")
+}
+
+/// As a server does some minutes later.
+async fn some_minutes_later(app: &TestApp) {
+    let mut db = app.db.acquire().await.unwrap();
+    storage::archive(&mut db, clock::now() + chrono::Duration::minutes(5)).await.unwrap();
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    admin.import("first.csv", hour("10")).await;
+    admin.import("second.csv", hour("12")).await;
+    let page = admin.get("/storage").await;
+    assert_eq!(html::text(&page.body, "tbody tr:first-child th"), "September 2026");
+    assert!(!html::text(&page.body, "tbody tr:first-child td:last-child").contains("none"), "{}", page.body);
+    let before = admin.get("/spend/2026-09.json?sequence=1").await;
+    assert!(before.body.contains(r#""amount":"10""#), "{}", before.body);
+
+    let token = admin.token("/storage").await;
+    let archived = admin.post("/storage/archive", &[("csrf", &token)]).await;
+    assert_eq!(archived.status, StatusCode::SEE_OTHER);
+    assert!(admin.get("/storage").await.body.contains("Import 1 is archived."));
+    some_minutes_later(&app).await;
+    assert_eq!(html::text(&admin.get("/imports/1").await.body, "#archived button"), "Load its rows again");
+    let refused = admin.get("/spend/2026-09?sequence=1").await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.body.contains("import 1, which is archived"), "{}", refused.body);
+    assert!(admin.get("/spend/2026-09.json").await.body.contains(r#""amount":"12""#));
+    let second = admin.get("/imports/2").await.body;
+    assert!(second.contains("An undo makes import 1 active again, which is archived."), "{second}");
+    let token = admin.token("/imports").await;
+    admin.post("/imports/2/undo", &[("csrf", &token)]).await;
+    assert!(admin.get("/imports/2").await.body.contains("Load its rows again, then undo."));
+
+    let loading = admin.post("/imports/1/load-again", &[("csrf", &token)]).await;
+    assert_eq!(loading.status, StatusCode::SEE_OTHER);
+    let job = loading.header("location").to_owned();
+    // Asked twice, it is one job.
+    assert_eq!(admin.post("/imports/1/load-again", &[("csrf", &token)]).await.header("location"), job);
+    admin.run_jobs().await;
+    assert!(admin.get(&job).await.body.contains("/imports/1"));
+    assert!(!admin.get("/imports/1").await.body.contains("Archived on"));
+    assert_eq!(admin.get("/spend/2026-09.json?sequence=1").await.body, before.body);
+    admin.post("/imports/2/undo", &[("csrf", &token)]).await;
+    assert!(admin.get("/spend/2026-09.json").await.body.contains(r#""amount":"10""#));
+    let again = admin.post("/imports/1/load-again", &[("csrf", &token)]).await;
+    assert_eq!(again.header("location"), "/imports/1");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn hours_until_imports_are_archived_are_set_by_administrators(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    let page = finance.get("/storage").await.body;
+    assert!(
+        page.contains("Nothing is imported yet.")
+            && page.contains("6 hours")
+            && !page.contains("Archive now")
+    );
+    let mut admin = app.signed_in(Role::Admin).await;
+    let token = admin.token("/storage").await;
+    let refused = admin.post("/storage", &[("csrf", &token), ("hours", "a day")]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        refused.body.contains("Enter a whole number of hours from 0 to 87600, or nothing for never."),
+        "{}",
+        refused.body
+    );
+    assert_eq!(
+        admin.post("/storage", &[("csrf", &token), ("hours", "48")]).await.status,
+        StatusCode::SEE_OTHER
+    );
+    assert!(finance.get("/storage").await.body.contains("48 hours"));
+    admin.post("/storage", &[("csrf", &token), ("hours", "")]).await;
+    assert!(finance.get("/storage").await.body.contains("never"));
+}
