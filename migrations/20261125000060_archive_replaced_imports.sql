@@ -4,6 +4,9 @@ alter table deliveries add column archived_at timestamptz;
 -- Behind `archived_at`, so that who had begun to read them is done by then.
 alter table deliveries add column rows_removed_at timestamptz;
 alter table deliveries add column loaded_again_at timestamptz;
+-- Rows of it may be left, of an archiving or of loading them again that broke off.
+alter table deliveries add column needs_cleaning boolean not null default false;
+create index deliveries_to_clean on deliveries (delivery_id) where needs_cleaning;
 create index deliveries_archived on deliveries (delivery_id) where archived_at is not null;
 -- How long an import is kept with its rows after it was replaced or undone; null: for ever. A ledger from before loses nothing
 -- until an administrator says so.

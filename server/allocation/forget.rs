@@ -121,12 +121,12 @@ pub async fn forget(db: &mut PgConnection) -> sqlx::Result<()> {
     remove_parts(db).await
 }
 
-/// Removes what was made of months with this delivery, whose rows are gone: nobody asks for it before they are loaded again, and
+/// Removes what was made of months with these deliveries, whose rows are gone: nobody asks for it before they are loaded again, and
 /// then it is made anew.
-pub async fn forget_with(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
+pub async fn forget_with(db: &mut PgConnection, deliveries: &[i64]) -> sqlx::Result<()> {
     let months = sqlx::query_scalar!(
-        "select basis_id from keyed_months where $1 = any(deliveries) order by 1",
-        delivery_id
+        "select basis_id from keyed_months where deliveries && $1 order by 1",
+        deliveries
     )
     .fetch_all(&mut *db)
     .await?;

@@ -303,7 +303,7 @@ async fn reload_rows(
     let loaded = ledger::load_again(pool, originals, delivery, progress, clock::now()).await?;
     let (status, message) = match loaded {
         LoadedAgain::Done => (Status::Loaded, None),
-        LoadedAgain::Already => (Status::Duplicate, Some("its rows were there".to_owned())),
+        LoadedAgain::Already => (Status::Loaded, Some("its rows were there".to_owned())),
         LoadedAgain::Failed(_) if progress.cancelled_by().is_some() => (Status::Cancelled, None),
         LoadedAgain::Failed(message) => (Status::Refused, Some(message)),
     };

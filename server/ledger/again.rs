@@ -9,7 +9,7 @@ use crate::accelerator;
 use crate::billing;
 use crate::money::{Currency, Decimal};
 
-use super::archive::remove_loaded;
+use super::archive::clean;
 use super::delivery;
 use super::doubles::{Doubles, Known};
 use super::key::Keyer;
@@ -84,12 +84,13 @@ async fn load_locked(
     match load(pool, &mut *db, originals, delivery_id, &kept, progress, now).await {
         Ok(None) => Ok(LoadedAgain::Done),
         Ok(Some(message)) => {
-            remove(db, delivery_id).await?;
+            clean(db, delivery_id).await?;
             Ok(LoadedAgain::Failed(message))
         }
+        // What is left is removed with the next archiving.
         Err(LoadError::Database(error)) => Err(error),
         Err(error) => {
-            remove(db, delivery_id).await?;
+            clean(db, delivery_id).await?;
             Ok(LoadedAgain::Failed(error.to_string()))
         }
     }
@@ -158,7 +159,12 @@ async fn load(
     let mut known = Known::default();
     let (reading, months) = loop {
         // Of an attempt that broke off, or that met rows twice.
-        remove(&mut *db, delivery_id).await?;
+        if !clean(&mut *db, delivery_id).await? {
+            return Ok(Some("what is left of its rows is being read. Try again in a moment".to_owned()));
+        }
+        sqlx::query!("update deliveries set needs_cleaning = true where delivery_id = $1", delivery_id)
+            .execute(&mut *db)
+            .await?;
         let (files, format, noisy_tags) =
             (kept.files.clone(), kept.format.clone(), NoisyTags::exactly(kept.noisy_tags.clone()));
         let (originals, progress) = (originals.clone(), progress.clone());
@@ -168,18 +174,31 @@ async fn load(
             Written::Again(more) => known = more,
         }
     };
-    if !is_same(&reading, kept) {
-        let (charges, stated) = (reading.charges, kept.charges);
-        return Ok(Some(format!(
+    let (charges, stated) = (reading.charges, kept.charges);
+    let differs = || {
+        Ok(Some(format!(
             "this version reads {charges} charges from the kept files, or other costs, where the import has {stated}. Import the \
              file anew"
-        )));
+        )))
+    };
+    if !is_same(&reading, kept) {
+        return differs();
     }
     let mut tx = db.begin().await?;
     own_table::attach(&mut tx, delivery_id, &months).await?;
+    // Its sums by plain key were kept, and pages read both.
+    if sqlx::query_file_scalar!("server/ledger/again_differs.sql", delivery_id).fetch_one(&mut *tx).await? {
+        tx.rollback().await?;
+        return differs();
+    }
+    // Its keys may be others than before, so whose they are is found out anew.
+    sqlx::query!("delete from attribution_set_deliveries where delivery_id = $1", delivery_id)
+        .execute(&mut *tx)
+        .await?;
     sqlx::query!(
         "update deliveries
-         set archived_at = null, rows_removed_at = null, loaded_again_at = $2, has_resources = $3, catalog_version = $4
+         set archived_at = null, rows_removed_at = null, needs_cleaning = false, loaded_again_at = $2, has_resources = $3,
+             catalog_version = $4
          where delivery_id = $1",
         delivery_id,
         now,
@@ -199,14 +218,6 @@ fn is_same(reading: &Reading, kept: &Kept) -> bool {
         .iter()
         .map(|(of, sums)| (of.clone(), Sums { metered_quantity: Decimal::ZERO, ..*sums }));
     reading.charges as i64 == kept.charges && without_quantities.collect::<BTreeMap<_, _>>() == kept.totals
-}
-
-/// Removes what is loaded so far.
-async fn remove(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
-    own_table::remove(&mut *db, delivery_id).await?;
-    let mut tx = db.begin().await?;
-    remove_loaded(&mut tx, delivery_id).await?;
-    tx.commit().await
 }
 
 /// What the reading thread works on.

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::period::BillingMonth;
 
-use super::own_table;
+use super::{delivery, own_table};
 
 /// Between the mark and the removal of rows: longer than a page, or the sums of a page, may take.
 const GRACE: TimeDelta = TimeDelta::minutes(2);
@@ -107,48 +107,67 @@ pub async fn archive(db: &mut PgConnection, delivery_id: i64, now: DateTime<Utc>
     Ok(archived.rows_affected() > 0)
 }
 
-/// The archived imports whose rows are due to be removed.
+/// The archived imports whose rows are due to be removed, or are left of something that broke off.
 pub async fn due(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<i64>> {
     sqlx::query_scalar!(
-        "select delivery_id from deliveries where archived_at <= $1 and rows_removed_at is null order by 1",
+        "select delivery_id
+         from deliveries
+         where archived_at <= $1 and rows_removed_at is null or needs_cleaning
+         order by 1",
         now - GRACE,
     )
     .fetch_all(db)
     .await
 }
 
-/// Removes the rows of an archived import. False where that waits: somebody reads at the moment, or has loaded it again.
+/// Removes the rows of an archived import. False where that waits: somebody reads at the moment, or loads them again.
 pub async fn remove_archived(
     db: &mut PgConnection,
     delivery_id: i64,
     now: DateTime<Utc>,
 ) -> sqlx::Result<bool> {
+    if !delivery::try_lock(&mut *db, delivery_id).await? {
+        return Ok(false);
+    }
+    let removed = remove_locked(&mut *db, delivery_id, now).await;
+    delivery::release(db, delivery_id).await?;
+    removed
+}
+
+async fn remove_locked(db: &mut PgConnection, delivery_id: i64, now: DateTime<Utc>) -> sqlx::Result<bool> {
+    // First, so that nobody takes what is left for whole.
+    let marked = sqlx::query!(
+        "update deliveries
+         set rows_removed_at = coalesce(rows_removed_at, $2), needs_cleaning = true
+         where delivery_id = $1 and archived_at is not null and (archived_at <= $3 or needs_cleaning)",
+        delivery_id,
+        now,
+        now - GRACE,
+    )
+    .execute(&mut *db)
+    .await?;
+    // Somebody has loaded it again.
+    if marked.rows_affected() == 0 {
+        return Ok(false);
+    }
+    clean(db, delivery_id).await
+}
+
+/// Removes all that is loaded under an archived import. False where somebody reads at the moment.
+pub(super) async fn clean(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
     if !own_table::remove_attached(&mut *db, delivery_id).await? {
         return Ok(false);
     }
+    own_table::remove(&mut *db, delivery_id).await?;
     let mut tx = db.begin().await?;
-    let removed = sqlx::query!(
-        "update deliveries set rows_removed_at = $2
-         where delivery_id = $1 and archived_at is not null and rows_removed_at is null",
-        delivery_id,
-        now,
-    )
-    .execute(&mut *tx)
-    .await?;
-    if removed.rows_affected() == 0 {
-        return Ok(false);
-    }
-    remove_loaded(&mut tx, delivery_id).await?;
-    tx.commit().await?;
-    Ok(true)
-}
-
-/// Removes rows and sums by key of a delivery from the tables that imports share.
-pub(super) async fn remove_loaded(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
     for table in ["charges", "daily_costs", "monthly_costs", "daily_resources"] {
         let delete = format!("delete from {table} where delivery_id = $1 and own_table = 0");
-        sqlx::query(AssertSqlSafe(delete)).bind(delivery_id).execute(&mut *db).await?;
+        sqlx::query(AssertSqlSafe(delete)).bind(delivery_id).execute(&mut *tx).await?;
     }
-    sqlx::query!("delete from row_identities where delivery_id = $1", delivery_id).execute(db).await?;
-    Ok(())
+    sqlx::query!("delete from row_identities where delivery_id = $1", delivery_id).execute(&mut *tx).await?;
+    sqlx::query!("update deliveries set needs_cleaning = false where delivery_id = $1", delivery_id)
+        .execute(&mut *tx)
+        .await?;
+    tx.commit().await?;
+    Ok(true)
 }

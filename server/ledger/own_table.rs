@@ -3,7 +3,8 @@
 //! In a month's table, each row costs an entry of an index that is too large for the cache, and a line of the log. A table
 //! that nobody else knows yet needs neither: its rows are on the disk when its transaction commits (PostgreSQL's manual, "Disable
 //! WAL Archival and Streaming Replication", in "Populating a Database"), and its index is built when they are there. The server
-//! that we start leaves the log out, another does where its `wal_level` is `minimal`. And what is removed with its table leaves
+//! that we start leaves the log out, another does where its `wal_level` is `minimal`. The index of charges is built when the import is
+//! done. And what is removed with its table leaves
 //! no gaps.
 
 use std::collections::BTreeSet;
@@ -84,14 +85,15 @@ impl<'c> Filling<'c> {
             // What is new to the transaction needs no log, and its rows are as good as old.
             sqlx::query(AssertSqlSafe(format!("truncate {own}"))).execute(&mut *self.tx).await?;
             let key = tables().find(|it| it.name == table).and_then(|it| it.key);
-            self.begun.push((own.clone(), key));
+            // That of charges takes a tenth of the import, and no sum needs it.
+            self.begun.push((own.clone(), key.filter(|_| table != "charges")));
         }
         let copy = format!("copy {own} ({columns}) from stdin (format binary, freeze)");
         store::copy_rows(&mut self.tx, &copy, rows).await?;
         Ok(())
     }
 
-    /// Builds the indexes.
+    /// Builds the indexes, but that of charges.
     async fn commit(mut self) -> sqlx::Result<()> {
         for (own, key) in &self.begun {
             if let Some(key) = key {
@@ -103,7 +105,7 @@ impl<'c> Filling<'c> {
     }
 }
 
-/// Fills the tables of charges of a delivery and builds their indexes, in one transaction. Answers their months.
+/// Fills the tables of charges of a delivery, in one transaction. Answers their months.
 pub(super) async fn fill(
     db: &mut PgConnection,
     delivery_id: i64,
@@ -171,6 +173,28 @@ pub(super) async fn attach(
     Ok(())
 }
 
+/// Builds the indexes of tables of charges that have none yet: by them a list of charges, and the page of one, reads a hundred rows
+/// and not all. Whoever reads goes on meanwhile.
+pub async fn index_charges(db: &mut PgConnection) -> sqlx::Result<()> {
+    let new = sqlx::query_scalar!(
+        r#"select c.relname as "name!"
+           from pg_class c
+           where c.relname ~ '^charges_of_[0-9]+_[0-9]{4}_[0-9]{2}$' and c.relkind = 'r' and c.relispartition
+             and c.relnamespace = current_schema()::regnamespace
+             and not exists (select from pg_index i where i.indrelid = c.oid)
+           order by 1"#,
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    for table in new {
+        let index = format!(
+            "create unique index if not exists {table}_by_row on {table} (delivery_id, charge_key_id, file_no, row_no)"
+        );
+        sqlx::query(AssertSqlSafe(index)).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
 /// The tables that are no part of the ledger yet. Who fills one needs it for themselves at the end.
 pub async fn unattached(db: &mut PgConnection) -> sqlx::Result<Vec<String>> {
     sqlx::query_scalar!(
@@ -223,7 +247,8 @@ pub(super) async fn remove_attached(db: &mut PgConnection, delivery_id: i64) -> 
         r#"select relname as "name!"
            from pg_class
            where relname ~ ('^(charges|monthly_costs|daily_costs|daily_resources)_of_' || $1::bigint || '_')
-             and relnamespace = current_schema()::regnamespace and relkind = 'r' and relispartition"#,
+             and relnamespace = current_schema()::regnamespace and relkind = 'r' and relispartition
+           order by 1"#,
         delivery_id,
     )
     .fetch_all(&mut *db)

@@ -287,6 +287,11 @@ pub async fn undo(
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Undone> {
+    // Of what is archived now nothing was compared, even where it has its rows by the time that it would be active.
+    let not_compared =
+        sqlx::query_scalar!("select delivery_id from deliveries where archived_at is not null")
+            .fetch_all(&mut *db)
+            .await?;
     let compared = overlap::compare(&mut *db, delivery_id, Change::Undo).await?;
     let mut tx = db.begin().await?;
     let sequence = begin_step(&mut tx).await?;
@@ -309,8 +314,9 @@ pub async fn undo(
         "select distinct delivery_id
          from visibility
          join deliveries using (delivery_id)
-         where until_sequence is null and archived_at is not null
+         where until_sequence is null and (archived_at is not null or delivery_id = any($1))
          order by 1",
+        &not_compared,
     )
     .fetch_all(&mut *tx)
     .await?;

@@ -1,15 +1,16 @@
 //! What pages by owner read is made when the ledger has changed, before anybody asks for it.
 
+use chrono::NaiveDate;
 use sqlx::PgConnection;
 
-use super::Answers;
+use super::{Answers, standing};
 use crate::period::BillingMonth;
 
 /// The months that are prepared: those of the overview's chart and, since a period is compared with the one before, as many
 /// before them.
 const MONTHS: i64 = 26;
 /// The months that most people open, changed or not: the latest may have hardly begun.
-const LATEST: i64 = 2;
+const LATEST: usize = 2;
 /// Months whose pages are asked for in all. A file may change years.
 const FIRST: i64 = 6;
 
@@ -44,6 +45,9 @@ pub async fn first_months(
     since: Option<i64>,
     sequence: i64,
 ) -> sqlx::Result<Vec<BillingMonth>> {
+    // Not a month that has hardly begun.
+    let latest: Vec<NaiveDate> =
+        standing::months(&mut *db).await?.into_iter().take(LATEST).map(BillingMonth::first_day).collect();
     let months = sqlx::query_scalar!(
         r#"with visible as (
                select distinct billing_month
@@ -56,17 +60,16 @@ pub async fn first_months(
                join visibility using (scope_id)
                where from_sequence > $2 and from_sequence <= $1 or until_sequence > $2 and until_sequence <= $1
            )
-           (select billing_month as "month!" from visible order by 1 desc limit $3)
-           union
-           select billing_month
+           select billing_month as "month!"
            from visible
-           where billing_month in (select billing_month from changed)
+           where billing_month = any($3)
+             or billing_month in (select billing_month from changed)
              or (billing_month - interval '1 month')::date in (select billing_month from changed)
            order by 1 desc
            limit $4"#,
         sequence,
         since,
-        LATEST,
+        &latest,
         FIRST,
     )
     .fetch_all(db)

@@ -22,15 +22,18 @@ pub async fn set_archive_after(db: &mut PgConnection, hours: Option<i32>) -> sql
     Ok(set.execute(db).await?.rows_affected() > 0)
 }
 
-/// Imports that are inactive since before then; but those that were active in a month when it was final, or since: its
-/// statements say what it was.
+/// Imports that are inactive since before then; but those that were active in a month, or in the month before it, when that was
+/// final or since: its statements say what it was.
 pub async fn archivable(db: &mut PgConnection, then: DateTime<Utc>) -> sqlx::Result<Vec<i64>> {
     let mut found = Vec::new();
     for inactive in ledger::inactive_since(&mut *db, then).await? {
         let mut is_stated = false;
         for (month, until) in inactive.months {
-            let since = report::final_since(&mut *db, month).await?;
-            is_stated |= since.is_some_and(|since| since < until);
+            // A month is compared with the one before it.
+            for of in [month, month.next()] {
+                let since = report::final_since(&mut *db, of).await?;
+                is_stated |= since.is_some_and(|since| since < until);
+            }
         }
         if !is_stated {
             found.push(inactive.delivery);
@@ -57,10 +60,14 @@ pub async fn archive(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<
             ledger::archive(&mut *db, delivery, now).await?;
         }
     }
+    let mut removed = Vec::new();
     for delivery in ledger::due(&mut *db, now).await? {
-        if ledger::remove_archived(&mut *db, delivery, now).await? {
-            allocation::forget_with(&mut *db, delivery).await?;
+        // One that cannot be removed must not keep the others.
+        match ledger::remove_archived(&mut *db, delivery, now).await {
+            Ok(true) => removed.push(delivery),
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, delivery, "rows of an archived import could not be removed"),
         }
     }
-    Ok(())
+    if removed.is_empty() { Ok(()) } else { allocation::forget_with(db, &removed).await }
 }

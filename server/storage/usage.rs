@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
+
+use super::archivable;
 
 use crate::period::BillingMonth;
 
@@ -22,7 +25,7 @@ pub struct MonthOfUsage {
     pub month: BillingMonth,
     pub charges: i64,
     pub sums: i64,
-    /// Of both, what is of imports that are active nowhere; of tables that several share, by their numbers of charges.
+    /// Of both, what is of imports that can be archived; of tables that several share, by their numbers of charges.
     pub inactive: i64,
 }
 
@@ -62,16 +65,20 @@ struct Table {
     bytes: i64,
 }
 
-pub async fn usage(db: &mut PgConnection) -> sqlx::Result<Usage> {
+/// What takes space; of inactive imports what could be archived at this time, or is about to be.
+pub async fn usage(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Usage> {
     let tables = sqlx::query_as!(
         Table,
-        r#"select relname::text as "name!", pg_total_relation_size(oid) as "bytes!"
+        r#"select relname::text as "name!", coalesce(pg_total_relation_size(oid), 0) as "bytes!"
            from pg_class
-           where relnamespace = current_schema()::regnamespace and relkind = 'r'"#
+           where relnamespace = current_schema()::regnamespace and relkind = 'r'
+             -- An import holds those that it fills until its end.
+             and (relispartition or relname !~ '_of_[0-9]+_[0-9]{4}_[0-9]{2}$')"#
     )
     .fetch_all(&mut *db)
     .await?;
-    let shares = shares(&mut *db).await?;
+    let inactive = archivable(&mut *db, now).await?;
+    let shares = shares(&mut *db, inactive).await?;
     let database = sqlx::query_scalar!(r#"select pg_database_size(current_database()) as "bytes!""#)
         .fetch_one(&mut *db)
         .await?;
@@ -140,7 +147,7 @@ fn read_name(table: &str) -> Option<(Kind, Option<i64>, BillingMonth)> {
     Some((kind, delivery, month.replace('_', "-").parse().ok()?))
 }
 
-/// Which imports have rows and are active nowhere.
+/// Which imports have rows that nobody needs.
 struct Shares {
     inactive: Vec<i64>,
     /// Of the charges of a month in shared tables, those of such imports, and all.
@@ -162,12 +169,10 @@ impl Shares {
     }
 }
 
-async fn shares(db: &mut PgConnection) -> sqlx::Result<Shares> {
+async fn shares(db: &mut PgConnection, inactive: Vec<i64>) -> sqlx::Result<Shares> {
     let rows = sqlx::query!(
         r#"select ds.delivery_id, s.billing_month, sum(ds.charges)::bigint as "charges!",
-               not bool_or(exists (
-                   select from visibility v where v.delivery_id = ds.delivery_id and v.until_sequence is null
-               )) and d.status in ('loaded', 'undone') as "is_inactive!",
+               d.archived_at is not null or d.delivery_id = any($1) as "is_inactive!",
                exists (
                    select from pg_class
                    where relnamespace = current_schema()::regnamespace
@@ -177,7 +182,8 @@ async fn shares(db: &mut PgConnection) -> sqlx::Result<Shares> {
            join scopes s using (scope_id)
            join deliveries d using (delivery_id)
            where d.rows_removed_at is null
-           group by ds.delivery_id, s.billing_month, d.status"#
+           group by ds.delivery_id, s.billing_month, d.delivery_id, d.archived_at"#,
+        &inactive,
     )
     .fetch_all(db)
     .await?;

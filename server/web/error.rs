@@ -82,8 +82,8 @@ pub enum Error {
     )]
     NotReady,
     #[error(
-        "This needs rows of import {0}, which is archived: they were removed to save space. Load them again on the page of the \
-         import, then open this page again."
+        "This needs the rows of import {0}, which is archived. Finance and administrators load them again on its page, \
+         /imports/{0}; then open this page again."
     )]
     Archived(i64),
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]

@@ -20,6 +20,8 @@ use crate::report::{self, Answers, Grouping, Question};
 /// How often the ledger is asked whether it has changed. Pages are prepared when it has not since the last time and nothing
 /// loads: bills that are imported one after the other are prepared together.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(700);
+/// What failed fails again for a while.
+const AFTER_ERROR: Duration = Duration::from_secs(20);
 
 /// Goes on until it is aborted.
 pub(super) async fn prepare(pool: PgPool, answers: Arc<Answers>, metrics: Arc<Metrics>) {
@@ -47,6 +49,7 @@ pub(super) async fn prepare(pool: PgPool, answers: Arc<Answers>, metrics: Arc<Me
         };
         if let Err(error) = looked.await {
             tracing::warn!(%error, "what pages read could not be prepared; whoever asks for it waits for it");
+            tokio::time::sleep(AFTER_ERROR).await;
         }
     }
 }
@@ -61,6 +64,7 @@ async fn until_one_loads(
 ) -> Result<bool, Error> {
     let backend: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut *db).await?;
     let all = async {
+        ledger::index_charges(&mut db).await?;
         answers.prepare(&mut db, sequence).await?;
         for month in report::first_months(&mut db, since, sequence).await? {
             Box::pin(ask(&mut db, answers, month, sequence)).await?;

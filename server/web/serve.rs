@@ -16,6 +16,7 @@ use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
+use crate::ledger;
 use crate::storage;
 use crate::terminal::say;
 
@@ -73,7 +74,12 @@ pub async fn serve(
 /// Archives imports that were replaced or undone a while ago.
 async fn archive(db: PgPool) {
     loop {
-        let archived = async { storage::archive(&mut *db.acquire().await?, clock::now()).await };
+        let archived = async {
+            let mut db = db.acquire().await?;
+            storage::archive(&mut db, clock::now()).await?;
+            // Of what was loaded again: what is imported is indexed when it is prepared.
+            ledger::index_charges(&mut db).await
+        };
         if let Err(error) = archived.await {
             tracing::warn!(%error, "imports that are inactive could not be archived; trying again");
         }

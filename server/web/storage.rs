@@ -25,13 +25,13 @@ struct Page {
 
 pub async fn show(_: paths::Storage, layout: Layout, mut db: Db) -> Result {
     let hours = storage::archive_after(&mut db).await?;
-    let usage = storage::usage(&mut db).await?;
+    let usage = storage::usage(&mut db, clock::now()).await?;
     let hours = hours.map_or_else(String::new, |hours| hours.to_string());
     respond::html(Page { layout, usage, fields: Fields::new([("hours", hours.as_str())]) })
 }
 
 pub async fn json(_: paths::StorageJson, mut db: Db) -> Result {
-    respond::json(&storage::usage(&mut db).await?)
+    respond::json(&storage::usage(&mut db, clock::now()).await?)
 }
 
 #[derive(Deserialize)]
@@ -48,7 +48,7 @@ pub async fn save(
 ) -> Result {
     let mut fields = Fields::new([("hours", &*form.hours)]);
     let Some(hours) = fields.check("hours", hours(&form.hours)) else {
-        let usage = storage::usage(&mut db).await?;
+        let usage = storage::usage(&mut db, clock::now()).await?;
         return respond::refused(Page { layout, usage, fields });
     };
     let mut tx = db.begin().await?;

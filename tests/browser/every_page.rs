@@ -159,6 +159,7 @@ const NO_PAGES: &[&str] = &[
     "/imports/{delivery}/rejections.csv",
     "/imports/{delivery}/files/{file}",
     "/assets/{file}",
+    "/storage.json",
     "/healthz",
     "/readyz",
     "/metrics",

@@ -8,7 +8,7 @@ use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::{self, Archived, Decision, LoadedAgain, Progress, Undone, WhenUnsure};
 use gpuledger::report::{self, Answers, ChangesBy, CostBasis, Grouping, Page, Question};
 use gpuledger::storage;
-use sqlx::PgPool;
+use sqlx::{Acquire as _, PgPool};
 
 use crate::support::book::{rule, team, write};
 use crate::support::{Focus, TestLedger};
@@ -178,12 +178,79 @@ async fn imports_that_are_active_or_stated_as_final_keep_their_rows(db: PgPool) 
 async fn rows_that_are_not_those_that_were_imported_are_not_loaded_again(db: PgPool) {
     let ledger = replaced(db, 3_000).await;
     archive(&ledger).await;
-    let more = "update delivery_totals set billed_cost = billed_cost + 0.01 where delivery_id = 1";
-    sqlx::query(more).execute(&ledger.db).await.unwrap();
-    let LoadedAgain::Failed(message) = load_again(&ledger, 1).await else { panic!("it is another file") };
-    assert!(message.contains("reads") && message.contains("Import the file anew"), "{message}");
-    assert_eq!(rows_of(&ledger, 1).await[..5], [0; 5]);
+    for (more, back) in [
+        (
+            "update delivery_totals set billed_cost = billed_cost + 0.01",
+            "update delivery_totals set billed_cost = billed_cost - 0.01",
+        ),
+        // Hours that were counted otherwise.
+        (
+            "update daily_totals set metered_quantity = metered_quantity + 1",
+            "update daily_totals set metered_quantity = metered_quantity - 1",
+        ),
+    ] {
+        let change = |sql: &str| {
+            sqlx::query(sqlx::AssertSqlSafe(format!("{sql} where delivery_id = 1"))).execute(&ledger.db)
+        };
+        change(more).await.unwrap();
+        let LoadedAgain::Failed(message) = load_again(&ledger, 1).await else { panic!("{more}") };
+        assert!(message.contains("reads") && message.contains("Import the file anew"), "{message}");
+        assert_eq!(rows_of(&ledger, 1).await[..5], [0; 5]);
+        assert_eq!(try_undo(&ledger, 2).await, Undone::Archived(vec![1]));
+        change(back).await.unwrap();
+    }
+    assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Done));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_left_of_a_removal_that_broke_off_is_not_taken_for_whole(db: PgPool) {
+    let ledger = replaced(db, 22_000).await;
+    let before = rows_of(&ledger, 1).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    storage::archive_all(&mut db, clock::now() + Duration::minutes(1)).await.unwrap();
+    // Somebody reads one of its tables for long: those before it are gone, the others stay.
+    let mut reader = ledger.db.acquire().await.unwrap();
+    let mut reader = reader.begin().await.unwrap();
+    sqlx::query("select from monthly_costs_of_1_2026_09 limit 1").execute(&mut *reader).await.unwrap();
+    let later = clock::now() + Duration::minutes(10);
+    storage::archive(&mut db, later).await.unwrap();
+    let tables = "select count(*) from pg_class where relname ~ '_of_1_2026_09$' and relkind = 'r'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(tables).fetch_one(&mut *db).await.unwrap(), 1);
+    let LoadedAgain::Failed(message) = load_again(&ledger, 1).await else { panic!("its charges are gone") };
+    assert!(message.contains("Try again in a moment"), "{message}");
     assert_eq!(try_undo(&ledger, 2).await, Undone::Archived(vec![1]));
+    reader.rollback().await.unwrap();
+    storage::archive(&mut db, later).await.unwrap();
+    assert_eq!(rows_of(&ledger, 1).await[..5], [0; 5]);
+    // As a server leaves it that is killed while it loads rows again.
+    for statement in [
+        "create table charges_of_1_2026_09 (like charges including all)",
+        "insert into row_identities (delivery_id, part, identities) values (1, 1, '{}')",
+        "update deliveries set needs_cleaning = true where delivery_id = 1",
+    ] {
+        sqlx::query(statement).execute(&mut *db).await.unwrap();
+    }
+    storage::archive(&mut db, later).await.unwrap();
+    assert_eq!(rows_of(&ledger, 1).await[..5], [0; 5]);
+    assert_eq!(sqlx::query_scalar::<_, i64>(tables).fetch_one(&mut *db).await.unwrap(), 0);
+    assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Done));
+    assert_eq!(rows_of(&ledger, 1).await, before);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_a_final_month_was_compared_with_keeps_its_rows(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let august = |cost: &str| Focus::new().hour("acme", "s1", "2026-08-05T10", cost, "vision");
+    ledger.deliver("august.csv", august("1")).await;
+    let september = Focus::new().hour("acme", "s1", "2026-09-05T10", "5", "vision");
+    ledger.deliver("september.csv", september.invoiced()).await;
+    let last = ledger.file("august-final.csv", august("2").invoiced());
+    ledger.import(&[last], Some(Decision::Replace), WhenUnsure::Wait).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let in_an_hour = clock::now() + Duration::hours(1);
+    assert_eq!(storage::archivable(&mut db, in_an_hour).await.unwrap(), Vec::<i64>::new());
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

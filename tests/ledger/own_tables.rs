@@ -74,6 +74,21 @@ async fn large_import_fills_tables_of_its_own_and_counts_like_any_other(db: PgPo
     let plan = plan.join("\n");
     assert!(plan.contains("charges_2026_09") && !plan.contains("charges_of_2"), "{plan}");
 
+    // The index comes afterwards, once; whoever reads charges goes on.
+    let mut db = ledger.db.acquire().await.unwrap();
+    let mut reader = ledger.db.acquire().await.unwrap();
+    let mut reader = reader.begin().await.unwrap();
+    let by_row = "explain select from charges where billing_month = '2026-09-01' and delivery_id = 2
+                  and charge_key_id = '00000000-0000-0000-0000-000000000001' and file_no = 0 and row_no = 1";
+    for (plan, is_indexed) in [("Seq Scan", 0), ("Index", 2), ("Index", 2)] {
+        let read: Vec<String> = sqlx::query_scalar(by_row).fetch_all(&mut *reader).await.unwrap();
+        assert!(read.concat().contains(plan), "{read:?}");
+        let indexes = "select count(*) from pg_index i join pg_class c on c.oid = i.indrelid where c.relname ~ '^charges_of_2_'";
+        assert_eq!(sqlx::query_scalar::<_, i64>(indexes).fetch_one(&ledger.db).await.unwrap(), is_indexed);
+        ledger::index_charges(&mut db).await.unwrap();
+    }
+    reader.rollback().await.unwrap();
+
     ledger.undo(2).await;
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("1"));
     ledger.assert_balanced().await;

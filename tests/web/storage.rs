@@ -37,13 +37,13 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     assert_eq!(html::text(&admin.get("/imports/1").await.body, "#archived button"), "Load its rows again");
     let refused = admin.get("/spend/2026-09?sequence=1").await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
-    assert!(refused.body.contains("import 1, which is archived"), "{}", refused.body);
+    assert!(refused.body.contains("the rows of import 1, which is archived"), "{}", refused.body);
     assert!(admin.get("/spend/2026-09.json").await.body.contains(r#""amount":"12""#));
     let second = admin.get("/imports/2").await.body;
-    assert!(second.contains("An undo makes import 1 active again, which is archived."), "{second}");
+    assert!(second.contains("Import 1 is archived. An undo needs its rows."), "{second}");
     let token = admin.token("/imports").await;
     admin.post("/imports/2/undo", &[("csrf", &token)]).await;
-    assert!(admin.get("/imports/2").await.body.contains("Load its rows again, then undo."));
+    assert!(admin.get("/imports/2").await.body.contains("Load the rows of import 1 again first, then undo."));
 
     let loading = admin.post("/imports/1/load-again", &[("csrf", &token)]).await;
     assert_eq!(loading.status, StatusCode::SEE_OTHER);

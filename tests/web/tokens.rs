@@ -84,6 +84,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/scenarios/{scenario}/versions",
     "/scenarios/{scenario}/versions.json",
     "/spend/{period}",
+    "/storage.json",
     "/teams/{team}/{period}",
     "/teams/{team}/{period}/{what}",
     "/unallocated/{period}",

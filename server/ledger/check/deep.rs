@@ -16,7 +16,7 @@ use super::rows::{Again, Compared, Stored};
 use crate::accelerator;
 use crate::ledger::key::Keyer;
 use crate::ledger::noise::NoisyTags;
-use crate::ledger::{Originals, Sha256};
+use crate::ledger::{Archived, Originals, Sha256};
 use crate::money::Decimal;
 
 /// Rows of the ledger that are handed over together, and how often that is done ahead.
@@ -42,7 +42,15 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         });
         stream(&mut *db, file.delivery_id, file.file_no, &batches).await?;
         drop(batches);
-        match reading.await.map_err(|error| sqlx::Error::Io(io::Error::other(error)))? {
+        let compared = reading.await;
+        // Archived meanwhile, it has no rows to compare.
+        if Archived::check(&mut *db, &[file.delivery_id])
+            .await
+            .is_err_and(|error| Archived::of(&error).is_some())
+        {
+            continue;
+        }
+        match compared.map_err(|error| sqlx::Error::Io(io::Error::other(error)))? {
             Ok(compared) => compared.equations(&of, file.rows_read, &mut equations),
             Err(error) => equations.push(unreadable(&of, &error)),
         }

@@ -106,8 +106,8 @@ pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>) 
         Undone::Archived(others) => {
             let others: Vec<String> = others.iter().map(ToString::to_string).collect();
             format!(
-                "Nothing changed: import {} would be active again, and is archived. Load its rows again, then undo.",
-                others.join(", ")
+                "Nothing changed. Load the rows of import {} again first, then undo.",
+                others.join(" and ")
             )
         }
         Undone::Already => already(delivery),

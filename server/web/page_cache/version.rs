@@ -28,7 +28,8 @@ impl Now {
     pub async fn find(db: &mut PgConnection) -> sqlx::Result<Self> {
         let row = sqlx::query!(
             r#"select sequence, line, sum as "sum!",
-                   exists (select from deliveries where status = 'loading') as "is_loading!"
+                   exists (select from deliveries where status = 'loading')
+                       or exists (select from jobs where status = 'running' and reloads is not null) as "is_loading!"
                from ledger,
                    (select max(audit_id) as line, coalesce(sum(audit_id), 0)::bigint as sum
                     from (select audit_id from audit_log where verb not like 'sign\_in.%'
