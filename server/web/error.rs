@@ -13,7 +13,8 @@ use super::extract::{Visitor, bearer};
 use super::filters;
 use super::layout::Layout;
 use super::observe::Reason;
-use super::paths;
+use super::respond::As;
+use super::{Access, paths};
 use crate::accounts::password::HashError;
 use crate::compute::NotComputed;
 use crate::ledger::Archived;
@@ -82,8 +83,8 @@ pub enum Error {
     )]
     NotReady,
     #[error(
-        "This needs the rows of import {0}, which is archived. Finance and administrators load them again on its page, \
-         /imports/{0}; then open this page again."
+        "This needs the rows of import {0}, which is archived. Finance and administrators load them again on its page; then open \
+         this page again."
     )]
     Archived(i64),
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
@@ -235,6 +236,8 @@ struct Refusal {
     title: &'static str,
     sentence: String,
     is_signed_out: bool,
+    /// The import whose page says more.
+    import: Option<i64>,
 }
 
 impl IntoResponse for Error {
@@ -248,6 +251,7 @@ impl IntoResponse for Error {
             title: self.title(),
             sentence: self.to_string(),
             is_signed_out: matches!(self, Self::SignedOut),
+            import: if let Self::Archived(import) = self { Some(import) } else { None },
         };
         let mut response = self.status().into_response();
         let wait = match &self {
@@ -335,6 +339,14 @@ struct Page<'a> {
     layout: Layout,
     status: StatusCode,
     refusal: &'a Refusal,
+}
+
+impl Page<'_> {
+    /// Where to go first, for who may.
+    fn import(&self) -> Option<(i64, String)> {
+        let import = self.refusal.import.filter(|_| self.layout.may(Access::Finance))?;
+        Some((import, paths::Delivery { delivery: As::page(import) }.to_string()))
+    }
 }
 
 /// Gives a refusal its body. Other responses pass as they are.

@@ -38,6 +38,9 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     let refused = admin.get("/spend/2026-09?sequence=1").await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
     assert!(refused.body.contains("the rows of import 1, which is archived"), "{}", refused.body);
+    assert_eq!(html::attributes(&refused.body, "main p a", "href"), ["/imports/1"]);
+    let as_json = admin.get("/spend/2026-09.json?sequence=1").await;
+    assert_eq!((as_json.status, html::text(&as_json.body, "a")), (StatusCode::CONFLICT, String::new()));
     assert!(admin.get("/spend/2026-09.json").await.body.contains(r#""amount":"12""#));
     let second = admin.get("/imports/2").await.body;
     assert!(second.contains("Import 1 is archived. An undo needs its rows."), "{second}");
