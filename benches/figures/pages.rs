@@ -151,9 +151,7 @@ fn read(sizes: &Sizes, shape: &Shape) -> Read {
     import(&server.data_dir, &file, &["--replace"]);
     let published = Instant::now();
     let mut browser = sign_in(&server);
-    while !is_prepared(&mut browser) {
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until_prepared(&mut browser);
     let prepared = published.elapsed().as_secs_f64();
 
     eprintln!("reading pages of {} charges, {}, {keys} keys", shape.rows, shape.name);
@@ -186,7 +184,13 @@ fn read(sizes: &Sizes, shape: &Shape) -> Read {
     Read { prepared, cold, charges, warm, pages: times.len(), peak_mib, rules, running }
 }
 
-/// Whether the server has made what pages of its ledger begin with.
+/// Waits until the server has made what pages of its ledger begin with.
+pub fn wait_until_prepared(browser: &mut Browser) {
+    while !is_prepared(browser) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
 fn is_prepared(browser: &mut Browser) -> bool {
     let metrics = browser.get("/metrics").unwrap().body;
     let value = |name: &str| metrics.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
