@@ -78,6 +78,7 @@ pub async fn hand_in_cluster(
                 Undone::Already => continue,
                 // Such files state no identities of rows, so nobody else has theirs.
                 Undone::Overlaps(overlap) => bail!("{}", overlap.of_undo(delivery)),
+                // One at least: else nothing kept it from being undone.
                 Undone::Archived(others) => bail!("load import {} again first: it is archived", others[0]),
             };
             let (object, details) = (Object::Delivery(delivery), json!({ "sequence": sequence }));

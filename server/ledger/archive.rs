@@ -55,7 +55,7 @@ impl Archived {
 /// An import that has its rows and is active nowhere.
 pub struct Inactive {
     pub delivery: i64,
-    /// Its months, and at which step of the ledger it ceased to be active in each.
+    /// Its months, and at which version of the ledger it ceased to be active in each.
     pub months: Vec<(BillingMonth, i64)>,
 }
 

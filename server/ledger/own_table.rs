@@ -3,9 +3,8 @@
 //! In a month's table, each row costs an entry of an index that is too large for the cache, and a line of the log. A table
 //! that nobody else knows yet needs neither: its rows are on the disk when its transaction commits (PostgreSQL's manual, "Disable
 //! WAL Archival and Streaming Replication", in "Populating a Database"), and its index is built when they are there. The server
-//! that we start leaves the log out, another does where its `wal_level` is `minimal`. The index of charges is built when the import is
-//! done. And what is removed with its table leaves
-//! no gaps.
+//! that we start leaves the log out, another does where its `wal_level` is `minimal`. The index of charges is built when the import
+//! is done. And what is removed with its table leaves no gaps.
 
 use std::collections::BTreeSet;
 

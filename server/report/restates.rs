@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use super::standing::final_since_as_of;
+use super::standing::final_since;
 use crate::ledger;
 use crate::period::BillingMonth;
 
@@ -47,7 +47,7 @@ pub async fn restates(db: &mut PgConnection, delivery: i64) -> sqlx::Result<Vec<
             provider: row.provider,
             billing_account: row.billing_account,
             month,
-            is_whole_month: final_since_as_of(db, month, sequence).await?.is_some(),
+            is_whole_month: final_since(db, month, sequence).await?.is_some(),
         });
     }
     Ok(found)

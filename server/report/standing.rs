@@ -120,24 +120,19 @@ pub async fn final_months(
     db: &mut PgConnection,
     months: impl Iterator<Item = BillingMonth>,
 ) -> sqlx::Result<Vec<BillingMonth>> {
+    let sequence = ledger::sequence(&mut *db).await?;
     let mut found = Vec::new();
     for month in months {
-        if final_since(&mut *db, month).await?.is_some() {
+        if final_since(&mut *db, month, sequence).await?.is_some() {
             found.push(month);
         }
     }
     Ok(found)
 }
 
-/// The step since which a month is final, as the ledger stands. `None` where it is not.
-pub async fn final_since(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<Option<i64>> {
-    let sequence = ledger::sequence(&mut *db).await?;
-    final_since_as_of(db, month, sequence).await
-}
-
 /// The first step of the ledger at which every bill of a month that counts at a step was there, and final: it named its
 /// invoices, or one was entered. `None` where there was none.
-pub(super) async fn final_since_as_of(
+pub async fn final_since(
     db: &mut PgConnection,
     month: BillingMonth,
     sequence: i64,

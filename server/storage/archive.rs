@@ -25,13 +25,14 @@ pub async fn set_archive_after(db: &mut PgConnection, hours: Option<i32>) -> sql
 /// Imports that are inactive since before then; but those that were active in a month, or in the month before it, when that was
 /// final or since: its statements say what it was.
 pub async fn archivable(db: &mut PgConnection, then: DateTime<Utc>) -> sqlx::Result<Vec<i64>> {
+    let sequence = ledger::sequence(&mut *db).await?;
     let mut found = Vec::new();
     for inactive in ledger::inactive_since(&mut *db, then).await? {
         let mut is_stated = false;
         for (month, until) in inactive.months {
             // A month is compared with the one before it.
             for of in [month, month.next()] {
-                let since = report::final_since(&mut *db, of).await?;
+                let since = report::final_since(&mut *db, of, sequence).await?;
                 is_stated |= since.is_some_and(|since| since < until);
             }
         }

@@ -109,7 +109,7 @@ async fn ask(
     answers.variance(&mut *db, &question).await?;
     report::chargeback(&mut *db, answers, &question).await?;
     charges::find(&mut *db, answers, &question, None, 1).await?;
-    unallocated::find(&mut *db, answers, &question, Some(unallocated::KEYS)).await?;
+    Box::pin(answers.unallocated(&mut *db, &question, 0, Some(unallocated::KEYS))).await?;
     let tags = first.tags.into_iter().map(Grouping::Tag);
     for grouping in Grouping::FIXED.into_iter().chain(tags).filter(|by| *by != Grouping::Resource) {
         spend::find(&mut *db, answers, &by(grouping), None).await?;

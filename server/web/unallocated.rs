@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use sqlx::PgConnection;
 
-use super::error::{Error, Result};
+use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::latest::in_one_currency;
 use super::layout::{Layout, Pages};
@@ -20,9 +19,7 @@ use crate::clock;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
-use crate::report::{
-    self, Answers, Coverage, MonthCoverage, Offer, Question, Remedy, Unallocated, UnallocatedKey,
-};
+use crate::report::{self, Answers, Coverage, MonthCoverage, Offer, Remedy, Unallocated, UnallocatedKey};
 
 /// Ways on a page.
 const PAGE: usize = 50;
@@ -72,7 +69,8 @@ pub async fn show(
         Format::Csv | Format::Json => limit,
         Format::Html => Some(KEYS),
     };
-    let it = find(&mut db, &answers, &question, limit).await?;
+    // On the heap, since so much is held while it waits.
+    let it = Box::pin(answers.unallocated(&mut db, &question, 0, limit)).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
@@ -87,17 +85,6 @@ pub async fn show(
             respond::html(Page { layout, period, asked, it, chart, reporting_currency })
         }
     }
-}
-
-/// What a period has that nobody owns, and the largest of its keys.
-pub(super) async fn find(
-    db: &mut PgConnection,
-    answers: &Answers,
-    question: &Question,
-    limit: Option<i64>,
-) -> Result<Unallocated, Error> {
-    // On the heap, since so much is held while it waits.
-    Ok(Box::pin(answers.unallocated(db, question, 0, limit)).await?)
 }
 
 impl Page {

@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use super::basis::{Allocation, Basis, Names};
 use super::consequences::consequences;
 use super::denomination::Unconverted;
-use super::standing::{final_since_as_of, months};
+use super::standing::{final_since, months};
 use super::sums::sums_of;
 use super::{Answers, CostBasis, Grouping, Question};
 use crate::accounts::Viewer;
@@ -127,7 +127,7 @@ pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) 
         if !changes_hands.is_zero() || !moves.is_empty() || !with_teams_inside.is_empty() {
             preview.months.push(MonthOfPreview {
                 month: of_month.month,
-                was_final: final_since_as_of(db, of_month.month, sequence).await?.is_some(),
+                was_final: final_since(db, of_month.month, sequence).await?.is_some(),
                 changes_hands,
                 moves: in_order(moves, preview.currency.as_ref()),
                 teams,

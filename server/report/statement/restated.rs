@@ -10,7 +10,7 @@ use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::report::as_of::Error;
 use crate::report::events::{Event, EventOf, events_at};
-use crate::report::standing::final_since_as_of;
+use crate::report::standing::final_since;
 use crate::report::team::{SeenTeam, seen_team};
 use crate::report::{Answers, Grouping, Question};
 
@@ -75,7 +75,7 @@ pub(super) async fn find(
     sequence: i64,
 ) -> Result<Option<Restated>, Error> {
     let month = of_month.period.first();
-    let Some(since) = final_since_as_of(db, month, sequence).await? else { return Ok(None) };
+    let Some(since) = final_since(db, month, sequence).await? else { return Ok(None) };
     // With the teams that were inside it in this month, whichever are in the last of a longer period.
     let now = stated_at(db, answers, who, of_month, viewer, sequence).await?.unwrap_or_default();
     // What had no rate then was not stated, in this currency: a rate that was entered later restates nothing.
