@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+/// A connection that was idle for longer may have been closed by the server, which browsers notice.
+const IDLE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub struct Browser {
     address: SocketAddr,
     connection: Option<BufReader<TcpStream>>,
+    used: Instant,
     cookies: BTreeMap<String, String>,
 }
 
@@ -20,12 +25,12 @@ pub struct Page {
 
 impl Browser {
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, connection: None, cookies: BTreeMap::new() }
+        Self { address, connection: None, used: Instant::now(), cookies: BTreeMap::new() }
     }
 
     /// The same person on another connection.
     pub fn another(&self) -> Self {
-        Self { address: self.address, connection: None, cookies: self.cookies.clone() }
+        Self { cookies: self.cookies.clone(), ..Self::new(self.address) }
     }
 
     pub fn get(&mut self, path: &str) -> io::Result<Page> {
@@ -78,7 +83,7 @@ impl Browser {
         body: &str,
         headers: &str,
     ) -> io::Result<(u16, String, Vec<u8>)> {
-        if self.connection.is_none() {
+        if self.connection.is_none() || self.used.elapsed() > IDLE {
             let stream = TcpStream::connect(self.address)?;
             stream.set_nodelay(true)?;
             self.connection = Some(BufReader::new(stream));
@@ -114,6 +119,7 @@ impl Browser {
             }
         }
         let body = if is_chunked { chunks(connection)? } else { bytes(connection, length)? };
+        self.used = Instant::now();
         Ok((status.ok_or_else(|| io::Error::other("no status"))?, location, body))
     }
 }
