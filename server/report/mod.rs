@@ -103,7 +103,7 @@ pub use owner::Owner;
 pub use paid_prices::{PaidPrice, PaidPrices};
 pub use prepare::first_months;
 pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, preview};
-pub use question::{CostBasis, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
+pub use question::{CostBasis, FIRST, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use remedies::{Offer, Remedy, remedies};
 pub use restates::{Restates, restates};

@@ -84,6 +84,9 @@ pub enum SortBy {
     Price,
 }
 
+/// Groups that are remembered of a question [that asks for no more](Question::is_of_first).
+pub const FIRST: usize = 1000;
+
 /// A question to the ledger. Equal questions at the same sequence have the same answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Question {
@@ -106,6 +109,8 @@ pub struct Question {
     pub limit: Option<usize>,
     /// The same within each group.
     pub limit_inside: Option<usize>,
+    /// Only the [first](FIRST) groups of those are looked at.
+    pub is_of_first: bool,
     /// As of which sequence of the ledger; `None`: now.
     pub sequence: Option<i64>,
     pub viewer: Viewer,
@@ -140,6 +145,7 @@ impl Question {
             sort: None,
             limit: None,
             limit_inside: None,
+            is_of_first: false,
             sequence: None,
             viewer,
             of_team: None,
@@ -172,7 +178,7 @@ impl Question {
     /// The same without what only chooses, folds and orders groups.
     #[must_use]
     pub fn of_everything(&self) -> Self {
-        Self { find: None, sort: None, limit: None, limit_inside: None, ..self.clone() }
+        Self { find: None, sort: None, limit: None, limit_inside: None, is_of_first: false, ..self.clone() }
     }
 }
 

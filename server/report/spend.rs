@@ -55,6 +55,9 @@ pub struct Spend {
     /// How many groups there are, those among them that are folded into others or were not looked for.
     #[serde(skip)]
     pub all_groups: usize,
+    /// Of these, those that come after `groups` and were not asked for.
+    #[serde(skip)]
+    pub beyond: usize,
     /// Currencies of the period that are not in the total: others than the one that was asked for, or than the most used
     /// one where nothing says what to convert into.
     pub other_currencies: Vec<Currency>,
@@ -136,7 +139,8 @@ pub(super) fn answer(
         cost_per_owned_hour: None,
         unused_commitment: None,
         groups: Vec::new(),
-        all_groups: sums.groups.len(),
+        all_groups: sums.groups.len() + sums.beyond.0,
+        beyond: sums.beyond.0,
         other_currencies: sums.other_currencies.clone(),
         only: None,
         is_converted: basis.into.is_some(),
@@ -152,7 +156,7 @@ pub(super) fn answer(
     if !sums.other_currencies.is_empty() {
         answer.only = Some(question.currency.as_ref().unwrap_or(currency).clone());
     }
-    let total: Figures = sums.groups.iter().map(|sum| sum.figures).sum();
+    let total: Figures = sums.groups.iter().map(|sum| sum.figures).chain([sums.beyond.1]).sum();
     let money = |amount| Money { amount, currency: currency.clone() };
     answer.currency = Some(currency.clone());
     answer.rates = denomination.used();
@@ -241,7 +245,9 @@ impl Spend {
     /// Whether anything of it is time of accelerators that are owned.
     pub fn has_owned_hours(&self) -> bool {
         let has_some = |groups: &[Group]| groups.iter().any(|group| !group.owned_hours.is_zero());
-        has_some(&self.groups) || self.groups.iter().any(|group| has_some(&group.groups))
+        !self.owned_hours.is_zero()
+            || has_some(&self.groups)
+            || self.groups.iter().any(|group| has_some(&group.groups))
     }
 }
 

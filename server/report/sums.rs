@@ -1,5 +1,6 @@
 //! The sums behind an answer: every group of a question, before some are chosen, folded and ordered.
 
+use futures_util::TryStreamExt as _;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::basis::Basis;
@@ -14,9 +15,6 @@ use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
-/// Rows that are read in less than a millisecond or so.
-const ROWS_AT_ONCE: usize = 1024;
-
 /// What an answer is made from.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
@@ -25,6 +23,20 @@ pub(super) struct Sums {
     pub other_currencies: Vec<Currency>,
     pub left_out: LeftOut,
     pub groups: Vec<Sum>,
+    /// Of groups that are not told apart any more: how many, and what they sum to.
+    pub beyond: (usize, Figures),
+}
+
+impl Sums {
+    /// Tells only the first groups apart.
+    pub fn first(mut self, most: usize) -> Self {
+        let rest = self.groups.split_off(most.min(self.groups.len()));
+        // What was moved out leaves its room behind.
+        self.groups.shrink_to_fit();
+        self.beyond.0 += rest.len();
+        self.beyond.1 += rest.iter().map(|sum| sum.figures).sum();
+        self
+    }
 }
 
 /// A group, and what it is broken down into.
@@ -90,12 +102,14 @@ pub(super) async fn sums_of(
             other_currencies: found.others,
             left_out: LeftOut::default(),
             groups: Vec::new(),
+            beyond: Default::default(),
         });
     };
     let source = source_of(db, (question.dimensions(), &question.viewer), basis).await?;
     let groups = groups(db, question, basis, denomination, source).await?;
     let left_out = left_out(db, question, basis, &found, source).await?;
-    Ok(Sums { denomination: found.denomination, other_currencies: found.others, left_out, groups })
+    let (denomination, other_currencies) = (found.denomination, found.others);
+    Ok(Sums { denomination, other_currencies, left_out, groups, beyond: Default::default() })
 }
 
 async fn groups(
@@ -159,14 +173,11 @@ async fn groups(
         (false, Some(_)) => " group by 1, 2",
         (false, None) => " group by 1",
     });
-    let rows = query.build().fetch_all(&mut *db).await?;
     let mut groups: Vec<Sum> = Vec::new();
     let mut places = std::collections::HashMap::new();
-    for (at, row) in rows.into_iter().enumerate() {
-        // By resource there are hundreds of thousands.
-        if at % ROWS_AT_ONCE == ROWS_AT_ONCE - 1 {
-            tokio::task::yield_now().await;
-        }
+    // By resource there are hundreds of thousands: not all at once as the database sends them.
+    let mut rows = query.build().fetch(&mut *db);
+    while let Some(row) = rows.try_next().await? {
         let key = payers.hide(&row, &question.by, row.try_get("key")?)?;
         let figures = Figures {
             cost: row.try_get("cost")?,
@@ -187,6 +198,7 @@ async fn groups(
             groups[place].inside.push(Sum { key, figures, ..Sum::default() });
         }
     }
+    drop(rows);
     if let Some(apart) = apart.filter(|_| !question.by.is_time()) {
         for (key, inside, previous) in apart.sums(db, question, basis, denomination).await? {
             let figures = Figures { previous, ..Figures::default() };

@@ -64,7 +64,7 @@ async fn until_one_loads(
 ) -> Result<bool, Error> {
     let backend: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut *db).await?;
     let all = async {
-        ledger::index_charges(&mut db).await?;
+        ledger::index_keys(&mut db).await?;
         answers.prepare(&mut db, sequence).await?;
         for month in report::first_months(&mut db, since, sequence).await? {
             Box::pin(ask(&mut db, answers, month, sequence)).await?;
@@ -93,7 +93,7 @@ async fn one_loads(pool: &PgPool) -> sqlx::Result<()> {
 }
 
 /// Asks what the pages of a month begin with, for who sees everything: what leads see is read from sums of their teams,
-/// which are few. By resource it is not asked: there is one for each machine, and the answer would take the place of all others.
+/// which are few.
 async fn ask(
     db: &mut PgConnection,
     answers: &Answers,
@@ -102,7 +102,10 @@ async fn ask(
 ) -> Result<(), Error> {
     let asked = Asked { sequence: Some(sequence), ..Asked::default() };
     let by = |by: Grouping| -> Question {
-        Asked { by, ..asked.clone() }.question(month.into(), Viewer::Everything)
+        // Of machines the first: all of them would take the place of all other answers.
+        let is_of_first = by == Grouping::Resource;
+        let question = Asked { by, ..asked.clone() }.question(month.into(), Viewer::Everything);
+        Question { is_of_first, ..question }
     };
     let question = by(Grouping::Service);
     let first = spend::find(&mut *db, answers, &question, None).await?;
@@ -111,7 +114,7 @@ async fn ask(
     charges::find(&mut *db, answers, &question, None, 1).await?;
     Box::pin(answers.unallocated(&mut *db, &question, 0, Some(unallocated::KEYS))).await?;
     let tags = first.tags.into_iter().map(Grouping::Tag);
-    for grouping in Grouping::FIXED.into_iter().chain(tags).filter(|by| *by != Grouping::Resource) {
+    for grouping in Grouping::FIXED.into_iter().chain(tags) {
         spend::find(&mut *db, answers, &by(grouping), None).await?;
     }
     Ok(())

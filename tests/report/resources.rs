@@ -7,7 +7,7 @@ use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{Entry, Split, Target};
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::{Decision, WhenUnsure};
-use gpuledger::report::{self, CostBasis, Filter, Grouping, Page, Question, Spend, Step};
+use gpuledger::report::{self, CostBasis, FIRST, Filter, Group, Grouping, Page, Question, Spend, Step};
 use sqlx::PgPool;
 
 use crate::support::book::{pool, rule, team, to_pool, write};
@@ -120,4 +120,29 @@ async fn sums_by_resource_answer_as_charges_do(db: PgPool) {
         assert_eq!(sums, charges);
     }
     ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn first_resources_are_those_of_the_whole_answer_with_its_totals(db: PgPool) {
+    let ledger = two_months(db).await;
+    let machine = |bill: Focus, number: usize| {
+        bill.hour("many", &format!("m{number}"), "2026-09-03T10", &format!("{number}.5"), "vision")
+    };
+    ledger.deliver("many.csv", (0..=FIRST).fold(Focus::new(), machine)).await;
+    let days = Filter::keep(Grouping::Day, vec!["2026-09-03".into()]);
+    for viewer in [Viewer::Everything, Viewer::Teams(vec!["vision".into()])] {
+        for filters in [Vec::new(), vec![days.clone()]] {
+            let question = september(&viewer, &filters);
+            let whole = spend(&ledger, &question).await;
+            let first = spend(&ledger, &Question { is_of_first: true, ..question }).await;
+            let told = whole.groups.len().min(FIRST);
+            assert_eq!(first.groups, whole.groups[..told]);
+            assert_eq!((first.all_groups, first.beyond), (whole.groups.len(), whole.groups.len() - told));
+            let of = |groups: Vec<Group>, spend: Spend| Spend { groups, beyond: 0, ..spend };
+            let [first, whole] = [first, whole].map(|it| serde_json::to_string(&of(Vec::new(), it)).unwrap());
+            assert_eq!(first, whole, "totals");
+        }
+    }
+    let all = spend(&ledger, &september(&Viewer::Everything, &[])).await.groups.len();
+    assert!(all > FIRST, "{all} resources");
 }

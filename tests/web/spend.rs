@@ -315,3 +315,29 @@ async fn a_currency_that_there_is_none_of_is_refused_on_every_page(db: PgPool) {
         }
     }
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn pages_of_many_resources_lead_from_the_most_expensive_to_the_last(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let at = "2026-09-05T10";
+    let resource = |bill: Focus, number: usize| {
+        bill.hour("acme", &format!("s{number}"), at, &format!("{number}.01"), "vision")
+    };
+    let resources = 1_130;
+    ledger.deliver("september.csv", (1..=resources).fold(Focus::new(), resource)).await;
+    let mut app = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let address = "/spend/2026-09?by=resource";
+    let total = json(&mut app, "/spend/2026-09.json?by=resource").await;
+    assert_eq!(total["groups"].as_array().unwrap().len(), resources);
+    let fresh = TestApp::of(&ledger).signed_in_as("another@example.com", Role::Finance).await;
+    for mut app in [fresh, app] {
+        for (page, first, last) in [(1, 1130, 1031), (10, 230, 131), (11, 130, 31), (12, 30, 1)] {
+            let answer = app.get(&format!("{address}&page={page}")).await.body;
+            let has = |number: usize| answer.contains(&format!(">node-s{number}<"));
+            assert!(has(first) && has(last) && !has(first + 1), "page {page}");
+            assert!(answer.contains(&format!("Page {page} of 12")), "page {page}");
+            // One cent each, and 1 + 2 + … + 1130.
+            assert!(answer.contains("639,026.30"), "page {page}: the total is of all");
+        }
+    }
+}

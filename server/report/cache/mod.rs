@@ -29,7 +29,7 @@ use super::sums::{Sums, sums_of};
 use super::tags::tag_names_of;
 use super::unallocated::{self, Keys};
 use super::variance::{self, Variance};
-use super::{Grouping, Question};
+use super::{FIRST, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Book, Division, MonthAllocation};
 use crate::compute;
@@ -64,6 +64,8 @@ const LOOKED_INTO: usize = 3;
 pub struct Answers {
     began: Began,
     sums: Shelf<Key, Sums>,
+    /// The same without all that comes after the first groups.
+    first_sums: Shelf<Key, Sums>,
     /// By sequence, since a delivery of any month may mend rows of this one.
     rejected_rows: Shelf<(Period, Viewer, i64), i64>,
     variance: Shelf<Key, Variance>,
@@ -154,7 +156,13 @@ impl Answers {
         let basis = self.basis(db, question, sequence).await?;
         let everything = timeless(question);
         let key = (everything.clone(), basis.clone());
-        let sums = self.sums.get(key, sums_of(db, &everything, &basis, sequence)).await?;
+        // Apart from the answer, which may wait for it in two places.
+        let asked = Box::pin(sums_of(&mut *db, &everything, &basis, sequence));
+        let sums = if question.is_of_first && self.sums.known(&key).is_none() {
+            self.first_sums.get(key, async { asked.await.map(|sums| sums.first(FIRST)) }).await?
+        } else {
+            self.sums.get(key, asked).await?
+        };
         let scopes = self.scopes(db, question.period, &question.viewer, sequence).await?;
         let key = (question.period, question.viewer.clone(), sequence);
         let scopes = scopes.as_ref().map(|scopes| scopes.as_slice());

@@ -75,6 +75,7 @@ pub async fn show(
         }
         Format::Html => {
             question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
+            question.is_of_first = table::is_of_first(&asked);
             let Found { spend, step, series, tags, standing } =
                 find(&mut db, &answers, &question, asked.over).await?;
             choices::keep_currency(&mut asked, &Footing::from(&spend));

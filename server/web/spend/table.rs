@@ -1,13 +1,21 @@
 //! The table of a spend page: which columns, in which order, which part of it.
 
 use super::{Page, Pages, paths};
-use crate::report::{Group, SortBy};
+use crate::report::{FIRST, Group, Grouping, SortBy};
 use crate::web::question::Asked;
 use crate::web::respond::As;
 use crate::web::table::{self, Head};
 
 /// Groups on a page.
 const PAGE: usize = 100;
+
+/// Whether a page of the table is told by the first groups. Of machines there are hundreds of thousands, and nobody who looks at the
+/// most expensive ones waits for the others.
+pub(super) fn is_of_first(asked: &Asked) -> bool {
+    let is_plain =
+        asked.then.is_none() && asked.find.is_none() && asked.sort.is_none() && asked.limit.is_none();
+    asked.by == Grouping::Resource && is_plain && asked.page <= (FIRST / PAGE) as u64
+}
 
 impl Page {
     pub(super) fn heads(&self) -> Vec<Head> {
@@ -60,7 +68,7 @@ impl Page {
         let first = Asked { page: 1, ..self.asked.clone() };
         Pages::of(
             self.asked.page,
-            self.spend.groups.len() as u64,
+            (self.spend.groups.len() + self.spend.beyond) as u64,
             PAGE as u64,
             &first.link(paths::Spend { period: As::page(self.period) }),
         )
