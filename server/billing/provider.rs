@@ -96,6 +96,9 @@ const AN_ACCOUNT: &str = "the account id with all of its digits: a spreadsheet s
 /// Refuses what is no id: what AWS' are not made of, and numbers that a spreadsheet rounded.
 fn check(provider: &str, id: &str) -> Result<(), &'static str> {
     let is_aws = provider == "AWS";
+    if is_aws && is_whole_aws(id) {
+        return Ok(());
+    }
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b' ');
     if is_aws && (id.is_empty() || !id.bytes().all(fits)) {
         return Err(AN_AWS_ACCOUNT);
@@ -123,7 +126,15 @@ fn is_rounded(id: &str) -> bool {
     is_scientific || is_decimal
 }
 
+/// Twelve digits, as nearly every row has them: nothing is to be made of them.
+fn is_whole_aws(id: &str) -> bool {
+    id.len() == AWS_DIGITS && id.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn aws(id: &str, out: &mut String) {
+    if is_whole_aws(id) {
+        return out.push_str(id);
+    }
     let digits = id.bytes().filter(u8::is_ascii_digit).count();
     let is_number = digits > 0 && id.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b' '));
     if !is_number || (digits == id.len() && digits >= AWS_DIGITS) {

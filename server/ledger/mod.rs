@@ -57,7 +57,8 @@ pub use mend::{MENDED, Mark};
 pub use original::{Originals, Sha256};
 pub use orphans::{remove_orphans, remove_unfinished};
 pub use overlap::Overlap;
-pub use own_table::{index_charges, remove_discarded, unattached};
+pub use own_table::{index_keys, remove_discarded, unattached};
+pub use partition::Partition;
 pub use payer::Payer;
 pub use progress::Progress;
 pub use publish::{

@@ -2,9 +2,9 @@
 //!
 //! In a month's table, each row costs an entry of an index that is too large for the cache, and a line of the log. A table
 //! that nobody else knows yet needs neither: its rows are on the disk when its transaction commits (PostgreSQL's manual, "Disable
-//! WAL Archival and Streaming Replication", in "Populating a Database"), and its index is built when they are there. The server
-//! that we start leaves the log out, another does where its `wal_level` is `minimal`. The index of charges is built when the import
-//! is done. And what is removed with its table leaves no gaps.
+//! WAL Archival and Streaming Replication", in "Populating a Database"). The server that we start leaves the log out, another does
+//! where its `wal_level` is `minimal`. Keys are indexed when the import is done: that takes a tenth of it, and no sum needs it. And
+//! what is removed with its table leaves no gaps.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use crate::period::BillingMonth;
 use crate::store::{self, CopyRows};
 
-use super::partition::{TABLES, Table};
+use super::partition::{self, CHARGES, OF, Partition, TABLES, Table};
 use super::read::{Block, CHARGE_COLUMNS};
 use super::rollup::{Grain, Part};
 use super::write::write_block;
@@ -29,10 +29,6 @@ pub(super) enum Charges {
     End,
 }
 
-fn name(table: &str, delivery_id: i64, month: BillingMonth) -> String {
-    format!("{table}_of_{delivery_id}_{}", month.first_day().format("%Y_%m"))
-}
-
 fn tables() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().filter(|table| table.may_be_own)
 }
@@ -43,7 +39,7 @@ pub(super) async fn create(db: &mut PgConnection, delivery_id: i64, month: Billi
     let first = month.first_day();
     let mut tx = db.begin().await?;
     for Table { name: table, .. } in tables() {
-        let own = name(table, delivery_id, month);
+        let own = partition::own_name(table, delivery_id, month);
         for statement in [
             // The check spares queries about other deliveries this table, and attaching it to read its rows.
             format!(
@@ -64,8 +60,7 @@ pub(super) async fn create(db: &mut PgConnection, delivery_id: i64, month: Billi
 struct Filling<'c> {
     tx: sqlx::Transaction<'c, sqlx::Postgres>,
     delivery_id: i64,
-    /// With what identifies their rows.
-    begun: Vec<(String, Option<&'static str>)>,
+    begun: Vec<String>,
 }
 
 impl<'c> Filling<'c> {
@@ -79,27 +74,18 @@ impl<'c> Filling<'c> {
         month: BillingMonth,
         rows: CopyRows,
     ) -> sqlx::Result<()> {
-        let own = name(table, self.delivery_id, month);
-        if !self.begun.iter().any(|(begun, _)| *begun == own) {
+        let own = partition::own_name(table, self.delivery_id, month);
+        if !self.begun.contains(&own) {
             // What is new to the transaction needs no log, and its rows are as good as old.
             sqlx::query(AssertSqlSafe(format!("truncate {own}"))).execute(&mut *self.tx).await?;
-            let key = tables().find(|it| it.name == table).and_then(|it| it.key);
-            // That of charges takes a tenth of the import, and no sum needs it.
-            self.begun.push((own.clone(), key.filter(|_| table != "charges")));
+            self.begun.push(own.clone());
         }
         let copy = format!("copy {own} ({columns}) from stdin (format binary, freeze)");
         store::copy_rows(&mut self.tx, &copy, rows).await?;
         Ok(())
     }
 
-    /// Builds the indexes, but that of charges.
-    async fn commit(mut self) -> sqlx::Result<()> {
-        for (own, key) in &self.begun {
-            if let Some(key) = key {
-                let add = format!("alter table {own} add {key}");
-                sqlx::query(AssertSqlSafe(add)).execute(&mut *self.tx).await?;
-            }
-        }
+    async fn commit(self) -> sqlx::Result<()> {
         self.tx.commit().await
     }
 }
@@ -118,7 +104,7 @@ pub(super) async fn fill(
             return Ok(months);
         };
         months.insert(month);
-        filling.copy(("charges", CHARGE_COLUMNS), month, rows).await?;
+        filling.copy((CHARGES.name, CHARGE_COLUMNS), month, rows.unsorted()).await?;
     }
     // Nothing of it is kept.
     Ok(BTreeSet::new())
@@ -162,7 +148,7 @@ pub(super) async fn attach(
     for month in months {
         let (first, next) = (month.first_day(), delivery_id + 1);
         for Table { name: table, .. } in tables() {
-            let own = name(table, delivery_id, *month);
+            let own = partition::own_name(table, delivery_id, *month);
             let attach = format!(
                 "alter table {table} attach partition {own} for values from ('{first}', {delivery_id}) to ('{first}', {next})"
             );
@@ -172,46 +158,61 @@ pub(super) async fn attach(
     Ok(())
 }
 
-/// Builds the indexes of tables of charges that have none yet: by them a list of charges, and the page of one, reads a hundred rows
-/// and not all. Whoever reads goes on meanwhile.
-pub async fn index_charges(db: &mut PgConnection) -> sqlx::Result<()> {
-    let new = sqlx::query_scalar!(
-        r#"select c.relname as "name!"
+/// A table that a delivery has for itself.
+struct OwnTable {
+    name: String,
+    of: &'static Table,
+    delivery_id: i64,
+    /// Whether it is part of the ledger.
+    is_attached: bool,
+    is_indexed: bool,
+}
+
+async fn all(db: &mut PgConnection) -> sqlx::Result<Vec<OwnTable>> {
+    let found = sqlx::query!(
+        r#"select c.relname as "name!", c.relispartition as is_attached,
+               exists (select from pg_index i where i.indrelid = c.oid) as "is_indexed!"
            from pg_class c
-           where c.relname ~ '^charges_of_[0-9]+_[0-9]{4}_[0-9]{2}$' and c.relkind = 'r' and c.relispartition
-             and c.relnamespace = current_schema()::regnamespace
-             and not exists (select from pg_index i where i.indrelid = c.oid)
+           where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and strpos(c.relname, '_' || $1) > 0
            order by 1"#,
+        OF,
     )
-    .fetch_all(&mut *db)
+    .fetch_all(db)
     .await?;
-    for table in new {
-        let index = format!(
-            "create unique index if not exists {table}_by_row on {table} (delivery_id, charge_key_id, file_no, row_no)"
-        );
-        sqlx::query(AssertSqlSafe(index)).execute(&mut *db).await?;
+    let own = found.into_iter().filter_map(|found| {
+        let Partition { table, delivery_id: Some(delivery_id), .. } = Partition::read(&found.name)? else {
+            return None;
+        };
+        let (is_attached, is_indexed) = (found.is_attached, found.is_indexed);
+        Some(OwnTable { name: found.name, of: table, delivery_id, is_attached, is_indexed })
+    });
+    Ok(own.collect())
+}
+
+/// Indexes the keys of tables that were filled since: by that of charges a list of them, and the page of one, reads a hundred rows
+/// and not all. Whoever reads goes on meanwhile.
+pub async fn index_keys(db: &mut PgConnection) -> sqlx::Result<()> {
+    let is_due = |it: &OwnTable| it.is_attached && !it.is_indexed && it.of.key.is_some();
+    for OwnTable { name, of, .. } in all(&mut *db).await?.into_iter().filter(is_due) {
+        if let Some(key) = of.key {
+            let index = format!("create unique index if not exists {name}_by_row on {name} ({key})");
+            sqlx::query(AssertSqlSafe(index)).execute(&mut *db).await?;
+        }
     }
     Ok(())
 }
 
 /// The tables that are no part of the ledger yet. Who fills one needs it for themselves at the end.
 pub async fn unattached(db: &mut PgConnection) -> sqlx::Result<Vec<String>> {
-    sqlx::query_scalar!(
-        r#"select relname as "name!"
-           from pg_class
-           where relnamespace = current_schema()::regnamespace and relkind = 'r' and not relispartition
-             and relname ~ '^(charges|monthly_costs|daily_costs|daily_resources)_of_[0-9]+_[0-9]{4}_[0-9]{2}$'"#,
-    )
-    .fetch_all(db)
-    .await
+    let all = all(db).await?.into_iter();
+    Ok(all.filter(|table| !table.is_attached).map(|table| table.name).collect())
 }
 
 /// Removes the tables of a delivery that are no part of the ledger yet.
 pub(super) async fn remove(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
-    let of_delivery = format!("_of_{delivery_id}_");
-    for table in unattached(&mut *db).await?.iter().filter(|table| table.contains(&of_delivery)) {
-        // A name that this module gave.
-        sqlx::query(AssertSqlSafe(format!("drop table {table}"))).execute(&mut *db).await?;
+    for table in all(&mut *db).await?.iter().filter(|it| it.delivery_id == delivery_id && !it.is_attached) {
+        // A name that was read as one that we gave.
+        sqlx::query(AssertSqlSafe(format!("drop table {}", table.name))).execute(&mut *db).await?;
     }
     Ok(())
 }
@@ -226,41 +227,34 @@ pub async fn remove_discarded(db: &mut PgConnection) {
 }
 
 async fn try_remove_discarded(db: &mut PgConnection) -> sqlx::Result<()> {
+    let attached: Vec<OwnTable> = all(&mut *db).await?.into_iter().filter(|it| it.is_attached).collect();
     let discarded = sqlx::query_scalar!(
-        r#"select c.relname as "name!"
-           from deliveries d
-           join pg_class c
-             on c.relname ~ ('^(charges|monthly_costs|daily_costs|daily_resources)_of_' || d.delivery_id || '_')
-           where d.status not in ('loading', 'waiting', 'loaded', 'undone')
-             and c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relispartition"#,
+        "select delivery_id
+         from deliveries
+         where delivery_id = any($1) and status not in ('loading', 'waiting', 'loaded', 'undone')",
+        &attached.iter().map(|it| it.delivery_id).collect::<Vec<_>>(),
     )
     .fetch_all(&mut *db)
     .await?;
-    remove_tables(db, &discarded).await?;
+    remove_tables(db, attached.into_iter().filter(|it| discarded.contains(&it.delivery_id))).await?;
     Ok(())
 }
 
 /// Removes the tables of a delivery that are part of the ledger. False where somebody reads at the moment: then some of them stay.
 pub(super) async fn remove_attached(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
-    let attached = sqlx::query_scalar!(
-        r#"select relname as "name!"
-           from pg_class
-           where relname ~ ('^(charges|monthly_costs|daily_costs|daily_resources)_of_' || $1::bigint || '_')
-             and relnamespace = current_schema()::regnamespace and relkind = 'r' and relispartition
-           order by 1"#,
-        delivery_id,
-    )
-    .fetch_all(&mut *db)
-    .await?;
-    remove_tables(db, &attached).await
+    let all = all(&mut *db).await?.into_iter();
+    remove_tables(db, all.filter(|it| it.delivery_id == delivery_id && it.is_attached)).await
 }
 
-async fn remove_tables(db: &mut PgConnection, tables: &[String]) -> sqlx::Result<bool> {
-    for table in tables {
+async fn remove_tables(
+    db: &mut PgConnection,
+    tables: impl IntoIterator<Item = OwnTable>,
+) -> sqlx::Result<bool> {
+    for OwnTable { name, .. } in tables {
         let mut tx = db.begin().await?;
         sqlx::query!("set local lock_timeout = '100ms'").execute(&mut *tx).await?;
         // Two may be at it.
-        match sqlx::query(AssertSqlSafe(format!("drop table if exists {table}"))).execute(&mut *tx).await {
+        match sqlx::query(AssertSqlSafe(format!("drop table if exists {name}"))).execute(&mut *tx).await {
             Ok(_) => tx.commit().await?,
             // Whoever reads one reads them all: the others would only hold up more readers.
             Err(error) if store::is_locked(&error) => {

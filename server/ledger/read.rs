@@ -163,7 +163,7 @@ pub struct Reader<'s, S> {
     doubles: Doubles,
     rollup: Beside,
     charges: Vec<(BillingMonth, CopyRows)>,
-    known_keys: FxHashSet<u128>,
+    known_plain_keys: FxHashSet<u128>,
     known_tag_sets: FxHashSet<u128>,
     keys: Pending<NewKey>,
     tag_sets: Pending<(Uuid, Value)>,
@@ -223,7 +223,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             doubles,
             rollup,
             charges: Vec::new(),
-            known_keys: FxHashSet::default(),
+            known_plain_keys: FxHashSet::default(),
             known_tag_sets: FxHashSet::default(),
             keys: Pending::default(),
             tag_sets: Pending::default(),
@@ -363,10 +363,10 @@ impl<'s, S: Sink> Reader<'s, S> {
         let month = charge.billing_month();
         self.write_charge(charge, &keyed, scope_id, month, file_no, row_no)?;
         self.cover(charge, scope_id);
-        let entry = Entry::of(charge, &keyed, scope_id);
+        let of_charge = Sums::of_charge(charge);
         if let Some(current) = &self.current {
             if let Some(sums) = self.reading.totals.get_mut(&current.total) {
-                sums.merge(&entry.sums);
+                sums.merge(&of_charge);
             }
             if charge.invoice_id.is_empty()
                 && let Some((_, coverage)) = self.reading.scopes.get_mut(&scope_id)
@@ -374,7 +374,7 @@ impl<'s, S: Sink> Reader<'s, S> {
                 coverage.is_provisional = true;
             }
         }
-        self.rollup.add(entry)?;
+        self.rollup.add(Entry::of(charge, &of_charge, &keyed, scope_id))?;
         self.reading.charges += 1;
         Ok(())
     }
@@ -419,7 +419,7 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 
     fn note_key(&mut self, charge: &Charge, keyed: &Keyed) -> Result<(), Stopped> {
-        if self.known_keys.insert(keyed.charge_key_id.as_u128()) {
+        if keyed.is_new {
             let is_in_key = keyed.accelerator.is_some() && !charge.resource_id.is_empty();
             let key = NewKey {
                 charge_key_id: keyed.charge_key_id,
@@ -428,7 +428,8 @@ impl<'s, S: Sink> Reader<'s, S> {
                 tags: as_json(self.keyer.noisy_tags().quiet(&charge.tags)),
                 accelerator: keyed.accelerator,
             };
-            if self.known_keys.insert(keyed.plain_key_id.as_u128()) {
+            let is_its_own = keyed.plain_key_id == keyed.charge_key_id;
+            if self.known_plain_keys.insert(keyed.plain_key_id.as_u128()) && !is_its_own {
                 let (charge_key_id, tags) = (keyed.plain_key_id, Value::Object(Map::new()));
                 let plain = NewKey { charge_key_id, resource_id: None, tags, key: key.key.clone(), ..key };
                 self.keys.push(plain, charge.text_bytes());
@@ -478,11 +479,12 @@ impl<'s, S: Sink> Reader<'s, S> {
             .bool(charge.is_metered)
             .timestamptz(charge.period.start)
             .timestamptz(charge.period.end)
-            .numeric(&charge.billed_cost)
-            .numeric(&charge.effective_cost)
-            .numeric(&charge.list_cost)
-            .numeric(&charge.contracted_cost)
-            .numeric_or_null(charge.consumed_quantity.as_ref());
+            .numeric(&charge.billed_cost);
+        for cost in [&charge.effective_cost, &charge.list_cost, &charge.contracted_cost] {
+            // Mostly it is what was billed, and that is not written again.
+            rows.numeric_or_null(Some(cost).filter(|cost| !cost.is_written_as(&charge.billed_cost)));
+        }
+        rows.numeric_or_null(charge.consumed_quantity.as_ref());
         if keyed.accelerator.is_some() {
             rows.null();
         } else {
@@ -512,8 +514,8 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 
     fn send_keys(&mut self) -> Result<(), Stopped> {
-        if self.known_keys.len() > MAX_REMEMBERED {
-            self.known_keys.clear();
+        if self.known_plain_keys.len() > MAX_REMEMBERED {
+            self.known_plain_keys.clear();
         }
         let keys = std::mem::take(&mut self.keys).items;
         if keys.is_empty() { Ok(()) } else { self.sink.send(Block::Keys(keys)) }

@@ -318,7 +318,7 @@ impl Selection<'_> {
             let taken = (page.first + page.size - key.before).min(key.charges) - skipped;
             // Numbers, dates and ids only; they let PostgreSQL choose the partition when it plans.
             query.push(format!(
-                "(select {rank} as rank, c.* from charges c join charge_keys k on k.charge_key_id = c.charge_key_id \
+                "(select {rank} as rank, c.* from full_charges c join charge_keys k on k.charge_key_id = c.charge_key_id \
                  where c.billing_month = '{}' and c.delivery_id = {} and c.charge_key_id = '{}'",
                 key.billing_month, key.delivery_id, key.charge_key_id
             ));

@@ -4,18 +4,18 @@ select
     d.format,
     d.created_at,
     d.created_by,
-    c.scope_id,
-    c.charge_key_id,
+    c.scope_id as "scope_id!",
+    c.charge_key_id as "charge_key_id!",
     f.name as file,
-    c.billing_month,
-    c.charge_period_start,
-    c.charge_period_end,
-    c.billed_cost as "billed_cost: Decimal",
-    c.effective_cost as "effective_cost: Decimal",
-    c.contracted_cost as "contracted_cost: Decimal",
-    c.list_cost as "list_cost: Decimal",
+    c.billing_month as "billing_month!",
+    c.charge_period_start as "charge_period_start!",
+    c.charge_period_end as "charge_period_end!",
+    c.billed_cost as "billed_cost!: Decimal",
+    c.effective_cost as "effective_cost!: Decimal",
+    c.contracted_cost as "contracted_cost!: Decimal",
+    c.list_cost as "list_cost!: Decimal",
     c.consumed_quantity as "consumed_quantity: Decimal",
-    c.is_metered,
+    c.is_metered as "is_metered!",
     k.provider,
     k.billing_account,
     k.sub_account,
@@ -36,7 +36,7 @@ select
     coalesce(k.resource_id, c.resource_id) as resource_id,
     -- A charge without noisy tags has no tag set.
     k.tags || coalesce(t.tags, '{}') as "tags!"
-from charges c
+from full_charges c
 join charge_keys k using (charge_key_id)
 join deliveries d using (delivery_id)
 join delivery_files f on f.delivery_id = c.delivery_id and f.file_no = c.file_no

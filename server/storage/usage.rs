@@ -7,17 +7,8 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::archivable;
-
+use crate::ledger::Partition;
 use crate::period::BillingMonth;
-
-/// What a table holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Charges, a row each.
-    Charges,
-    /// Sums by key, day and resource.
-    Sums,
-}
 
 /// Bytes of a month in the database.
 #[derive(Clone, Debug, Serialize)]
@@ -89,14 +80,16 @@ pub async fn usage(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Us
     let mut months: BTreeMap<BillingMonth, MonthOfUsage> = BTreeMap::new();
     let (mut keys, mut prepared) = (0, 0);
     for Table { name, bytes } in &tables {
-        if let Some((kind, delivery, month)) = read_name(name) {
+        if let Some(partition) = Partition::read(name) {
+            let month = partition.month;
             let of_month =
                 months.entry(month).or_insert(MonthOfUsage { month, charges: 0, sums: 0, inactive: 0 });
-            match kind {
-                Kind::Charges => of_month.charges += bytes,
-                Kind::Sums => of_month.sums += bytes,
+            if partition.is_of_charges() {
+                of_month.charges += bytes;
+            } else {
+                of_month.sums += bytes;
             }
-            of_month.inactive += shares.inactive(delivery, month, *bytes);
+            of_month.inactive += shares.inactive(partition.delivery_id, month, *bytes);
         } else if KEYS.contains(&name.as_str()) {
             keys += bytes;
         } else if PREPARED.contains(&name.as_str()) {
@@ -124,28 +117,6 @@ const PREPARED: [&str; 7] = [
     "item_days",
     "keyed_costs",
 ];
-
-/// What a table of rows or sums is of: the kind, the import that it is of alone, and the month.
-fn read_name(table: &str) -> Option<(Kind, Option<i64>, BillingMonth)> {
-    let (kind, rest) = [
-        ("charges_", Kind::Charges),
-        ("monthly_costs_", Kind::Sums),
-        ("daily_costs_", Kind::Sums),
-        ("daily_resources_", Kind::Sums),
-        ("monthly_totals_", Kind::Sums),
-        ("daily_totals_", Kind::Sums),
-    ]
-    .into_iter()
-    .find_map(|(prefix, kind)| Some((kind, table.strip_prefix(prefix)?)))?;
-    let (delivery, month) = match rest.strip_prefix("of_") {
-        Some(own) => {
-            let (delivery, month) = own.split_once('_')?;
-            (Some(delivery.parse().ok()?), month)
-        }
-        None => (None, rest),
-    };
-    Some((kind, delivery, month.replace('_', "-").parse().ok()?))
-}
 
 /// Which imports have rows that nobody needs.
 struct Shares {
@@ -199,25 +170,4 @@ async fn shares(db: &mut PgConnection, inactive: Vec<i64>) -> sqlx::Result<Share
         }
     }
     Ok(shares)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_tables_tell_what_they_are_of() {
-        for (table, expected) in [
-            ("charges_2026_09", Some((Kind::Charges, None, "2026-09"))),
-            ("charges_of_57_2026_09", Some((Kind::Charges, Some(57), "2026-09"))),
-            ("daily_resources_of_57_2026_12", Some((Kind::Sums, Some(57), "2026-12"))),
-            ("monthly_totals_2026_01", Some((Kind::Sums, None, "2026-01"))),
-            ("charge_keys", None),
-            ("charges_of_x_2026_09", None),
-            ("charges", None),
-        ] {
-            let expected = expected.map(|(kind, delivery, month)| (kind, delivery, month.parse().unwrap()));
-            assert_eq!(read_name(table), expected, "{table}");
-        }
-    }
 }

@@ -78,7 +78,7 @@ async fn archive(db: PgPool) {
             let mut db = db.acquire().await?;
             storage::archive(&mut db, clock::now()).await?;
             // Of what was loaded again: what is imported is indexed when it is prepared.
-            ledger::index_charges(&mut db).await
+            ledger::index_keys(&mut db).await
         };
         if let Err(error) = archived.await {
             tracing::warn!(%error, "imports that are inactive could not be archived; trying again");

@@ -138,3 +138,31 @@ fn random_month(dice: &mut Dice, account: &str, step: u32) -> (Focus, Decimal) {
     }
     (file, billed)
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn costs_that_equal_the_billed_one_are_not_written_again_and_are_read_all_the_same(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let file = Focus::new().hour("acme", "s1", "2026-09-05T10", "1.50", "vision").hour(
+        "acme",
+        "s1",
+        "2026-09-05T11",
+        "1.50",
+        "vision",
+    );
+    // The last has four costs; one of them equals the billed one and is written with other digits.
+    let at = file.text().rfind("1.50,1.50,1.50,1.50").unwrap();
+    let mut file = file.text().to_owned();
+    file.replace_range(at..at + 19, "1.50,0,2.25,1.5");
+    ledger.deliver("september.csv", &file).await;
+    let costs = async |table: &str| -> Vec<(Option<String>, Option<String>, Option<String>)> {
+        let costs = format!(
+            "select effective_cost::text, list_cost::text, contracted_cost::text from {table} order by row_no"
+        );
+        sqlx::query_as(sqlx::AssertSqlSafe(costs)).fetch_all(&ledger.db).await.unwrap()
+    };
+    let some = |text: &str| Some(text.to_owned());
+    let other = (some("0"), some("2.25"), some("1.5"));
+    assert_eq!(costs("charges").await, [(None, None, None), other.clone()]);
+    assert_eq!(costs("full_charges").await, [(some("1.50"), some("1.50"), some("1.50")), other]);
+    ledger.assert_balanced().await;
+}

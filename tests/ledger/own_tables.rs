@@ -85,7 +85,7 @@ async fn large_import_fills_tables_of_its_own_and_counts_like_any_other(db: PgPo
         assert!(read.concat().contains(plan), "{read:?}");
         let indexes = "select count(*) from pg_index i join pg_class c on c.oid = i.indrelid where c.relname ~ '^charges_of_2_'";
         assert_eq!(sqlx::query_scalar::<_, i64>(indexes).fetch_one(&ledger.db).await.unwrap(), is_indexed);
-        ledger::index_charges(&mut db).await.unwrap();
+        ledger::index_keys(&mut db).await.unwrap();
     }
     reader.rollback().await.unwrap();
 

@@ -15,7 +15,7 @@ with charged as (
             coalesce(sum(c.consumed_quantity) filter (where c.is_metered), 0)
         ] as sums,
         sum(c.billed_cost) as billed
-    from charges c
+    from full_charges c
     join deliveries d using (delivery_id)
     where d.status in ('waiting', 'loaded') and d.archived_at is null
     group by 1, 2, 3, 4

@@ -9,7 +9,7 @@ with stored as (
         sum(c.effective_cost) as effective,
         sum(c.list_cost) as list,
         sum(c.contracted_cost) as contracted
-    from charges c
+    from full_charges c
     join charge_keys k using (charge_key_id)
     join deliveries d using (delivery_id)
     where d.status in ('waiting', 'loaded', 'undone') and d.archived_at is null

@@ -12,7 +12,7 @@ with charged as (
         sum(c.list_cost) as list,
         sum(c.contracted_cost) as contracted,
         coalesce(sum(c.consumed_quantity) filter (where c.is_metered), 0) as metered
-    from charges c
+    from full_charges c
     join deliveries d using (delivery_id)
     where d.status in ('waiting', 'loaded', 'undone') and d.archived_at is null
     group by 1, 2, 3, 4

@@ -12,7 +12,7 @@ select
     c.list_cost,
     c.contracted_cost,
     c.consumed_quantity
-from charges c
+from full_charges c
 where c.delivery_id = $1 and c.file_no = $2
 union all
 select r.row_no, null, null, null, null, null, null, null, null, null, null, null

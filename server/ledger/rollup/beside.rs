@@ -9,8 +9,8 @@ use super::{Entry, Rollup};
 
 /// Entries that go over together: about 100 kB.
 const BATCH: usize = 256;
-/// Batches on their way.
-const QUEUE: usize = 4;
+/// Batches on their way: as many as are read while sums are sorted and written to the disk.
+const QUEUE: usize = 48;
 
 /// A rollup that is summed on another thread.
 pub struct Beside {

@@ -6,7 +6,8 @@ use std::io::{self, Read, Write};
 use chrono::NaiveDate;
 use ethnum::I256;
 
-use super::{Entry, Sums};
+use super::Entry;
+use super::amount::{Amount, Amounts};
 use crate::ledger::runs::Record;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
@@ -84,19 +85,19 @@ impl Place for OfResource {
 /// What the charges of a cell sum to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Day {
-    pub sums: Sums,
+    pub sums: Amounts,
     /// The key without its machine and tags, which follows from the key.
     pub plain_key_id: u128,
     /// What was metered in each hour of the day that has something, in their order; `None` where the key bears no
     /// accelerators.
-    pub hours: Option<Vec<(u8, Decimal)>>,
+    pub hours: Option<Vec<(u8, Amount)>>,
 }
 
 impl Day {
     pub fn add(&mut self, entry: &Entry) {
         self.sums.merge(&entry.sums);
         if let Some(hours) = &mut self.hours {
-            add_hours(hours, &entry.period, entry.sums.metered_quantity);
+            add_hours(hours, &entry.period, entry.sums.metered_quantity());
         }
     }
 
@@ -104,19 +105,20 @@ impl Day {
         self.sums.merge(&other.sums);
         if let (Some(hours), Some(others)) = (&mut self.hours, other.hours) {
             for (hour, quantity) in others {
-                add_hour(hours, hour, quantity);
+                add_hour(hours, hour, &quantity);
             }
         }
     }
 
     /// Bytes that it takes in memory beyond its own size.
     pub fn heap_bytes(&self) -> usize {
-        self.hours.as_ref().map_or(0, |hours| hours.capacity() * size_of::<(u8, Decimal)>())
+        let hours = self.hours.as_ref().map_or(0, |hours| hours.capacity() * size_of::<(u8, Amount)>());
+        self.sums.heap_bytes() + hours
     }
 }
 
 /// Spreads a metered quantity over the hours it covers, in parts that sum to it exactly.
-fn add_hours(hours: &mut Vec<(u8, Decimal)>, period: &ChargePeriod, quantity: Decimal) {
+fn add_hours(hours: &mut Vec<(u8, Amount)>, period: &ChargePeriod, quantity: &Amount) {
     if quantity.is_zero() {
         return;
     }
@@ -126,18 +128,18 @@ fn add_hours(hours: &mut Vec<(u8, Decimal)>, period: &ChargePeriod, quantity: De
     if covered.len() == 1 {
         return add_hour(hours, covered.start as u8, quantity);
     }
-    for (hour, share) in covered.clone().zip(quantity.split(covered.len() as u32, 6)) {
-        add_hour(hours, hour as u8, share);
+    for (hour, share) in covered.clone().zip(quantity.decimal().split(covered.len() as u32, 6)) {
+        add_hour(hours, hour as u8, &Amount::of(&share));
     }
 }
 
-fn add_hour(hours: &mut Vec<(u8, Decimal)>, hour: u8, quantity: Decimal) {
+fn add_hour(hours: &mut Vec<(u8, Amount)>, hour: u8, quantity: &Amount) {
     // Files mostly go from hour to hour.
     let at = hours.iter().rposition(|(other, _)| *other <= hour);
     match at {
-        Some(at) if hours[at].0 == hour => hours[at].1 += quantity,
-        Some(at) => hours.insert(at + 1, (hour, quantity)),
-        None => hours.insert(0, (hour, quantity)),
+        Some(at) if hours[at].0 == hour => hours[at].1.add(quantity),
+        Some(at) => hours.insert(at + 1, (hour, quantity.clone())),
+        None => hours.insert(0, (hour, quantity.clone())),
     }
 }
 
@@ -159,12 +161,12 @@ impl<P: Place> Record for (P, Day) {
         place.write_rest(out)?;
         out.write_all(&plain_key_id.to_le_bytes())?;
         out.write_all(&sums.charges.to_le_bytes())?;
-        sums.amounts().iter().try_for_each(|amount| write_decimal(out, amount))?;
+        sums.amounts.iter().try_for_each(|amount| write_amount(out, amount))?;
         let Some(hours) = hours else { return out.write_all(&[NO_HOURS]) };
         out.write_all(&[hours.len() as u8])?;
         hours.iter().try_for_each(|(hour, quantity)| {
             out.write_all(&[*hour])?;
-            write_decimal(out, quantity)
+            write_amount(out, quantity)
         })
     }
 
@@ -178,20 +180,20 @@ impl<P: Place> Record for (P, Day) {
         let place = P::read_rest(cell, from)?;
         let plain_key_id = u128::from_le_bytes(read(from)?);
         let charges = i64::from_le_bytes(read(from)?);
-        let mut amounts = [Decimal::ZERO; 5];
+        let mut amounts: [Amount; 5] = Default::default();
         for amount in &mut amounts {
-            *amount = read_decimal(from)?;
+            *amount = read_amount(from)?;
         }
         let [count] = read(from)?;
         if count == NO_HOURS {
-            return Ok((place, Day { sums: Sums::of(charges, amounts), plain_key_id, hours: None }));
+            return Ok((place, Day { sums: Amounts { charges, amounts }, plain_key_id, hours: None }));
         }
         let mut hours = Vec::with_capacity(count.into());
         for _ in 0..count {
             let [hour] = read(from)?;
-            hours.push((hour, read_decimal(from)?));
+            hours.push((hour, read_amount(from)?));
         }
-        Ok((place, Day { sums: Sums::of(charges, amounts), plain_key_id, hours: Some(hours) }))
+        Ok((place, Day { sums: Amounts { charges, amounts }, plain_key_id, hours: Some(hours) }))
     }
 }
 
@@ -210,7 +212,8 @@ fn read_day(from: &mut impl Read) -> io::Result<NaiveDate> {
 }
 
 /// Its scale, and as many bytes of the mantissa as are not its sign's.
-fn write_decimal(out: &mut impl Write, value: &Decimal) -> io::Result<()> {
+fn write_amount(out: &mut impl Write, amount: &Amount) -> io::Result<()> {
+    let value = amount.decimal();
     let bytes = value.mantissa().to_le_bytes();
     let sign = if value.is_negative() { u8::MAX } else { 0 };
     let mut length = bytes.iter().rposition(|byte| *byte != sign).map_or(0, |at| at + 1);
@@ -225,7 +228,7 @@ fn write_decimal(out: &mut impl Write, value: &Decimal) -> io::Result<()> {
     out.write_all(&bytes[..length])
 }
 
-fn read_decimal(from: &mut impl Read) -> io::Result<Decimal> {
+fn read_amount(from: &mut impl Read) -> io::Result<Amount> {
     let [scale, length] = read(from)?;
     let length = usize::from(length);
     let mut bytes = [0; 32];
@@ -233,7 +236,7 @@ fn read_decimal(from: &mut impl Read) -> io::Result<Decimal> {
     if length > 0 && bytes[length - 1] >> 7 == 1 {
         bytes[length..].fill(u8::MAX);
     }
-    Ok(Decimal::from_parts(I256::from_le_bytes(bytes), scale))
+    Ok(Amount::of(&Decimal::from_parts(I256::from_le_bytes(bytes), scale)))
 }
 
 #[cfg(test)]
@@ -268,7 +271,12 @@ mod tests {
             amounts in prop::array::uniform5(decimal()),
             hours in prop::option::of(prop::collection::btree_map(0u8..24, decimal(), 0..24)),
         ) -> Day {
-            Day { sums: Sums::of(charges, amounts), plain_key_id, hours: hours.map(|hours| hours.into_iter().collect()) }
+            {
+            let of = |(hour, quantity)| (hour, Amount::of(&quantity));
+            let hours = hours.map(|hours| hours.into_iter().map(of).collect());
+            let amounts = amounts.each_ref().map(Amount::of);
+            Day { sums: Amounts { charges, amounts }, plain_key_id, hours }
+        }
         }
     }
 
@@ -290,7 +298,8 @@ mod tests {
             let read = again(&record);
             prop_assert_eq!(&read, &record);
             // Equal amounts may be written with other scales.
-            let scales = |day: &Day| day.sums.amounts().map(|amount| (amount.mantissa(), amount.scale()));
+            let scale = |amount: &Amount| (amount.decimal().mantissa(), amount.decimal().scale());
+            let scales = |day: &Day| day.sums.amounts.each_ref().map(scale);
             prop_assert_eq!(scales(&read.1), scales(&record.1));
             let record = (cell, record.1);
             prop_assert_eq!(again(&record), record);
@@ -301,9 +310,9 @@ mod tests {
     fn hours_stand_in_their_order_whatever_the_order_of_the_file() {
         let mut hours = Vec::new();
         for (hour, quantity) in [(5, 1), (7, 2), (6, 3), (0, 4), (7, 5), (23, 6)] {
-            add_hour(&mut hours, hour, Decimal::from(quantity));
+            add_hour(&mut hours, hour, &Amount::of(&Decimal::from(quantity)));
         }
         let expected = [(0, 4), (5, 1), (6, 3), (7, 7), (23, 6)];
-        assert_eq!(hours, expected.map(|(hour, quantity)| (hour, Decimal::from(quantity))));
+        assert_eq!(hours, expected.map(|(hour, quantity)| (hour, Amount::of(&Decimal::from(quantity)))));
     }
 }

@@ -10,6 +10,7 @@
 //! A key without accelerators is not told apart by resource. What it costs by resource is summed by day beside it, unless there
 //! would be nearly as many sums as charges ([why](../../../docs/decisions/what-resources-cost-is-summed-by-day.md)).
 
+mod amount;
 mod beside;
 mod cell;
 mod rows;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use self::amount::Amounts;
 use self::cell::{Cell, Day, OfResource, Place};
 use self::rows::Rows;
 use super::key::Keyed;
@@ -54,7 +56,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    fn of_charge(charge: &Charge) -> Self {
+    pub fn of_charge(charge: &Charge) -> Self {
         Self {
             charges: 1,
             billed_cost: charge.billed_cost,
@@ -75,11 +77,6 @@ impl Sums {
         self.metered_quantity += other.metered_quantity;
     }
 
-    fn of(charges: i64, amounts: [Decimal; 5]) -> Self {
-        let [billed_cost, effective_cost, list_cost, contracted_cost, metered_quantity] = amounts;
-        Self { charges, billed_cost, effective_cost, list_cost, contracted_cost, metered_quantity }
-    }
-
     fn amounts(&self) -> [Decimal; 5] {
         [self.billed_cost, self.effective_cost, self.list_cost, self.contracted_cost, self.metered_quantity]
     }
@@ -92,11 +89,12 @@ pub struct Entry {
     /// That the charge names, empty where it names none; `None` where the key says it, since it bears accelerators.
     resource: Option<Box<str>>,
     period: ChargePeriod,
-    pub sums: Sums,
+    sums: Amounts,
 }
 
 impl Entry {
-    pub fn of(charge: &Charge, keyed: &Keyed, scope_id: i64) -> Self {
+    /// Of a charge and what it sums to.
+    pub fn of(charge: &Charge, sums: &Sums, keyed: &Keyed, scope_id: i64) -> Self {
         let cell = Cell {
             month: charge.billing_month(),
             charge_key_id: keyed.charge_key_id.as_u128(),
@@ -109,7 +107,7 @@ impl Entry {
             plain_key_id: keyed.plain_key_id.as_u128(),
             resource: keyed.accelerator.is_none().then(|| charge.resource_id.as_str().into()),
             period: charge.period,
-            sums: Sums::of_charge(charge),
+            sums: Amounts::of(sums),
         }
     }
 }
@@ -209,7 +207,8 @@ impl<P: Place> Cells<P> {
         });
         let before = day.heap_bytes();
         add(day);
-        self.bytes += of_place + day.heap_bytes() - before;
+        // It may take less now than before.
+        self.bytes = self.bytes + of_place + day.heap_bytes() - before;
         if self.bytes >= self.limit {
             let sorted = self.take_sorted();
             self.runs.push(sorted)?;
@@ -295,7 +294,7 @@ mod tests {
                 let accelerator = h100().filter(|_| key % 2 == 0);
                 let plain_key_id = Uuid::from_u128(100 + key % 2);
                 let charge_key_id = Uuid::from_u128(key);
-                (charge, Keyed { charge_key_id, plain_key_id, accelerator, tag_set_id: None })
+                (charge, Keyed { charge_key_id, plain_key_id, accelerator, tag_set_id: None, is_new: false })
             })
     }
 
@@ -304,7 +303,7 @@ mod tests {
         let mut rollup = Rollup::new(7, std::env::temp_dir());
         (rollup.cells.limit, rollup.resources.limit) = (limit, limit);
         for (charge, keyed) in charges {
-            rollup.add(Entry::of(charge, keyed, 3)).unwrap();
+            rollup.add(Entry::of(charge, &Sums::of_charge(charge), keyed, 3)).unwrap();
         }
         let (mut parts, mut rows) = (Vec::new(), Vec::new());
         let send = |part: Part| {
@@ -329,10 +328,11 @@ mod tests {
                 plain_key_id: Uuid::from_u128(2),
                 accelerator: None,
                 tag_set_id: None,
+                is_new: false,
             };
             for resource in (0..times).flat_map(|_| 0..resources) {
                 let charge = Charge { resource_id: resource.to_string(), ..Charge::default() };
-                rollup.add(Entry::of(&charge, &keyed, 3)).unwrap();
+                rollup.add(Entry::of(&charge, &Sums::of_charge(&charge), &keyed, 3)).unwrap();
             }
             let mut sums = 0;
             let send = |part: Part| {
@@ -380,7 +380,7 @@ mod tests {
             let rows = |part_bytes| {
                 let mut rollup = Rollup::new(7, std::env::temp_dir());
                 for (charge, keyed) in &charges {
-                    rollup.add(Entry::of(charge, keyed, 3)).unwrap();
+                    rollup.add(Entry::of(charge, &Sums::of_charge(charge), keyed, 3)).unwrap();
                 }
                 let mut sums = [0, 0];
                 let send = |part: Part| {

@@ -4,7 +4,7 @@ use std::io;
 
 use uuid::Uuid;
 
-use super::Sums;
+use super::amount::Amounts;
 use super::cell::{Cell, Day, Place};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -77,13 +77,13 @@ pub(super) struct Rows<P, S> {
     /// The last that came: more of it may follow.
     last: Option<(P, Day)>,
     /// Of its key and month, without it.
-    total: Sums,
+    total: Amounts,
     part: Option<Part>,
 }
 
 impl<P: Place, E: From<io::Error>, S: FnMut(Part) -> Result<(), E>> Rows<P, S> {
     pub(super) fn new(delivery_id: i64, grain: Grain, part_bytes: usize, send: S) -> Self {
-        Self { delivery_id, grain, part_bytes, send, last: None, total: Sums::default(), part: None }
+        Self { delivery_id, grain, part_bytes, send, last: None, total: Amounts::default(), part: None }
     }
 
     pub(super) fn add(&mut self, place: P, day: Day) -> Result<(), E> {
@@ -154,7 +154,7 @@ fn write_day(delivery_id: i64, grain: Grain, place: &impl Place, day: &Day, rows
         (Grain::Keys, Some(hours)) => {
             let mut all = [Decimal::ZERO; HOURS];
             for (hour, quantity) in hours {
-                all[usize::from(*hour)] = *quantity;
+                all[usize::from(*hour)] = quantity.decimal();
             }
             rows.numerics(&all);
         }
@@ -164,7 +164,7 @@ fn write_day(delivery_id: i64, grain: Grain, place: &impl Place, day: &Day, rows
     }
 }
 
-fn write_month(delivery_id: i64, cell: &Cell, total: &Sums, rows: &mut CopyRows) {
+fn write_month(delivery_id: i64, cell: &Cell, total: &Amounts, rows: &mut CopyRows) {
     rows.row(10)
         .date(cell.month.first_day())
         .uuid(Uuid::from_u128(cell.charge_key_id))
@@ -173,9 +173,9 @@ fn write_month(delivery_id: i64, cell: &Cell, total: &Sums, rows: &mut CopyRows)
     write_sums(total, rows);
 }
 
-fn write_sums(sums: &Sums, rows: &mut CopyRows) {
+fn write_sums(sums: &Amounts, rows: &mut CopyRows) {
     rows.bigint(sums.charges);
-    for amount in sums.amounts() {
-        rows.numeric(&amount);
+    for amount in &sums.amounts {
+        rows.numeric(&amount.decimal());
     }
 }

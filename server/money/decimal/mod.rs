@@ -70,6 +70,11 @@ impl Decimal {
         self.mantissa < I256::ZERO
     }
 
+    /// Whether it is the same with as many digits after the point: equal numbers may have others.
+    pub fn is_written_as(&self, other: &Self) -> bool {
+        (self.mantissa, self.scale) == (other.mantissa, other.scale)
+    }
+
     #[must_use]
     pub fn abs(self) -> Self {
         if self.is_negative() { -self } else { self }

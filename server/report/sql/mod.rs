@@ -94,7 +94,7 @@ impl Source {
             Self::Months => "monthly_costs",
             Self::Days => "daily_costs",
             Self::Resources => RESOURCES,
-            Self::Charges => "charges",
+            Self::Charges => "full_charges",
         }
     }
 
