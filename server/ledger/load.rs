@@ -24,7 +24,7 @@ use super::original::{Originals, Sha256};
 use super::own_table::{self, Charges};
 use super::progress::{Counted, Progress};
 use super::read::{Block, ReadError, Reader, Reading, Sink, Stopped};
-use super::rollup::{Beside, Grain, Rollup};
+use super::rollup::{Beside, Grain, Part, Rollup};
 use super::write::{Tables, write_charges, write_others};
 use super::{partition, scope};
 
@@ -494,6 +494,12 @@ impl Sink for Channel {
             Block::Charges { month, rows } => self.send_charges(Charges::Rows { month, rows }),
             Block::ChargesEnd => self.send_charges(Charges::End),
             Block::Rollup(part) if self.keeps == Keeps::Archived && part.grain == Grain::PlainKeys => Ok(()),
+            // The last that comes: the connection that wrote charges has nothing else to do.
+            Block::Rollup(Part { grain: Grain::Resources, month, daily, .. })
+                if self.own_tables.is_some() =>
+            {
+                self.send_charges(Charges::OfResources { month, rows: daily })
+            }
             Block::Rejections { .. } | Block::Mended { .. } if self.keeps == Keeps::Archived => Ok(()),
             other => self.others.blocking_send(other).map_err(|_| Stopped),
         }

@@ -228,8 +228,9 @@ impl Writer {
         let (blocks, incoming) = mpsc::sync_channel::<Vec<u8>>(1);
         let thread = std::thread::spawn(move || {
             let (mut frames, mut offset) = (Vec::new(), 0u64);
+            let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
             for block in incoming {
-                let frame = zstd::bulk::compress(&block, LEVEL)?;
+                let frame = compressor.compress(&block)?;
                 frames.push(offset);
                 offset += frame.len() as u64;
                 file.write_all(&frame)?;

@@ -27,6 +27,11 @@ pub(super) enum Charges {
     },
     /// No more follow. Where this is missing, the import has failed.
     End,
+    /// What they sum to by resource, behind the end.
+    OfResources {
+        month: BillingMonth,
+        rows: CopyRows,
+    },
 }
 
 fn tables() -> impl Iterator<Item = &'static Table> {
@@ -90,27 +95,36 @@ impl<'c> Filling<'c> {
     }
 }
 
-/// Fills the tables of charges of a delivery, in one transaction. Answers their months.
+/// Fills the tables of charges of a delivery in one transaction, and in another those of their sums by resource. Answers the months
+/// of the charges.
 pub(super) async fn fill(
     db: &mut PgConnection,
     delivery_id: i64,
     incoming: &mut mpsc::Receiver<Charges>,
 ) -> sqlx::Result<BTreeSet<BillingMonth>> {
-    let mut filling = Filling::begin(db, delivery_id).await?;
+    let mut filling = Filling::begin(&mut *db, delivery_id).await?;
     let mut months = BTreeSet::new();
-    while let Some(charges) = incoming.recv().await {
-        let Charges::Rows { month, rows } = charges else {
-            filling.commit().await?;
-            return Ok(months);
-        };
-        months.insert(month);
-        filling.copy((CHARGES.name, CHARGE_COLUMNS), month, rows.unsorted()).await?;
+    loop {
+        match incoming.recv().await {
+            Some(Charges::Rows { month, rows }) => {
+                months.insert(month);
+                filling.copy((CHARGES.name, CHARGE_COLUMNS), month, rows.unsorted()).await?;
+            }
+            Some(Charges::End) => break,
+            // Nothing of it is kept.
+            Some(Charges::OfResources { .. }) | None => return Ok(BTreeSet::new()),
+        }
     }
-    // Nothing of it is kept.
-    Ok(BTreeSet::new())
+    filling.commit().await?;
+    let mut filling = Filling::begin(db, delivery_id).await?;
+    while let Some(Charges::OfResources { month, rows }) = incoming.recv().await {
+        filling.copy(Grain::Resources.daily(), month, rows).await?;
+    }
+    filling.commit().await?;
+    Ok(months)
 }
 
-/// The same of the sums of a delivery, which are the last that comes.
+/// The same of the sums of a delivery by key, which are the last that comes.
 pub(super) async fn fill_sums(
     db: &mut PgConnection,
     delivery_id: i64,
@@ -121,14 +135,9 @@ pub(super) async fn fill_sums(
     let mut next = Some(Block::Rollup(first));
     while let Some(block) = next {
         match block {
-            Block::Rollup(Part {
-                grain: grain @ (Grain::Keys | Grain::Resources),
-                month,
-                daily,
-                monthly,
-            }) => {
-                filling.copy(grain.daily(), month, daily).await?;
-                if let Some(table) = grain.monthly() {
+            Block::Rollup(Part { grain: Grain::Keys, month, daily, monthly }) => {
+                filling.copy(Grain::Keys.daily(), month, daily).await?;
+                if let Some(table) = Grain::Keys.monthly() {
                     filling.copy(table, month, monthly).await?;
                 }
             }

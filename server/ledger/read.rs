@@ -362,7 +362,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         self.note_key(charge, &keyed)?;
         let month = charge.billing_month();
         self.write_charge(charge, &keyed, scope_id, month, file_no, row_no)?;
-        self.cover(charge, scope_id);
+        self.cover(charge, &keyed, scope_id);
         let of_charge = Sums::of_charge(charge);
         if let Some(current) = &self.current {
             if let Some(sums) = self.reading.totals.get_mut(&current.total) {
@@ -501,11 +501,13 @@ impl<'s, S: Sink> Reader<'s, S> {
         Ok(())
     }
 
-    fn cover(&mut self, charge: &Charge, scope_id: i64) {
+    fn cover(&mut self, charge: &Charge, keyed: &Keyed, scope_id: i64) {
         let Some((_, coverage)) = self.reading.scopes.get_mut(&scope_id) else {
             return;
         };
-        if !coverage.sub_accounts.contains(&charge.key.sub_account) {
+        // A key tells the sub-account, and of one month it tells the scope as well.
+        let may_be_new = keyed.is_new || self.months.len() > 1;
+        if may_be_new && !coverage.sub_accounts.contains(&charge.key.sub_account) {
             coverage.sub_accounts.insert(charge.key.sub_account.clone());
         }
         if !charge.period.is_longer_than_a_day() {

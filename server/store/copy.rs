@@ -120,14 +120,17 @@ impl CopyRows {
         }
     }
 
-    /// `numeric[]`, one dimension, no nulls.
-    pub fn numerics(&mut self, values: &[Decimal]) -> &mut Self {
+    /// `numeric[]`, one dimension, no nulls; the first value has this index.
+    pub fn numerics(&mut self, first: i32, values: &[Decimal]) -> &mut Self {
         self.sized(|bytes| {
-            bytes.extend_from_slice(&1i32.to_be_bytes());
+            bytes.extend_from_slice(&i32::from(!values.is_empty()).to_be_bytes());
             bytes.extend_from_slice(&0i32.to_be_bytes());
             bytes.extend_from_slice(&NUMERIC_OID.to_be_bytes());
+            if values.is_empty() {
+                return;
+            }
             bytes.extend_from_slice(&(values.len() as i32).to_be_bytes());
-            bytes.extend_from_slice(&1i32.to_be_bytes());
+            bytes.extend_from_slice(&first.to_be_bytes());
             for value in values {
                 sized(bytes, |bytes| value.write_numeric(bytes));
             }

@@ -166,3 +166,37 @@ async fn costs_that_equal_the_billed_one_are_not_written_again_and_are_read_all_
     assert_eq!(costs("full_charges").await, [(some("1.50"), some("1.50"), some("1.50")), other]);
     ledger.assert_balanced().await;
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn hours_of_a_day_are_written_from_the_first_to_the_last(db: PgPool) {
+    type Row = (Option<i32>, Option<i32>, Option<Decimal>, Option<Decimal>, Option<Decimal>);
+
+    let ledger = TestLedger::new(db);
+    let file = Focus::new()
+        .hour("acme", "s1", "2026-09-05T12", "1", "vision")
+        .hour("acme", "s1", "2026-09-05T10", "1", "vision")
+        .hour("acme", "s2", "2026-09-05T00", "1", "vision")
+        .hour("acme", "s2", "2026-09-05T23", "1", "vision");
+    // Of a whole month no hour is known.
+    let whole = Focus::new()
+        .hour("acme", "s3", "2026-09-05T00", "1", "vision")
+        .text()
+        .replace("2026-09-05T00:00:00Z,2026-09-05T01:00:00Z", "2026-09-01T00:00:00Z,2026-10-01T00:00:00Z");
+    let file = [file.text(), whole.split_once('\n').unwrap().1].concat();
+    ledger.deliver("september.csv", file).await;
+    let hours =
+        "select array_lower(hourly_quantity, 1), array_upper(hourly_quantity, 1), hourly_quantity[11],
+                        hourly_quantity[12], hourly_quantity[13]
+                 from daily_costs join charge_keys using (charge_key_id) order by sub_account";
+    let hours: Vec<Row> = sqlx::query_as(hours).fetch_all(&ledger.db).await.unwrap();
+    let [zero, one] = [0, 1].map(|hours| Some(Decimal::from(hours)));
+    let expected = [
+        (Some(11), Some(13), one, zero, one),
+        (Some(1), Some(24), zero, zero, zero),
+        (None, None, None, None, None),
+    ];
+    assert_eq!(hours, expected);
+    let is_null = "select count(*) from daily_costs where hourly_quantity is null";
+    assert_eq!(sqlx::query_scalar::<_, i64>(is_null).fetch_one(&ledger.db).await.unwrap(), 0);
+    ledger.assert_balanced().await;
+}

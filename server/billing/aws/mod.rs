@@ -348,7 +348,11 @@ fn is_beside_the_instance(usage_type: &str) -> bool {
 /// gets the prefix `cost_category:`.
 fn tag_columns(header: &Header) -> Vec<TagColumn> {
     let columns = header.names().iter().enumerate();
-    columns.filter_map(|(column, name)| Some(TagColumn { column, key: tag_key(name)? })).collect()
+    let mut columns: Vec<TagColumn> =
+        columns.filter_map(|(column, name)| Some(TagColumn { column, key: tag_key(name)? })).collect();
+    // In the order that the tags of each row are brought into.
+    columns.sort_by(|a, b| a.key.cmp(&b.key));
+    columns
 }
 
 /// A column that holds one tag or cost category.

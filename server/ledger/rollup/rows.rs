@@ -152,11 +152,15 @@ fn write_day(delivery_id: i64, grain: Grain, place: &impl Place, day: &Day, rows
             rows.text(place.resource().unwrap_or_default());
         }
         (Grain::Keys, Some(hours)) => {
+            // From the first that has something to the last: most machines of a fleet run for some hours of a day.
+            let first = hours.first().map_or(0, |(hour, _)| *hour);
             let mut all = [Decimal::ZERO; HOURS];
             for (hour, quantity) in hours {
-                all[usize::from(*hour)] = quantity.decimal();
+                all[usize::from(*hour - first)] = quantity.decimal();
             }
-            rows.numerics(&all);
+            let length = hours.last().map_or(0, |(last, _)| usize::from(*last - first) + 1);
+            // PostgreSQL counts from 1.
+            rows.numerics(i32::from(first) + 1, &all[..length]);
         }
         (Grain::Keys, None) => {
             rows.null();
