@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// A connection that was idle for longer may have been closed by the server, which browsers notice.
 const IDLE: Duration = Duration::from_secs(5);
+/// Until a page is loaded again that was not ready.
+const BETWEEN_LOADS: Duration = Duration::from_millis(50);
+/// Whoever has waited for so long goes away.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 #[derive(Debug)]
 pub struct Browser {
@@ -33,8 +38,16 @@ impl Browser {
         Self { cookies: self.cookies.clone(), ..Self::new(self.address) }
     }
 
+    /// Opens a page. One that is not ready says so and loads again by itself.
     pub fn get(&mut self, path: &str) -> io::Result<Page> {
-        self.send("GET", path, "")
+        let asked = Instant::now();
+        loop {
+            let page = self.send("GET", path, "")?;
+            if page.status != 503 || asked.elapsed() > PATIENCE {
+                return Ok(page);
+            }
+            sleep(BETWEEN_LOADS);
+        }
     }
 
     /// Loads a page as browsers do, compressed, and answers its status.
