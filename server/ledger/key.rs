@@ -35,7 +35,7 @@ pub struct Keyer {
     known: FxHashMap<u128, OfBase>,
     /// The ids of keys that bear accelerators, likewise.
     on_machines: FxHashMap<u128, u128>,
-    /// Of that hash: nobody who does not know it writes two keys that it takes for one.
+    /// Of that hash: nobody is known to write two keys that it takes for one without knowing it.
     seed: u64,
     canonical: Vec<u8>,
 }
@@ -49,7 +49,8 @@ struct OfBase {
 }
 
 /// More than this many remembered keys are forgotten and found out again, to bound memory.
-const MAX_REMEMBERED: usize = 500_000;
+/// As many have room in a map of 2²⁰ places.
+const MAX_REMEMBERED: usize = (1 << 20) / 8 * 7;
 
 impl Keyer {
     pub fn new(noisy: NoisyTags) -> Self {

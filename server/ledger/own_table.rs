@@ -38,6 +38,9 @@ fn tables() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().filter(|table| table.may_be_own)
 }
 
+/// Held by whoever builds indexes; any number that names this lock and no other.
+const INDEXING: i64 = 0x6770_755f_696e_6478;
+
 /// Makes the empty tables of a delivery and a month, which are no part of the ledger yet. Committed before they are filled, since
 /// who makes a table like `charges` holds a lock on that until the end.
 pub(super) async fn create(db: &mut PgConnection, delivery_id: i64, month: BillingMonth) -> sqlx::Result<()> {
@@ -116,11 +119,16 @@ pub(super) async fn fill(
         }
     }
     filling.commit().await?;
-    let mut filling = Filling::begin(db, delivery_id).await?;
-    while let Some(Charges::OfResources { month, rows }) = incoming.recv().await {
-        filling.copy(Grain::Resources.daily(), month, rows).await?;
+    // Those come when the sums by key are sent, and until then nothing is open.
+    let mut next = incoming.recv().await;
+    if next.is_some() {
+        let mut filling = Filling::begin(db, delivery_id).await?;
+        while let Some(Charges::OfResources { month, rows }) = next {
+            filling.copy(Grain::Resources.daily(), month, rows).await?;
+            next = incoming.recv().await;
+        }
+        filling.commit().await?;
     }
-    filling.commit().await?;
     Ok(months)
 }
 
@@ -174,13 +182,14 @@ struct OwnTable {
     delivery_id: i64,
     /// Whether it is part of the ledger.
     is_attached: bool,
+    /// By its key; of some tables the partitioned one has other indexes, which these get when they are made.
     is_indexed: bool,
 }
 
 async fn all(db: &mut PgConnection) -> sqlx::Result<Vec<OwnTable>> {
     let found = sqlx::query!(
         r#"select c.relname as "name!", c.relispartition as is_attached,
-               exists (select from pg_index i where i.indrelid = c.oid) as "is_indexed!"
+               exists (select from pg_index i where i.indrelid = c.oid and i.indisunique) as "is_indexed!"
            from pg_class c
            where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and strpos(c.relname, '_' || $1) > 0
            order by 1"#,
@@ -199,8 +208,20 @@ async fn all(db: &mut PgConnection) -> sqlx::Result<Vec<OwnTable>> {
 }
 
 /// Indexes the keys of tables that were filled since: by that of charges a list of them, and the page of one, reads a hundred rows
-/// and not all. Whoever reads goes on meanwhile.
+/// and not all. Whoever reads goes on meanwhile. Where somebody is at it, there is nothing to do.
 pub async fn index_keys(db: &mut PgConnection) -> sqlx::Result<()> {
+    if !sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "alone!""#, INDEXING)
+        .fetch_one(&mut *db)
+        .await?
+    {
+        return Ok(());
+    }
+    let indexed = index_all(&mut *db).await;
+    sqlx::query_scalar!("select pg_advisory_unlock($1)", INDEXING).fetch_one(db).await?;
+    indexed
+}
+
+async fn index_all(db: &mut PgConnection) -> sqlx::Result<()> {
     let is_due = |it: &OwnTable| it.is_attached && !it.is_indexed && it.of.key.is_some();
     for OwnTable { name, of, .. } in all(&mut *db).await?.into_iter().filter(is_due) {
         if let Some(key) = of.key {

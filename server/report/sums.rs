@@ -23,12 +23,12 @@ pub(super) struct Sums {
     pub other_currencies: Vec<Currency>,
     pub left_out: LeftOut,
     pub groups: Vec<Sum>,
-    /// Of groups that are not told apart any more: how many, and what they sum to.
+    /// Of groups that come after these: how many, and what they sum to.
     pub beyond: (usize, Figures),
 }
 
 impl Sums {
-    /// Tells only the first groups apart.
+    /// Keeps the first groups, and of the others their number and sum.
     pub fn first(mut self, most: usize) -> Self {
         let rest = self.groups.split_off(most.min(self.groups.len()));
         // What was moved out leaves its room behind.

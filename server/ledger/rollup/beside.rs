@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use super::{Entry, Rollup};
 
-/// Entries that go over together: about 100 kB.
+/// Entries that go over together: about 50 kB, and their texts.
 const BATCH: usize = 256;
 /// Batches on their way: as many as are read while sums are sorted and written to the disk.
 const QUEUE: usize = 48;

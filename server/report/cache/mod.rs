@@ -159,7 +159,11 @@ impl Answers {
         // Apart from the answer, which may wait for it in two places.
         let asked = Box::pin(sums_of(&mut *db, &everything, &basis, sequence));
         let sums = if question.is_of_first && self.sums.known(&key).is_none() {
-            self.first_sums.get(key, async { asked.await.map(|sums| sums.first(FIRST)) }).await?
+            let first = async {
+                let sums = asked.await?;
+                Ok::<_, sqlx::Error>(compute::over(sums.groups.len(), move || sums.first(FIRST)).await?)
+            };
+            self.first_sums.get(key, first).await?
         } else {
             self.sums.get(key, asked).await?
         };

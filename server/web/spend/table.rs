@@ -56,7 +56,9 @@ impl Page {
 
     /// Whether hours owned have a price: not where costs are billed, nor by day.
     pub(super) fn has_owned_prices(&self) -> bool {
-        self.spend.groups.iter().any(|group| group.cost_per_owned_hour.is_some())
+        let is_further_on =
+            self.spend.beyond > 0 && !self.asked.by.is_time() && self.spend.cost_per_owned_hour.is_some();
+        is_further_on || self.spend.groups.iter().any(|group| group.cost_per_owned_hour.is_some())
     }
 
     /// The groups of this page of the table.
