@@ -208,7 +208,7 @@ async fn all(db: &mut PgConnection) -> sqlx::Result<Vec<OwnTable>> {
 }
 
 /// Indexes the keys of tables that were filled since: by that of charges a list of them, and the page of one, reads a hundred rows
-/// and not all. Whoever reads goes on meanwhile. Where somebody is at it, there is nothing to do.
+/// and not all. Pages read on meanwhile. Returns at once where another session builds them.
 pub async fn index_keys(db: &mut PgConnection) -> sqlx::Result<()> {
     if !sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "alone!""#, INDEXING)
         .fetch_one(&mut *db)

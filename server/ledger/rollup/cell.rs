@@ -271,12 +271,10 @@ mod tests {
             amounts in prop::array::uniform5(decimal()),
             hours in prop::option::of(prop::collection::btree_map(0u8..24, decimal(), 0..24)),
         ) -> Day {
-            {
             let of = |(hour, quantity)| (hour, Amount::of(&quantity));
             let hours = hours.map(|hours| hours.into_iter().map(of).collect());
             let amounts = amounts.each_ref().map(Amount::of);
             Day { sums: Amounts { charges, amounts }, plain_key_id, hours }
-        }
         }
     }
 
