@@ -50,7 +50,7 @@ impl Amount {
     }
 
     /// Bytes that it takes beyond its own size.
-    fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         if matches!(self, Self::Wide(_)) { size_of::<Decimal>() } else { 0 }
     }
 }

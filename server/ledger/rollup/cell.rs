@@ -112,7 +112,9 @@ impl Day {
 
     /// Bytes that it takes in memory beyond its own size.
     pub fn heap_bytes(&self) -> usize {
-        let hours = self.hours.as_ref().map_or(0, |hours| hours.capacity() * size_of::<(u8, Amount)>());
+        // Hours of a wide quantity may be as wide.
+        let hour = size_of::<(u8, Amount)>() + self.sums.metered_quantity().heap_bytes();
+        let hours = self.hours.as_ref().map_or(0, |hours| hours.capacity() * hour);
         self.sums.heap_bytes() + hours
     }
 }
