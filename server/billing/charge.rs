@@ -125,6 +125,8 @@ pub struct Charge {
     pub is_metered: bool,
     /// Empty until the provider has issued the invoice.
     pub invoice_id: String,
+    /// What key and tags were read from: in rows of one file where it is equal, they are. Empty where that is not known.
+    pub key_cells: Vec<u8>,
 }
 
 /// Bytes of a provider, an account, an id. PostgreSQL indexes up to 2,700.
@@ -162,13 +164,6 @@ impl Charge {
         ids.chain(texts).find(|(_, bytes, most)| bytes > most)
     }
 
-    /// Bytes of its longest texts, about: what a key of it takes in memory.
-    pub fn text_bytes(&self) -> usize {
-        let key = &self.key;
-        let texts = [&key.service, &key.sku, &key.instance_type, &key.meter, &key.commitment_discount_id];
-        512 + self.tags.bytes() + self.resource_id.len() + texts.iter().map(|text| text.len()).sum::<usize>()
-    }
-
     /// Empties every field and keeps the allocations.
     pub fn clear(&mut self) {
         let key = &mut self.key;
@@ -196,6 +191,7 @@ impl Charge {
         key.is_unused_commitment = false;
         key.pricing = PricingCategory::None;
         self.tags.clear();
+        self.key_cells.clear();
         self.billed_cost = Decimal::ZERO;
         self.effective_cost = Decimal::ZERO;
         self.list_cost = Decimal::ZERO;

@@ -34,7 +34,9 @@ mod twice;
 mod value;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
+use std::ops::Range;
 
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
 pub use header::{Columns, Header};
@@ -143,6 +145,9 @@ pub struct Export {
     escaped: Option<usize>,
     records: Records,
     reader: Box<dyn ReadRow + Send>,
+    /// What the reader reads keys from, and the same as runs of columns.
+    key_columns: Vec<usize>,
+    key_spans: Vec<Range<usize>>,
     /// The order of dates with slashes, and what opens the whole content once more to decide it.
     dates: DateOrder,
     reopen: Reopen,
@@ -239,12 +244,15 @@ impl Export {
         let header = recognize::header(&record)?;
         let format = recognize::format(&header, as_format)?;
         let header_line = record.line().to_vec();
+        let reader = format.reader(&header);
         Ok(Self {
             file: file.to_owned(),
             format,
             accumulation: format.accumulation(&header),
             columns: recognize::columns(format, &header),
-            reader: format.reader(&header),
+            key_spans: spans(reader.key_columns()),
+            key_columns: reader.key_columns().to_vec(),
+            reader,
             header,
             header_line,
             escaped,
@@ -304,6 +312,19 @@ impl Export {
     /// # Errors
     /// A [`Refusal`] where the rest of the file cannot be read; nothing of it should be kept.
     pub fn next(&mut self, charge: &mut Charge) -> Result<Option<Step>, Refusal> {
+        self.next_unless_known(charge, |_| false)
+    }
+
+    /// As [`Self::next`], but leaves key and tags empty where `is_known` says that they need not be read. That is asked when
+    /// the rest of a charge is there, and [`Charge::key_cells`].
+    ///
+    /// # Errors
+    /// As of [`Self::next`].
+    pub fn next_unless_known(
+        &mut self,
+        charge: &mut Charge,
+        mut is_known: impl FnMut(&Charge) -> bool,
+    ) -> Result<Option<Step>, Refusal> {
         loop {
             let more = self
                 .records
@@ -323,7 +344,7 @@ impl Export {
         charge.clear();
         self.check_whole()?;
         self.check_habit()?;
-        let mut step = self.step(charge);
+        let mut step = self.step(charge, &mut is_known);
         if let Err(problem) = &step
             && self.asks_for_the_order(problem)
         {
@@ -331,7 +352,7 @@ impl Export {
             let decided = date_order::decide(content, &self.header, &self.reader.dates());
             self.dates = decided.map_err(|refusal| refusal.of(&self.file))?;
             charge.clear();
-            step = self.read(charge);
+            step = self.read(charge, &mut is_known);
         }
         Ok(Some(match step {
             Ok(step) => step,
@@ -389,7 +410,11 @@ impl Export {
         self.dates == DateOrder::Undecided && problem.column.and_then(cell).is_some()
     }
 
-    fn step(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
+    fn step(
+        &mut self,
+        charge: &mut Charge,
+        is_known: &mut impl FnMut(&Charge) -> bool,
+    ) -> Result<Step, Problem> {
         let record = self.records.record();
         let (found, expected) = (record.len(), self.header.len());
         if let Some(column) = record.oversized() {
@@ -413,7 +438,7 @@ impl Export {
             self.remarks.count("the last fields are missing and taken as empty", self.row);
         }
         self.usual_fields.get_or_insert(found);
-        self.read(charge)
+        self.read(charge, is_known)
     }
 
     /// What is so long that no provider writes it would cost others time: whoever compares, sorts and indexes it.
@@ -435,11 +460,15 @@ impl Export {
     }
 
     /// What the format makes of the row.
-    fn read(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
+    fn read(
+        &mut self,
+        charge: &mut Charge,
+        is_known: &mut impl FnMut(&Charge) -> bool,
+    ) -> Result<Step, Problem> {
         let record = self.records.record();
         let row = Row::new(record, self.row, self.dates, &mut self.remarks);
         match self.reader.read(row, charge) {
-            Ok(Outcome::Charge) => self.settle(charge),
+            Ok(Outcome::Charge) => self.read_key(charge, is_known),
             Ok(Outcome::Skipped(reason)) => Ok(Step::Skipped(reason)),
             // Only a row that is no charge can be these, so good rows are not searched for them.
             Err(_) if record.is_empty() => Ok(Step::Skipped("empty row")),
@@ -447,6 +476,44 @@ impl Export {
             Err(problem) => Err(problem),
         }
     }
+
+    /// Completes a charge of which all but key and tags was read.
+    fn read_key(
+        &mut self,
+        charge: &mut Charge,
+        is_known: &mut impl FnMut(&Charge) -> bool,
+    ) -> Result<Step, Problem> {
+        let record = self.records.record();
+        for columns in &self.key_spans {
+            charge.key_cells.extend_from_slice(record.span(columns));
+            charge.key_cells.push(b'\n');
+        }
+        if is_known(charge) {
+            return self.settle(charge);
+        }
+        let before = self.remarks.rows();
+        let row = Row::new(record, self.row, self.dates, &mut self.remarks).only(&self.key_columns);
+        self.reader.key(row, charge)?;
+        let step = self.settle(charge)?;
+        if self.remarks.rows() > before {
+            // What is odd about them is said of each row.
+            charge.key_cells.clear();
+        }
+        Ok(step)
+    }
+}
+
+/// Columns as runs of those that follow one another.
+fn spans(columns: &[usize]) -> Vec<Range<usize>> {
+    let columns: BTreeSet<usize> = columns.iter().copied().collect();
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for column in columns {
+        match spans.last_mut() {
+            Some(last) if last.end == column => last.end += 1,
+            _ => spans.push(column..column + 1),
+        }
+    }
+    spans
 }
 
 /// Why a row that repeats the header is skipped: files were put behind one another.

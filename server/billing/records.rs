@@ -276,13 +276,18 @@ impl<'a> Record<'a> {
         start..*end as usize
     }
 
+    /// Fields that follow one another, as the file writes them; as many of them as there are.
+    pub fn span(&self, fields: &Range<usize>) -> &'a [u8] {
+        let last = fields.end.min(self.ends.len());
+        if fields.start >= last {
+            return &[];
+        }
+        &self.bytes[self.range(fields.start).start..self.ends[last - 1] as usize]
+    }
+
     /// As the file writes it, quotes included. Empty beyond the last field.
     pub fn raw(&self, field: usize) -> &'a [u8] {
         &self.bytes[self.range(field)]
-    }
-
-    pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
     }
 
     /// The whole line, without its line break.

@@ -32,11 +32,20 @@ pub trait ReadRow {
         &[]
     }
 
-    /// Fills the cleared `charge`.
+    /// The columns that [`Self::key`] reads. Most rows hold in them what another row held, and that is read once.
+    fn key_columns(&self) -> &[usize];
+
+    /// Fills what the cleared `charge` has of its own: all but its key and tags.
     ///
     /// # Errors
     /// The column at fault, what it holds and what was expected.
     fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem>;
+
+    /// Fills the key and the tags of a charge of which the rest was read, from [`Self::key_columns`] and nothing else.
+    ///
+    /// # Errors
+    /// As of [`Self::read`].
+    fn key(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<(), Problem>;
 }
 
 /// Why a row is no charge.
@@ -54,9 +63,8 @@ pub(super) type Column = Option<usize>;
 /// One row of an export.
 pub struct Row<'a> {
     record: Record<'a>,
-    /// The record as text; `None` where it is not UTF-8 or holds a NUL. Checking it once is cheaper than
-    /// checking its cells.
-    whole: Option<&'a str>,
+    /// The columns that may be read, where these are not all.
+    only: Option<&'a [usize]>,
     number: u64,
     dates: DateOrder,
     /// What the row's amounts are counted in.
@@ -66,9 +74,12 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     pub(super) fn new(record: Record<'a>, number: u64, dates: DateOrder, remarks: &'a mut Remarks) -> Self {
-        let whole = std::str::from_utf8(record.bytes()).ok();
-        let whole = whole.filter(|text| memchr::memchr(0, text.as_bytes()).is_none());
-        Self { record, whole, number, dates, currency: None, remarks }
+        Self { record, only: None, number, dates, currency: None, remarks }
+    }
+
+    /// For who must not look at other columns: what follows from these is taken to follow from nothing else.
+    pub(super) fn only(self, columns: &'a [usize]) -> Self {
+        Self { only: Some(columns), ..self }
     }
 
     /// Says which column holds the currency, with which the signs of amounts must agree.
@@ -86,17 +97,25 @@ impl<'a> Row<'a> {
     where
         'a: 'b,
     {
-        column.map_or(&[], |column| self.record.field_in(column, scratch))
+        self.checked(column).map_or(&[], |column| self.record.field_in(column, scratch))
     }
 
     /// The cell as the file writes it.
     pub(super) fn raw(&self, column: Column) -> &'a [u8] {
-        column.map_or(&[], |column| self.record.raw(column))
+        self.checked(column).map_or(&[], |column| self.record.raw(column))
     }
 
     /// The cell without its quotes. Doubled quotes stay: for numbers, times and closed lists of words.
     pub(super) fn word(&self, column: Column) -> &'a [u8] {
-        column.map_or(&[], |column| self.record.word(column))
+        self.checked(column).map_or(&[], |column| self.record.word(column))
+    }
+
+    fn checked(&self, column: Column) -> Column {
+        debug_assert!(
+            self.only.is_none_or(|only| column.is_none_or(|column| only.contains(&column))),
+            "column {column:?} is none of those that a key is read from"
+        );
+        column
     }
 
     /// True where the column is absent, empty or a literal null.
@@ -115,32 +134,21 @@ impl<'a> Row<'a> {
     }
 
     fn append(&self, column: Column, out: &mut String, cut: impl Fn(&str) -> &str) -> Result<(), Problem> {
-        let Some(at) = column else { return Ok(()) };
-        let range = self.record.range(at);
-        if range.is_empty() {
+        let raw = self.raw(column);
+        if raw.is_empty() {
             return Ok(());
         }
-        let Some(whole) = self.whole else { return self.slow_text(column, out, cut) };
-        let raw = &whole[range];
+        let raw = std::str::from_utf8(raw)
+            .map_err(|_| self.problem(column, "text in UTF-8; save or export the file in that encoding"))?;
+        // PostgreSQL holds every character but this one.
+        if memchr::memchr(0, raw.as_bytes()).is_some() {
+            return Err(self.problem(column, "text without NUL characters"));
+        }
         match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             None => append(cut(raw), out),
             Some(inner) if !inner.contains('"') => append(cut(inner), out),
             Some(inner) => append_undoubled(cut(inner), out),
         }
-        Ok(())
-    }
-
-    /// For rows that are not wholly text.
-    fn slow_text(&self, column: Column, out: &mut String, cut: impl Fn(&str) -> &str) -> Result<(), Problem> {
-        let Some(at) = column else { return Ok(()) };
-        let cell = self.record.plain(at);
-        let text = std::str::from_utf8(&cell)
-            .map_err(|_| self.problem(column, "text in UTF-8; save or export the file in that encoding"))?;
-        // PostgreSQL holds every character but this one.
-        if text.contains('\0') {
-            return Err(self.problem(column, "text without NUL characters"));
-        }
-        append(cut(text), out);
         Ok(())
     }
 
@@ -213,6 +221,11 @@ impl Remarks {
             Some(remark) => remark.rows += 1,
             None => self.0.push(Remark { text, rows: 1, first_row: row }),
         }
+    }
+
+    /// Of all oddities.
+    pub fn rows(&self) -> u64 {
+        self.0.iter().map(|remark| remark.rows).sum()
     }
 
     pub fn list(&self) -> &[Remark] {

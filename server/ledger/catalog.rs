@@ -18,7 +18,7 @@ pub async fn recognize_again(db: &mut PgConnection) -> sqlx::Result<u64> {
     loop {
         let rows = sqlx::query!(
             "select charge_key_id, provider, service, sku, instance_type, meter, stated_accelerators, category, unit
-             from charge_keys where catalog_version <> $1 limit $2",
+             from charge_keys where catalog_version < $1 or catalog_version > $1 limit $2",
             version,
             BATCH,
         )

@@ -11,22 +11,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::accelerator::Recognized;
-use crate::billing::{Charge, ChargeKey, Export, HEADER_REPEATED, Identity, Refusal, Rejection, Step};
+use crate::billing::{Charge, Export, HEADER_REPEATED, Identity, Refusal, Rejection, Step};
 use crate::money::Currency;
 use crate::period::BillingMonth;
 use crate::store::CopyRows;
 
 use super::doubles::{Doubles, Known};
 use super::key::{Keyed, Keyer};
+use super::known_rows::{Destination, KnownRows};
 use super::mend::{MENDED, Mark};
+use super::new_keys::NewKeys;
 use super::progress::Progress;
 use super::rollup::{Beside, Entry, Part, Sums};
 use super::scope::{Coverage, Scope};
 
 /// Bytes of rows in one `COPY`.
 const BLOCK: usize = 1 << 20;
-/// New keys, tag sets, rejections or mended rows sent together.
+/// Tag sets, rejections or mended rows sent together.
 const BATCH: usize = 1000;
 /// Or as soon as they take this many bytes.
 const BATCH_BYTES: usize = 1 << 20;
@@ -55,7 +56,7 @@ pub enum Block {
     /// No charges follow.
     ChargesEnd,
     Rollup(Part),
-    Keys(Vec<NewKey>),
+    Keys(CopyRows),
     Identities {
         part: i32,
         identities: Vec<Identity>,
@@ -70,15 +71,6 @@ pub enum Block {
         file_no: i16,
         rows: Vec<(u64, Mark)>,
     },
-}
-
-/// A charge key met for the first time in this import.
-pub struct NewKey {
-    pub charge_key_id: Uuid,
-    pub key: ChargeKey,
-    pub resource_id: Option<String>,
-    pub tags: Value,
-    pub accelerator: Option<Recognized>,
 }
 
 /// Where blocks go and scopes come from.
@@ -160,51 +152,25 @@ pub struct Reader<'s, S> {
     sink: &'s mut S,
     delivery_id: i64,
     keyer: Keyer,
+    known_rows: KnownRows,
     doubles: Doubles,
     rollup: Beside,
     charges: Vec<(BillingMonth, CopyRows)>,
-    known_plain_keys: FxHashSet<u128>,
+    keys: NewKeys,
     known_tag_sets: FxHashSet<u128>,
-    keys: Pending<NewKey>,
-    tag_sets: Pending<(Uuid, Value)>,
+    tag_sets: Vec<(Uuid, Value)>,
+    /// Of these texts, about.
+    tag_bytes: usize,
     scope_ids: FxHashMap<Scope, i64>,
     /// Of these scopes.
     months: BTreeSet<BillingMonth>,
-    current: Option<Current>,
+    /// Per scope and currency.
+    totals: Vec<((i64, Currency), Sums)>,
+    total_of: FxHashMap<(i64, Currency), u32>,
     reading: Reading,
     progress: Progress,
     /// Rows that the progress knows of.
     told: u64,
-}
-
-/// What waits to be sent together.
-struct Pending<T> {
-    items: Vec<T>,
-    /// Of their texts, about.
-    bytes: usize,
-}
-
-impl<T> Default for Pending<T> {
-    fn default() -> Self {
-        Self { items: Vec::new(), bytes: 0 }
-    }
-}
-
-impl<T> Pending<T> {
-    /// True when it is time to send them.
-    fn push(&mut self, item: T, bytes: usize) -> bool {
-        self.items.push(item);
-        self.bytes += bytes;
-        self.items.len() >= BATCH || self.bytes >= BATCH_BYTES
-    }
-}
-
-/// The scope of the row before, since rows of one scope stand together.
-struct Current {
-    scope: Scope,
-    scope_id: i64,
-    currency: String,
-    total: (i64, Currency),
 }
 
 impl<'s, S: Sink> Reader<'s, S> {
@@ -220,16 +186,18 @@ impl<'s, S: Sink> Reader<'s, S> {
             sink,
             delivery_id,
             keyer,
+            known_rows: KnownRows::default(),
             doubles,
             rollup,
             charges: Vec::new(),
-            known_plain_keys: FxHashSet::default(),
+            keys: NewKeys::default(),
             known_tag_sets: FxHashSet::default(),
-            keys: Pending::default(),
-            tag_sets: Pending::default(),
+            tag_sets: Vec::new(),
+            tag_bytes: 0,
             scope_ids: FxHashMap::default(),
             months: BTreeSet::new(),
-            current: None,
+            totals: Vec::new(),
+            total_of: FxHashMap::default(),
             reading: Reading::default(),
             progress,
             told: 0,
@@ -249,7 +217,14 @@ impl<'s, S: Sink> Reader<'s, S> {
         let marks = export.columns().names.iter().position(|name| name == MENDED);
         let before = self.reading.rows_read;
         self.doubles.begin_file();
-        while let Some(step) = export.next(&mut charge)? {
+        self.known_rows.begin_file();
+        loop {
+            let mut known = None;
+            let find = |charge: &Charge| {
+                known = self.known_rows.find(charge);
+                known.is_some()
+            };
+            let Some(step) = export.next_unless_known(&mut charge, find)? else { break };
             note_row(export.row(), export.position());
             self.reading.rows_read += 1;
             if let Some(column) = marks
@@ -276,7 +251,7 @@ impl<'s, S: Sink> Reader<'s, S> {
                 other => other,
             };
             match step {
-                Step::Charge => self.charge(&charge, file_no, export.row())?,
+                Step::Charge => self.charge(&charge, known, file_no, export.row())?,
                 Step::Rejected(rejection) => {
                     self.reading.rejected += 1;
                     self.reading.repeated += u64::from(rejection.is_repeated);
@@ -341,6 +316,10 @@ impl<'s, S: Sink> Reader<'s, S> {
         }
         self.sink.send(Block::ChargesEnd)?;
         self.tell();
+        self.reading.totals = std::mem::take(&mut self.totals).into_iter().collect();
+        // What reading knew makes room for what is merged now.
+        self.known_rows = KnownRows::default();
+        self.keys = NewKeys::default();
         let rollup = self.rollup.finish()?;
         let send = |part| Ok::<_, ReadError>(self.sink.send(Block::Rollup(part))?);
         self.reading.has_resources = rollup.finish(BLOCK, send)?;
@@ -356,50 +335,56 @@ impl<'s, S: Sink> Reader<'s, S> {
         self.told = self.reading.rows_read;
     }
 
-    fn charge(&mut self, charge: &Charge, file_no: i16, row_no: u64) -> Result<(), ReadError> {
-        let scope_id = self.enter_scope(charge)?;
-        let keyed = self.keyer.key(charge);
-        self.note_key(charge, &keyed)?;
-        let month = charge.billing_month();
-        self.write_charge(charge, &keyed, scope_id, month, file_no, row_no)?;
-        self.cover(charge, &keyed, scope_id);
+    /// Takes a charge, and where it belongs if that is known; else its key and tags are there.
+    fn charge(
+        &mut self,
+        charge: &Charge,
+        known: Option<Destination>,
+        file_no: i16,
+        row_no: u64,
+    ) -> Result<(), ReadError> {
+        let destination = match known {
+            Some(known) => known,
+            None => self.destination(charge)?,
+        };
+        self.write_charge(charge, &destination, file_no, row_no)?;
+        self.cover(charge, destination.scope_id);
         let of_charge = Sums::of_charge(charge);
-        if let Some(current) = &self.current {
-            if let Some(sums) = self.reading.totals.get_mut(&current.total) {
-                sums.merge(&of_charge);
-            }
-            if charge.invoice_id.is_empty()
-                && let Some((_, coverage)) = self.reading.scopes.get_mut(&scope_id)
-            {
-                coverage.is_provisional = true;
-            }
+        if let Some((_, sums)) = self.totals.get_mut(destination.total as usize) {
+            sums.merge(&of_charge);
         }
-        self.rollup.add(Entry::of(charge, &of_charge, &keyed, scope_id))?;
+        self.rollup.add(Entry::of(charge, &of_charge, &destination))?;
         self.reading.charges += 1;
         Ok(())
     }
 
-    /// The scope of a charge, asked for only where it differs from the row before.
-    fn enter_scope(&mut self, charge: &Charge) -> Result<i64, ReadError> {
-        let (key, month) = (&charge.key, charge.billing_month());
-        if let Some(current) = &self.current
-            && current.scope.month == month
-            && current.scope.provider == key.provider
-            && current.scope.billing_account == key.billing_account
-            && current.currency == key.currency
-        {
-            return Ok(current.scope_id);
-        }
-        let scope =
-            Scope { provider: key.provider.clone(), billing_account: key.billing_account.clone(), month };
+    /// Finds out where a charge belongs.
+    fn destination(&mut self, charge: &Charge) -> Result<Destination, ReadError> {
+        let scope_id = self.scope(charge)?;
+        let keyed = self.keyer.key(charge);
+        self.note_key(charge, &keyed)?;
+        let of = (scope_id, Currency::exactly(&charge.key.currency));
+        let total = *self.total_of.entry(of.clone()).or_insert_with(|| {
+            self.totals.push((of, Sums::default()));
+            self.totals.len() as u32 - 1
+        });
+        let destination = Destination::of(&keyed, scope_id, total);
+        self.known_rows.keep(charge, destination);
+        Ok(destination)
+    }
+
+    fn scope(&mut self, charge: &Charge) -> Result<i64, ReadError> {
+        let (provider, billing_account) = (charge.key.provider.clone(), charge.key.billing_account.clone());
+        let scope = Scope { provider, billing_account, month: charge.billing_month() };
         let scope_id = match self.scope_ids.get(&scope) {
             Some(known) => *known,
             None => self.new_scope(&scope)?,
         };
-        let total = (scope_id, Currency::exactly(&key.currency));
-        self.reading.totals.entry(total.clone()).or_default();
-        self.reading.scopes.entry(scope_id).or_insert_with(|| (scope.clone(), Coverage::default()));
-        self.current = Some(Current { scope, scope_id, currency: key.currency.clone(), total });
+        let (_, coverage) =
+            self.reading.scopes.entry(scope_id).or_insert_with(|| (scope, Coverage::default()));
+        if !coverage.sub_accounts.contains(&charge.key.sub_account) {
+            coverage.sub_accounts.insert(charge.key.sub_account.clone());
+        }
         Ok(scope_id)
     }
 
@@ -419,24 +404,9 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 
     fn note_key(&mut self, charge: &Charge, keyed: &Keyed) -> Result<(), Stopped> {
-        if keyed.is_new {
-            let is_in_key = keyed.accelerator.is_some() && !charge.resource_id.is_empty();
-            let key = NewKey {
-                charge_key_id: keyed.charge_key_id,
-                key: charge.key.clone(),
-                resource_id: is_in_key.then(|| charge.resource_id.clone()),
-                tags: as_json(self.keyer.noisy_tags().quiet(&charge.tags)),
-                accelerator: keyed.accelerator,
-            };
-            let is_its_own = keyed.plain_key_id == keyed.charge_key_id;
-            if self.known_plain_keys.insert(keyed.plain_key_id.as_u128()) && !is_its_own {
-                let (charge_key_id, tags) = (keyed.plain_key_id, Value::Object(Map::new()));
-                let plain = NewKey { charge_key_id, resource_id: None, tags, key: key.key.clone(), ..key };
-                self.keys.push(plain, charge.text_bytes());
-            }
-            if self.keys.push(key, charge.text_bytes()) {
-                self.send_keys()?;
-            }
+        self.keys.note(charge, keyed, self.keyer.noisy_tags());
+        if self.keys.is_full() {
+            self.send_keys()?;
         }
         if let Some(id) = keyed.tag_set_id
             && self.known_tag_sets.insert(id.as_u128())
@@ -447,7 +417,9 @@ impl<'s, S: Sink> Reader<'s, S> {
                 }
             }
             let tags = as_json(self.keyer.noisy_tags().noisy(&charge.tags));
-            if self.tag_sets.push((id, tags), charge.text_bytes()) {
+            self.tag_sets.push((id, tags));
+            self.tag_bytes += charge.tags.bytes();
+            if self.tag_sets.len() >= BATCH || self.tag_bytes >= BATCH_BYTES {
                 self.send_tag_sets()?;
             }
         }
@@ -457,23 +429,22 @@ impl<'s, S: Sink> Reader<'s, S> {
     fn write_charge(
         &mut self,
         charge: &Charge,
-        keyed: &Keyed,
-        scope_id: i64,
-        month: BillingMonth,
+        destination: &Destination,
         file_no: i16,
         row_no: u64,
     ) -> Result<(), Stopped> {
+        let month = charge.billing_month();
         let known = self.charges.iter().position(|(of, _)| *of == month);
         let at = known.unwrap_or_else(|| {
             self.charges.push((month, CopyRows::with_capacity(BLOCK)));
             self.charges.len() - 1
         });
         let rows = &mut self.charges[at].1;
-        rows.sorted_row(16, keyed.charge_key_id.as_u128())
+        rows.sorted_row(16, destination.charge_key_id.as_u128())
             .date(month.first_day())
-            .uuid(keyed.charge_key_id)
+            .uuid(destination.charge_key_id)
             .bigint(self.delivery_id)
-            .bigint(scope_id)
+            .bigint(destination.scope_id)
             .bigint(row_no as i64)
             .smallint(file_no)
             .bool(charge.is_metered)
@@ -485,12 +456,12 @@ impl<'s, S: Sink> Reader<'s, S> {
             rows.numeric_or_null(Some(cost).filter(|cost| !cost.is_written_as(&charge.billed_cost)));
         }
         rows.numeric_or_null(charge.consumed_quantity.as_ref());
-        if keyed.accelerator.is_some() {
+        if destination.bears_accelerators {
             rows.null();
         } else {
             rows.text_or_null(&charge.resource_id);
         }
-        match keyed.tag_set_id {
+        match destination.tag_set_id {
             Some(id) => rows.uuid(id),
             None => rows.null(),
         };
@@ -501,25 +472,18 @@ impl<'s, S: Sink> Reader<'s, S> {
         Ok(())
     }
 
-    fn cover(&mut self, charge: &Charge, keyed: &Keyed, scope_id: i64) {
+    fn cover(&mut self, charge: &Charge, scope_id: i64) {
         let Some((_, coverage)) = self.reading.scopes.get_mut(&scope_id) else {
             return;
         };
-        // A key tells the sub-account, and of one month it tells the scope as well.
-        let may_be_new = keyed.is_new || self.months.len() > 1;
-        if may_be_new && !coverage.sub_accounts.contains(&charge.key.sub_account) {
-            coverage.sub_accounts.insert(charge.key.sub_account.clone());
-        }
+        coverage.is_provisional |= charge.invoice_id.is_empty();
         if !charge.period.is_longer_than_a_day() {
             coverage.days.insert(charge.period.day());
         }
     }
 
     fn send_keys(&mut self) -> Result<(), Stopped> {
-        if self.known_plain_keys.len() > MAX_REMEMBERED {
-            self.known_plain_keys.clear();
-        }
-        let keys = std::mem::take(&mut self.keys).items;
+        let keys = self.keys.take();
         if keys.is_empty() { Ok(()) } else { self.sink.send(Block::Keys(keys)) }
     }
 
@@ -527,7 +491,8 @@ impl<'s, S: Sink> Reader<'s, S> {
         if self.known_tag_sets.len() > MAX_REMEMBERED {
             self.known_tag_sets.clear();
         }
-        let sets = std::mem::take(&mut self.tag_sets).items;
+        self.tag_bytes = 0;
+        let sets = std::mem::take(&mut self.tag_sets);
         if sets.is_empty() { Ok(()) } else { self.sink.send(Block::TagSets(sets)) }
     }
 }
@@ -575,7 +540,7 @@ mod tests {
     impl Sink for Counts {
         fn send(&mut self, block: Block) -> Result<(), Stopped> {
             match block {
-                Block::Keys(keys) => self.keys.push(keys.len()),
+                Block::Keys(keys) => self.keys.push(keys.rows()),
                 Block::TagSets(sets) => self.tag_sets.push(sets.len()),
                 _ => {}
             }
@@ -652,7 +617,7 @@ mod tests {
         let mut charge = Charge::default();
         for account in 0..=MAX_SCOPES {
             charge.key.billing_account = account.to_string();
-            let read = reader.charge(&charge, 0, 1);
+            let read = reader.charge(&charge, None, 0, 1);
             let is_refused = matches!(&read, Err(ReadError::Refused(refusal)) if refusal.found.contains("10000 billing accounts"));
             assert_eq!(is_refused, account == MAX_SCOPES, "{account}: {read:?}");
         }
@@ -678,7 +643,7 @@ mod tests {
         for row in 0..ROWS {
             charge.tags.clear();
             charge.tags.set("run-id", &format!("run {row}"));
-            reader.charge(&charge, 0, row as u64 + 1).unwrap();
+            reader.charge(&charge, None, 0, row as u64 + 1).unwrap();
         }
         reader.finish().unwrap();
         assert_eq!(counts.keys, [1]);

@@ -9,15 +9,15 @@ use sqlx::postgres::PgConnection;
 use sqlx::{PgPool, Postgres};
 use tokio::sync::mpsc;
 
-use crate::accelerator;
 use crate::billing::Rejection;
 use crate::period::BillingMonth;
 use crate::store;
 
 use super::mend::Mark;
+use super::new_keys;
 use super::own_table::{self, Charges};
 use super::partition;
-use super::read::{Block, CHARGE_COLUMNS, NewKey};
+use super::read::{Block, CHARGE_COLUMNS};
 
 /// Where the charges of an import go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,7 @@ pub async fn write_others(
     mut incoming: mpsc::Receiver<Block>,
 ) -> sqlx::Result<()> {
     without_waiting_for_the_disk(pool, async |db| {
+        new_keys::begin(db).await?;
         while let Some(block) = incoming.recv().await {
             match block {
                 Block::Rollup(first) if tables == Tables::Own => {
@@ -76,9 +77,9 @@ async fn without_waiting_for_the_disk<T>(
     let mut db: sqlx::pool::PoolConnection<Postgres> = pool.acquire().await?;
     sqlx::query!("set synchronous_commit = off").execute(&mut *db).await?;
     let written = work(&mut db).await;
-    match sqlx::query!("reset synchronous_commit").execute(&mut *db).await {
+    match sqlx::raw_sql("reset synchronous_commit; discard temp").execute(&mut *db).await {
         Ok(_) => written,
-        // Nobody else must get a connection whose commits do not wait.
+        // Nobody else must get a connection whose commits do not wait, or that has tables of its own.
         Err(error) => {
             let _ = db.close().await;
             written.and(Err(error))
@@ -98,7 +99,7 @@ pub(super) async fn write_block(db: &mut PgConnection, delivery_id: i64, block: 
                 None => Ok(()),
             }
         }
-        Block::Keys(keys) => insert_keys(db, keys).await,
+        Block::Keys(keys) => new_keys::insert(db, keys).await,
         Block::TagSets(sets) => insert_tag_sets(db, sets).await,
         Block::Identities { part, identities } => {
             sqlx::query!(
@@ -130,46 +131,6 @@ async fn copy(
 }
 
 /// In id order, so that imports side by side never wait for each other in a circle.
-async fn insert_keys(db: &mut PgConnection, mut keys: Vec<NewKey>) -> sqlx::Result<()> {
-    keys.sort_unstable_by_key(|key| key.charge_key_id);
-    let text =
-        |of: fn(&NewKey) -> &str| -> Vec<String> { keys.iter().map(|key| of(key).to_owned()).collect() };
-    let catalog_version = i64::from(accelerator::VERSION);
-    sqlx::query_file!(
-        "server/ledger/insert_keys.sql",
-        &keys.iter().map(|key| key.charge_key_id).collect::<Vec<_>>(),
-        &text(|k| &k.key.provider),
-        &text(|k| &k.key.billing_account),
-        &text(|k| &k.key.sub_account),
-        &text(|k| &k.key.service),
-        &text(|k| &k.key.service_category),
-        &text(|k| &k.key.sku),
-        &text(|k| &k.key.region),
-        &text(|k| &k.key.instance_type),
-        &text(|k| &k.key.meter),
-        &text(|k| &k.key.stated_accelerators),
-        &text(|k| k.key.category.as_str()),
-        &keys.iter().map(|key| key.key.is_correction).collect::<Vec<_>>(),
-        &text(|k| k.key.pricing.as_str()),
-        &text(|k| &k.key.commitment_discount_id),
-        &text(|k| &k.key.unit),
-        &text(|k| &k.key.currency),
-        &keys.iter().map(|key| key.resource_id.clone()).collect::<Vec<_>>() as &[Option<String>],
-        &keys.iter().map(|key| key.tags.clone()).collect::<Vec<_>>(),
-        &keys.iter().map(|key| key.accelerator.map(|a| a.model.name.to_owned())).collect::<Vec<_>>()
-            as &[Option<String>],
-        &keys.iter().map(|key| key.accelerator.map(|a| a.per_unit.parts())).collect::<Vec<_>>()
-            as &[Option<i64>],
-        &keys.iter().map(|key| key.accelerator.map(|a| a.seconds_per_unit as i32)).collect::<Vec<_>>()
-            as &[Option<i32>],
-        &keys.iter().map(|key| key.key.is_unused_commitment).collect::<Vec<_>>(),
-        catalog_version,
-    )
-    .execute(db)
-    .await?;
-    Ok(())
-}
-
 async fn insert_tag_sets(
     db: &mut PgConnection,
     mut sets: Vec<(uuid::Uuid, serde_json::Value)>,

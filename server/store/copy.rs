@@ -4,6 +4,7 @@
 //! field a length and the type's binary form, a trailer of -1.
 
 use chrono::{DateTime, NaiveDate, Utc};
+use serde::Serializer as _;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -16,6 +17,7 @@ const NULL: [u8; 4] = (-1i32).to_be_bytes();
 const EPOCH_DAYS: i32 = 10_957;
 const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
 const NUMERIC_OID: u32 = 1700;
+const JSONB_VERSION: u8 = 1;
 
 /// A block of rows for one table, complete in itself.
 #[derive(Debug)]
@@ -107,6 +109,15 @@ impl CopyRows {
     /// Empty text is null.
     pub fn text_or_null(&mut self, value: &str) -> &mut Self {
         if value.is_empty() { self.null() } else { self.text(value) }
+    }
+
+    /// A `jsonb` object of texts.
+    pub fn json<'a>(&mut self, fields: impl Iterator<Item = (&'a str, &'a str)>) -> &mut Self {
+        self.sized(|bytes| {
+            bytes.push(JSONB_VERSION);
+            // Texts always can be written, and to memory.
+            let _ = serde_json::Serializer::new(bytes).collect_map(fields);
+        })
     }
 
     pub fn numeric(&mut self, value: &Decimal) -> &mut Self {

@@ -85,6 +85,7 @@ pub(super) struct Reader {
     currency: CurrencyColumn,
     last_needed: usize,
     identity: Vec<usize>,
+    key_columns: Vec<usize>,
     product: Machine,
     scratch: Vec<u8>,
     text: String,
@@ -166,7 +167,6 @@ impl Reader {
         });
         let last_needed = MANDATORY.iter().filter_map(|column| header.find_any(column.keys)).max();
         Self {
-            at,
             times: Default::default(),
             billing_period: BillingPeriod::new(
                 find("billbillingperiodstartdate"),
@@ -175,10 +175,38 @@ impl Reader {
             currency: CurrencyColumn::default(),
             last_needed: last_needed.unwrap_or(0),
             identity: named.unwrap_or_default(),
+            key_columns: at.key_columns(),
+            at,
             product: Machine::default(),
             scratch: Vec::new(),
             text: String::new(),
         }
+    }
+}
+
+impl At {
+    fn key_columns(&self) -> Vec<usize> {
+        let columns = [
+            self.line_item_type,
+            self.currency,
+            self.payer,
+            self.usage_account,
+            self.product_code,
+            self.product_name,
+            self.billing_entity,
+            self.usage_type,
+            self.availability_zone,
+            self.unit,
+            self.sku,
+            self.instance_type,
+            self.gpu,
+            self.tag_map,
+            self.cost_category_map,
+            self.product_map,
+        ];
+        let columns = columns.into_iter().chain(self.region).flatten();
+        let tags = self.tags.iter().map(|tag| tag.column);
+        columns.chain(self.reservation.iter().chain(&self.savings_plan).copied()).chain(tags).collect()
     }
 }
 
@@ -198,28 +226,53 @@ impl ReadRow for Reader {
         &self.identity
     }
 
+    fn key_columns(&self) -> &[usize] {
+        &self.key_columns
+    }
+
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
-        let Self { at, times: [start, end], billing_period, currency, product, scratch, text, .. } = self;
+        let Self { at, times: [start, end], billing_period, .. } = self;
         row.counted_in(at.currency);
         if is_split_cost(at, &row) {
             return Ok(Outcome::Skipped("split cost allocation: the instance's own row carries the cost"));
         }
-        let kind = LineItem::parse(row.word(at.line_item_type));
-        let kind = kind.ok_or_else(|| row.problem(at.line_item_type, "a line item type such as Usage"))?;
+        let kind = line_item(at, &row)?;
         charge.billed_cost = row.needed_amount(at.billed)?;
-        currency
-            .read(row.word(at.currency), &mut charge.key.currency)
-            .map_err(|expected| row.problem(at.currency, expected))?;
-        if charge.key.currency.len() != 3 {
-            return Err(row.problem(at.currency, "a currency code of three letters"));
-        }
         charge.period.start = row.time(at.start, start)?;
         charge.period.end = row.time(at.end, end)?;
         if charge.period.end < charge.period.start {
             return Err(row.problem(at.end, "an end that is not before the start"));
         }
         charge.billing_month = billing_period.month(&row)?;
+        row.text(at.resource, &mut charge.resource_id)?;
+        row.text(at.invoice, &mut charge.invoice_id)?;
+        if kind.is_usage() {
+            charge.consumed_quantity = row.quantity(at.amount)?;
+            charge.is_metered =
+                charge.consumed_quantity.is_some() && !is_beside_the_instance(row.word(at.usage_type));
+        }
+        // A price for comparison only: what is none counts as not stated.
+        let list = row.amount(at.on_demand).unwrap_or_else(|_| {
+            row.remark("the on-demand cost is no number and taken as not stated");
+            None
+        });
+        at.amortization.fill(kind, list, &mut row, charge)?;
+        if kind == LineItem::Other {
+            row.remark("an unknown line item type is booked as an adjustment");
+        }
+        Ok(Outcome::Charge)
+    }
+
+    fn key(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
+        let Self { at, currency, product, scratch, text, .. } = self;
+        let kind = line_item(at, &row)?;
         let key = &mut charge.key;
+        currency
+            .read(row.word(at.currency), &mut key.currency)
+            .map_err(|expected| row.problem(at.currency, expected))?;
+        if key.currency.len() != 3 {
+            return Err(row.problem(at.currency, "a currency code of three letters"));
+        }
         key.provider.push_str(PROVIDER);
         let id = |column: Column| std::str::from_utf8(row.word(column)).unwrap_or_default();
         canonical_account(PROVIDER, id(at.payer), "", &mut key.billing_account)
@@ -269,25 +322,13 @@ impl ReadRow for Reader {
                 row.text(Some(*column), &mut key.commitment_discount_id)?;
             }
         }
-        row.text(at.resource, &mut charge.resource_id)?;
-        row.text(at.invoice, &mut charge.invoice_id)?;
-        if kind.is_usage() {
-            charge.consumed_quantity = row.quantity(at.amount)?;
-            charge.is_metered =
-                charge.consumed_quantity.is_some() && !is_beside_the_instance(&charge.key.meter);
-        }
-        // A price for comparison only: what is none counts as not stated.
-        let list = row.amount(at.on_demand).unwrap_or_else(|_| {
-            row.remark("the on-demand cost is no number and taken as not stated");
-            None
-        });
-        at.amortization.fill(kind, list, &mut row, charge)?;
-        tags(&mut row, at, scratch, text, charge)?;
-        if kind == LineItem::Other {
-            row.remark("an unknown line item type is booked as an adjustment");
-        }
-        Ok(Outcome::Charge)
+        tags(&mut row, at, scratch, text, charge)
     }
+}
+
+fn line_item(at: &At, row: &Row<'_>) -> Result<LineItem, Problem> {
+    let kind = LineItem::parse(row.word(at.line_item_type));
+    kind.ok_or_else(|| row.problem(at.line_item_type, "a line item type such as Usage"))
 }
 
 /// Rows of split cost allocation carry no cost of their own; where one does, it is kept.
@@ -336,11 +377,11 @@ fn region(row: &Row<'_>, at: &At, out: &mut String) -> Result<(), Problem> {
 }
 
 /// `USW2-Reservation:p5.48xlarge` and the like: hours that are not, or not again, hours of a machine.
-fn is_beside_the_instance(usage_type: &str) -> bool {
-    let Some((what, _)) = usage_type.split_once(':') else { return false };
+fn is_beside_the_instance(usage_type: &[u8]) -> bool {
+    let Some(colon) = memchr::memchr(b':', usage_type) else { return false };
     ["Reservation", "DedicatedRes", "SoftwareUsage", "EBSOptimized", "CPUCredits"]
         .iter()
-        .any(|beside| what.ends_with(beside))
+        .any(|beside| usage_type[..colon].ends_with(beside.as_bytes()))
 }
 
 /// Tag and cost category columns, with the keys that charges carry: `resourceTags/user:Team` is `Team`,
@@ -445,7 +486,7 @@ mod tests {
             ("BoxUsage:p5.48xlarge", false),
             ("BoxUsage", false),
         ] {
-            assert_eq!(is_beside_the_instance(usage_type), beside, "{usage_type}");
+            assert_eq!(is_beside_the_instance(usage_type.as_bytes()), beside, "{usage_type}");
         }
     }
 }

@@ -27,7 +27,7 @@ mod feeds;
 
 use super::aws;
 use super::billing_period::BillingPeriod;
-use super::charge::{Charge, ChargeCategory, MAX_ID, PricingCategory};
+use super::charge::{Charge, ChargeCategory, ChargeKey, MAX_ID, PricingCategory};
 use super::currency::CurrencyColumn;
 use super::date_order::DateColumns;
 use super::header::{Columns, Header};
@@ -100,6 +100,7 @@ struct Reader {
     currency: CurrencyColumn,
     last_needed: usize,
     identity: Vec<usize>,
+    key_columns: Vec<usize>,
     provider: Vec<u8>,
     provider_name: String,
     details: Machine,
@@ -193,12 +194,13 @@ impl Reader {
         });
         let last_needed = MANDATORY.iter().filter_map(|column| header.find_any(column.keys)).max();
         Self {
-            at,
             times: Default::default(),
             billing_period: BillingPeriod::new(any(&["billingperiodstart"]), any(&["billingperiodend"])),
             currency: CurrencyColumn::default(),
             last_needed: last_needed.unwrap_or(0),
             identity: named.unwrap_or_default(),
+            key_columns: at.key_columns(),
+            at,
             provider: Vec::new(),
             provider_name: String::new(),
             details: Machine::default(),
@@ -209,6 +211,37 @@ impl Reader {
 }
 
 const CONSUMED: &[&str] = &["consumedquantity", "usagequantity"];
+
+impl At {
+    fn key_columns(&self) -> Vec<usize> {
+        let columns = [
+            self.account,
+            self.billing_profile,
+            self.currency,
+            self.category,
+            self.class,
+            self.pricing,
+            self.own_pricing,
+            self.sub_account,
+            self.service,
+            self.service_code,
+            self.service_category,
+            self.sku,
+            self.region,
+            self.unit,
+            self.commitment,
+            self.commitment_status,
+            self.description,
+            self.usage_type,
+            self.price_details,
+            self.instance_type,
+            self.sku_details,
+            self.tags,
+        ];
+        let columns = columns.into_iter().flatten();
+        columns.chain(self.providers.iter().copied()).chain(self.meters.iter().copied()).collect()
+    }
+}
 
 impl ReadRow for Reader {
     fn last_needed(&self) -> usize {
@@ -225,27 +258,44 @@ impl ReadRow for Reader {
         &self.identity
     }
 
+    fn key_columns(&self) -> &[usize] {
+        &self.key_columns
+    }
+
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
-        self.provider(&row, &mut charge.key.provider)?;
-        let Self { at, times: [start, end], billing_period, currency, details, scratch, text, .. } = self;
+        let is_azure = self.provider(&row)? == "Microsoft";
+        let Self { at, times: [start, end], billing_period, .. } = self;
         row.counted_in(at.currency);
         charge.billed_cost = row.needed_amount(at.billed)?;
-        let stated = if row.is_null(at.currency) { b"" } else { row.word(at.currency) };
-        currency
-            .read(stated, &mut charge.key.currency)
-            .map_err(|expected| row.problem(at.currency, expected))?;
         charge.period.start = row.time(at.start, start)?;
         charge.period.end = row.time(at.end, end)?;
         if charge.period.end < charge.period.start {
             return Err(row.problem(at.end, "an end that is not before the start"));
         }
         charge.billing_month = billing_period.month(&row)?;
+        row.text(at.invoice, &mut charge.invoice_id)?;
+        row.text(at.resource, &mut charge.resource_id)?;
+        if is_azure {
+            // Azure writes one resource in several spellings.
+            charge.resource_id.make_ascii_lowercase();
+        }
+        let category = category(at, &row)?;
+        costs(&mut row, at, category, charge)?;
+        charge.consumed_quantity = row.quantity(at.quantity)?;
+        charge.is_metered = category == ChargeCategory::Usage && is_metered(&row, at, charge);
+        Ok(Outcome::Charge)
+    }
+
+    fn key(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
         let key = &mut charge.key;
-        key.category = category(row.word(at.category))
-            .ok_or_else(|| row.problem(at.category, "Usage, Purchase, Tax, Credit or Adjustment"))?;
+        key.provider.push_str(self.provider(&row)?);
+        let Self { at, currency, details, scratch, text, .. } = self;
+        let stated = if row.is_null(at.currency) { b"" } else { row.word(at.currency) };
+        currency.read(stated, &mut key.currency).map_err(|expected| row.problem(at.currency, expected))?;
+        key.category = category(at, &row)?;
         key.pricing = pricing_of(&row, at)
             .ok_or_else(|| row.problem(at.pricing, "Standard, Dynamic, Committed, Other or nothing"))?;
-        key.is_correction = row.word(at.class).eq_ignore_ascii_case(b"Correction");
+        key.is_correction = is_correction(at, &row);
         text.clear();
         row.text(at.account, text)?;
         if text.is_empty() {
@@ -271,18 +321,9 @@ impl ReadRow for Reader {
         row.text(at.sku, &mut key.sku)?;
         row.text(at.region, &mut key.region)?;
         row.text(at.commitment, &mut key.commitment_discount_id)?;
-        key.is_unused_commitment = row.word(at.commitment_status).eq_ignore_ascii_case(b"Unused");
+        key.is_unused_commitment = is_unused_commitment(at, &row);
         row.text(at.unit, &mut key.unit)?;
-        row.text(at.invoice, &mut charge.invoice_id)?;
-        row.text(at.resource, &mut charge.resource_id)?;
-        if key.provider == "Microsoft" {
-            // Azure writes one resource in several spellings.
-            charge.resource_id.make_ascii_lowercase();
-        }
-        machine(&row, at, is_aws, details, (scratch, text), charge)?;
-        costs(&mut row, at, charge)?;
-        charge.consumed_quantity = row.quantity(at.quantity)?;
-        charge.is_metered = is_metered(charge);
+        machine(&row, at, is_aws, details, (scratch, text), key)?;
         if at.tags.is_some() {
             let is_readable = json::each(row.cell(at.tags, scratch), |key, value| {
                 let key = if is_aws { key.strip_prefix("user:").unwrap_or(key) } else { key };
@@ -292,13 +333,13 @@ impl ReadRow for Reader {
                 row.remark("tags that are no JSON object are left out");
             }
         }
-        Ok(Outcome::Charge)
+        Ok(())
     }
 }
 
 impl Reader {
     /// The canonical name of who sold it; remembered, since most files hold one.
-    fn provider(&mut self, row: &Row<'_>, out: &mut String) -> Result<(), Problem> {
+    fn provider(&mut self, row: &Row<'_>) -> Result<&str, Problem> {
         let stated = self.at.providers.iter().find(|column| !row.is_null(Some(**column)));
         let Some(column) = stated.copied() else {
             return Err(row.problem(self.at.providers.first().copied(), "the name of a provider"));
@@ -314,17 +355,25 @@ impl Reader {
             self.provider.clear();
             self.provider.extend_from_slice(word);
         }
-        out.push_str(&self.provider_name);
-        Ok(())
+        Ok(&self.provider_name)
     }
 }
 
 /// FOCUS words, and those of 0.5.
-fn category(text: &[u8]) -> Option<ChargeCategory> {
-    match text.trim_ascii() {
+fn category(at: &At, row: &Row<'_>) -> Result<ChargeCategory, Problem> {
+    let category = match row.word(at.category).trim_ascii() {
         b"Usage" => Some(ChargeCategory::Usage),
-        other => ChargeCategory::parse(std::str::from_utf8(other).ok()?),
-    }
+        other => std::str::from_utf8(other).ok().and_then(ChargeCategory::parse),
+    };
+    category.ok_or_else(|| row.problem(at.category, "Usage, Purchase, Tax, Credit or Adjustment"))
+}
+
+fn is_correction(at: &At, row: &Row<'_>) -> bool {
+    row.word(at.class).eq_ignore_ascii_case(b"Correction")
+}
+
+fn is_unused_commitment(at: &At, row: &Row<'_>) -> bool {
+    row.word(at.commitment_status).eq_ignore_ascii_case(b"Unused")
 }
 
 /// What FOCUS has a word for, else whether it is owned, which a column of ours says.
@@ -361,9 +410,8 @@ fn machine(
     is_aws: bool,
     details: &mut Machine,
     (scratch, text): (&mut Vec<u8>, &mut String),
-    charge: &mut Charge,
+    key: &mut ChargeKey,
 ) -> Result<(), Problem> {
-    let key = &mut charge.key;
     if at.price_details.is_some() {
         let stated = details.read(row, at.price_details, scratch);
         key.instance_type.push_str(&stated.instance_type);
@@ -406,10 +454,10 @@ fn machine(
     Ok(())
 }
 
-fn costs(row: &mut Row<'_>, at: &At, charge: &mut Charge) -> Result<(), Problem> {
+fn costs(row: &mut Row<'_>, at: &At, category: ChargeCategory, charge: &mut Charge) -> Result<(), Problem> {
     charge.effective_cost = match row.amount(at.effective)? {
         Some(cost) => cost,
-        None if charge.key.category == ChargeCategory::Purchase => {
+        None if category == ChargeCategory::Purchase => {
             row.remark("a purchase without EffectiveCost: 0, for what it covers carries it");
             Decimal::ZERO
         }
@@ -432,11 +480,12 @@ fn price(row: &mut Row<'_>, column: Column, remark: &'static str) -> Result<Deci
     Ok(stated.unwrap_or_default())
 }
 
-fn is_metered(charge: &Charge) -> bool {
+/// Of usage.
+fn is_metered(row: &Row<'_>, at: &At, charge: &Charge) -> bool {
     let Some(quantity) = charge.consumed_quantity else { return false };
     let is_negation = charge.billed_cost.is_negative()
         && !quantity.is_negative()
         && !quantity.is_zero()
-        && !charge.key.is_correction;
-    charge.key.category == ChargeCategory::Usage && !is_negation && !charge.key.is_unused_commitment
+        && !is_correction(at, row);
+    !is_negation && !is_unused_commitment(at, row)
 }

@@ -24,7 +24,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use self::amount::Amounts;
 use self::cell::{Cell, Day, OfResource, Place};
 use self::rows::Rows;
-use super::key::Keyed;
+use super::known_rows::Destination;
 use super::runs::Runs;
 use crate::billing::Charge;
 use crate::money::Decimal;
@@ -94,18 +94,18 @@ pub struct Entry {
 
 impl Entry {
     /// Of a charge and what it sums to.
-    pub fn of(charge: &Charge, sums: &Sums, keyed: &Keyed, scope_id: i64) -> Self {
+    pub fn of(charge: &Charge, sums: &Sums, destination: &Destination) -> Self {
         let cell = Cell {
             month: charge.billing_month(),
-            charge_key_id: keyed.charge_key_id.as_u128(),
+            charge_key_id: destination.charge_key_id.as_u128(),
             day: charge.period.day(),
             is_whole_period: charge.period.is_longer_than_a_day(),
-            scope_id,
+            scope_id: destination.scope_id,
         };
         Self {
             cell,
-            plain_key_id: keyed.plain_key_id.as_u128(),
-            resource: keyed.accelerator.is_none().then(|| charge.resource_id.as_str().into()),
+            plain_key_id: destination.plain_key_id.as_u128(),
+            resource: (!destination.bears_accelerators).then(|| charge.resource_id.as_str().into()),
             period: charge.period,
             sums: Amounts::of(sums),
         }
@@ -249,22 +249,21 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::accelerator::{self, Recognized};
-    use crate::billing::ChargeKey;
     use crate::period::BillingMonth;
 
-    fn h100() -> Option<Recognized> {
-        let key = ChargeKey {
-            provider: "AWS".to_owned(),
-            instance_type: "p5.48xlarge".to_owned(),
-            unit: "Hrs".to_owned(),
-            ..ChargeKey::default()
-        };
-        accelerator::recognize(&key)
+    fn destination(key: u128, plain_key: u128, bears_accelerators: bool) -> Destination {
+        Destination {
+            charge_key_id: Uuid::from_u128(key),
+            plain_key_id: Uuid::from_u128(plain_key),
+            tag_set_id: None,
+            bears_accelerators,
+            scope_id: 3,
+            total: 0,
+        }
     }
 
-    /// A charge of some hours of a day, and its key.
-    fn charge() -> impl Strategy<Value = (Charge, Keyed)> {
+    /// A charge of some hours of a day, and where it belongs.
+    fn charge() -> impl Strategy<Value = (Charge, Destination)> {
         (
             0u128..6,
             0i64..60,
@@ -291,19 +290,16 @@ mod tests {
                     resource_id: if resource > 0 { format!("volume-{resource}") } else { String::new() },
                     ..Charge::default()
                 };
-                let accelerator = h100().filter(|_| key % 2 == 0);
-                let plain_key_id = Uuid::from_u128(100 + key % 2);
-                let charge_key_id = Uuid::from_u128(key);
-                (charge, Keyed { charge_key_id, plain_key_id, accelerator, tag_set_id: None, is_new: false })
+                (charge, destination(key, 100 + key % 2, key % 2 == 0))
             })
     }
 
     /// A part for each month and grain, and how many rows by day and by key it has.
-    fn rolled_up(charges: &[(Charge, Keyed)], limit: usize) -> (Vec<String>, Vec<(Grain, [usize; 2])>) {
+    fn rolled_up(charges: &[(Charge, Destination)], limit: usize) -> (Vec<String>, Vec<(Grain, [usize; 2])>) {
         let mut rollup = Rollup::new(7, std::env::temp_dir());
         (rollup.cells.limit, rollup.resources.limit) = (limit, limit);
-        for (charge, keyed) in charges {
-            rollup.add(Entry::of(charge, &Sums::of_charge(charge), keyed, 3)).unwrap();
+        for (charge, destination) in charges {
+            rollup.add(Entry::of(charge, &Sums::of_charge(charge), destination)).unwrap();
         }
         let (mut parts, mut rows) = (Vec::new(), Vec::new());
         let send = |part: Part| {
@@ -323,16 +319,10 @@ mod tests {
             let mut rollup = Rollup::new(7, std::env::temp_dir());
             // So that a place comes in several runs.
             rollup.resources.limit = 1 << 20;
-            let keyed = Keyed {
-                charge_key_id: Uuid::from_u128(1),
-                plain_key_id: Uuid::from_u128(2),
-                accelerator: None,
-                tag_set_id: None,
-                is_new: false,
-            };
+            let destination = destination(1, 2, false);
             for resource in (0..times).flat_map(|_| 0..resources) {
                 let charge = Charge { resource_id: resource.to_string(), ..Charge::default() };
-                rollup.add(Entry::of(&charge, &Sums::of_charge(&charge), &keyed, 3)).unwrap();
+                rollup.add(Entry::of(&charge, &Sums::of_charge(&charge), &destination)).unwrap();
             }
             let mut sums = 0;
             let send = |part: Part| {
@@ -356,13 +346,13 @@ mod tests {
             // One row a key, and one a key and day.
             for grain in [Grain::Keys, Grain::PlainKeys, Grain::Resources] {
                 let (mut keys, mut days) = (BTreeSet::new(), BTreeSet::new());
-                for (charge, keyed) in &charges {
+                for (charge, destination) in &charges {
                     let (id, resource) = match grain {
-                        Grain::Keys => (keyed.charge_key_id, ""),
-                        Grain::PlainKeys => (keyed.plain_key_id, ""),
+                        Grain::Keys => (destination.charge_key_id, ""),
+                        Grain::PlainKeys => (destination.plain_key_id, ""),
                         // What bears accelerators is told apart by its key.
-                        Grain::Resources if keyed.accelerator.is_some() => continue,
-                        Grain::Resources => (keyed.charge_key_id, charge.resource_id.as_str()),
+                        Grain::Resources if destination.bears_accelerators => continue,
+                        Grain::Resources => (destination.charge_key_id, charge.resource_id.as_str()),
                     };
                     let key = (charge.billing_month, id, resource);
                     keys.insert(key);
@@ -379,8 +369,8 @@ mod tests {
         fn parts_are_cut_between_rows_and_lose_none(charges in prop::collection::vec(charge(), 1..300)) {
             let rows = |part_bytes| {
                 let mut rollup = Rollup::new(7, std::env::temp_dir());
-                for (charge, keyed) in &charges {
-                    rollup.add(Entry::of(charge, &Sums::of_charge(charge), keyed, 3)).unwrap();
+                for (charge, destination) in &charges {
+                    rollup.add(Entry::of(charge, &Sums::of_charge(charge), destination)).unwrap();
                 }
                 let mut sums = [0, 0];
                 let send = |part: Part| {
