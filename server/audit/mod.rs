@@ -36,6 +36,11 @@ impl Actor {
         Self { name, address: None }
     }
 
+    /// The server, by what an administrator set.
+    pub fn server() -> Self {
+        Self { name: "gpuledger".to_owned(), address: None }
+    }
+
     /// Someone who handed in a job that runs now.
     pub fn on_behalf_of(name: &str) -> Self {
         Self { name: name.to_owned(), address: None }

@@ -51,8 +51,9 @@ verbs! {
     DeliveryExplained = "delivery.explained", "explained why a month became smaller";
     DeliveryDiscarded = "delivery.discarded", "discarded";
     DeliveryLoadedAgain = "delivery.loaded_again", "rows loaded again";
-    ArchivingSet = "storage.archiving_set", "time until imports are archived changed";
+    ArchivingSet = "storage.archiving_set", "archiving of imports changed";
     ImportsArchived = "storage.archived", "inactive imports archived";
+    FilesRemoved = "storage.files_removed", "files of archived imports removed";
     ImportLimitsSet = "import.limits_set", "limits of imports changed";
     RatesSet = "rates.set", "exchange rates set";
     RateRemoved = "rates.removed", "exchange rate removed";

@@ -30,13 +30,15 @@ pub enum LoadedAgain {
     Done,
     /// It is not archived, or somebody else is loading it again.
     Already,
-    /// Nothing was loaded; why.
+    /// Nothing was loaded; why, for people.
     Failed(String),
 }
 
 /// The files of an archived import, and how they were read.
 struct Kept {
     files: Vec<(String, Sha256)>,
+    /// The first of its files that is kept no more.
+    removed: Option<String>,
     format: Option<String>,
     noisy_tags: Vec<String>,
     charges: i64,
@@ -81,6 +83,11 @@ async fn load_locked(
         return Ok(LoadedAgain::Done);
     }
     let Some(kept) = find(&mut *db, delivery_id).await? else { return Ok(LoadedAgain::Already) };
+    if let Some(removed) = &kept.removed {
+        return Ok(LoadedAgain::Failed(format!(
+            "its file “{removed}” was removed to save space. Import the file again, then load these rows"
+        )));
+    }
     match load(pool, &mut *db, originals, delivery_id, &kept, progress, now).await {
         Ok(None) => Ok(LoadedAgain::Done),
         Ok(Some(message)) => {
@@ -106,7 +113,8 @@ async fn find(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Ke
     .await?;
     let Some(found) = found else { return Ok(None) };
     let files = sqlx::query!(
-        "select name, sha256 from delivery_files where delivery_id = $1 order by file_no",
+        r#"select name, sha256, exists (select from originals o where o.sha256 = f.sha256) as "is_kept!"
+           from delivery_files f where delivery_id = $1 order by file_no"#,
         delivery_id
     )
     .fetch_all(&mut *db)
@@ -132,6 +140,7 @@ async fn find(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Ke
         ((row.scope_id, Currency::exactly(&row.currency)), sums)
     });
     Ok(Some(Kept {
+        removed: files.iter().find(|file| !file.is_kept).map(|file| file.name.clone()),
         files: files
             .into_iter()
             .filter_map(|file| Some((file.name, Sha256::try_from(file.sha256?).ok()?)))

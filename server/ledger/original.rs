@@ -170,6 +170,17 @@ impl Originals {
         }
     }
 
+    /// Removes a file that nothing refers to any more.
+    pub(super) fn remove(&self, sha256: &Sha256) -> io::Result<()> {
+        for path in [self.path(sha256, "index.json"), self.received_path(sha256), self.content_path(sha256)] {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Whether one of these begins with the same bytes as a file.
     pub(super) fn any_begins_like(&self, these: &[Sha256], file: &Path) -> io::Result<bool> {
         let start = |from: &mut dyn Read| {

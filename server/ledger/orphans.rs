@@ -46,30 +46,25 @@ pub async fn remove_unfinished(db: &mut PgConnection, originals: &Originals) -> 
     Ok(Some(removed??))
 }
 
-async fn lock_alone(db: &mut PgConnection) -> sqlx::Result<bool> {
+pub(super) async fn lock_alone(db: &mut PgConnection) -> sqlx::Result<bool> {
     sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "alone!""#, LOCK).fetch_one(db).await
 }
 
-async fn unlock_alone(db: &mut PgConnection) -> sqlx::Result<()> {
+pub(super) async fn unlock_alone(db: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK).fetch_one(db).await?;
     Ok(())
 }
 
 async fn remove(db: &mut PgConnection, originals: &Originals) -> anyhow::Result<u64> {
-    let referred = sqlx::query_scalar!(
-        r#"select distinct sha256 as "sha256!" from delivery_files where sha256 is not null"#
-    )
-    .fetch_all(&mut *db)
-    .await?;
-    let referred: BTreeSet<Sha256> =
-        referred.into_iter().filter_map(|bytes| Sha256::try_from(bytes).ok()).collect();
     sqlx::query!(
         "delete from originals o where not exists (select from delivery_files f where f.sha256 = o.sha256)"
     )
     .execute(&mut *db)
     .await?;
+    let kept = sqlx::query_scalar!("select sha256 from originals").fetch_all(&mut *db).await?;
+    let kept: BTreeSet<Sha256> = kept.into_iter().filter_map(|bytes| Sha256::try_from(bytes).ok()).collect();
     let originals = originals.clone();
-    Ok(tokio::task::spawn_blocking(move || remove_files(&originals, |sha256| referred.contains(sha256)))
+    Ok(tokio::task::spawn_blocking(move || remove_files(&originals, |sha256| kept.contains(sha256)))
         .await??)
 }
 

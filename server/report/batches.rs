@@ -13,6 +13,9 @@ pub struct JobLine {
     /// `queued`, `running`, `done`, `failed` or `cancelled`.
     pub status: String,
     pub files: Vec<String>,
+    /// The archived import whose rows it loads again, from its kept files; none for an upload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reloads: Option<i64>,
     pub total_bytes: i64,
     /// Of the files as they arrived; about.
     pub bytes_read: i64,
@@ -71,7 +74,7 @@ pub async fn jobs(db: &mut PgConnection, failed_since: DateTime<Utc>) -> sqlx::R
         JobLine,
         r#"select batch_id, status,
                   array(select file ->> 'name' from jsonb_array_elements(files) file) as "files!: Vec<String>",
-                  total_bytes, bytes_read, rows_read, cancelled_by,
+                  reloads, total_bytes, bytes_read, rows_read, cancelled_by,
                   (select count(*) from jobs ahead where ahead.status = 'queued' and ahead.job_id < jobs.job_id)
                       as "ahead!",
                   message, created_at, created_by, started_at, finished_at
@@ -90,7 +93,7 @@ pub async fn batch(db: &mut PgConnection, batch_id: Uuid) -> sqlx::Result<Option
     let row = sqlx::query!(
         r#"select status,
                   array(select file ->> 'name' from jsonb_array_elements(files) file) as "files!: Vec<String>",
-                  total_bytes, bytes_read, rows_read, cancelled_by,
+                  reloads, total_bytes, bytes_read, rows_read, cancelled_by,
                   (select count(*) from jobs ahead where ahead.status = 'queued' and ahead.job_id < jobs.job_id)
                       as "ahead!",
                   message, created_at, created_by, started_at, finished_at,
@@ -105,6 +108,7 @@ pub async fn batch(db: &mut PgConnection, batch_id: Uuid) -> sqlx::Result<Option
             batch_id,
             status: row.status,
             files: row.files,
+            reloads: row.reloads,
             total_bytes: row.total_bytes,
             bytes_read: row.bytes_read,
             rows_read: row.rows_read,
@@ -165,6 +169,7 @@ mod tests {
             batch_id: Uuid::nil(),
             status: "running".into(),
             files: Vec::new(),
+            reloads: None,
             total_bytes: 1_000,
             bytes_read: 0,
             rows_read: 0,

@@ -101,6 +101,21 @@ pub struct DeliveryFile {
     pub sha256: Option<Sha256>,
 }
 
+impl Delivery {
+    /// The first of its files that was removed when the import was archived long enough.
+    pub fn removed_file(&self) -> Option<&str> {
+        let removed = self.kept_files.iter().find(|file| file.sha256.is_some() && file.kept().is_none());
+        removed.map(|file| file.name.as_str())
+    }
+}
+
+impl DeliveryFile {
+    /// By what it is found; `None` where nothing of it was loaded, or where it was removed.
+    pub fn kept(&self) -> Option<Sha256> {
+        self.sha256.filter(|_| self.received_bytes.is_some())
+    }
+}
+
 /// A month of an account that lost more than the limits when a delivery replaced what it held.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shrank {

@@ -1,24 +1,46 @@
-//! Which imports are archived, and when.
+//! Which imports are archived, and when; and how long their files are kept.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::Serialize;
+use serde_json::json;
 use sqlx::PgConnection;
 
 use crate::allocation;
-use crate::ledger;
+use crate::audit::{self, Actor, Object, Verb};
+use crate::ledger::{self, Originals};
 use crate::report;
 
 /// The most hours that can be set: ten years.
-pub const LONGEST: i32 = 87_600;
+pub const MOST_HOURS: i32 = 87_600;
+/// And the most days.
+pub const MOST_DAYS: i32 = 3650;
+/// Between the setting and the first file that is removed: who has mistyped it can still change it.
+const FIRST_FILES_AFTER: TimeDelta = TimeDelta::days(1);
 
-/// Hours that an import keeps its rows after it was replaced or undone; `None`: it keeps them for ever.
-pub async fn archive_after(db: &mut PgConnection) -> sqlx::Result<Option<i32>> {
-    sqlx::query_scalar!("select after_hours from archiving").fetch_one(db).await
+/// What administrators set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Archiving {
+    /// Hours that an import keeps its rows after it was replaced or undone; `None`: it keeps them for ever.
+    pub after_hours: Option<i32>,
+    /// Days that a file is kept after it is of archived imports alone; `None`: for ever.
+    pub files_after_days: Option<i32>,
 }
 
-/// Answers whether these are others than before.
-pub async fn set_archive_after(db: &mut PgConnection, hours: Option<i32>) -> sqlx::Result<bool> {
-    let set =
-        sqlx::query!("update archiving set after_hours = $1 where after_hours is distinct from $1", hours);
+pub async fn archiving(db: &mut PgConnection) -> sqlx::Result<Archiving> {
+    sqlx::query_as!(Archiving, "select after_hours, files_after_days from archiving").fetch_one(db).await
+}
+
+/// Answers whether this is something else than before.
+pub async fn set_archiving(db: &mut PgConnection, to: Archiving, now: DateTime<Utc>) -> sqlx::Result<bool> {
+    let set = sqlx::query!(
+        "update archiving
+         set after_hours = $1, files_after_days = $2,
+             files_set_at = case when files_after_days is distinct from $2 then $3 else files_set_at end
+         where (after_hours, files_after_days) is distinct from ($1, $2)",
+        to.after_hours,
+        to.files_after_days,
+        now,
+    );
     Ok(set.execute(db).await?.rows_affected() > 0)
 }
 
@@ -43,23 +65,32 @@ pub async fn archivable(db: &mut PgConnection, then: DateTime<Utc>) -> sqlx::Res
     Ok(found)
 }
 
-/// Archives all that is inactive, whenever that began. Answers which.
-pub async fn archive_all(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<i64>> {
+/// Archives all that is inactive since before then. Answers which.
+pub async fn archive_since(
+    db: &mut PgConnection,
+    then: DateTime<Utc>,
+    by: &Actor,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Vec<i64>> {
     let mut archived = Vec::new();
-    for delivery in archivable(&mut *db, now).await? {
+    for delivery in archivable(&mut *db, then).await? {
         if ledger::archive(&mut *db, delivery, now).await? {
             archived.push(delivery);
         }
     }
+    if !archived.is_empty() {
+        let (verb, object) = (Verb::ImportsArchived, Object::Other("archiving"));
+        audit::record(&mut *db, by, verb, &object, json!({ "imports": archived }), now).await?;
+    }
     Ok(archived)
 }
 
-/// Archives what has been inactive for long enough, and removes the rows of what was archived a while ago.
-pub async fn archive(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<()> {
-    if let Some(hours) = archive_after(&mut *db).await? {
-        for delivery in archivable(&mut *db, now - TimeDelta::hours(hours.into())).await? {
-            ledger::archive(&mut *db, delivery, now).await?;
-        }
+/// Archives what has been inactive for long enough; removes the rows of what was archived a while ago, and the files of what was
+/// archived long ago.
+pub async fn archive(db: &mut PgConnection, originals: &Originals, now: DateTime<Utc>) -> anyhow::Result<()> {
+    let set = archiving(&mut *db).await?;
+    if let Some(hours) = set.after_hours {
+        archive_since(&mut *db, now - TimeDelta::hours(hours.into()), &Actor::server(), now).await?;
     }
     let mut removed = Vec::new();
     for delivery in ledger::due(&mut *db, now).await? {
@@ -70,5 +101,22 @@ pub async fn archive(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<
             Err(error) => tracing::warn!(%error, delivery, "rows of an archived import could not be removed"),
         }
     }
-    if removed.is_empty() { Ok(()) } else { allocation::forget_with(db, &removed).await }
+    if !removed.is_empty() {
+        allocation::forget_with(&mut *db, &removed).await?;
+        ledger::remove_unused_keys(&mut *db).await?;
+    }
+    if let Some(then) = files_until(&mut *db, now).await? {
+        ledger::remove_old_files(db, originals, then, now).await?;
+    }
+    Ok(())
+}
+
+/// Before when imports must have been archived so that their files are removed now; `None`: none are.
+async fn files_until(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option<DateTime<Utc>>> {
+    let days = sqlx::query_scalar!(
+        "select files_after_days from archiving where files_set_at <= $1",
+        now - FIRST_FILES_AFTER
+    );
+    let days = days.fetch_optional(db).await?.flatten();
+    Ok(days.map(|days| now - TimeDelta::days(days.into())))
 }

@@ -3,5 +3,7 @@
 mod archive;
 mod usage;
 
-pub use archive::{LONGEST, archivable, archive, archive_after, archive_all, set_archive_after};
+pub use archive::{
+    Archiving, MOST_DAYS, MOST_HOURS, archivable, archive, archive_since, archiving, set_archiving,
+};
 pub use usage::{MonthOfUsage, Usage, usage};

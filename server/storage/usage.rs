@@ -7,7 +7,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::archivable;
-use crate::ledger::Partition;
+use crate::ledger::{self, Partition};
 use crate::period::BillingMonth;
 
 /// Bytes of a month in the database.
@@ -41,6 +41,8 @@ pub struct Usage {
     pub database: i64,
     /// Of the files of imports as they were received; they are kept compressed.
     pub originals: i64,
+    /// Of these, the files that only archived imports have.
+    pub archived_files: i64,
 }
 
 impl Usage {
@@ -75,8 +77,9 @@ pub async fn usage(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Us
         .await?;
     let originals =
         sqlx::query_scalar!(r#"select coalesce(sum(received_bytes), 0)::bigint as "bytes!" from originals"#)
-            .fetch_one(db)
+            .fetch_one(&mut *db)
             .await?;
+    let archived_files = ledger::old_files(db, now).await?.bytes;
     let mut months: BTreeMap<BillingMonth, MonthOfUsage> = BTreeMap::new();
     let (mut keys, mut prepared) = (0, 0);
     for Table { name, bytes } in &tables {
@@ -104,6 +107,7 @@ pub async fn usage(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Us
         other: (database - of_months - keys - prepared).max(0),
         database,
         originals,
+        archived_files,
     })
 }
 

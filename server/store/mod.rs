@@ -152,6 +152,8 @@ impl Store {
     pub fn pool(&self, connections: u32, statement_timeout: Option<Duration>) -> PgPool {
         let millis = statement_timeout.map_or(0, |timeout| timeout.as_millis());
         let options = self.options.clone().options([("statement_timeout", millis)]).options(SESSION);
+        // Work in the background takes its time, which is nothing to warn of.
+        let options = if statement_timeout.is_some() { options } else { options.disable_statement_logging() };
         let pool =
             PgPoolOptions::new().max_connections(connections).test_before_acquire(false).before_acquire(
                 |db, about| Box::pin(async move { Ok(about.idle_for <= RESTED || db.ping().await.is_ok()) }),

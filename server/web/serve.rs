@@ -16,7 +16,7 @@ use crate::allocation;
 use crate::clock;
 use crate::config::Settings;
 use crate::jobs;
-use crate::ledger;
+use crate::ledger::{self, Originals};
 use crate::storage;
 use crate::terminal::say;
 
@@ -44,7 +44,7 @@ pub async fn serve(
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
     let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
-    let archiver = tokio::spawn(archive(app.jobs.clone()));
+    let archiver = tokio::spawn(archive(app.jobs.clone(), app.originals.clone()));
     let preparer =
         tokio::spawn(prepare(app.jobs.clone(), Arc::clone(&app.answers), Arc::clone(&app.metrics)));
     let (jobs, files) = (app.jobs.clone(), app.files.clone());
@@ -72,13 +72,13 @@ pub async fn serve(
 }
 
 /// Archives imports that were replaced or undone a while ago.
-async fn archive(db: PgPool) {
+async fn archive(db: PgPool, originals: Originals) {
     loop {
         let archived = async {
             let mut db = db.acquire().await?;
-            storage::archive(&mut db, clock::now()).await?;
+            storage::archive(&mut db, &originals, clock::now()).await?;
             // Of what was loaded again: what is imported is indexed when it is prepared.
-            ledger::index_keys(&mut db).await
+            anyhow::Ok(ledger::index_keys(&mut db).await?)
         };
         if let Err(error) = archived.await {
             tracing::warn!(%error, "imports that are inactive could not be archived; trying again");

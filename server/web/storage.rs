@@ -1,4 +1,6 @@
-//! `/storage`: what takes disk space, what archiving would free, and when imports are archived.
+//! `/storage`: what takes disk space, what archiving would free, when imports are archived, and how long their files are kept.
+
+use std::ops::RangeInclusive;
 
 use askama::Template;
 use axum::extract::State;
@@ -13,7 +15,7 @@ use super::layout::Layout;
 use super::{Access, App, filters, paths, respond};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
-use crate::storage::{self, Usage};
+use crate::storage::{self, Archiving, Usage};
 
 #[derive(Template)]
 #[template(path = "storage.html")]
@@ -24,10 +26,12 @@ struct Page {
 }
 
 pub async fn show(_: paths::Storage, layout: Layout, mut db: Db) -> Result {
-    let hours = storage::archive_after(&mut db).await?;
+    let set = storage::archiving(&mut db).await?;
     let usage = storage::usage(&mut db, clock::now()).await?;
-    let hours = hours.map_or_else(String::new, |hours| hours.to_string());
-    respond::html(Page { layout, usage, fields: Fields::new([("hours", hours.as_str())]) })
+    let text = |number: Option<i32>| number.map_or_else(String::new, |number| number.to_string());
+    let (hours, days) = (text(set.after_hours), text(set.files_after_days));
+    let fields = Fields::new([("hours", hours.as_str()), ("days", days.as_str())]);
+    respond::html(Page { layout, usage, fields })
 }
 
 pub async fn json(_: paths::StorageJson, mut db: Db) -> Result {
@@ -37,6 +41,8 @@ pub async fn json(_: paths::StorageJson, mut db: Db) -> Result {
 #[derive(Deserialize)]
 pub struct ArchivingForm {
     hours: String,
+    #[serde(default)]
+    days: String,
 }
 
 pub async fn save(
@@ -46,15 +52,20 @@ pub async fn save(
     mut db: Db,
     Form(form): Form<ArchivingForm>,
 ) -> Result {
-    let mut fields = Fields::new([("hours", &*form.hours)]);
-    let Some(hours) = fields.check("hours", hours(&form.hours)) else {
-        let usage = storage::usage(&mut db, clock::now()).await?;
+    let now = clock::now();
+    let mut fields = Fields::new([("hours", &*form.hours), ("days", &*form.days)]);
+    let hours = fields.check("hours", number(&form.hours, 0..=storage::MOST_HOURS, HOURS));
+    let days = fields.check("days", number(&form.days, 1..=storage::MOST_DAYS, DAYS));
+    let (Some(after_hours), Some(files_after_days)) = (hours, days) else {
+        let usage = storage::usage(&mut db, now).await?;
         return respond::refused(Page { layout, usage, fields });
     };
     let mut tx = db.begin().await?;
-    if storage::set_archive_after(&mut tx, hours).await? {
+    let set = Archiving { after_hours, files_after_days };
+    if storage::set_archiving(&mut tx, set, now).await? {
         let (verb, object) = (Verb::ArchivingSet, Object::Other("archiving"));
-        audit::record(&mut tx, &by, verb, &object, json!({ "hours": hours }), clock::now()).await?;
+        let details = json!({ "hours": after_hours, "days": files_after_days });
+        audit::record(&mut tx, &by, verb, &object, details, now).await?;
     }
     tx.commit().await?;
     let mut response = respond::see_other(paths::Storage);
@@ -62,24 +73,27 @@ pub async fn save(
     Ok(response)
 }
 
+const HOURS: &str = "Enter a whole number of hours from 0 to 87600, or nothing for never.";
+const DAYS: &str = "Enter a whole number of days from 1 to 3650, or nothing for never.";
+
 /// Nothing: never.
-fn hours(text: &str) -> std::result::Result<Option<i32>, &'static str> {
+fn number(
+    text: &str,
+    range: RangeInclusive<i32>,
+    expected: &'static str,
+) -> std::result::Result<Option<i32>, &'static str> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let hours = text.trim().parse().ok().filter(|hours| (0..=storage::LONGEST).contains(hours));
-    hours.map(Some).ok_or("Enter a whole number of hours from 0 to 87600, or nothing for never.")
+    let number = text.trim().parse().ok().filter(|number| range.contains(number));
+    number.map(Some).ok_or(expected)
 }
 
 /// Archives all that is inactive, whenever that began.
 pub async fn archive(_: paths::StorageArchive, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
     let now = clock::now();
-    let archived = storage::archive_all(&mut db, now).await?;
-    if !archived.is_empty() {
-        let (verb, object) = (Verb::ImportsArchived, Object::Other("archiving"));
-        audit::record(&mut db, &by, verb, &object, json!({ "imports": archived }), now).await?;
-    }
+    let archived = storage::archive_since(&mut db, now, &by, now).await?;
     let sentence = match archived.len() {
         0 => "Nothing changed: no import is inactive that could be archived.".to_owned(),
         1 => format!("Import {} is archived. Its space is free in a few minutes.", archived[0]),
@@ -98,7 +112,7 @@ impl Page {
 
 #[cfg(test)]
 mod tests {
-    use super::hours;
+    use super::*;
 
     #[test]
     fn hours_are_whole_and_not_below_zero() {
@@ -111,7 +125,7 @@ mod tests {
             ("-1", None),
             ("1.5", None),
         ] {
-            assert_eq!(hours(text).ok(), expected, "{text}");
+            assert_eq!(number(text, 0..=storage::MOST_HOURS, HOURS).ok(), expected, "{text}");
         }
     }
 }

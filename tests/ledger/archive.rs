@@ -1,14 +1,15 @@
 //! Imports that are active nowhere lose their rows after a while, and get them back from their files.
 
-use chrono::Duration;
+use chrono::{DateTime, Duration, Utc};
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::Target;
+use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::{self, Archived, Decision, LoadedAgain, Progress, Undone, WhenUnsure};
 use gpuledger::report::{self, Answers, ChangesBy, CostBasis, Grouping, Page, Question};
-use gpuledger::storage;
-use sqlx::{Acquire as _, PgPool};
+use gpuledger::storage::{self, Archiving};
+use sqlx::{Acquire as _, PgConnection, PgPool};
 
 use crate::support::book::{rule, team, write};
 use crate::support::{Focus, TestLedger};
@@ -33,13 +34,25 @@ async fn replaced(db: PgPool, rows: u64) -> TestLedger {
     ledger
 }
 
+/// As a server does then.
+async fn at(ledger: &TestLedger, now: DateTime<Utc>) {
+    let mut db = ledger.db.acquire().await.unwrap();
+    storage::archive(&mut db, &ledger.originals, now).await.unwrap();
+}
+
 /// As a server does some minutes after the hours that are set, which are none.
 async fn archive(ledger: &TestLedger) {
     let mut db = ledger.db.acquire().await.unwrap();
-    storage::set_archive_after(&mut db, Some(0)).await.unwrap();
+    let at_once = Archiving { after_hours: Some(0), ..Archiving::default() };
+    storage::set_archiving(&mut db, at_once, clock::now()).await.unwrap();
     for minutes in [1, 4] {
-        storage::archive(&mut db, clock::now() + Duration::minutes(minutes)).await.unwrap();
+        at(ledger, clock::now() + Duration::minutes(minutes)).await;
     }
+}
+
+/// As an administrator does with a click.
+async fn archive_all(db: &mut PgConnection, now: DateTime<Utc>) -> Vec<i64> {
+    storage::archive_since(db, now, &Actor::person("ada@example.com", "::1"), now).await.unwrap()
 }
 
 /// Rows of a delivery by table.
@@ -208,20 +221,20 @@ async fn what_is_left_of_a_removal_that_broke_off_is_not_taken_for_whole(db: PgP
     let ledger = replaced(db, 22_000).await;
     let before = rows_of(&ledger, 1).await;
     let mut db = ledger.db.acquire().await.unwrap();
-    storage::archive_all(&mut db, clock::now() + Duration::minutes(1)).await.unwrap();
+    archive_all(&mut db, clock::now() + Duration::minutes(1)).await;
     // Somebody reads one of its tables for long: those before it are gone, the others stay.
     let mut reader = ledger.db.acquire().await.unwrap();
     let mut reader = reader.begin().await.unwrap();
     sqlx::query("select from monthly_costs_of_1_2026_09 limit 1").execute(&mut *reader).await.unwrap();
     let later = clock::now() + Duration::minutes(10);
-    storage::archive(&mut db, later).await.unwrap();
+    at(&ledger, later).await;
     let tables = "select count(*) from pg_class where relname ~ '_of_1_2026_09$' and relkind = 'r'";
     assert_eq!(sqlx::query_scalar::<_, i64>(tables).fetch_one(&mut *db).await.unwrap(), 1);
     let LoadedAgain::Failed(message) = load_again(&ledger, 1).await else { panic!("its charges are gone") };
     assert!(message.contains("Try again in a moment"), "{message}");
     assert_eq!(try_undo(&ledger, 2).await, Undone::Archived(vec![1]));
     reader.rollback().await.unwrap();
-    storage::archive(&mut db, later).await.unwrap();
+    at(&ledger, later).await;
     assert_eq!(rows_of(&ledger, 1).await[..5], [0; 5]);
     // As a server leaves it that is killed while it loads rows again.
     for statement in [
@@ -231,7 +244,7 @@ async fn what_is_left_of_a_removal_that_broke_off_is_not_taken_for_whole(db: PgP
     ] {
         sqlx::query(statement).execute(&mut *db).await.unwrap();
     }
-    storage::archive(&mut db, later).await.unwrap();
+    at(&ledger, later).await;
     assert_eq!(rows_of(&ledger, 1).await[..5], [0; 5]);
     assert_eq!(sqlx::query_scalar::<_, i64>(tables).fetch_one(&mut *db).await.unwrap(), 0);
     assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Done));
@@ -258,9 +271,93 @@ async fn import_that_is_loaded_again_at_once_keeps_its_rows(db: PgPool) {
     let ledger = replaced(db, 3_000).await;
     let before = rows_of(&ledger, 1).await;
     let mut db = ledger.db.acquire().await.unwrap();
-    assert_eq!(storage::archive_all(&mut db, clock::now() + Duration::minutes(1)).await.unwrap(), [1]);
+    assert_eq!(archive_all(&mut db, clock::now() + Duration::minutes(1)).await, [1]);
     assert_eq!(rows_of(&ledger, 1).await, before, "somebody may be reading them");
     assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Done));
-    storage::archive(&mut db, clock::now() + Duration::minutes(10)).await.unwrap();
+    at(&ledger, clock::now() + Duration::minutes(10)).await;
     assert_eq!(rows_of(&ledger, 1).await, before);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn keys_that_no_import_has_any_more_are_removed(db: PgPool) {
+    let ledger = replaced(db, 3_000).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let keys = "select count(*) from charge_keys";
+    let of_sums = "select count(distinct charge_key_id) from (
+                       select charge_key_id from monthly_costs union select charge_key_id from monthly_totals
+                   ) of_sums";
+    let before = sqlx::query_scalar::<_, i64>(keys).fetch_one(&mut *db).await.unwrap();
+    // Another import is loading, and its keys are in no sums yet.
+    let mut other = ledger.db.acquire().await.unwrap();
+    sqlx::query("select pg_advisory_lock_shared($1)")
+        .bind(0x6770_755f_6b65_6570_i64)
+        .execute(&mut *other)
+        .await
+        .unwrap();
+    archive(&ledger).await;
+    assert_eq!(sqlx::query_scalar::<_, i64>(keys).fetch_one(&mut *db).await.unwrap(), before);
+    sqlx::query("select pg_advisory_unlock_all()").execute(&mut *other).await.unwrap();
+    assert!(ledger::remove_unused_keys(&mut db).await.unwrap().is_some_and(|removed| removed > 0));
+    let left = sqlx::query_scalar::<_, i64>(keys).fetch_one(&mut *db).await.unwrap();
+    assert_eq!(left, sqlx::query_scalar::<_, i64>(of_sums).fetch_one(&mut *db).await.unwrap());
+    assert_eq!(ledger::remove_unused_keys(&mut db).await.unwrap(), Some(0));
+    ledger.assert_balanced().await;
+    assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Done));
+    assert_eq!(sqlx::query_scalar::<_, i64>(keys).fetch_one(&mut *db).await.unwrap(), before);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn files_of_archived_imports_are_removed_after_the_days_that_are_set_and_come_back_with_the_next_import(
+    db: PgPool,
+) {
+    let ledger = replaced(db, 3_000).await;
+    archive(&ledger).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let now = clock::now();
+    let set = Archiving { after_hours: Some(0), files_after_days: Some(3) };
+    assert!(storage::set_archiving(&mut db, set, now).await.unwrap());
+    assert!(!storage::set_archiving(&mut db, set, now + Duration::days(9)).await.unwrap());
+    let files = async || {
+        let files = sqlx::query_scalar::<_, i64>("select count(*) from originals");
+        (files.fetch_one(&ledger.db).await.unwrap(), ledger.originals.every_file().unwrap().len())
+    };
+    assert_eq!(files().await, (2, 4));
+    at(&ledger, now + Duration::days(2)).await;
+    assert_eq!(files().await, (2, 4));
+    at(&ledger, now + Duration::days(4)).await;
+    assert_eq!(files().await, (1, 2));
+    ledger.assert_balanced().await;
+    let said = "select details ->> 'imports' from audit_log where verb = 'storage.files_removed'";
+    assert_eq!(sqlx::query_scalar::<_, String>(said).fetch_all(&mut *db).await.unwrap(), ["[1]"]);
+    let LoadedAgain::Failed(message) = load_again(&ledger, 1).await else { panic!("its file is gone") };
+    assert_eq!(
+        message,
+        "its file “1.csv” was removed to save space. Import the file again, then load these rows"
+    );
+
+    let again = bill(&ledger, 3_000, 1);
+    ledger.import(&[again], Some(Decision::Replace), WhenUnsure::Wait).await;
+    assert_eq!(files().await, (2, 4));
+    assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Done));
+    ledger.assert_balanced().await;
+    // Both have the file now, and one of them is active.
+    at(&ledger, now + Duration::days(9)).await;
+    at(&ledger, now + Duration::days(19)).await;
+    assert_eq!(files().await, (1, 2), "that of import 2 has gone");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn files_are_kept_for_a_day_after_somebody_set_their_days(db: PgPool) {
+    let ledger = replaced(db, 3_000).await;
+    archive(&ledger).await;
+    let (mut db, later) = (ledger.db.acquire().await.unwrap(), clock::now() + Duration::days(400));
+    let set = Archiving { after_hours: Some(0), files_after_days: Some(1) };
+    storage::set_archiving(&mut db, set, later).await.unwrap();
+    for (hours, kept) in [(23, 2), (25, 1)] {
+        at(&ledger, later + Duration::hours(hours)).await;
+        let files = sqlx::query_scalar::<_, i64>("select count(*) from originals");
+        assert_eq!(files.fetch_one(&ledger.db).await.unwrap(), kept, "{hours} hours");
+    }
 }

@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use axum::response::Response;
+use chrono::{DateTime, Utc};
 use gpuledger::accounts::session::{Browser, Opening};
 use gpuledger::accounts::token::{self, Made};
 use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
@@ -18,6 +19,7 @@ use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::config::Settings;
 use gpuledger::jobs;
+use gpuledger::storage;
 use gpuledger::web::connections::{self, Limits};
 use gpuledger::web::{self, App, PageCache};
 use sqlx::PgPool;
@@ -258,6 +260,12 @@ impl TestApp {
     /// Runs everything in the queue.
     pub async fn run_jobs(&self) {
         jobs::run_pending(&self.app.jobs, &self.app.originals).await.unwrap();
+    }
+
+    /// As a server does every minute.
+    pub async fn archive(&self, now: DateTime<Utc>) {
+        let mut db = self.db.acquire().await.unwrap();
+        storage::archive(&mut db, &self.app.originals, now).await.unwrap();
     }
 
     /// As when a disk is gone.

@@ -1,8 +1,9 @@
 //! The storage page, and what people meet of archived imports.
 
 use axum::http::StatusCode;
+use chrono::{DateTime, Duration, Utc};
 use gpuledger::accounts::Role;
-use gpuledger::{clock, storage};
+use gpuledger::clock;
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestApp, html};
@@ -11,10 +12,8 @@ fn hour(cost: &str) -> Focus {
     Focus::new().hour("acme", "s1", "2026-09-05T10", cost, "vision")
 }
 
-/// As a server does some minutes later.
-async fn some_minutes_later(app: &TestApp) {
-    let mut db = app.db.acquire().await.unwrap();
-    storage::archive(&mut db, clock::now() + chrono::Duration::minutes(5)).await.unwrap();
+fn in_minutes(minutes: i64) -> DateTime<Utc> {
+    clock::now() + Duration::minutes(minutes)
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -33,7 +32,7 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     let archived = admin.post("/storage/archive", &[("csrf", &token)]).await;
     assert_eq!(archived.status, StatusCode::SEE_OTHER);
     assert!(admin.get("/storage").await.body.contains("Import 1 is archived."));
-    some_minutes_later(&app).await;
+    app.archive(in_minutes(5)).await;
     assert_eq!(html::text(&admin.get("/imports/1").await.body, "#archived button"), "Load its rows again");
     let refused = admin.get("/spend/2026-09?sequence=1").await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
@@ -89,4 +88,35 @@ async fn hours_until_imports_are_archived_are_set_by_administrators(db: PgPool) 
     assert!(finance.get("/storage").await.body.contains("48 hours"));
     admin.post("/storage", &[("csrf", &token), ("hours", "")]).await;
     assert!(finance.get("/storage").await.body.contains("never"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    admin.import("first.csv", hour("10")).await;
+    admin.import("second.csv", hour("12")).await;
+    let token = admin.token("/storage").await;
+    let refused = admin.post("/storage", &[("csrf", &token), ("hours", "0"), ("days", "0")]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("Enter a whole number of days from 1 to 3650, or nothing for never."));
+    admin.post("/storage", &[("csrf", &token), ("hours", "0"), ("days", "30")]).await;
+    let mut finance = app.signed_in(Role::Finance).await;
+    assert!(finance.get("/storage").await.body.contains("30 days"));
+    for days in [1, 2, 40] {
+        app.archive(clock::now() + Duration::days(days)).await;
+    }
+
+    let page = admin.get("/imports/1").await.body;
+    assert!(html::text(&page, "#archived").contains("so was its file"), "{page}");
+    assert_eq!(html::attributes(&page, "#archived a", "href"), ["/imports"]);
+    assert!(!page.contains("As it arrived") && page.contains("removed"), "{page}");
+    let gone = admin.get("/imports/1/files/0").await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
+    assert!(gone.body.contains("“first.csv” was removed to save space. Import it again to have it here."));
+    let job = admin.post("/imports/1/load-again", &[("csrf", &token)]).await.header("location").to_owned();
+    admin.run_jobs().await;
+    let failed = admin.get(&job).await.body;
+    assert!(failed.contains("Its file “first.csv” was removed to save space."), "{failed}");
+    assert!(admin.get("/audit").await.body.contains("files of archived imports removed"));
 }

@@ -45,7 +45,8 @@ pub async fn show(path: paths::Batch, layout: Layout, Htmx(is_fragment): Htmx, m
 }
 
 pub async fn cancel(path: paths::BatchCancel, by: Actor, mut db: Db) -> Result {
-    report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
+    let batch = report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
+    let is_reload = batch.line.reloads.is_some();
     let mut tx = db.begin().await?;
     let cancelled = jobs::cancel(&mut tx, path.batch, &by.name, clock::now()).await?;
     if cancelled != Cancelled::TooLate {
@@ -56,13 +57,16 @@ pub async fn cancel(path: paths::BatchCancel, by: Actor, mut db: Db) -> Result {
     let sentence = match cancelled {
         Cancelled::Now(leftover) => {
             leftover.remove();
-            "The upload is cancelled and its files are removed. Nothing of it was loaded."
+            if is_reload { "Stopped. The import stays archived." } else { CANCELLED }
         }
+        Cancelled::Soon if is_reload => "It stops at its next rows. The import stays archived.",
         Cancelled::Soon => "The import stops at its next rows. Nothing of it will count.",
         Cancelled::TooLate => "Nothing changed: the upload had ended before.",
     };
     Ok(back_to(&path.batch, sentence))
 }
+
+const CANCELLED: &str = "The upload is cancelled and its files are removed. Nothing of it was loaded.";
 
 pub async fn retry(path: paths::BatchRetry, by: Actor, State(app): State<App>, mut db: Db) -> Result {
     report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;

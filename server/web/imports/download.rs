@@ -13,9 +13,9 @@ use sqlx::PgPool;
 use tokio::sync::mpsc;
 
 use crate::billing::formula;
-use crate::ledger::{self, Originals};
+use crate::ledger::{self, Originals, Sha256};
 use crate::money::Decimal;
-use crate::report::{self, RejectedRow};
+use crate::report::{self, DeliveryFile, RejectedRow};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::paths;
@@ -28,8 +28,7 @@ const ROWS: i64 = 10_000;
 
 pub async fn original(path: paths::DeliveryFile, State(originals): State<Originals>, mut db: Db) -> Result {
     let file = report::delivery_file(&mut db, path.delivery, path.file).await?.ok_or(Error::NotFound)?;
-    let not_kept = || Error::NoSuchPage(format!("“{}” was not kept: nothing of it was loaded.", file.name));
-    let sha256 = file.sha256.ok_or_else(not_kept)?;
+    let sha256 = kept(&file)?;
     drop(db);
     let opened = tokio::task::spawn_blocking(move || originals.received(&sha256)).await;
     let received = opened.map_err(anyhow::Error::from)??;
@@ -44,6 +43,15 @@ pub async fn original(path: paths::DeliveryFile, State(originals): State<Origina
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
     }
     Ok(response)
+}
+
+fn kept(file: &DeliveryFile) -> std::result::Result<Sha256, Error> {
+    file.kept().ok_or_else(|| {
+        Error::NoSuchPage(match file.sha256 {
+            Some(_) => format!("“{}” was removed to save space. Import it again to have it here.", file.name),
+            None => format!("“{}” was not kept: nothing of it was loaded.", file.name),
+        })
+    })
 }
 
 pub async fn rejections(path: paths::DeliveryRejections, State(pool): State<PgPool>, mut db: Db) -> Result {
@@ -70,7 +78,7 @@ pub async fn rejected(
     mut db: Db,
 ) -> Result {
     let file = report::delivery_file(&mut db, path.delivery, path.file).await?.ok_or(Error::NotFound)?;
-    let sha256 = file.sha256.ok_or_else(|| Error::NoSuchPage(format!("“{}” was not kept.", file.name)))?;
+    let sha256 = kept(&file)?;
     drop(db);
     let delivery = path.delivery;
     let (blocks, incoming) = mpsc::channel::<io::Result<Bytes>>(2);
