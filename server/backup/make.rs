@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::manifest::{copy, new_file};
 use super::{DUMP, Manifest, ORIGINALS, Part, Progress};
-use crate::ledger::{Originals, Sha256};
+use crate::ledger::{self, Originals, Sha256};
 use crate::store::Client;
 
 /// What a folder is called until it is whole.
@@ -48,31 +48,42 @@ pub async fn make(
     let lock = File::open(folder.path())?;
     lock.lock()?;
 
+    // Nobody removes a file meanwhile that the snapshot speaks of.
+    ledger::hold_originals(&mut *db).await?;
+    let made = make_held(db, client, originals, folder.path(), now, progress).await;
+    ledger::release_originals(db).await?;
+    let manifest = made?;
+    name_it(folder, target)?;
+    Ok(manifest)
+}
+
+/// Writes everything into a folder.
+async fn make_held(
+    db: &mut PgConnection,
+    client: &Client,
+    originals: &Originals,
+    folder: &Path,
+    now: DateTime<Utc>,
+    progress: &Progress,
+) -> anyhow::Result<Manifest> {
     let mut snapshot = db.begin_with("begin isolation level repeatable read read only").await?;
-    let sequence = crate::ledger::sequence(&mut snapshot).await?;
+    let sequence = ledger::sequence(&mut snapshot).await?;
     let migration: i64 =
         sqlx::query_scalar("select max(version) from _sqlx_migrations").fetch_one(&mut *snapshot).await?;
     let mut manifest = Manifest::new(now, client.major, migration, sequence);
     let name: String = sqlx::query_scalar("select pg_export_snapshot()").fetch_one(&mut *snapshot).await?;
-    let left_out = crate::ledger::unattached(&mut snapshot).await?;
-    manifest.parts.push(dump(client, (&name, &left_out), folder.path(), progress).await?);
+    let left_out = ledger::unattached(&mut snapshot).await?;
+    manifest.parts.push(dump(client, (&name, &left_out), folder, progress).await?);
     let kept: Vec<Vec<u8>> =
         sqlx::query_scalar!("select sha256 from originals order by sha256").fetch_all(&mut *snapshot).await?;
     snapshot.rollback().await?;
 
     for bytes in kept {
         let Ok(sha256) = Sha256::try_from(bytes) else { bail!("the database names a file by half a hash") };
-        let files =
-            copy_original(originals.clone(), sha256, folder.path().to_owned(), progress.clone()).await;
-        match files.with_context(|| format!("the original {sha256} cannot be read")) {
-            Ok(files) => manifest.parts.extend(files),
-            // It was nobody's, and has been removed since the snapshot.
-            Err(_) if !is_kept(db, &sha256).await? => {}
-            Err(error) => return Err(error),
-        }
+        let files = copy_original(originals.clone(), sha256, folder.to_owned(), progress.clone()).await;
+        manifest.parts.extend(files.with_context(|| format!("the original {sha256} cannot be read"))?);
     }
-    manifest.write(folder.path())?;
-    name_it(folder, target)?;
+    manifest.write(folder)?;
     Ok(manifest)
 }
 
@@ -142,13 +153,6 @@ async fn copy_original(
         io::Result::Ok(parts)
     });
     Ok(copied.await??)
-}
-
-async fn is_kept(db: &mut PgConnection, sha256: &Sha256) -> sqlx::Result<bool> {
-    let bytes = sha256.0.as_slice();
-    sqlx::query_scalar!(r#"select exists (select from originals where sha256 = $1) as "kept!""#, bytes)
-        .fetch_one(db)
-        .await
 }
 
 fn name_it(folder: TempDir, target: &Path) -> anyhow::Result<()> {

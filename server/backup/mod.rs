@@ -1,7 +1,7 @@
 //! Everything in one folder, and back: the database in one snapshot, the originals that it speaks of, and a manifest
 //! with a hash of each part.
 //!
-//! A backup is made beside a running server: originals never change, and the database is dumped from one snapshot. It
+//! A backup is made beside a running server: originals never change and none is removed meanwhile, and the database is dumped from one snapshot. It
 //! gets its name when it is whole. A restore reads every part before it writes anything, writes only where there
 //! is nothing, and marks what it writes to until all of it is there.
 

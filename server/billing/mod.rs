@@ -344,6 +344,7 @@ impl Export {
         charge.clear();
         self.check_whole()?;
         self.check_habit()?;
+        self.remarks.begin_row();
         let mut step = self.step(charge, &mut is_known);
         if let Err(problem) = &step
             && self.asks_for_the_order(problem)
@@ -352,7 +353,11 @@ impl Export {
             let decided = date_order::decide(content, &self.header, &self.reader.dates());
             self.dates = decided.map_err(|refusal| refusal.of(&self.file))?;
             charge.clear();
+            self.remarks.begin_row();
             step = self.read(charge, &mut is_known);
+        }
+        if step.is_ok() {
+            self.remarks.count(self.row);
         }
         Ok(Some(match step {
             Ok(step) => step,
@@ -435,7 +440,7 @@ impl Export {
                     expected: format!("{expected} fields, as in the header").into(),
                 });
             }
-            self.remarks.count("the last fields are missing and taken as empty", self.row);
+            self.remarks.note("the last fields are missing and taken as empty");
         }
         self.usual_fields.get_or_insert(found);
         self.read(charge, is_known)
@@ -452,7 +457,7 @@ impl Export {
             return Err(problem(format!("a {name} of {bytes} bytes"), most, " bytes"));
         }
         if charge.tags.leave_out_longer(MAX_TAG) {
-            self.remarks.count("tags of more than 2,000 bytes are left out", self.row);
+            self.remarks.note("tags of more than 2,000 bytes are left out");
         }
         charge.tags.settle();
         let tags = charge.tags.len();
@@ -466,7 +471,7 @@ impl Export {
         is_known: &mut impl FnMut(&Charge) -> bool,
     ) -> Result<Step, Problem> {
         let record = self.records.record();
-        let row = Row::new(record, self.row, self.dates, &mut self.remarks);
+        let row = Row::new(record, self.dates, &mut self.remarks);
         match self.reader.read(row, charge) {
             Ok(Outcome::Charge) => self.read_key(charge, is_known),
             Ok(Outcome::Skipped(reason)) => Ok(Step::Skipped(reason)),
@@ -491,11 +496,11 @@ impl Export {
         if is_known(charge) {
             return self.settle(charge);
         }
-        let before = self.remarks.rows();
-        let row = Row::new(record, self.row, self.dates, &mut self.remarks).only(&self.key_columns);
+        let before = self.remarks.of_row();
+        let row = Row::new(record, self.dates, &mut self.remarks).only(&self.key_columns);
         self.reader.key(row, charge)?;
         let step = self.settle(charge)?;
-        if self.remarks.rows() > before {
+        if self.remarks.of_row() > before {
             // What is odd about them is said of each row.
             charge.key_cells.clear();
         }

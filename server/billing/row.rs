@@ -65,7 +65,6 @@ pub struct Row<'a> {
     record: Record<'a>,
     /// The columns that may be read, where these are not all.
     only: Option<&'a [usize]>,
-    number: u64,
     dates: DateOrder,
     /// What the row's amounts are counted in.
     currency: Column,
@@ -73,8 +72,8 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    pub(super) fn new(record: Record<'a>, number: u64, dates: DateOrder, remarks: &'a mut Remarks) -> Self {
-        Self { record, only: None, number, dates, currency: None, remarks }
+    pub(super) fn new(record: Record<'a>, dates: DateOrder, remarks: &'a mut Remarks) -> Self {
+        Self { record, only: None, dates, currency: None, remarks }
     }
 
     /// For who must not look at other columns: what follows from these is taken to follow from nothing else.
@@ -89,7 +88,7 @@ impl<'a> Row<'a> {
 
     /// Notes something odd that harms no figure.
     pub(super) fn remark(&mut self, text: &'static str) {
-        self.remarks.count(text, self.number);
+        self.remarks.note(text);
     }
 
     /// The cell without its quotes, in `scratch` where doubled quotes had to be undone.
@@ -213,22 +212,36 @@ fn append_undoubled(text: &str, out: &mut String) {
 
 /// Counts of oddities, in the order they were first met.
 #[derive(Default)]
-pub(super) struct Remarks(Vec<Remark>);
+pub(super) struct Remarks {
+    counted: Vec<Remark>,
+    /// Of the row that is being read: they count if it is not rejected.
+    of_row: Vec<&'static str>,
+}
 
 impl Remarks {
-    pub fn count(&mut self, text: &'static str, row: u64) {
-        match self.0.iter_mut().find(|remark| remark.text == text) {
-            Some(remark) => remark.rows += 1,
-            None => self.0.push(Remark { text, rows: 1, first_row: row }),
+    pub fn note(&mut self, text: &'static str) {
+        self.of_row.push(text);
+    }
+
+    /// How many the row has so far.
+    pub fn of_row(&self) -> usize {
+        self.of_row.len()
+    }
+
+    pub fn begin_row(&mut self) {
+        self.of_row.clear();
+    }
+
+    pub fn count(&mut self, row: u64) {
+        for text in self.of_row.drain(..) {
+            match self.counted.iter_mut().find(|remark| remark.text == text) {
+                Some(remark) => remark.rows += 1,
+                None => self.counted.push(Remark { text, rows: 1, first_row: row }),
+            }
         }
     }
 
-    /// Of all oddities.
-    pub fn rows(&self) -> u64 {
-        self.0.iter().map(|remark| remark.rows).sum()
-    }
-
     pub fn list(&self) -> &[Remark] {
-        &self.0
+        &self.counted
     }
 }

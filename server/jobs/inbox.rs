@@ -49,6 +49,7 @@ impl Inbox {
             files: Vec::new(),
             bytes: 0,
             decision: None,
+            reloads: None,
             is_kept: false,
             _lock: lock,
         })
@@ -100,6 +101,8 @@ pub struct Arriving {
     files: Vec<Incoming>,
     bytes: u64,
     decision: Option<Decision>,
+    /// The archived import whose files these are.
+    reloads: Option<i64>,
     is_kept: bool,
     _lock: File,
 }
@@ -126,6 +129,13 @@ impl Arriving {
         self
     }
 
+    /// For an archived import, whose rows are loaded from these files again.
+    #[must_use]
+    pub fn reloading(mut self, delivery: i64) -> Self {
+        self.reloads = Some(delivery);
+        self
+    }
+
     /// Hands the batch over to the queue. From here on its files belong to the import.
     pub async fn enqueue(
         mut self,
@@ -134,10 +144,23 @@ impl Arriving {
         now: DateTime<Utc>,
     ) -> sqlx::Result<()> {
         let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
-        let (object, details) = (Object::Batch(self.batch_id), json!({ "files": names }));
+        let (verb, object) = match self.reloads {
+            Some(delivery) => (Verb::DeliveryLoadedAgain, Object::Delivery(delivery)),
+            None => (Verb::ImportUploaded, Object::Batch(self.batch_id)),
+        };
+        let details = json!({ "files": names });
         let mut tx = db.begin().await?;
-        enqueue(&mut tx, self.batch_id, &self.files, self.bytes, self.decision, &by.name, now).await?;
-        audit::record(&mut tx, by, Verb::ImportUploaded, &object, details, now).await?;
+        enqueue(
+            &mut tx,
+            self.batch_id,
+            &self.files,
+            self.bytes,
+            (self.decision, self.reloads),
+            &by.name,
+            now,
+        )
+        .await?;
+        audit::record(&mut tx, by, verb, &object, details, now).await?;
         tx.commit().await?;
         self.is_kept = true;
         Ok(())

@@ -64,17 +64,18 @@ pub async fn enqueue(
     batch_id: Uuid,
     files: &[Incoming],
     total_bytes: u64,
-    decision: Option<Decision>,
+    (decision, reloads): (Option<Decision>, Option<i64>),
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<i64> {
     sqlx::query_scalar!(
-        "insert into jobs (batch_id, files, total_bytes, decision, created_at, created_by)
-         values ($1, $2, $3, $4, $5, $6) returning job_id",
+        "insert into jobs (batch_id, files, total_bytes, decision, reloads, created_at, created_by)
+         values ($1, $2, $3, $4, $5, $6, $7) returning job_id",
         batch_id,
         Json(files) as _,
         total_bytes as i64,
         decision.map(Decision::as_str),
+        reloads,
         now,
         by,
     )
@@ -254,7 +255,7 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
     let mut telling = JoinSet::new();
     telling.spawn(tell(pool.clone(), job.job_id, progress.clone()));
     let outcome = match job.reloads {
-        Some(delivery) => reload_rows(pool, originals, delivery, &progress).await,
+        Some(delivery) => reload_rows(pool, originals, delivery, &job.files, &progress).await,
         None => import(pool, db, originals, &job, &progress).await,
     };
     telling.abort_all();
@@ -298,9 +299,14 @@ async fn reload_rows(
     pool: &PgPool,
     originals: &Originals,
     delivery: i64,
+    files: &[Incoming],
     progress: &Progress,
 ) -> sqlx::Result<Vec<Report>> {
-    let loaded = ledger::load_again(pool, originals, delivery, progress, clock::now()).await?;
+    // Files that are kept have only their names here.
+    let handed_in = files.iter().filter(|file| !file.path.as_os_str().is_empty());
+    let handed_in: Vec<Source> =
+        handed_in.map(|file| Source { name: file.name.clone(), path: file.path.clone() }).collect();
+    let loaded = ledger::load_again(pool, originals, delivery, &handed_in, progress, clock::now()).await?;
     let (status, message) = match loaded {
         LoadedAgain::Done => (Status::Loaded, None),
         LoadedAgain::Already => (Status::Loaded, Some("its rows were there".to_owned())),

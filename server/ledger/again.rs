@@ -1,6 +1,7 @@
 //! Loading the rows of an archived import again, from the files that were kept.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 use sqlx::{Connection, PgConnection, PgPool};
@@ -10,11 +11,13 @@ use crate::billing;
 use crate::money::{Currency, Decimal};
 
 use super::archive::clean;
+use super::aside::aside;
 use super::delivery;
 use super::doubles::{Doubles, Known};
 use super::key::Keyer;
 use super::load::{
-    CENSUS_ROWS, Channel, Failure, Keeps, LoadError, Source, Target, Written, ended, file_error,
+    self, CENSUS_ROWS, Channel, Failure, Keeps, LoadError, LoadedFile, Source, Target, Written, ended,
+    file_error, read_and_keep,
 };
 use super::noise::NoisyTags;
 use super::original::{Originals, Sha256};
@@ -36,20 +39,30 @@ pub enum LoadedAgain {
 
 /// The files of an archived import, and how they were read.
 struct Kept {
-    files: Vec<(String, Sha256)>,
-    /// The first of its files that is kept no more.
-    removed: Option<String>,
+    files: Vec<File>,
     format: Option<String>,
     noisy_tags: Vec<String>,
     charges: i64,
     totals: BTreeMap<(i64, Currency), Sums>,
 }
 
-/// Loads the rows of an archived import again. It is archived until all of them are there, and agree with what it states.
+/// A file of an archived import.
+#[derive(Clone)]
+struct File {
+    name: String,
+    sha256: Sha256,
+    is_kept: bool,
+    /// Where it is, if it was handed in again.
+    handed_in: Option<PathBuf>,
+}
+
+/// Loads the rows of an archived import again, from its files that are kept, and from those that are handed in again where they
+/// are not. It is archived until all rows are there, and agree with what it states.
 pub async fn load_again(
     pool: &PgPool,
     originals: &Originals,
     delivery_id: i64,
+    handed_in: &[Source],
     progress: &Progress,
     now: DateTime<Utc>,
 ) -> sqlx::Result<LoadedAgain> {
@@ -57,7 +70,7 @@ pub async fn load_again(
     if !delivery::try_lock(&mut db, delivery_id).await? {
         return Ok(LoadedAgain::Already);
     }
-    let loaded = load_locked(pool, &mut db, originals, delivery_id, progress, now).await;
+    let loaded = load_locked(pool, &mut db, originals, delivery_id, handed_in, progress, now).await;
     delivery::release(&mut db, delivery_id).await?;
     loaded
 }
@@ -67,6 +80,7 @@ async fn load_locked(
     db: &mut PgConnection,
     originals: &Originals,
     delivery_id: i64,
+    handed_in: &[Source],
     progress: &Progress,
     now: DateTime<Utc>,
 ) -> sqlx::Result<LoadedAgain> {
@@ -82,11 +96,9 @@ async fn load_locked(
     if kept.rows_affected() > 0 {
         return Ok(LoadedAgain::Done);
     }
-    let Some(kept) = find(&mut *db, delivery_id).await? else { return Ok(LoadedAgain::Already) };
-    if let Some(removed) = &kept.removed {
-        return Ok(LoadedAgain::Failed(format!(
-            "its file “{removed}” was removed to save space. Import the file again, then load these rows"
-        )));
+    let Some(mut kept) = find(&mut *db, delivery_id).await? else { return Ok(LoadedAgain::Already) };
+    if let Some(missing) = kept.complete(handed_in).await {
+        return Ok(LoadedAgain::Failed(missing));
     }
     match load(pool, &mut *db, originals, delivery_id, &kept, progress, now).await {
         Ok(None) => Ok(LoadedAgain::Done),
@@ -140,16 +152,45 @@ async fn find(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Ke
         ((row.scope_id, Currency::exactly(&row.currency)), sums)
     });
     Ok(Some(Kept {
-        removed: files.iter().find(|file| !file.is_kept).map(|file| file.name.clone()),
         files: files
             .into_iter()
-            .filter_map(|file| Some((file.name, Sha256::try_from(file.sha256?).ok()?)))
+            .filter_map(|file| {
+                let sha256 = Sha256::try_from(file.sha256?).ok()?;
+                Some(File { name: file.name, sha256, is_kept: file.is_kept, handed_in: None })
+            })
             .collect(),
         format: found.format,
         noisy_tags: found.noisy_tags,
         charges: found.charges,
         totals: totals.collect(),
     }))
+}
+
+impl Kept {
+    /// Finds those that are kept no more among files that are handed in again. Says which is missing, if one is.
+    async fn complete(&mut self, handed_in: &[Source]) -> Option<String> {
+        if self.files.iter().all(|file| file.is_kept) {
+            return None;
+        }
+        let paths: Vec<PathBuf> = handed_in.iter().map(|source| source.path.clone()).collect();
+        let hashing = move || -> Vec<(Sha256, PathBuf)> {
+            paths.into_iter().filter_map(|path| Some((load::hash(&path).ok()?, path))).collect()
+        };
+        let hashes = aside("hashing", hashing).await.unwrap_or_default();
+        for file in self.files.iter_mut().filter(|file| !file.is_kept) {
+            let found = hashes.iter().find(|(sha256, _)| *sha256 == file.sha256);
+            file.handed_in = found.map(|(_, path)| path.clone());
+        }
+        let missing = self.files.iter().find(|file| !file.is_kept && file.handed_in.is_none())?;
+        let File { name, sha256, .. } = missing;
+        Some(if handed_in.is_empty() {
+            format!("its file “{name}” was removed to save space. Choose the file on the page of the import")
+        } else {
+            format!(
+                "none of the files is “{name}” as it was imported, byte by byte. The SHA-256 of that is {sha256}"
+            )
+        })
+    }
 }
 
 /// Answers why the rows are not those that were imported, where they are not.
@@ -166,7 +207,7 @@ async fn load(
     let tables = if is_large { Tables::Own } else { Tables::OfMonths };
     let target = Target { pool, originals, delivery_id, tables, keeps: Keeps::Archived };
     let mut known = Known::default();
-    let (reading, months) = loop {
+    let ((reading, brought), months) = loop {
         // Of an attempt that broke off, or that met rows twice.
         if !clean(&mut *db, delivery_id).await? {
             return Ok(Some("what is left of its rows is being read. Try again in a moment".to_owned()));
@@ -179,7 +220,7 @@ async fn load(
         let (originals, progress) = (originals.clone(), progress.clone());
         let task = Task { originals, delivery_id, files, format, progress };
         match target.write(move |sink| task.read(sink, noisy_tags, known)).await? {
-            Written::Whole(reading, months) => break (reading, months),
+            Written::Whole(read, months) => break (read, months),
             Written::Again(more) => known = more,
         }
     };
@@ -199,6 +240,9 @@ async fn load(
     if sqlx::query_file_scalar!("server/ledger/again_differs.sql", delivery_id).fetch_one(&mut *tx).await? {
         tx.rollback().await?;
         return differs();
+    }
+    for (file, rows) in &brought {
+        delivery::note_original(&mut tx, file, *rows, now).await?;
     }
     // Its keys may be others than before, so whose they are is found out anew.
     sqlx::query!("delete from attribution_set_deliveries where delivery_id = $1", delivery_id)
@@ -233,27 +277,44 @@ fn is_same(reading: &Reading, kept: &Kept) -> bool {
 struct Task {
     originals: Originals,
     delivery_id: i64,
-    files: Vec<(String, Sha256)>,
+    files: Vec<File>,
     format: Option<String>,
     progress: Progress,
 }
 
 impl Task {
-    fn read(self, sink: &mut Channel, noisy_tags: NoisyTags, known: Known) -> Result<Reading, Failure> {
+    /// Answers also the files that were handed in again, with their rows: they are kept now.
+    fn read(
+        self,
+        sink: &mut Channel,
+        noisy_tags: NoisyTags,
+        known: Known,
+    ) -> Result<(Reading, Vec<(LoadedFile, u64)>), Failure> {
         let scratch = self.originals.scratch().map_err(LoadError::Reading)?.to_owned();
         let doubles = Doubles::new(scratch.clone(), known);
         let rollup = Beside::start(Rollup::new(self.delivery_id, scratch)).map_err(LoadError::Reading)?;
         let keyer = Keyer::new(noisy_tags);
         let mut reader = Reader::new(sink, self.delivery_id, keyer, doubles, rollup, self.progress.clone());
-        let mut source = Source { name: "import".to_owned(), path: std::path::PathBuf::new() };
-        for (file_no, (name, sha256)) in self.files.iter().enumerate() {
-            source.name.clone_from(name);
-            let content = self.originals.content(sha256).map_err(|error| file_error(&source, error))?;
+        let (mut source, mut brought) = (Source::default(), Vec::new());
+        for (file_no, file) in self.files.iter().enumerate() {
+            source = Source { name: file.name.clone(), path: file.handed_in.clone().unwrap_or_default() };
+            let (file_no, format) = (file_no as i16, self.format.as_deref());
+            if file.handed_in.is_some() {
+                let (export, original) =
+                    read_and_keep(&mut reader, &self.originals, &source, (file_no, format), &self.progress)?;
+                let rows = export.row();
+                drop(export);
+                let kept = original.finish(&self.originals, &source, file.sha256);
+                brought.push((kept.map_err(|error| file_error(&source, error))?, rows));
+                continue;
+            }
+            let content = self.originals.content(&file.sha256).map_err(|error| file_error(&source, error))?;
             let content = Counted::new(content, self.progress.clone());
-            let mut export = billing::open(name, content, self.format.as_deref())
+            let mut export = billing::open(&file.name, content, format)
                 .map_err(|refusal| ended(&source, refusal.into()))?;
-            reader.file(file_no as i16, &mut export, |_, _| {}).map_err(|error| ended(&source, error))?;
+            reader.file(file_no, &mut export, |_, _| {}).map_err(|error| ended(&source, error))?;
         }
-        reader.finish().map_err(|error| ended(&source, error))
+        let reading = reader.finish().map_err(|error| ended(&source, error))?;
+        Ok((reading, brought))
     }
 }

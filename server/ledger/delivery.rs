@@ -9,7 +9,7 @@ use crate::billing::Rejection;
 use crate::money::Decimal;
 
 use super::Decision;
-use super::load::{Loaded, Source};
+use super::load::{Loaded, LoadedFile, Source};
 use super::original::Sha256;
 use super::{orphans, own_table, write};
 
@@ -62,6 +62,27 @@ async fn unlock(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
     Ok(())
 }
 
+/// Writes down that a file is kept, with its rows.
+pub async fn note_original(
+    db: &mut PgConnection,
+    file: &LoadedFile,
+    rows: u64,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into originals (sha256, received_bytes, content_bytes, content_rows, stored_at)
+         values ($1, $2, $3, $4, $5) on conflict do nothing",
+        &file.sha256.0[..],
+        file.received_bytes as i64,
+        file.content_bytes as i64,
+        rows as i64,
+        now,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
 /// Writes down what was loaded. The delivery is complete, and still not seen.
 pub async fn complete(
     db: &mut PgConnection,
@@ -105,17 +126,7 @@ pub async fn complete(
         )
         .execute(&mut *tx)
         .await?;
-        sqlx::query!(
-            "insert into originals (sha256, received_bytes, content_bytes, content_rows, stored_at)
-             values ($1, $2, $3, $4, $5) on conflict do nothing",
-            &file.sha256.0[..],
-            file.received_bytes as i64,
-            file.content_bytes as i64,
-            *rows as i64,
-            now,
-        )
-        .execute(&mut *tx)
-        .await?;
+        note_original(&mut tx, file, *rows, now).await?;
     }
     for (reason, rows) in &reading.skips {
         sqlx::query!(

@@ -36,11 +36,11 @@ impl Destination {
 pub struct KnownRows {
     /// By a hash of what they follow from.
     places: FxHashMap<u128, Known>,
-    /// Of that hash: nobody is known to write two rows that it takes for one without knowing it.
+    /// Of that hash. Without knowing it, nobody can write two rows that have the same.
     seed: u64,
-    /// How often one was found since there were none.
+    /// Rows that were found since it was emptied.
     found: usize,
-    /// Where every row has cells of its own, nothing is found.
+    /// Hardly any row was found: each has cells of its own.
     is_given_up: bool,
 }
 
@@ -90,7 +90,11 @@ impl KnownRows {
             return;
         }
         if self.places.len() >= MOST {
-            self.is_given_up = self.found < MOST;
+            if self.found < MOST {
+                self.is_given_up = true;
+                self.places = FxHashMap::default();
+                return;
+            }
             self.found = 0;
             self.places.clear();
         }
@@ -244,7 +248,7 @@ mod tests {
         }
         known_rows.keep(&charge(0), destination);
         assert!(known_rows.is_given_up);
-        assert_eq!(known_rows.find(&charge(0)), None);
+        assert_eq!(known_rows.places.capacity(), 0);
         known_rows.begin_file();
         known_rows.keep(&charge(0), destination);
         assert_eq!(known_rows.find(&charge(0)), Some(destination));

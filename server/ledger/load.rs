@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use ring::digest;
 use sqlx::PgPool;
@@ -20,7 +20,7 @@ use super::delivery;
 use super::doubles::{Doubles, Known};
 use super::key::Keyer;
 use super::noise::{NoisyTags, TagCensus};
-use super::original::{Originals, Sha256};
+use super::original::{self, Originals, Sha256};
 use super::own_table::{self, Charges};
 use super::progress::{Counted, Progress};
 use super::read::{Block, ReadError, Reader, Reading, Sink, Stopped};
@@ -34,7 +34,7 @@ const QUEUE: usize = 2;
 pub(super) const CENSUS_ROWS: u64 = 20_000;
 
 /// A file to import: what people call it, and where its bytes are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Source {
     pub name: String,
     pub path: PathBuf,
@@ -273,45 +273,29 @@ impl ReadTask {
         let mut remarks = Vec::new();
         for (file_no, source) in self.sources.iter().enumerate() {
             let hash = hash_beside(source);
-            let original = Arc::new(std::sync::Mutex::new(
-                self.originals.write().map_err(|error| file_error(source, error))?,
-            ));
-            let mut export = open(
+            let (export, original) = read_and_keep(
+                &mut reader,
+                &self.originals,
                 source,
-                as_format,
-                self.progress.clone(),
-                Box::new(SharedWriter(Arc::clone(&original))),
+                (file_no as i16, as_format),
+                &self.progress,
             )?;
-            let noted = Arc::clone(&original);
-            let read = reader.file(file_no as i16, &mut export, |row, offset| {
-                if let Ok(mut original) = noted.lock() {
-                    original.note_row(row, offset);
-                }
-            });
-            let is_last = file_no + 1 == self.sources.len();
-            let read = read.and_then(|()| if is_last { reader.check_rejected() } else { Ok(()) });
-            read.map_err(|error| ended(source, error))?;
+            if file_no + 1 == self.sources.len() {
+                reader.check_rejected().map_err(|error| ended(source, error))?;
+            }
             remarks.extend(export.remarks().iter().map(ToString::to_string));
             if export.accumulation() == Accumulation::Slice && slice.is_none() {
                 slice = Some(slice_of(&source.name));
             }
             opened = Some((export.format(), export.columns().clone()));
-            drop((export, noted));
+            drop(export);
             let sha256 = hash.join().map_err(|_| file_error(source, io::Error::other("hashing stopped")))?;
             let sha256 = sha256.map_err(|error| file_error(source, error))?;
-            let Some(original) = Arc::into_inner(original).and_then(|writer| writer.into_inner().ok()) else {
-                return Err(
-                    file_error(source, io::Error::other("the original is still being written")).into()
-                );
-            };
-            let content_bytes = is_packed(&source.path)
-                .and_then(|is_packed| {
-                    original.finish(&self.originals, &sha256, is_packed.then_some(source.path.as_path()))
-                })
-                .map_err(|error| file_error(source, error))?;
-            let received_bytes =
-                std::fs::metadata(&source.path).map_err(|error| file_error(source, error))?.len();
-            files.push(LoadedFile { name: source.name.clone(), sha256, received_bytes, content_bytes });
+            files.push(
+                original
+                    .finish(&self.originals, source, sha256)
+                    .map_err(|error| file_error(source, error))?,
+            );
         }
         let (Some((format, columns)), Some(last)) = (opened, self.sources.last()) else {
             return Err(file_error(
@@ -322,6 +306,42 @@ impl ReadTask {
         };
         let reading = reader.finish().map_err(|error| ended(last, error))?;
         Ok(Loaded { reading, format, files, slice, columns, remarks })
+    }
+}
+
+/// Reads a file of a delivery, this number of it, and writes its original beside.
+pub(super) fn read_and_keep<S: Sink>(
+    reader: &mut Reader<'_, S>,
+    originals: &Originals,
+    source: &Source,
+    (file_no, as_format): (i16, Option<&str>),
+    progress: &Progress,
+) -> Result<(billing::Export, Unfinished), Failure> {
+    let original = originals.write().map_err(|error| file_error(source, error))?;
+    let original = Arc::new(Mutex::new(original));
+    let sink = Box::new(SharedWriter(Arc::clone(&original)));
+    let mut export = open(source, as_format, progress.clone(), sink)?;
+    let note_row = |row, offset| {
+        if let Ok(mut original) = original.lock() {
+            original.note_row(row, offset);
+        }
+    };
+    reader.file(file_no, &mut export, note_row).map_err(|error| ended(source, error))?;
+    Ok((export, Unfinished(original)))
+}
+
+/// An original whose content was written. The export that wrote it must be gone.
+pub(super) struct Unfinished(Arc<Mutex<original::Writer>>);
+
+impl Unfinished {
+    /// Puts it in its place, under the hash of the file.
+    pub fn finish(self, originals: &Originals, source: &Source, sha256: Sha256) -> io::Result<LoadedFile> {
+        let writer = Arc::into_inner(self.0).and_then(|writer| writer.into_inner().ok());
+        let writer = writer.ok_or_else(|| io::Error::other("the original is still being written"))?;
+        let packed = is_packed(&source.path)?.then_some(source.path.as_path());
+        let content_bytes = writer.finish(originals, &sha256, packed)?;
+        let received_bytes = std::fs::metadata(&source.path)?.len();
+        Ok(LoadedFile { name: source.name.clone(), sha256, received_bytes, content_bytes })
     }
 }
 
@@ -447,7 +467,7 @@ pub fn hash(path: &Path) -> io::Result<Sha256> {
 }
 
 /// The original takes content from the export and row positions from the reader.
-struct SharedWriter(Arc<std::sync::Mutex<super::original::Writer>>);
+struct SharedWriter(Arc<Mutex<original::Writer>>);
 
 impl io::Write for SharedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -503,6 +523,10 @@ impl Sink for Channel {
             Block::Rejections { .. } | Block::Mended { .. } if self.keeps == Keeps::Archived => Ok(()),
             other => self.others.blocking_send(other).map_err(|_| Stopped),
         }
+    }
+
+    fn has_index(&self) -> bool {
+        self.own_tables.is_none()
     }
 
     fn scope_id(&mut self, of: &scope::Scope) -> Result<i64, Stopped> {

@@ -60,7 +60,7 @@ pub use loss::{Limits, Measure, explain, is_limit, limits, set_limit};
 pub use mend::{MENDED, Mark};
 pub use old_files::{OldFiles, old_files, remove_old_files};
 pub use original::{Originals, Sha256};
-pub use orphans::{remove_orphans, remove_unfinished};
+pub use orphans::{hold as hold_originals, release as release_originals, remove_orphans, remove_unfinished};
 pub use overlap::Overlap;
 pub use own_table::{index_keys, remove_discarded, unattached};
 pub use partition::Partition;

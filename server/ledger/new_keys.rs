@@ -19,7 +19,8 @@ const COLUMNS: &str = "charge_key_id, provider, billing_account, sub_account, se
 
 /// Bytes of keys sent together.
 const BLOCK: usize = 1 << 20;
-/// Ids remembered as sent; beyond, they are forgotten and sent again, which is harmless.
+/// Ids remembered as sent; if there are more, they are forgotten and sent again, which is harmless. As many have room in a set of
+/// 2²⁰ places, which takes 18 MB.
 const MOST: usize = (1 << 20) / 8 * 7;
 
 /// Gathers new keys.
@@ -37,6 +38,9 @@ impl Default for NewKeys {
 impl NewKeys {
     /// Notes a charge's key, and that without machine and tags, where they are new.
     pub fn note(&mut self, charge: &Charge, keyed: &Keyed, noisy_tags: &NoisyTags) {
+        if self.known.len() + 2 > MOST {
+            self.known.clear();
+        }
         if !self.known.insert(keyed.charge_key_id.as_u128()) {
             return;
         }
@@ -99,9 +103,6 @@ impl NewKeys {
 
     /// Those that were not sent yet.
     pub fn take(&mut self) -> CopyRows {
-        if self.known.len() > MOST {
-            self.known.clear();
-        }
         std::mem::replace(&mut self.rows, CopyRows::with_capacity(BLOCK))
     }
 }

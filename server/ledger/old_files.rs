@@ -1,5 +1,7 @@
-//! Files that only archived imports have. They are what rows are loaded from again, so they are removed only where an
-//! administrator says so; who has such a file imports it again.
+//! Files that only archived imports have. Rows are loaded from them again, so they are removed only if an administrator says so;
+//! then whoever has such a file can hand it in again.
+
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use sqlx::{Connection as _, PgConnection};
@@ -15,7 +17,7 @@ pub struct OldFiles {
     pub bytes: i64,
 }
 
-/// Those that only imports have whose archiving began before then.
+/// The files that only archived imports have, all archived before then.
 pub async fn old_files(db: &mut PgConnection, then: DateTime<Utc>) -> sqlx::Result<OldFiles> {
     let found = sqlx::query_file!("server/ledger/old_files.sql", then).fetch_all(db).await?;
     Ok(OldFiles { files: found.len() as i64, bytes: found.iter().map(|file| file.received_bytes).sum() })
@@ -46,21 +48,31 @@ async fn remove(
     if found.is_empty() {
         return Ok(0);
     }
-    let mut tx = db.begin().await?;
-    let (mut hashes, mut imports) = (Vec::new(), Vec::<i64>::new());
-    for file in &found {
-        hashes.push(file.sha256.clone());
-        imports.extend(file.imports.iter().flatten().copied());
+    let hashes: Vec<Sha256> =
+        found.iter().filter_map(|file| Sha256::try_from(file.sha256.clone()).ok()).collect();
+    let originals = originals.clone();
+    // Before their rows, so that what cannot be removed now is tried again.
+    let removing = tokio::task::spawn_blocking(move || {
+        let is_removed = |sha256: &Sha256| match originals.remove(sha256) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, %sha256, "a file of an archived import could not be removed");
+                false
+            }
+        };
+        hashes.into_iter().filter(is_removed).map(|sha256| sha256.0.to_vec()).collect::<Vec<_>>()
+    });
+    let removed = removing.await?;
+    if removed.is_empty() {
+        return Ok(0);
     }
-    sqlx::query!("delete from originals where sha256 = any($1)", &hashes).execute(&mut *tx).await?;
-    let details = serde_json::json!({ "files": found.len(), "imports": imports });
+    let gone = found.iter().filter(|file| removed.contains(&file.sha256));
+    let imports: BTreeSet<i64> = gone.flat_map(|file| file.imports.iter().flatten().copied()).collect();
+    let mut tx = db.begin().await?;
+    sqlx::query!("delete from originals where sha256 = any($1)", &removed).execute(&mut *tx).await?;
+    let details = serde_json::json!({ "files": removed.len(), "imports": imports });
     let object = Object::Other("archiving");
     audit::record(&mut tx, &Actor::server(), Verb::FilesRemoved, &object, details, now).await?;
     tx.commit().await?;
-    // What is left where this breaks off is an orphan, and is removed as those are.
-    let (originals, count) = (originals.clone(), hashes.len());
-    let hashes: Vec<Sha256> = hashes.into_iter().filter_map(|bytes| Sha256::try_from(bytes).ok()).collect();
-    tokio::task::spawn_blocking(move || hashes.iter().try_for_each(|sha256| originals.remove(sha256)))
-        .await??;
-    Ok(count)
+    Ok(removed.len())
 }

@@ -172,7 +172,8 @@ impl Originals {
 
     /// Removes a file that nothing refers to any more.
     pub(super) fn remove(&self, sha256: &Sha256) -> io::Result<()> {
-        for path in [self.path(sha256, "index.json"), self.received_path(sha256), self.content_path(sha256)] {
+        // The content first, since its presence says that the original is complete.
+        for path in [self.content_path(sha256), self.path(sha256, "index.json"), self.received_path(sha256)] {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

@@ -111,7 +111,7 @@ pub(super) async fn fill(
         match incoming.recv().await {
             Some(Charges::Rows { month, rows }) => {
                 months.insert(month);
-                filling.copy((CHARGES.name, CHARGE_COLUMNS), month, rows.unsorted()).await?;
+                filling.copy((CHARGES.name, CHARGE_COLUMNS), month, rows).await?;
             }
             Some(Charges::End) => break,
             // Nothing of it is kept.
@@ -208,14 +208,9 @@ async fn all(db: &mut PgConnection) -> sqlx::Result<Vec<OwnTable>> {
 }
 
 /// Indexes the keys of tables that were filled since: by that of charges a list of them, and the page of one, reads a hundred rows
-/// and not all. Pages read on meanwhile. Returns at once where another session builds them.
+/// and not all. Pages read on meanwhile. Waits for another session that builds them: all are there when this returns.
 pub async fn index_keys(db: &mut PgConnection) -> sqlx::Result<()> {
-    if !sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "alone!""#, INDEXING)
-        .fetch_one(&mut *db)
-        .await?
-    {
-        return Ok(());
-    }
+    sqlx::query!("select pg_advisory_lock($1)", INDEXING).execute(&mut *db).await?;
     let indexed = index_all(&mut *db).await;
     sqlx::query_scalar!("select pg_advisory_unlock($1)", INDEXING).fetch_one(db).await?;
     indexed

@@ -78,6 +78,8 @@ pub trait Sink {
     /// Errors mean that nobody listens any more; reading stops.
     fn send(&mut self, block: Block) -> Result<(), Stopped>;
     fn scope_id(&mut self, scope: &Scope) -> Result<i64, Stopped>;
+    /// Whether charges go to a table with an index: then they are wanted in the order of their keys.
+    fn has_index(&self) -> bool;
 }
 
 /// The writing half has stopped; its own error says why.
@@ -440,8 +442,12 @@ impl<'s, S: Sink> Reader<'s, S> {
             self.charges.len() - 1
         });
         let rows = &mut self.charges[at].1;
-        rows.sorted_row(16, destination.charge_key_id.as_u128())
-            .date(month.first_day())
+        let row = if self.sink.has_index() {
+            rows.sorted_row(16, destination.charge_key_id.as_u128())
+        } else {
+            rows.row(16)
+        };
+        row.date(month.first_day())
             .uuid(destination.charge_key_id)
             .bigint(self.delivery_id)
             .bigint(destination.scope_id)
@@ -549,6 +555,10 @@ mod tests {
 
         fn scope_id(&mut self, _: &Scope) -> Result<i64, Stopped> {
             Ok(1)
+        }
+
+        fn has_index(&self) -> bool {
+            true
         }
     }
 

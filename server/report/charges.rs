@@ -204,7 +204,7 @@ pub(super) struct KeyOfDelivery {
 
 impl Selection<'_> {
     /// The keys of the charges at these places. Rollups tell which keys there are, how many charges each has and what they
-    /// cost; so a page of ten million charges reads a hundred of them, by the primary key. Of a short list they are all keys.
+    /// cost; so a page of ten million charges reads a hundred of them, by the index of keys. Of a short list they are all keys.
     async fn ranked(
         &self,
         db: &mut PgConnection,
@@ -300,7 +300,7 @@ impl Selection<'_> {
         query.build().fetch_all(db).await?.iter().map(|row| self.read(row)).collect()
     }
 
-    /// A page of the charges of these keys in their order, each key's by the order of the primary key: nothing is
+    /// A page of the charges of these keys in their order, each key's in the order of that index: nothing is
     /// sorted, and of a key with a million charges a hundred are read.
     async fn of_keys(
         &self,

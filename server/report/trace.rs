@@ -34,6 +34,8 @@ pub struct FileOfDelivery {
     pub name: String,
     /// `None` where it was not kept.
     pub sha256: Option<Sha256>,
+    /// It was kept, and removed since its import is archived.
+    pub is_removed: bool,
     pub rows: i64,
     pub format: Option<String>,
     pub noisy_tags: Vec<String>,
@@ -128,10 +130,11 @@ impl Trace {
 /// The file that a row is in. `None` where there is none of that number.
 pub async fn file_of(db: &mut PgConnection, at: RowAddress) -> sqlx::Result<Option<FileOfDelivery>> {
     let file = sqlx::query!(
-        "select f.name, f.sha256, f.rows_read, d.format, d.noisy_tags
+        r#"select f.name, f.sha256, f.rows_read, d.format, d.noisy_tags,
+               exists (select from originals o where o.sha256 = f.sha256) as "is_kept!"
          from delivery_files f
          join deliveries d using (delivery_id)
-         where f.delivery_id = $1 and f.file_no = $2",
+         where f.delivery_id = $1 and f.file_no = $2"#,
         at.delivery,
         at.file,
     )
@@ -139,6 +142,7 @@ pub async fn file_of(db: &mut PgConnection, at: RowAddress) -> sqlx::Result<Opti
     .await?;
     Ok(file.map(|file| FileOfDelivery {
         name: file.name,
+        is_removed: file.sha256.is_some() && !file.is_kept,
         sha256: file.sha256.and_then(|bytes| Sha256::try_from(bytes).ok()),
         rows: file.rows_read,
         format: file.format,

@@ -1,4 +1,4 @@
--- The charge of row $3 in file $2 of delivery $1, with its key and origin; with key $4 it is found by the primary key.
+-- The charge of row $3 in file $2 of delivery $1, with its key and origin; with key $4 it is found by the index of keys.
 select
     d.status,
     d.format,

@@ -22,7 +22,7 @@ const FIRST_FILES_AFTER: TimeDelta = TimeDelta::days(1);
 pub struct Archiving {
     /// Hours that an import keeps its rows after it was replaced or undone; `None`: it keeps them for ever.
     pub after_hours: Option<i32>,
-    /// Days that a file is kept after it is of archived imports alone; `None`: for ever.
+    /// Days that a file is kept when all imports that have it are archived; `None`: for ever.
     pub files_after_days: Option<i32>,
 }
 

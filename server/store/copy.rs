@@ -62,13 +62,6 @@ impl CopyRows {
         self.row(fields)
     }
 
-    /// Gives the order up, for a table without an index.
-    #[must_use]
-    pub fn unsorted(mut self) -> Self {
-        self.order.clear();
-        self
-    }
-
     pub fn null(&mut self) -> &mut Self {
         self.bytes.extend_from_slice(&NULL);
         self

@@ -243,7 +243,7 @@ pub async fn show(
 }
 
 async fn read_original(originals: Originals, file: &FileOfDelivery, row: i64) -> Option<OriginalRow> {
-    let (sha256, row) = (file.sha256?, u64::try_from(row).ok()?);
+    let (sha256, row) = (file.sha256.filter(|_| !file.is_removed)?, u64::try_from(row).ok()?);
     let (format, noisy_tags) = (file.format.clone(), file.noisy_tags.clone());
     let read = tokio::task::spawn_blocking(move || {
         ledger::original_row(&originals, &sha256, row, format.as_deref(), noisy_tags)

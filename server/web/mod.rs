@@ -174,6 +174,7 @@ pub fn routes() -> Routes {
         .post(Finance, imports::decide::discard)
         .post(Finance, imports::decide::undo)
         .post(Finance, imports::decide::load_again)
+        .upload(Finance, imports::receive::again)
         .post(Finance, imports::decide::explain)
         .get(Finance, imports::limits::show)
         .post(Admin, imports::limits::save)

@@ -89,9 +89,13 @@ async fn archive(db: PgPool, originals: Originals) {
 
 async fn forget_daily(db: PgPool) {
     loop {
-        let removed = async { allocation::forget(&mut *db.acquire().await?).await };
+        let removed = async {
+            let mut db = db.acquire().await?;
+            allocation::forget(&mut db).await?;
+            ledger::remove_unused_keys(&mut db).await
+        };
         if let Err(error) = removed.await {
-            tracing::warn!(%error, "what allocations need no more could not be removed");
+            tracing::warn!(%error, "what nobody needs any more could not be removed");
         }
         tokio::time::sleep(BETWEEN_REMOVALS).await;
     }

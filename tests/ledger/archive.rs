@@ -6,7 +6,7 @@ use gpuledger::allocation::Target;
 use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::generate::{self, Format, Plan};
-use gpuledger::ledger::{self, Archived, Decision, LoadedAgain, Progress, Undone, WhenUnsure};
+use gpuledger::ledger::{self, Archived, Decision, LoadedAgain, Progress, Source, Undone, WhenUnsure};
 use gpuledger::report::{self, Answers, ChangesBy, CostBasis, Grouping, Page, Question};
 use gpuledger::storage::{self, Archiving};
 use sqlx::{Acquire as _, PgConnection, PgPool};
@@ -98,7 +98,7 @@ async fn ask(ledger: &TestLedger, answers: &Answers, sequence: i64) -> Result<Ve
 
 async fn load_again(ledger: &TestLedger, delivery: i64) -> LoadedAgain {
     let progress = Progress::default();
-    ledger::load_again(&ledger.db, &ledger.originals, delivery, &progress, clock::now()).await.unwrap()
+    ledger::load_again(&ledger.db, &ledger.originals, delivery, &[], &progress, clock::now()).await.unwrap()
 }
 
 async fn try_undo(ledger: &TestLedger, delivery: i64) -> Undone {
@@ -308,9 +308,7 @@ async fn keys_that_no_import_has_any_more_are_removed(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn files_of_archived_imports_are_removed_after_the_days_that_are_set_and_come_back_with_the_next_import(
-    db: PgPool,
-) {
+async fn files_of_archived_imports_are_removed_after_the_days_that_are_set_and_taken_again(db: PgPool) {
     let ledger = replaced(db, 3_000).await;
     archive(&ledger).await;
     let mut db = ledger.db.acquire().await.unwrap();
@@ -333,14 +331,28 @@ async fn files_of_archived_imports_are_removed_after_the_days_that_are_set_and_c
     let LoadedAgain::Failed(message) = load_again(&ledger, 1).await else { panic!("its file is gone") };
     assert_eq!(
         message,
-        "its file “1.csv” was removed to save space. Import the file again, then load these rows"
+        "its file “1.csv” was removed to save space. Choose the file on the page of the import"
     );
 
-    let again = bill(&ledger, 3_000, 1);
-    ledger.import(&[again], Some(Decision::Replace), WhenUnsure::Wait).await;
+    let sequence = ledger::sequence(&mut db).await.unwrap();
+    let [other, same] = [bill(&ledger, 3_000, 3), bill(&ledger, 3_000, 1)];
+    let hand_in = async |path: &std::path::Path| {
+        let (source, progress) =
+            (Source { name: "mine.csv".to_owned(), path: path.to_owned() }, Progress::default());
+        ledger::load_again(&ledger.db, &ledger.originals, 1, &[source], &progress, now).await.unwrap()
+    };
+    let LoadedAgain::Failed(message) = hand_in(&other).await else { panic!("it is another file") };
+    assert!(
+        message.starts_with("none of the files is “1.csv” as it was imported, byte by byte."),
+        "{message}"
+    );
+    assert_eq!(files().await, (1, 2));
+    assert!(matches!(hand_in(&same).await, LoadedAgain::Done));
     assert_eq!(files().await, (2, 4));
-    assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Done));
+    assert_eq!(ledger::sequence(&mut db).await.unwrap(), sequence, "no figure changed");
     ledger.assert_balanced().await;
+    // Imported as any other file, it replaces what is active.
+    ledger.import(&[same], Some(Decision::Replace), WhenUnsure::Wait).await;
     // Both have the file now, and one of them is active.
     at(&ledger, now + Duration::days(9)).await;
     at(&ledger, now + Duration::days(19)).await;
@@ -360,4 +372,21 @@ async fn files_are_kept_for_a_day_after_somebody_set_their_days(db: PgPool) {
         let files = sqlx::query_scalar::<_, i64>("select count(*) from originals");
         assert_eq!(files.fetch_one(&ledger.db).await.unwrap(), kept, "{hours} hours");
     }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn bills_of_our_own_clusters_stay_since_nobody_else_has_them(db: PgPool) {
+    let ledger = replaced(db, 3_000).await;
+    archive(&ledger).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    assert_eq!(ledger::old_files(&mut db, clock::now() + Duration::days(9)).await.unwrap().files, 1);
+    // As if the server had made the first one.
+    sqlx::query(
+        "insert into cluster_months (sha256, cluster, billing_month, revision, batch_id, made_at, made_by)
+         select sha256, 'hpc', date '2026-09-01', 1, gen_random_uuid(), now(), 'test' from delivery_files where delivery_id = 1",
+    )
+    .execute(&mut *db)
+    .await
+    .unwrap();
+    assert_eq!(ledger::old_files(&mut db, clock::now() + Duration::days(9)).await.unwrap().files, 0);
 }

@@ -233,6 +233,11 @@ impl TestApp {
 
     /// Sends files as the form of the imports page does.
     pub async fn upload(&mut self, files: &[(&str, &[u8])]) -> Answer {
+        self.upload_to("/imports", files).await
+    }
+
+    /// Sends files to another page that takes some.
+    pub async fn upload_to(&mut self, action: &str, files: &[(&str, &[u8])]) -> Answer {
         let mut body = self.upload_head("/imports").await;
         for (name, content) in files {
             body.extend(file_head(name).bytes());
@@ -240,7 +245,9 @@ impl TestApp {
             body.extend(b"\r\n");
         }
         body.extend(b"--B--\r\n");
-        self.send(upload_of(Body::from(body))).await
+        let (mut parts, body) = upload_of(Body::from(body)).into_parts();
+        parts.uri = action.parse().unwrap();
+        self.send(Request::from_parts(parts, body)).await
     }
 
     /// Uploads one file and lets its import run; answers the page of the batch.

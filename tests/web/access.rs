@@ -82,6 +82,7 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/imports/{delivery}/discard", "/imports/1/discard", FINANCE),
     ("POST", "/imports/{delivery}/undo", "/imports/1/undo", FINANCE),
     ("POST", "/imports/{delivery}/load-again", "/imports/1/load-again", FINANCE),
+    ("POST", "/imports/{delivery}/files", "/imports/1/files", FINANCE),
     ("GET", "/storage", "/storage", FINANCE),
     ("GET", "/storage.json", "/storage.json", FINANCE),
     ("POST", "/storage", "/storage", ADMINS),

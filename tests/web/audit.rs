@@ -20,6 +20,8 @@ enum Use {
     /// With these fields, from a form of this page. An empty page: the one it is sent to.
     Form(&'static str, &'static [(&'static str, &'static str)]),
     Upload,
+    /// A file of an archived import.
+    Files,
     /// Of an upload that waits, or that the machine failed.
     Batch(&'static str),
     /// A file of exchange rates.
@@ -66,6 +68,7 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/storage", "/storage", Use::Form("/storage", &[("hours", "12")])),
     ("/storage/archive", "/storage/archive", Use::Form("/storage", &[])),
     ("/imports/{delivery}/load-again", "/imports/2/load-again", Use::Form("/imports", &[])),
+    ("/imports/{delivery}/files", "/imports/2/files", Use::Files),
     (
         "/invoices/{period}",
         "/invoices/2026-10",
@@ -424,6 +427,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 }
                 ada.get("/imports").await
             }
+            Use::Files => ada.upload_to(address, &[("part.csv", b"part")]).await,
             Use::Batch(what) => {
                 let file = Focus::new().hour("acme", "s9", "2026-11-05T10", "10", "vision");
                 let uploaded = ada.upload(&[("waits.csv", file.as_ref())]).await;

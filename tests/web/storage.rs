@@ -109,14 +109,40 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
 
     let page = admin.get("/imports/1").await.body;
     assert!(html::text(&page, "#archived").contains("so was its file"), "{page}");
-    assert_eq!(html::attributes(&page, "#archived a", "href"), ["/imports"]);
+    assert_eq!(html::attributes(&page, "#archived form", "action"), ["/imports/1/files"]);
     assert!(!page.contains("As it arrived") && page.contains("removed"), "{page}");
     let gone = admin.get("/imports/1/files/0").await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
-    assert!(gone.body.contains("“first.csv” was removed to save space. Import it again to have it here."));
+    assert!(gone.body.contains(
+        "“first.csv” was removed to save space. On the page of its import it can be handed in again."
+    ));
     let job = admin.post("/imports/1/load-again", &[("csrf", &token)]).await.header("location").to_owned();
     admin.run_jobs().await;
     let failed = admin.get(&job).await.body;
     assert!(failed.contains("Its file “first.csv” was removed to save space."), "{failed}");
+    let row = admin.get("/charges/1/0/1").await;
+    assert_eq!(row.status, StatusCode::CONFLICT, "{}", row.body);
+    let none = admin.upload_to("/imports/1/files", &[]).await;
+    assert_eq!(none.header("location"), "/imports/1");
+    assert!(admin.get("/imports/1").await.body.contains("No file came along."));
+
+    let spend = admin.get("/spend/2026-09.json").await.body;
+    let other = admin.upload_to("/imports/1/files", &[("first.csv", hour("11").as_ref())]).await;
+    admin.run_jobs().await;
+    let refused = admin.get(other.location()).await.body;
+    assert!(
+        refused.contains("None of the files is “first.csv” as it was imported, byte by byte."),
+        "{refused}"
+    );
+    let same = admin.upload_to("/imports/1/files", &[("mine.csv", hour("10").as_ref())]).await;
+    admin.run_jobs().await;
+    assert!(admin.get(same.location()).await.body.contains("/imports/1"));
+    let page = admin.get("/imports/1").await.body;
+    assert!(!page.contains("Archived on") && page.contains("As it arrived"), "{page}");
+    assert_eq!(admin.get("/spend/2026-09.json").await.body, spend, "no figure changed");
+    assert_eq!(admin.get("/imports/1/files/0").await.bytes, AsRef::<[u8]>::as_ref(&hour("10")));
+    let again = admin.upload_to("/imports/1/files", &[("mine.csv", hour("10").as_ref())]).await;
+    assert_eq!(again.header("location"), "/imports/1");
+    assert!(admin.get("/imports/1").await.body.contains("Nothing changed: import 1 has its rows."));
     assert!(admin.get("/audit").await.body.contains("files of archived imports removed"));
 }

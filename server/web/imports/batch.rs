@@ -61,7 +61,7 @@ pub async fn cancel(path: paths::BatchCancel, by: Actor, mut db: Db) -> Result {
         }
         Cancelled::Soon if is_reload => "It stops at its next rows. The import stays archived.",
         Cancelled::Soon => "The import stops at its next rows. Nothing of it will count.",
-        Cancelled::TooLate => "Nothing changed: the upload had ended before.",
+        Cancelled::TooLate => "Nothing changed: it had ended before.",
     };
     Ok(back_to(&path.batch, sentence))
 }
@@ -79,9 +79,9 @@ pub async fn retry(path: paths::BatchRetry, by: Actor, State(app): State<App>, m
     tx.commit().await?;
     let sentence = if is_retried {
         app.bell.ring();
-        "The upload is in the queue again."
+        "It is in the queue again."
     } else {
-        "Nothing changed: the upload has not failed, or is in the queue again already."
+        "Nothing changed: it has not failed, or is in the queue again already."
     };
     Ok(back_to(&path.batch, sentence))
 }

@@ -184,6 +184,11 @@ impl Page {
     }
 }
 
+/// What people choose for an archived import whose file was removed.
+fn wanted_file(name: &str) -> String {
+    format!("{name}, exactly as it was imported. Nothing is imported anew, and no figure changes.")
+}
+
 fn load_again(delivery: impl filters::Bare<i64>) -> paths::DeliveryLoadAgain {
     paths::DeliveryLoadAgain { delivery: delivery.bare() }
 }

@@ -48,7 +48,10 @@ pub async fn original(path: paths::DeliveryFile, State(originals): State<Origina
 fn kept(file: &DeliveryFile) -> std::result::Result<Sha256, Error> {
     file.kept().ok_or_else(|| {
         Error::NoSuchPage(match file.sha256 {
-            Some(_) => format!("“{}” was removed to save space. Import it again to have it here.", file.name),
+            Some(_) => format!(
+                "“{}” was removed to save space. On the page of its import it can be handed in again.",
+                file.name
+            ),
             None => format!("“{}” was not kept: nothing of it was loaded.", file.name),
         })
     })

@@ -1,4 +1,5 @@
-//! `POST /imports`: files as they arrive, chunk by chunk onto the disk, then one batch in the queue.
+//! `POST /imports`: files as they arrive, chunk by chunk onto the disk, then one batch in the queue. And
+//! `POST /imports/{delivery}/files`: those of an archived import, to load its rows again.
 
 use axum::extract::State;
 use sqlx::PgPool;
@@ -9,8 +10,9 @@ use super::history::HistoryQuery;
 use crate::audit::Actor;
 use crate::clock;
 use crate::jobs::Arriving;
+use crate::report;
 use crate::web::error::{Error, Result};
-use crate::web::extract::Upload;
+use crate::web::extract::{Db, Upload, cookie};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::respond::{self, As};
@@ -27,6 +29,31 @@ pub async fn create(
     if arriving.is_empty() {
         return no_file(layout, &app.db).await;
     }
+    hand_over(app, by, arriving).await
+}
+
+/// Files of an archived import that were removed.
+pub async fn again(
+    path: paths::DeliveryFiles,
+    by: Actor,
+    State(app): State<App>,
+    mut db: Db,
+    upload: Upload,
+) -> Result {
+    let delivery = report::delivery(&mut db, path.delivery).await?.ok_or(Error::NotFound)?;
+    drop(db);
+    let arriving = receive(app.inbox.open(Uuid::new_v4())?, upload).await?;
+    let sentence = match (delivery.archived_at, arriving.is_empty()) {
+        (Some(_), false) => return hand_over(app, by, arriving.reloading(path.delivery)).await,
+        (Some(_), true) => "No file came along. Choose the file that was imported.".to_owned(),
+        (None, _) => format!("Nothing changed: import {} has its rows.", path.delivery),
+    };
+    let mut response = respond::see_other(super::at(path.delivery));
+    cookie::leave_flash(&mut response, &sentence);
+    Ok(response)
+}
+
+async fn hand_over(app: App, by: Actor, arriving: Arriving) -> Result {
     let batch = As::page(arriving.batch_id);
     // On a task of its own: a browser that leaves now must not take the files from under the import.
     let handing_over = async move {

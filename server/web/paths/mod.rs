@@ -204,6 +204,13 @@ pub struct DeliveryRejections {
     pub delivery: i64,
 }
 
+/// Where files of an archived import are handed in again.
+#[derive(TypedPath, Deserialize)]
+#[typed_path("/imports/{delivery}/files", rejection(Error))]
+pub struct DeliveryFiles {
+    pub delivery: i64,
+}
+
 /// The rejected rows of a file as the file has them, to be mended.
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/imports/{delivery}/files/{file}/rejected", rejection(Error))]

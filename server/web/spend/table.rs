@@ -9,8 +9,8 @@ use crate::web::table::{self, Head};
 /// Groups on a page.
 const PAGE: usize = 100;
 
-/// Whether a page of the table is told by the first groups. Of machines there are hundreds of thousands, and nobody who looks at the
-/// most expensive ones waits for the others.
+/// Whether the first groups are all that a page of the table shows. There are hundreds of thousands of resources, and nobody who
+/// looks at the most expensive ones waits for the others.
 pub(super) fn is_of_first(asked: &Asked) -> bool {
     let is_plain =
         asked.then.is_none() && asked.find.is_none() && asked.sort.is_none() && asked.limit.is_none();
