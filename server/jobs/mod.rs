@@ -308,7 +308,7 @@ async fn reload_rows(
         handed_in.map(|file| Source { name: file.name.clone(), path: file.path.clone() }).collect();
     let loaded = ledger::load_again(pool, originals, delivery, &handed_in, progress, clock::now()).await?;
     let (status, message) = match loaded {
-        LoadedAgain::Done => (Status::Loaded, None),
+        LoadedAgain::Done => (Status::Loaded, Some("its rows are back".to_owned())),
         LoadedAgain::Already => (Status::Loaded, Some("its rows were there".to_owned())),
         LoadedAgain::Failed(_) if progress.cancelled_by().is_some() => (Status::Cancelled, None),
         LoadedAgain::Failed(message) => (Status::Refused, Some(message)),

@@ -111,6 +111,16 @@ pub async fn archive(db: &mut PgConnection, originals: &Originals, now: DateTime
     Ok(())
 }
 
+/// Until when a file of an import that was archived then stays at least; `None`: for ever.
+pub async fn kept_until(
+    db: &mut PgConnection,
+    archived_at: DateTime<Utc>,
+) -> sqlx::Result<Option<DateTime<Utc>>> {
+    let set = sqlx::query!("select files_after_days, files_set_at from archiving").fetch_one(db).await?;
+    let (Some(days), Some(set_at)) = (set.files_after_days, set.files_set_at) else { return Ok(None) };
+    Ok(Some((archived_at + TimeDelta::days(days.into())).max(set_at + FIRST_FILES_AFTER)))
+}
+
 /// Before when imports must have been archived so that their files are removed now; `None`: none are.
 async fn files_until(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option<DateTime<Utc>>> {
     let days = sqlx::query_scalar!(

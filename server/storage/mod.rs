@@ -4,6 +4,7 @@ mod archive;
 mod usage;
 
 pub use archive::{
-    Archiving, MOST_DAYS, MOST_HOURS, archivable, archive, archive_since, archiving, set_archiving,
+    Archiving, MOST_DAYS, MOST_HOURS, archivable, archive, archive_since, archiving, kept_until,
+    set_archiving,
 };
 pub use usage::{MonthOfUsage, Usage, usage};

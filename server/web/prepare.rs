@@ -15,11 +15,13 @@ use super::{charges, spend, unallocated};
 use crate::accounts::Viewer;
 use crate::ledger;
 use crate::period::BillingMonth;
-use crate::report::{self, Answers, Grouping, Question};
+use crate::report::{self, Answers, Filter, Grouping, Question};
 
 /// How often the ledger is asked whether it has changed. Pages are prepared when it has not since the last time and nothing
 /// loads: bills that are imported one after the other are prepared together.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(700);
+/// The largest services of a month, of each of which the list of charges is prepared.
+const SERVICES: usize = 5;
 /// What failed fails again for a while.
 const AFTER_ERROR: Duration = Duration::from_secs(20);
 
@@ -112,6 +114,13 @@ async fn ask(
     answers.variance(&mut *db, &question).await?;
     report::chargeback(&mut *db, answers, &question).await?;
     charges::find(&mut *db, answers, &question, None, 1).await?;
+    // What one opens next: the charges behind one of the largest services.
+    let services = first.spend.groups.iter().filter_map(|group| group.key.clone());
+    for service in services.take(SERVICES) {
+        let only = Filter { dimension: Grouping::Service, values: vec![service], leaves_out: false };
+        let question = Question { filters: vec![only], ..question.clone() };
+        charges::find(&mut *db, answers, &question, None, 1).await?;
+    }
     Box::pin(answers.unallocated(&mut *db, &question, 0, Some(unallocated::KEYS))).await?;
     let tags = first.tags.into_iter().map(Grouping::Tag);
     for grouping in Grouping::FIXED.into_iter().chain(tags) {

@@ -112,6 +112,7 @@ async fn pages_of_a_month_that_was_published_wait_for_no_sum(db: PgPool) {
             format!("/chargeback/{month}"),
             format!("/unallocated/{month}"),
             format!("/charges/{month}"),
+            format!("/charges/{month}?service=GPU%20Cloud"),
         ] {
             assert_eq!(browser.get(&address).status, 200, "{address}");
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 
 use super::changes::changes_page;
 use crate::money::{Decimal, written};
@@ -10,6 +11,7 @@ use crate::report::{
     self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, LogLine, RejectedRow,
     Restates,
 };
+use crate::storage;
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
@@ -29,6 +31,8 @@ struct Page {
     restates: Vec<Restates>,
     /// All imports that are archived.
     archived: Vec<i64>,
+    /// Until when its file stays, where it is archived and files are removed.
+    kept_until: Option<DateTime<Utc>>,
 }
 
 /// Services on this page whose cost changed.
@@ -47,7 +51,11 @@ pub async fn show(path: paths::Delivery, layout: Layout, mut db: Db) -> Result {
         report::changes(&mut db, delivery.delivery, ChangesBy::Service, CostBasis::Billed, first).await?;
     let restates = report::restates(&mut db, delivery.delivery).await?;
     let archived = report::archived(&mut db).await?;
-    respond::html(Page { layout, path, delivery, effects, changes, restates, archived })
+    let kept_until = match delivery.archived_at {
+        Some(at) => storage::kept_until(&mut db, at).await?,
+        None => None,
+    };
+    respond::html(Page { layout, path, delivery, effects, changes, restates, archived, kept_until })
 }
 
 impl Page {

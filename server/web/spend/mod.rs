@@ -92,7 +92,7 @@ pub async fn show(
 
 /// What the page of a question is made of.
 pub(super) struct Found {
-    spend: Spend,
+    pub spend: Spend,
     step: Step,
     series: Series,
     /// The tags that one may group by, the most used first.
