@@ -303,10 +303,10 @@ async fn reload_rows(
     progress: &Progress,
 ) -> sqlx::Result<Vec<Report>> {
     // Files that are kept have only their names here.
-    let handed_in = files.iter().filter(|file| !file.path.as_os_str().is_empty());
-    let handed_in: Vec<Source> =
-        handed_in.map(|file| Source { name: file.name.clone(), path: file.path.clone() }).collect();
-    let loaded = ledger::load_again(pool, originals, delivery, &handed_in, progress, clock::now()).await?;
+    let uploaded = files.iter().filter(|file| !file.path.as_os_str().is_empty());
+    let uploaded: Vec<Source> =
+        uploaded.map(|file| Source { name: file.name.clone(), path: file.path.clone() }).collect();
+    let loaded = ledger::load_again(pool, originals, delivery, &uploaded, progress, clock::now()).await?;
     let (status, message) = match loaded {
         LoadedAgain::Done => (Status::Loaded, Some("its rows are back".to_owned())),
         LoadedAgain::Already => (Status::Loaded, Some("its rows were there".to_owned())),

@@ -52,17 +52,17 @@ struct File {
     name: String,
     sha256: Sha256,
     is_kept: bool,
-    /// Where it is, if it was handed in again.
-    handed_in: Option<PathBuf>,
+    /// Where it is, if it was uploaded again.
+    uploaded: Option<PathBuf>,
 }
 
-/// Loads the rows of an archived import again, from its files that are kept, and from those that are handed in again where they
+/// Loads the rows of an archived import again, from its files that are kept, and from those that are uploaded again where they
 /// are not. It is archived until all rows are there, and agree with what it states.
 pub async fn load_again(
     pool: &PgPool,
     originals: &Originals,
     delivery_id: i64,
-    handed_in: &[Source],
+    uploaded: &[Source],
     progress: &Progress,
     now: DateTime<Utc>,
 ) -> sqlx::Result<LoadedAgain> {
@@ -70,7 +70,7 @@ pub async fn load_again(
     if !delivery::try_lock(&mut db, delivery_id).await? {
         return Ok(LoadedAgain::Already);
     }
-    let loaded = load_locked(pool, &mut db, originals, delivery_id, handed_in, progress, now).await;
+    let loaded = load_locked(pool, &mut db, originals, delivery_id, uploaded, progress, now).await;
     delivery::release(&mut db, delivery_id).await?;
     loaded
 }
@@ -80,7 +80,7 @@ async fn load_locked(
     db: &mut PgConnection,
     originals: &Originals,
     delivery_id: i64,
-    handed_in: &[Source],
+    uploaded: &[Source],
     progress: &Progress,
     now: DateTime<Utc>,
 ) -> sqlx::Result<LoadedAgain> {
@@ -97,7 +97,7 @@ async fn load_locked(
         return Ok(LoadedAgain::Done);
     }
     let Some(mut kept) = find(&mut *db, delivery_id).await? else { return Ok(LoadedAgain::Already) };
-    if let Some(missing) = kept.complete(handed_in).await {
+    if let Some(missing) = kept.complete(uploaded).await {
         return Ok(LoadedAgain::Failed(missing));
     }
     match load(pool, &mut *db, originals, delivery_id, &kept, progress, now).await {
@@ -156,7 +156,7 @@ async fn find(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Ke
             .into_iter()
             .filter_map(|file| {
                 let sha256 = Sha256::try_from(file.sha256?).ok()?;
-                Some(File { name: file.name, sha256, is_kept: file.is_kept, handed_in: None })
+                Some(File { name: file.name, sha256, is_kept: file.is_kept, uploaded: None })
             })
             .collect(),
         format: found.format,
@@ -167,23 +167,23 @@ async fn find(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Ke
 }
 
 impl Kept {
-    /// Finds those that are kept no more among files that are handed in again. Says which is missing, if one is.
-    async fn complete(&mut self, handed_in: &[Source]) -> Option<String> {
+    /// Finds those that are kept no more among files that are uploaded again. Says which is missing, if one is.
+    async fn complete(&mut self, uploaded: &[Source]) -> Option<String> {
         if self.files.iter().all(|file| file.is_kept) {
             return None;
         }
-        let paths: Vec<PathBuf> = handed_in.iter().map(|source| source.path.clone()).collect();
+        let paths: Vec<PathBuf> = uploaded.iter().map(|source| source.path.clone()).collect();
         let hashing = move || -> Vec<(Sha256, PathBuf)> {
             paths.into_iter().filter_map(|path| Some((load::hash(&path).ok()?, path))).collect()
         };
         let hashes = aside("hashing", hashing).await.unwrap_or_default();
         for file in self.files.iter_mut().filter(|file| !file.is_kept) {
             let found = hashes.iter().find(|(sha256, _)| *sha256 == file.sha256);
-            file.handed_in = found.map(|(_, path)| path.clone());
+            file.uploaded = found.map(|(_, path)| path.clone());
         }
-        let missing = self.files.iter().find(|file| !file.is_kept && file.handed_in.is_none())?;
+        let missing = self.files.iter().find(|file| !file.is_kept && file.uploaded.is_none())?;
         let File { name, sha256, .. } = missing;
-        Some(if handed_in.is_empty() {
+        Some(if uploaded.is_empty() {
             format!("its file “{name}” was removed to save space. Choose the file on the page of the import")
         } else {
             format!(
@@ -283,7 +283,7 @@ struct Task {
 }
 
 impl Task {
-    /// Answers also the files that were handed in again, with their rows: they are kept now.
+    /// Answers also the files that were uploaded again, with their rows: they are kept now.
     fn read(
         self,
         sink: &mut Channel,
@@ -297,9 +297,9 @@ impl Task {
         let mut reader = Reader::new(sink, self.delivery_id, keyer, doubles, rollup, self.progress.clone());
         let (mut source, mut brought) = (Source::default(), Vec::new());
         for (file_no, file) in self.files.iter().enumerate() {
-            source = Source { name: file.name.clone(), path: file.handed_in.clone().unwrap_or_default() };
+            source = Source { name: file.name.clone(), path: file.uploaded.clone().unwrap_or_default() };
             let (file_no, format) = (file_no as i16, self.format.as_deref());
-            if file.handed_in.is_some() {
+            if file.uploaded.is_some() {
                 let (export, original) =
                     read_and_keep(&mut reader, &self.originals, &source, (file_no, format), &self.progress)?;
                 let rows = export.row();

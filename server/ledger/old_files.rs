@@ -1,5 +1,5 @@
 //! Files that only archived imports have. Rows are loaded from them again, so they are removed only if an administrator says so;
-//! then whoever has such a file can hand it in again.
+//! then whoever has such a file can upload it again.
 
 use std::collections::BTreeSet;
 

@@ -27,7 +27,7 @@ use super::scope::{Coverage, Scope};
 
 /// Bytes of rows in one `COPY`.
 const BLOCK: usize = 1 << 20;
-/// Tag sets, rejections or mended rows sent together.
+/// Tag sets, rejections or corrected rows sent together.
 const BATCH: usize = 1000;
 /// Or as soon as they take this many bytes.
 const BATCH_BYTES: usize = 1 << 20;

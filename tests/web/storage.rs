@@ -119,7 +119,7 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
     let gone = admin.get("/imports/1/files/0").await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
     assert!(gone.body.contains(
-        "“first.csv” was removed to save space. On the page of its import it can be handed in again."
+        "“first.csv” was removed to save space. On the page of its import it can be uploaded again."
     ));
     let job = admin.post("/imports/1/load-again", &[("csrf", &token)]).await.header("location").to_owned();
     admin.run_jobs().await;

@@ -49,7 +49,7 @@ fn kept(file: &DeliveryFile) -> std::result::Result<Sha256, Error> {
     file.kept().ok_or_else(|| {
         Error::NoSuchPage(match file.sha256 {
             Some(_) => format!(
-                "“{}” was removed to save space. On the page of its import it can be handed in again.",
+                "“{}” was removed to save space. On the page of its import it can be uploaded again.",
                 file.name
             ),
             None => format!("“{}” was not kept: nothing of it was loaded.", file.name),

@@ -204,7 +204,7 @@ pub struct DeliveryRejections {
     pub delivery: i64,
 }
 
-/// Where files of an archived import are handed in again.
+/// Where files of an archived import are uploaded again.
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/imports/{delivery}/files", rejection(Error))]
 pub struct DeliveryFiles {
