@@ -35,6 +35,8 @@ pub struct ImportLine {
     pub replaced: Vec<i64>,
     /// Deliveries that took its place somewhere, where it does not count now.
     pub superseded_by: Vec<i64>,
+    /// Since when its rows are removed, or about to be; null where they are there.
+    pub archived_at: Option<DateTime<Utc>>,
     pub scopes: Vec<ImportScope>,
 }
 
@@ -65,8 +67,6 @@ pub struct Delivery {
     pub skips: Vec<(String, i64)>,
     pub published_sequence: Option<i64>,
     pub undone_sequence: Option<i64>,
-    /// Since when its rows are removed, or about to be; null where they are there.
-    pub archived_at: Option<DateTime<Utc>>,
     pub log: Vec<LogLine>,
     /// What is offered first where it waits: `add` where it looks like another part of what is there.
     pub suggested_decision: Option<String>,
@@ -133,12 +133,12 @@ pub struct Shrank {
     pub explained_at: Option<DateTime<Utc>>,
 }
 
-/// When a delivery became active or inactive, or was discarded by a person before it did.
+/// When a delivery became active or inactive, was discarded before it did, or lost its rows or files and got them back.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogLine {
     /// `None` where the ledger stayed as it was.
     pub sequence: Option<i64>,
-    /// `publish`, `undo` or `discard`.
+    /// `publish` and `undo` as the ledger says it, or one of [`ACTIONS`].
     pub action: String,
     pub happened_at: DateTime<Utc>,
     pub happened_by: String,
@@ -326,6 +326,7 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
                 is_counted: row.scopes.iter().any(|scope| scope.is_counted),
                 replaced: row.replaced,
                 superseded_by: row.superseded_by,
+                archived_at: row.archived_at,
                 scopes: row.scopes.0,
             },
             kept_files: Vec::new(),
@@ -336,7 +337,6 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
             skips: Vec::new(),
             published_sequence: row.published_sequence,
             undone_sequence: row.undone_sequence,
-            archived_at: row.archived_at,
             log: Vec::new(),
             suggested_decision: row.suggested_decision,
             shrank: Vec::new(),
@@ -375,23 +375,37 @@ async fn files(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Deli
         .collect())
 }
 
+/// What the trail has of a delivery beside the log of the ledger, and what it is called here.
+const ACTIONS: [(Verb, &str); 4] = [
+    (Verb::DeliveryDiscarded, "discard"),
+    (Verb::ImportsArchived, "archive"),
+    (Verb::FilesRemoved, "remove_files"),
+    (Verb::DeliveryLoadedAgain, "load_again"),
+];
+
 async fn log(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<LogLine>> {
     let (kind, id, name) = Object::Delivery(delivery_id).parts();
+    let (verbs, actions): (Vec<&str>, Vec<&str>) =
+        ACTIONS.iter().map(|(verb, action)| (verb.as_str(), *action)).unzip();
     sqlx::query_as!(
         LogLine,
         r#"select sequence as "sequence?", action as "action!", happened_at as "happened_at!", happened_by as "happened_by!"
            from ledger_log
            where delivery_id = $1
            union all
-           select null, 'discard', happened_at, actor
-           from audit_log
-           where object_kind = $2 and lower(object_name) = lower($3) and object_id = $4 and verb = $5
-           order by 1"#,
+           select null, a.action, l.happened_at, l.actor
+           from unnest($5::text[], $6::text[]) a (verb, action)
+           join audit_log l using (verb)
+           where (l.object_kind = $2 and lower(l.object_name) = lower($3) and l.object_id = $4)
+              -- What is done to several imports at once names them.
+              or l.details -> 'imports' @> to_jsonb($1::bigint)
+           order by 3, 1"#,
         delivery_id,
         kind,
         name,
         id,
-        Verb::DeliveryDiscarded.as_str(),
+        &verbs as &[&str],
+        &actions as &[&str],
     )
     .fetch_all(db)
     .await

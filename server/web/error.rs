@@ -13,7 +13,6 @@ use super::extract::{Visitor, bearer};
 use super::filters;
 use super::layout::Layout;
 use super::observe::Reason;
-use super::respond::As;
 use super::{Access, paths};
 use crate::accounts::password::HashError;
 use crate::compute::NotComputed;
@@ -83,8 +82,8 @@ pub enum Error {
     )]
     NotReady,
     #[error(
-        "This needs the rows of import {0}, which is archived. Finance and administrators load them again on its page; then open \
-         this page again."
+        "This needs the rows of import {0}, which is archived. Finance and administrators can load them again; then open this page \
+         again."
     )]
     Archived(i64),
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
@@ -342,10 +341,9 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Where to go first, for who may.
-    fn import(&self) -> Option<(i64, String)> {
-        let import = self.refusal.import.filter(|_| self.layout.may(Access::Finance))?;
-        Some((import, paths::Delivery { delivery: As::page(import) }.to_string()))
+    /// Whose rows are to be loaded first, for who may.
+    fn import(&self) -> Option<i64> {
+        self.refusal.import.filter(|_| self.layout.may(Access::Finance))
     }
 }
 

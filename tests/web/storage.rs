@@ -33,11 +33,20 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     assert_eq!(archived.status, StatusCode::SEE_OTHER);
     assert!(admin.get("/storage").await.body.contains("Import 1 is archived."));
     app.archive(in_minutes(5)).await;
-    assert_eq!(html::text(&admin.get("/imports/1").await.body, "#archived button"), "Load its rows again");
+    let first = admin.get("/imports/1").await.body;
+    assert_eq!(html::text(&first, "#archived button"), "Load its rows again");
+    assert!(html::text(&first, "#log").contains("archived by admin@example.org"), "{first}");
+    let history = admin.get("/imports").await.body;
+    assert!(
+        html::text(&history, "#history tbody tr:last-child td:nth-child(7)").contains("archived"),
+        "{history}"
+    );
+    assert!(admin.get("/imports.csv").await.body.lines().next().unwrap().ends_with(",message,archived_at"));
     let refused = admin.get("/spend/2026-09?sequence=1").await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
     assert!(refused.body.contains("the rows of import 1, which is archived"), "{}", refused.body);
     assert_eq!(html::attributes(&refused.body, "main p a", "href"), ["/imports/1"]);
+    assert_eq!(html::attributes(&refused.body, "main form", "action"), ["/imports/1/load-again"]);
     let as_json = admin.get("/spend/2026-09.json?sequence=1").await;
     assert_eq!((as_json.status, html::text(&as_json.body, "a")), (StatusCode::CONFLICT, String::new()));
     assert!(admin.get("/spend/2026-09.json").await.body.contains(r#""amount":"12""#));
@@ -55,7 +64,12 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     assert_eq!(admin.post("/imports/1/load-again", &[("csrf", &token)]).await.header("location"), job);
     admin.run_jobs().await;
     assert!(admin.get(&job).await.body.contains("Its rows are back"));
-    assert!(!admin.get("/imports/1").await.body.contains("Archived on"));
+    let first = admin.get("/imports/1").await.body;
+    assert!(!first.contains("Archived on"));
+    assert!(
+        html::text(&first, "#log").contains("loading of its rows started by admin@example.org"),
+        "{first}"
+    );
     assert_eq!(admin.get("/spend/2026-09.json?sequence=1").await.body, before.body);
     admin.post("/imports/2/undo", &[("csrf", &token)]).await;
     assert!(admin.get("/spend/2026-09.json").await.body.contains(r#""amount":"10""#));
@@ -115,16 +129,17 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
     let page = admin.get("/imports/1").await.body;
     assert!(html::text(&page, "#archived").contains("so was its file"), "{page}");
     assert_eq!(html::attributes(&page, "#archived form", "action"), ["/imports/1/files"]);
+    assert!(html::text(&page, "#log").contains("file removed by gpuledger"), "{page}");
+    let asked = admin.post("/imports/1/load-again", &[("csrf", &token)]).await;
+    assert_eq!(asked.header("location"), "/imports/1");
+    let page = admin.get("/imports/1").await.body;
+    assert!(page.contains("Choose first.csv below to load its rows again."), "{page}");
     assert!(!page.contains("As it arrived") && page.contains("removed"), "{page}");
     let gone = admin.get("/imports/1/files/0").await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
     assert!(gone.body.contains(
         "“first.csv” was removed to save space. On the page of its import it can be uploaded again."
     ));
-    let job = admin.post("/imports/1/load-again", &[("csrf", &token)]).await.header("location").to_owned();
-    admin.run_jobs().await;
-    let failed = admin.get(&job).await.body;
-    assert!(failed.contains("Its file “first.csv” was removed to save space."), "{failed}");
     let row = admin.get("/charges/1/0/1").await;
     assert_eq!(row.status, StatusCode::CONFLICT, "{}", row.body);
     let none = admin.upload_to("/imports/1/files", &[]).await;

@@ -119,8 +119,13 @@ pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>) 
 /// Loads the rows of an archived import again, as a job.
 pub async fn load_again(path: paths::DeliveryLoadAgain, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
+    let found = report::delivery(&mut db, path.delivery).await?.ok_or(Error::NotFound)?;
     let delivery = path.delivery;
-    status(&mut db, delivery).await?;
+    if let (Some(_), Some(name)) = (found.archived_at, found.removed_file()) {
+        let sentence =
+            format!("Its file was removed to save space. Choose {name} below to load its rows again.");
+        return Ok(back_to(delivery, &sentence));
+    }
     let mut tx = db.begin().await?;
     let Some(batch_id) = jobs::reload(&mut tx, delivery, &by.name, clock::now()).await? else {
         return Ok(back_to(delivery, &format!("Nothing changed: import {delivery} has its rows.")));

@@ -197,16 +197,15 @@ fn wanted_file(name: &str) -> String {
     format!("{name}, exactly as it was imported. Nothing is imported anew, and no figure changes.")
 }
 
-fn load_again(delivery: impl filters::Bare<i64>) -> paths::DeliveryLoadAgain {
-    paths::DeliveryLoadAgain { delivery: delivery.bare() }
-}
-
-/// `published`
+/// `published`, before who did it.
 fn done(line: &LogLine) -> &str {
     match line.action.as_str() {
         "publish" => "published",
         "undo" => "undone",
         "discard" => "discarded",
+        "archive" => "archived",
+        "remove_files" => "file removed",
+        "load_again" => "loading of its rows started",
         other => other,
     }
 }

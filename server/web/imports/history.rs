@@ -150,6 +150,7 @@ impl Record for HistoryRow<'_> {
         "effective_cost",
         "is_counted",
         "message",
+        "archived_at",
     ];
 
     fn cells(&self) -> Vec<Cell<'_>> {
@@ -179,6 +180,7 @@ impl Record for HistoryRow<'_> {
             scope.map_or(Cell::Empty, |scope| Cell::Number(scope.effective())),
             text(scope.map(|scope| if scope.is_counted { "yes" } else { "no" }.to_owned())),
             text(line.message.clone()),
+            text(line.archived_at.map(|at| at.to_rfc3339())),
         ]
     }
 }

@@ -183,6 +183,11 @@ pub fn at(delivery: impl Bare<i64>) -> paths::Delivery {
     paths::Delivery { delivery: As::page(delivery.bare()) }
 }
 
+/// Where the rows of an archived import are loaded again.
+pub fn load_again(delivery: impl Bare<i64>) -> paths::DeliveryLoadAgain {
+    paths::DeliveryLoadAgain { delivery: delivery.bare() }
+}
+
 /// The page of a batch.
 pub fn batch_page(batch: &Uuid) -> paths::Batch {
     paths::Batch { batch: As::page(*batch) }
