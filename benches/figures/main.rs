@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement that cannot go on is none")]
 
 mod browser;
+mod growth;
 mod import;
 mod load;
 mod pages;
@@ -31,22 +32,31 @@ pub struct Sizes {
     pub keys: [u32; 2],
     /// Runs of which the fastest counts.
     pub runs: u32,
+    /// Times that a month is replaced, each of which takes the minutes until archiving.
+    pub redeliveries: u32,
 }
 
-const FULL: Sizes =
-    Sizes { import: 1_000_000, ledgers: [1_000_000, 10_000_000], keys: [100_000, 600_000], runs: 3 };
-const QUICK: Sizes = Sizes { import: 100_000, ledgers: [30_000, 300_000], keys: [10_000, 20_000], runs: 3 };
+const FULL: Sizes = Sizes {
+    import: 1_000_000,
+    ledgers: [1_000_000, 10_000_000],
+    keys: [100_000, 600_000],
+    runs: 3,
+    redeliveries: 3,
+};
+const QUICK: Sizes =
+    Sizes { import: 100_000, ledgers: [30_000, 300_000], keys: [10_000, 20_000], runs: 3, redeliveries: 1 };
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let sizes = if words.iter().any(|word| word == "--quick") { QUICK } else { FULL };
     let parts: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with("--")).collect();
     let mut figures = Vec::new();
-    for part in ["scenario", "start", "import", "pages", "load"] {
+    for part in ["scenario", "start", "import", "pages", "growth", "load"] {
         let measure = match part {
             "start" => start::measure,
             "import" => import::measure,
             "scenario" => scenario::measure,
+            "growth" => growth::measure,
             "load" => load::measure,
             _ => pages::measure,
         };

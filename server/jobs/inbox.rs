@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
+use sqlx::types::Json;
 use sqlx::{Connection as _, PgConnection};
 use tokio::io::{AsyncWriteExt as _, BufWriter};
 use uuid::Uuid;
 
-use super::{Incoming, enqueue};
+use super::Incoming;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::ledger::Decision;
 use crate::store::disk;
@@ -136,7 +137,8 @@ impl Arriving {
         self
     }
 
-    /// Hands the batch over to the queue. From here on its files belong to the import.
+    /// Puts the batch in the queue. From here on its files belong to the import. The caller rings the bell after its
+    /// transaction is committed.
     pub async fn enqueue(
         mut self,
         db: &mut PgConnection,
@@ -150,15 +152,18 @@ impl Arriving {
         };
         let details = json!({ "files": names });
         let mut tx = db.begin().await?;
-        enqueue(
-            &mut tx,
+        sqlx::query!(
+            "insert into jobs (batch_id, files, total_bytes, decision, reloads, created_at, created_by)
+             values ($1, $2, $3, $4, $5, $6, $7)",
             self.batch_id,
-            &self.files,
-            self.bytes,
-            (self.decision, self.reloads),
-            &by.name,
+            Json(&self.files) as _,
+            self.bytes as i64,
+            self.decision.map(Decision::as_str),
+            self.reloads,
             now,
+            by.name,
         )
+        .execute(&mut *tx)
         .await?;
         audit::record(&mut tx, by, verb, &object, details, now).await?;
         tx.commit().await?;

@@ -27,7 +27,8 @@ use uuid::Uuid;
 use crate::allocation;
 use crate::clock;
 use crate::ledger::{
-    self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
+    self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Reload, Report, Source, Status,
+    WhenUnsure,
 };
 
 /// Session locks of running jobs: this plus the job's id.
@@ -56,31 +57,6 @@ impl Bell {
     pub fn ring(&self) {
         self.0.notify_one();
     }
-}
-
-/// Puts an import in the queue. The caller rings the bell after its transaction is committed.
-pub async fn enqueue(
-    db: &mut PgConnection,
-    batch_id: Uuid,
-    files: &[Incoming],
-    total_bytes: u64,
-    (decision, reloads): (Option<Decision>, Option<i64>),
-    by: &str,
-    now: DateTime<Utc>,
-) -> sqlx::Result<i64> {
-    sqlx::query_scalar!(
-        "insert into jobs (batch_id, files, total_bytes, decision, reloads, created_at, created_by)
-         values ($1, $2, $3, $4, $5, $6, $7) returning job_id",
-        batch_id,
-        Json(files) as _,
-        total_bytes as i64,
-        decision.map(Decision::as_str),
-        reloads,
-        now,
-        by,
-    )
-    .fetch_one(db)
-    .await
 }
 
 /// Puts the loading of an archived delivery's rows in the queue. `None` where it is not archived; the job that there is where
@@ -306,7 +282,9 @@ async fn reload_rows(
     let uploaded = files.iter().filter(|file| !file.path.as_os_str().is_empty());
     let uploaded: Vec<Source> =
         uploaded.map(|file| Source { name: file.name.clone(), path: file.path.clone() }).collect();
-    let loaded = ledger::load_again(pool, originals, delivery, &uploaded, progress, clock::now()).await?;
+    let reload =
+        Reload { pool, originals, delivery_id: delivery, uploaded: &uploaded, progress, now: clock::now() };
+    let loaded = reload.run().await?;
     let (status, message) = match loaded {
         LoadedAgain::Done => (Status::Loaded, Some("its rows are back".to_owned())),
         LoadedAgain::Already => (Status::Loaded, Some("its rows were there".to_owned())),

@@ -13,18 +13,19 @@ use crate::money::{Currency, Decimal};
 use super::archive::clean;
 use super::aside::aside;
 use super::delivery;
-use super::doubles::{Doubles, Known};
-use super::key::Keyer;
+use super::doubles::Known;
 use super::load::{
     self, CENSUS_ROWS, Channel, Failure, Keeps, LoadError, LoadedFile, Source, Target, Written, ended,
-    file_error, read_and_keep,
+    file_error, read_and_keep, reader,
 };
 use super::noise::NoisyTags;
 use super::original::{Originals, Sha256};
+use super::orphans::remove_after_failure;
 use super::own_table;
 use super::progress::{Counted, Progress};
-use super::read::{Reader, Reading};
-use super::rollup::{Beside, Rollup, Sums};
+use super::read::Reading;
+use super::rollup::Sums;
+use super::totals;
 use super::write::Tables;
 
 /// What became of it.
@@ -43,7 +44,7 @@ struct Kept {
     format: Option<String>,
     noisy_tags: Vec<String>,
     charges: i64,
-    totals: BTreeMap<(i64, Currency), Sums>,
+    totals: BTreeMap<totals::Of, Sums>,
 }
 
 /// A file of an archived import.
@@ -56,62 +57,131 @@ struct File {
     uploaded: Option<PathBuf>,
 }
 
-/// Loads the rows of an archived import again, from its files that are kept, and from those that are uploaded again where they
-/// are not. It is archived until all rows are there, and agree with what it states.
-pub async fn load_again(
-    pool: &PgPool,
-    originals: &Originals,
-    delivery_id: i64,
-    uploaded: &[Source],
-    progress: &Progress,
-    now: DateTime<Utc>,
-) -> sqlx::Result<LoadedAgain> {
-    let mut db = pool.acquire().await?;
-    if !delivery::try_lock(&mut db, delivery_id).await? {
-        return Ok(LoadedAgain::Already);
-    }
-    let loaded = load_locked(pool, &mut db, originals, delivery_id, uploaded, progress, now).await;
-    delivery::release(&mut db, delivery_id).await?;
-    loaded
+/// An archived import whose rows are loaded again.
+pub struct Reload<'a> {
+    pub pool: &'a PgPool,
+    pub originals: &'a Originals,
+    pub delivery_id: i64,
+    /// Files that were uploaded for it.
+    pub uploaded: &'a [Source],
+    pub progress: &'a Progress,
+    pub now: DateTime<Utc>,
 }
 
-async fn load_locked(
-    pool: &PgPool,
-    db: &mut PgConnection,
-    originals: &Originals,
-    delivery_id: i64,
-    uploaded: &[Source],
-    progress: &Progress,
-    now: DateTime<Utc>,
-) -> sqlx::Result<LoadedAgain> {
-    // What was only marked has its rows still.
-    let kept = sqlx::query!(
-        "update deliveries set archived_at = null, loaded_again_at = $2
-         where delivery_id = $1 and archived_at is not null and rows_removed_at is null",
-        delivery_id,
-        now,
-    )
-    .execute(&mut *db)
-    .await?;
-    if kept.rows_affected() > 0 {
-        return Ok(LoadedAgain::Done);
-    }
-    let Some(mut kept) = find(&mut *db, delivery_id).await? else { return Ok(LoadedAgain::Already) };
-    if let Some(missing) = kept.complete(uploaded).await {
-        return Ok(LoadedAgain::Failed(missing));
-    }
-    match load(pool, &mut *db, originals, delivery_id, &kept, progress, now).await {
-        Ok(None) => Ok(LoadedAgain::Done),
-        Ok(Some(message)) => {
-            clean(db, delivery_id).await?;
-            Ok(LoadedAgain::Failed(message))
+impl Reload<'_> {
+    /// From its files that are kept, and from those that were uploaded again where they are not. It is archived until all rows
+    /// are there, and agree with what it states.
+    pub async fn run(&self) -> sqlx::Result<LoadedAgain> {
+        let mut db = self.pool.acquire().await?;
+        if !delivery::try_lock(&mut db, self.delivery_id).await? {
+            return Ok(LoadedAgain::Already);
         }
-        // What is left is removed with the next archiving.
-        Err(LoadError::Database(error)) => Err(error),
-        Err(error) => {
-            clean(db, delivery_id).await?;
-            Ok(LoadedAgain::Failed(error.to_string()))
+        let loaded = self.load_locked(&mut db).await;
+        delivery::release(&mut db, self.delivery_id).await?;
+        if matches!(loaded, Ok(LoadedAgain::Failed(_))) {
+            remove_after_failure(&mut db, self.originals).await;
         }
+        loaded
+    }
+
+    async fn load_locked(&self, db: &mut PgConnection) -> sqlx::Result<LoadedAgain> {
+        let delivery_id = self.delivery_id;
+        // What was only marked has its rows still.
+        let kept = sqlx::query!(
+            "update deliveries set archived_at = null, loaded_again_at = $2
+             where delivery_id = $1 and archived_at is not null and rows_removed_at is null",
+            delivery_id,
+            self.now,
+        )
+        .execute(&mut *db)
+        .await?;
+        if kept.rows_affected() > 0 {
+            return Ok(LoadedAgain::Done);
+        }
+        let Some(mut kept) = find(&mut *db, delivery_id).await? else { return Ok(LoadedAgain::Already) };
+        if let Some(missing) = kept.complete(self.uploaded).await {
+            return Ok(LoadedAgain::Failed(missing));
+        }
+        match self.load(&mut *db, &kept).await {
+            Ok(None) => Ok(LoadedAgain::Done),
+            Ok(Some(message)) => {
+                clean(db, delivery_id).await?;
+                Ok(LoadedAgain::Failed(message))
+            }
+            // What is left is removed with the next archiving.
+            Err(LoadError::Database(error)) => Err(error),
+            Err(error) => {
+                clean(db, delivery_id).await?;
+                Ok(LoadedAgain::Failed(error.to_string()))
+            }
+        }
+    }
+
+    /// Answers why the rows are not those that were imported, where they are not.
+    async fn load(&self, db: &mut PgConnection, kept: &Kept) -> Result<Option<String>, LoadError> {
+        let Self { pool, originals, delivery_id, now, .. } = *self;
+        let is_large = kept.charges > CENSUS_ROWS as i64;
+        let tables = if is_large { Tables::Own } else { Tables::OfMonths };
+        let target = Target { pool, originals, delivery_id, tables, keeps: Keeps::Archived };
+        let mut known = Known::default();
+        let ((reading, brought), months) = loop {
+            // Of an attempt that broke off, or that met rows twice.
+            if !clean(&mut *db, delivery_id).await? {
+                return Ok(Some("what is left of its rows is being read. Try again in a moment".to_owned()));
+            }
+            sqlx::query!("update deliveries set needs_cleaning = true where delivery_id = $1", delivery_id)
+                .execute(&mut *db)
+                .await?;
+            let (files, format, noisy_tags) =
+                (kept.files.clone(), kept.format.clone(), NoisyTags::exactly(kept.noisy_tags.clone()));
+            let (originals, progress) = (originals.clone(), self.progress.clone());
+            let task = Task { originals, delivery_id, files, format, progress };
+            match target.write(move |sink| task.read(sink, noisy_tags, known)).await? {
+                Written::Whole(read, months) => break (read, months),
+                Written::Again(more) => known = more,
+            }
+        };
+        let (charges, stated) = (reading.charges, kept.charges);
+        let differs = || {
+            Ok(Some(format!(
+                "this version reads {charges} charges from the kept files, or other costs, where the import has {stated}. Import the \
+                 file anew"
+            )))
+        };
+        if !is_same(&reading, kept) {
+            return differs();
+        }
+        let mut tx = db.begin().await?;
+        own_table::attach(&mut tx, delivery_id, &months).await?;
+        // Its sums by plain key were kept, and pages read both.
+        if sqlx::query_file_scalar!("server/ledger/again_differs.sql", delivery_id)
+            .fetch_one(&mut *tx)
+            .await?
+        {
+            tx.rollback().await?;
+            return differs();
+        }
+        for (file, rows) in &brought {
+            delivery::note_original(&mut tx, file, *rows, now).await?;
+        }
+        // Its keys may be others than before, so whose they are is found out anew.
+        sqlx::query!("delete from attribution_set_deliveries where delivery_id = $1", delivery_id)
+            .execute(&mut *tx)
+            .await?;
+        sqlx::query!(
+            "update deliveries
+             set archived_at = null, rows_removed_at = null, needs_cleaning = false, loaded_again_at = $2, has_resources = $3,
+                 catalog_version = $4
+             where delivery_id = $1",
+            delivery_id,
+            now,
+            reading.has_resources,
+            i64::from(accelerator::VERSION),
+        )
+        .execute(&mut *tx)
+        .await?;
+        tx.commit().await?;
+        Ok(None)
     }
 }
 
@@ -193,77 +263,6 @@ impl Kept {
     }
 }
 
-/// Answers why the rows are not those that were imported, where they are not.
-async fn load(
-    pool: &PgPool,
-    db: &mut PgConnection,
-    originals: &Originals,
-    delivery_id: i64,
-    kept: &Kept,
-    progress: &Progress,
-    now: DateTime<Utc>,
-) -> Result<Option<String>, LoadError> {
-    let is_large = kept.charges > CENSUS_ROWS as i64;
-    let tables = if is_large { Tables::Own } else { Tables::OfMonths };
-    let target = Target { pool, originals, delivery_id, tables, keeps: Keeps::Archived };
-    let mut known = Known::default();
-    let ((reading, brought), months) = loop {
-        // Of an attempt that broke off, or that met rows twice.
-        if !clean(&mut *db, delivery_id).await? {
-            return Ok(Some("what is left of its rows is being read. Try again in a moment".to_owned()));
-        }
-        sqlx::query!("update deliveries set needs_cleaning = true where delivery_id = $1", delivery_id)
-            .execute(&mut *db)
-            .await?;
-        let (files, format, noisy_tags) =
-            (kept.files.clone(), kept.format.clone(), NoisyTags::exactly(kept.noisy_tags.clone()));
-        let (originals, progress) = (originals.clone(), progress.clone());
-        let task = Task { originals, delivery_id, files, format, progress };
-        match target.write(move |sink| task.read(sink, noisy_tags, known)).await? {
-            Written::Whole(read, months) => break (read, months),
-            Written::Again(more) => known = more,
-        }
-    };
-    let (charges, stated) = (reading.charges, kept.charges);
-    let differs = || {
-        Ok(Some(format!(
-            "this version reads {charges} charges from the kept files, or other costs, where the import has {stated}. Import the \
-             file anew"
-        )))
-    };
-    if !is_same(&reading, kept) {
-        return differs();
-    }
-    let mut tx = db.begin().await?;
-    own_table::attach(&mut tx, delivery_id, &months).await?;
-    // Its sums by plain key were kept, and pages read both.
-    if sqlx::query_file_scalar!("server/ledger/again_differs.sql", delivery_id).fetch_one(&mut *tx).await? {
-        tx.rollback().await?;
-        return differs();
-    }
-    for (file, rows) in &brought {
-        delivery::note_original(&mut tx, file, *rows, now).await?;
-    }
-    // Its keys may be others than before, so whose they are is found out anew.
-    sqlx::query!("delete from attribution_set_deliveries where delivery_id = $1", delivery_id)
-        .execute(&mut *tx)
-        .await?;
-    sqlx::query!(
-        "update deliveries
-         set archived_at = null, rows_removed_at = null, needs_cleaning = false, loaded_again_at = $2, has_resources = $3,
-             catalog_version = $4
-         where delivery_id = $1",
-        delivery_id,
-        now,
-        reading.has_resources,
-        i64::from(accelerator::VERSION),
-    )
-    .execute(&mut *tx)
-    .await?;
-    tx.commit().await?;
-    Ok(None)
-}
-
 /// Whether a reading states what the import stated.
 fn is_same(reading: &Reading, kept: &Kept) -> bool {
     let without_quantities = reading
@@ -290,11 +289,7 @@ impl Task {
         noisy_tags: NoisyTags,
         known: Known,
     ) -> Result<(Reading, Vec<(LoadedFile, u64)>), Failure> {
-        let scratch = self.originals.scratch().map_err(LoadError::Reading)?.to_owned();
-        let doubles = Doubles::new(scratch.clone(), known);
-        let rollup = Beside::start(Rollup::new(self.delivery_id, scratch)).map_err(LoadError::Reading)?;
-        let keyer = Keyer::new(noisy_tags);
-        let mut reader = Reader::new(sink, self.delivery_id, keyer, doubles, rollup, self.progress.clone());
+        let mut reader = reader(sink, self.delivery_id, noisy_tags, known, &self.progress)?;
         let (mut source, mut brought) = (Source::default(), Vec::new());
         for (file_no, file) in self.files.iter().enumerate() {
             source = Source { name: file.name.clone(), path: file.uploaded.clone().unwrap_or_default() };

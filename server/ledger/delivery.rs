@@ -104,7 +104,7 @@ pub async fn complete(
         loaded.format.name(),
         reading.rows_read as i64,
         reading.charges as i64,
-        reading.rejected as i64,
+        reading.rejected.count as i64,
         skipped as i64,
         &reading.noisy_tags.iter().cloned().collect::<Vec<_>>(),
         &loaded.columns.unknown,

@@ -21,7 +21,7 @@ use super::gather::Bundle;
 use super::load::{self, Load, LoadError, Loaded, Source};
 use super::mend::{self, MENDED};
 use super::original::{Originals, Sha256};
-use super::orphans::remove_orphans;
+use super::orphans::remove_after_failure;
 use super::overlap::Overlap;
 use super::own_table;
 use super::progress::Progress;
@@ -151,9 +151,7 @@ async fn import_into(
     let is_kept = |it: &Report| !matches!(it.status, Status::Refused | Status::Failed | Status::Cancelled);
     if !reports.iter().all(is_kept) {
         own_table::remove_discarded(&mut db).await;
-        if let Err(error) = remove_orphans(&mut db, originals).await {
-            tracing::warn!(%error, "originals of what was not loaded could not be removed");
-        }
+        remove_after_failure(&mut db, originals).await;
     }
     Ok(())
 }
@@ -266,7 +264,7 @@ async fn load_one(
             delivery::discard(db, delivery_id, ended, report.message.as_deref().unwrap_or_default()).await?;
             delivery::name_files(db, delivery_id, sources).await?;
             if let LoadError::Rejected(reading) = &error {
-                delivery::keep_rejections(db, delivery_id, &reading.first_rejections).await?;
+                delivery::keep_rejections(db, delivery_id, &reading.rejected.first).await?;
                 report = report.with_rows(reading);
             }
             delivery::release(db, delivery_id).await?;
@@ -409,8 +407,8 @@ async fn settle(
                     mend::mends(db, delivery_id).await?.iter().map(ToString::to_string).collect();
                 report.message = Some(format!("adds corrected rows to import {}", mends.join(", ")));
             }
-            if loaded.reading.repeated > 0 {
-                let sentence = repeated_rows(loaded.reading.repeated);
+            if loaded.reading.rejected.repeated > 0 {
+                let sentence = repeated_rows(loaded.reading.rejected.repeated);
                 report.message =
                     Some(report.message.map_or_else(|| sentence.clone(), |it| format!("{it}; {sentence}")));
             }
@@ -592,7 +590,7 @@ impl Report {
 
     /// The same with what its rows were.
     fn with_rows(self, reading: &Reading) -> Self {
-        let rejections = reading.first_rejections.iter().map(|(file_no, rejection)| ReportRejection {
+        let rejections = reading.rejected.first.iter().map(|(file_no, rejection)| ReportRejection {
             file: self.files.get(*file_no as usize).map(|file| file.file.clone()).unwrap_or_default(),
             row: rejection.row,
             column: rejection.column.clone(),
@@ -602,7 +600,7 @@ impl Report {
         Self {
             rows_read: reading.rows_read,
             charges: reading.charges,
-            rejected: reading.rejected,
+            rejected: reading.rejected.count,
             skipped: reading.skips.values().sum(),
             rejections: rejections.collect(),
             ..self

@@ -74,7 +74,7 @@ pub enum LoadError {
     #[error("{}", of_database(.0))]
     Database(#[from] sqlx::Error),
     /// Most of its rows are no charges, or too many are none.
-    #[error("{}", .0.too_many_rejected())]
+    #[error("{}", .0.rejected.why_nothing_is_loaded(.0.rows_read))]
     Rejected(Box<Reading>),
     #[error("cancelled; nothing of it was loaded")]
     Cancelled,
@@ -262,11 +262,8 @@ struct ReadTask {
 impl ReadTask {
     fn read(mut self, sink: &mut Channel, known: Known) -> Result<Loaded, Failure> {
         let as_format = self.as_format.as_deref();
-        let keyer = Keyer::new(NoisyTags::default().with(std::mem::take(&mut self.noisy_tags)));
-        let scratch = self.originals.scratch().map_err(LoadError::Reading)?.to_owned();
-        let doubles = Doubles::new(scratch.clone(), known);
-        let rollup = Beside::start(Rollup::new(self.delivery_id, scratch)).map_err(LoadError::Reading)?;
-        let mut reader = Reader::new(sink, self.delivery_id, keyer, doubles, rollup, self.progress.clone());
+        let noisy_tags = NoisyTags::default().with(std::mem::take(&mut self.noisy_tags));
+        let mut reader = reader(sink, self.delivery_id, noisy_tags, known, &self.progress)?;
         let mut files = Vec::new();
         let mut opened: Option<(&'static dyn Format, Columns)> = None;
         let mut slice = None;
@@ -307,6 +304,20 @@ impl ReadTask {
         let reading = reader.finish().map_err(|error| ended(last, error))?;
         Ok(Loaded { reading, format, files, slice, columns, remarks })
     }
+}
+
+/// For the files of a delivery, with nothing read yet.
+pub(super) fn reader<'s>(
+    sink: &'s mut Channel,
+    delivery_id: i64,
+    noisy_tags: NoisyTags,
+    known: Known,
+    progress: &Progress,
+) -> Result<Reader<'s, Channel>, LoadError> {
+    let scratch = sink.originals.scratch().map_err(LoadError::Reading)?.to_owned();
+    let doubles = Doubles::new(scratch.clone(), known);
+    let rollup = Beside::start(Rollup::new(delivery_id, scratch)).map_err(LoadError::Reading)?;
+    Ok(Reader::new(sink, delivery_id, Keyer::new(noisy_tags), doubles, rollup, progress.clone()))
 }
 
 /// Reads a file of a delivery, this number of it, and writes its original beside.

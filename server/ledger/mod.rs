@@ -39,15 +39,17 @@ mod payer;
 mod progress;
 mod publish;
 mod read;
+mod rejected;
 mod rollup;
 mod row;
 mod runs;
 mod scope;
+mod totals;
 mod unused_keys;
 mod visible;
 mod write;
 
-pub use again::{LoadedAgain, load_again};
+pub use again::{LoadedAgain, Reload};
 pub use archive::{Archived, Inactive, archive, due, inactive_since, remove_archived};
 pub use catalog::recognize_again;
 pub use check::{Equation, check, check_kept, check_originals};

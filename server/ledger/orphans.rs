@@ -23,6 +23,13 @@ pub async fn release(db: &mut PgConnection) -> sqlx::Result<()> {
     Ok(())
 }
 
+/// Removes what a load that failed has kept; what cannot be removed is, after the next one that fails.
+pub(super) async fn remove_after_failure(db: &mut PgConnection, originals: &Originals) {
+    if let Err(error) = remove_orphans(db, originals).await {
+        tracing::warn!(%error, "originals of what was not loaded could not be removed");
+    }
+}
+
 /// Removes them, and files that were only half kept. Answers how many bytes that freed; `None` where an import is
 /// running, whose originals nobody refers to yet.
 pub async fn remove_orphans(db: &mut PgConnection, originals: &Originals) -> anyhow::Result<Option<u64>> {

@@ -22,8 +22,10 @@ use super::known_rows::{Destination, KnownRows};
 use super::mend::{MENDED, Mark};
 use super::new_keys::NewKeys;
 use super::progress::Progress;
+use super::rejected::Rejected;
 use super::rollup::{Beside, Entry, Part, Sums};
 use super::scope::{Coverage, Scope};
+use super::totals::{self, Totals};
 
 /// Bytes of rows in one `COPY`.
 const BLOCK: usize = 1 << 20;
@@ -35,11 +37,6 @@ const BATCH_BYTES: usize = 1 << 20;
 const MAX_MONTHS: usize = 120;
 /// Accounts and months that one delivery may state; each is asked of the database by itself.
 const MAX_SCOPES: usize = 10_000;
-/// Rejected rows of a delivery, those that repeat others among them. Each is kept with its reason, so that people can
-/// correct it: a file of nothing else would write a hundred times what it has itself, and nobody corrects so many …
-const MAX_REJECTED: u64 = 200_000;
-/// … and where most rows are rejected, it is the file that is wrong and not a row, unless there are few.
-const FEW_REJECTED: u64 = 10_000;
 /// Ids remembered as sent; beyond, they are forgotten and sent again, which is harmless.
 const MAX_REMEMBERED: usize = 1_000_000;
 
@@ -105,49 +102,16 @@ pub enum ReadError {
 pub struct Reading {
     pub rows_read: u64,
     pub charges: u64,
-    pub rejected: u64,
-    /// Of the rejected, those that others repeat: nothing of them is missing.
-    pub repeated: u64,
+    pub rejected: Rejected,
     pub skips: BTreeMap<String, u64>,
-    /// Per scope and currency.
-    pub totals: BTreeMap<(i64, Currency), Sums>,
+    pub totals: BTreeMap<totals::Of, Sums>,
     pub scopes: BTreeMap<i64, (Scope, Coverage)>,
-    /// With the number of their file.
-    pub first_rejections: Vec<(i16, Rejection)>,
     pub rows_by_file: Vec<u64>,
     /// Tags that were kept out of the key.
     pub noisy_tags: BTreeSet<String>,
     /// Whether what resources cost was summed, too.
     pub has_resources: bool,
 }
-
-impl Reading {
-    /// Why nothing of it is loaded: how many rows were rejected, of how many, and what to do.
-    pub fn too_many_rejected(&self) -> String {
-        let Self { rows_read, rejected, repeated, .. } = self;
-        if *repeated > rejected / 2 {
-            return format!(
-                "{repeated} of the first {rows_read} rows are the same as others of the import, as in a file that was appended to \
-                 itself, and an import takes at most {MAX_REJECTED} such rows; nothing of it was loaded. Import each file once, \
-                 as it was exported"
-            );
-        }
-        let rows = if *rejected > MAX_REJECTED {
-            format!(
-                "{rejected} of the first {rows_read} rows were rejected, and an import takes at most {MAX_REJECTED} such rows"
-            )
-        } else {
-            format!("{rejected} of {rows_read} rows were rejected, which is most of them")
-        };
-        format!(
-            "{rows}; nothing of it was loaded. Often one column is wrong in every row: look at the first rejected rows, \
-             correct the export, and import it again"
-        )
-    }
-}
-
-/// Rejections carried along for the answer of an import; the rest is in the ledger.
-const SHOWN_REJECTIONS: usize = 20;
 
 /// Reads the files of one delivery, one after the other.
 pub struct Reader<'s, S> {
@@ -166,9 +130,7 @@ pub struct Reader<'s, S> {
     scope_ids: FxHashMap<Scope, i64>,
     /// Of these scopes.
     months: BTreeSet<BillingMonth>,
-    /// Per scope and currency.
-    totals: Vec<((i64, Currency), Sums)>,
-    total_of: FxHashMap<(i64, Currency), u32>,
+    totals: Totals,
     reading: Reading,
     progress: Progress,
     /// Rows that the progress knows of.
@@ -198,8 +160,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             tag_bytes: 0,
             scope_ids: FxHashMap::default(),
             months: BTreeSet::new(),
-            totals: Vec::new(),
-            total_of: FxHashMap::default(),
+            totals: Totals::default(),
             reading: Reading::default(),
             progress,
             told: 0,
@@ -255,12 +216,8 @@ impl<'s, S: Sink> Reader<'s, S> {
             match step {
                 Step::Charge => self.charge(&charge, known, file_no, export.row())?,
                 Step::Rejected(rejection) => {
-                    self.reading.rejected += 1;
-                    self.reading.repeated += u64::from(rejection.is_repeated);
-                    if self.reading.first_rejections.len() < SHOWN_REJECTIONS {
-                        self.reading.first_rejections.push((file_no, rejection.clone()));
-                    }
-                    if self.reading.rejected > MAX_REJECTED {
+                    self.reading.rejected.note(file_no, &rejection);
+                    if self.reading.rejected.are_too_many() {
                         return Err(self.rejected());
                     }
                     rejections.push(rejection);
@@ -292,10 +249,8 @@ impl<'s, S: Sink> Reader<'s, S> {
     /// Says whether most rows of all files were rejected. Only behind the last of them, since which rows come first must
     /// not decide it.
     pub fn check_rejected(&mut self) -> Result<(), ReadError> {
-        let Reading { rows_read, rejected, repeated, .. } = self.reading;
-        // Those that repeat others are missing from nothing.
-        let wrong = rejected - repeated;
-        if wrong > FEW_REJECTED && wrong > rows_read / 2 { Err(self.rejected()) } else { Ok(()) }
+        let Reading { rows_read, rejected, .. } = &self.reading;
+        if rejected.are_most_of(*rows_read) { Err(self.rejected()) } else { Ok(()) }
     }
 
     /// Sends what is still held and answers what was read.
@@ -318,7 +273,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         }
         self.sink.send(Block::ChargesEnd)?;
         self.tell();
-        self.reading.totals = std::mem::take(&mut self.totals).into_iter().collect();
+        self.reading.totals = std::mem::take(&mut self.totals).into_map();
         // What reading knew makes room for what is merged now.
         self.known_rows = KnownRows::default();
         self.keys = NewKeys::default();
@@ -352,9 +307,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         self.write_charge(charge, &destination, file_no, row_no)?;
         self.cover(charge, destination.scope_id);
         let of_charge = Sums::of_charge(charge);
-        if let Some((_, sums)) = self.totals.get_mut(destination.total as usize) {
-            sums.merge(&of_charge);
-        }
+        self.totals.add(destination.total, &of_charge);
         self.rollup.add(Entry::of(charge, &of_charge, &destination))?;
         self.reading.charges += 1;
         Ok(())
@@ -365,11 +318,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         let scope_id = self.scope(charge)?;
         let keyed = self.keyer.key(charge);
         self.note_key(charge, &keyed)?;
-        let of = (scope_id, Currency::exactly(&charge.key.currency));
-        let total = *self.total_of.entry(of.clone()).or_insert_with(|| {
-            self.totals.push((of, Sums::default()));
-            self.totals.len() as u32 - 1
-        });
+        let total = self.totals.number((scope_id, Currency::exactly(&charge.key.currency)));
         let destination = Destination::of(&keyed, scope_id, total);
         self.known_rows.keep(charge, destination);
         Ok(destination)
@@ -532,6 +481,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::super::noise::NoisyTags;
+    use super::super::rejected::{FEW, MOST, SHOWN};
     use super::super::rollup::Rollup;
     use super::*;
     use crate::billing;
@@ -583,7 +533,7 @@ mod tests {
 
     #[test]
     fn rejected_rows_refuse_a_delivery_where_they_are_most_or_more_than_anybody_corrects() {
-        let few = FEW_REJECTED as usize;
+        let few = FEW as usize;
         for (files, loads) in [
             (&[(0, few)][..], true),
             (&[(0, few + 1)], false),
@@ -594,27 +544,22 @@ mod tests {
         ] {
             let bad: usize = files.iter().map(|(_, bad)| bad).sum();
             match read(files) {
-                Ok(reading) => assert!(loads && reading.rejected == bad as u64, "{files:?}"),
+                Ok(reading) => assert!(loads && reading.rejected.count == bad as u64, "{files:?}"),
                 Err(ReadError::Rejected(reading)) => {
                     assert!(!loads, "{files:?}");
-                    assert_eq!(reading.rejected, bad as u64, "all were read");
-                    assert_eq!(reading.first_rejections.len(), SHOWN_REJECTIONS);
+                    assert_eq!(reading.rejected.count, bad as u64, "all were read");
+                    assert_eq!(reading.rejected.first.len(), SHOWN);
                     let told =
                         format!("{bad} of {} rows were rejected, which is most of them", reading.rows_read);
-                    assert!(
-                        reading.too_many_rejected().starts_with(&told),
-                        "{}",
-                        reading.too_many_rejected()
-                    );
+                    let why = reading.rejected.why_nothing_is_loaded(reading.rows_read);
+                    assert!(why.starts_with(&told), "{why}");
                 }
                 Err(error) => panic!("{files:?}: {error:?}"),
             }
         }
-        let Err(ReadError::Rejected(reading)) = read(&[(0, MAX_REJECTED as usize + 5)]) else {
-            panic!("it loads")
-        };
-        assert_eq!(reading.rows_read, MAX_REJECTED + 1, "nothing is read beyond");
-        assert!(reading.too_many_rejected().starts_with(
+        let Err(ReadError::Rejected(reading)) = read(&[(0, MOST as usize + 5)]) else { panic!("it loads") };
+        assert_eq!(reading.rows_read, MOST + 1, "nothing is read beyond");
+        assert!(reading.rejected.why_nothing_is_loaded(reading.rows_read).starts_with(
             "200001 of the first 200001 rows were rejected, and an import takes at most 200000 such rows; nothing of it"
         ));
     }

@@ -6,7 +6,9 @@ use gpuledger::allocation::Target;
 use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::generate::{self, Format, Plan};
-use gpuledger::ledger::{self, Archived, Decision, LoadedAgain, Progress, Source, Undone, WhenUnsure};
+use gpuledger::ledger::{
+    self, Archived, Decision, LoadedAgain, Progress, Reload, Source, Undone, WhenUnsure,
+};
 use gpuledger::report::{self, Answers, ChangesBy, CostBasis, Grouping, Page, Question};
 use gpuledger::storage::{self, Archiving};
 use sqlx::{Acquire as _, PgConnection, PgPool};
@@ -97,8 +99,13 @@ async fn ask(ledger: &TestLedger, answers: &Answers, sequence: i64) -> Result<Ve
 }
 
 async fn load_again(ledger: &TestLedger, delivery: i64) -> LoadedAgain {
-    let progress = Progress::default();
-    ledger::load_again(&ledger.db, &ledger.originals, delivery, &[], &progress, clock::now()).await.unwrap()
+    load_again_from(ledger, delivery, &[]).await
+}
+
+async fn load_again_from(ledger: &TestLedger, delivery_id: i64, uploaded: &[Source]) -> LoadedAgain {
+    let TestLedger { db: pool, originals, .. } = ledger;
+    let (progress, now) = (&Progress::default(), clock::now());
+    Reload { pool, originals, delivery_id, uploaded, progress, now }.run().await.unwrap()
 }
 
 async fn try_undo(ledger: &TestLedger, delivery: i64) -> Undone {
@@ -336,18 +343,24 @@ async fn files_of_archived_imports_are_removed_after_the_days_that_are_set_and_t
 
     let sequence = ledger::sequence(&mut db).await.unwrap();
     let [other, same] = [bill(&ledger, 3_000, 3), bill(&ledger, 3_000, 1)];
-    let hand_in = async |path: &std::path::Path| {
-        let (source, progress) =
-            (Source { name: "mine.csv".to_owned(), path: path.to_owned() }, Progress::default());
-        ledger::load_again(&ledger.db, &ledger.originals, 1, &[source], &progress, now).await.unwrap()
+    let upload = async |path: &std::path::Path| {
+        let source = Source { name: "mine.csv".to_owned(), path: path.to_owned() };
+        load_again_from(&ledger, 1, &[source]).await
     };
-    let LoadedAgain::Failed(message) = hand_in(&other).await else { panic!("it is another file") };
+    let LoadedAgain::Failed(message) = upload(&other).await else { panic!("it is another file") };
     assert!(
         message.starts_with("none of the files is “1.csv” as it was imported, byte by byte."),
         "{message}"
     );
     assert_eq!(files().await, (1, 2));
-    assert!(matches!(hand_in(&same).await, LoadedAgain::Done));
+    // The file is the same, and says something else than then.
+    let more = "update deliveries set charges = charges + $1 where delivery_id = 1";
+    sqlx::query(more).bind(1).execute(&mut *db).await.unwrap();
+    let LoadedAgain::Failed(message) = upload(&same).await else { panic!("its rows are others") };
+    assert!(message.contains("Import the file anew"), "{message}");
+    assert_eq!(files().await, (1, 2), "it is not kept");
+    sqlx::query(more).bind(-1).execute(&mut *db).await.unwrap();
+    assert!(matches!(upload(&same).await, LoadedAgain::Done));
     assert_eq!(files().await, (2, 4));
     assert_eq!(ledger::sequence(&mut db).await.unwrap(), sequence, "no figure changed");
     ledger.assert_balanced().await;
@@ -357,6 +370,38 @@ async fn files_of_archived_imports_are_removed_after_the_days_that_are_set_and_t
     at(&ledger, now + Duration::days(9)).await;
     at(&ledger, now + Duration::days(19)).await;
     assert_eq!(files().await, (1, 2), "that of import 2 has gone");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn files_that_a_backup_reads_or_that_cannot_be_removed_go_later(db: PgPool) {
+    let ledger = replaced(db, 3_000).await;
+    archive(&ledger).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let set = Archiving { after_hours: Some(0), files_after_days: Some(1) };
+    storage::set_archiving(&mut db, set, clock::now()).await.unwrap();
+    let later = clock::now() + Duration::days(9);
+    let kept = async || {
+        let files = sqlx::query_scalar::<_, Vec<u8>>("select sha256 from originals order by stored_at");
+        files.fetch_all(&ledger.db).await.unwrap()
+    };
+    let mut backup = ledger.db.acquire().await.unwrap();
+    ledger::hold_originals(&mut backup).await.unwrap();
+    at(&ledger, later).await;
+    assert_eq!(kept().await.len(), 2, "the backup still copies them");
+    ledger::release_originals(&mut backup).await.unwrap();
+
+    // Something else is where its content was.
+    let of_first = ledger::Sha256::try_from(kept().await[0].clone()).unwrap();
+    let content = ledger.originals.folder().join(&ledger.originals.files(&of_first).unwrap()[0]);
+    std::fs::rename(&content, content.with_extension("elsewhere")).unwrap();
+    std::fs::create_dir(&content).unwrap();
+    at(&ledger, later).await;
+    assert_eq!(kept().await.len(), 2, "what is not removed is not forgotten");
+    std::fs::remove_dir(&content).unwrap();
+    std::fs::rename(content.with_extension("elsewhere"), &content).unwrap();
+    at(&ledger, later).await;
+    assert_eq!(kept().await.len(), 1);
     ledger.assert_balanced().await;
 }
 

@@ -166,3 +166,25 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
     assert!(admin.get("/imports/1").await.body.contains("Nothing changed: import 1 has its rows."));
     assert!(admin.get("/audit").await.body.contains("files of archived imports removed"));
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rejected_row_of_a_removed_file_says_why_its_columns_are_gone(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let first = hour("10").hour("acme", "s1", "2026-09-05T11", "ten", "vision");
+    admin.import("first.csv", first).await;
+    admin.import("second.csv", hour("12")).await;
+    let token = admin.token("/storage").await;
+    admin.post("/storage", &[("csrf", &token), ("hours", "0"), ("days", "1")]).await;
+    let row = admin.get("/charges/1/0/2").await;
+    assert!(row.body.contains("s1") && row.body.contains("ten"), "{}", row.body);
+    for days in [1, 2, 9] {
+        app.archive(clock::now() + Duration::days(days)).await;
+    }
+    let row = admin.get("/charges/1/0/2").await;
+    assert_eq!(row.status, StatusCode::OK, "{}", row.body);
+    assert!(row.body.contains("ten"), "what was found is kept: {}", row.body);
+    let why = "The file was removed to save space, since its import is archived.";
+    assert!(row.body.contains(why), "{}", row.body);
+    assert!(!admin.get("/imports/1").await.body.contains("Download the rows to correct"));
+}
