@@ -1,7 +1,7 @@
 //! A month that is delivered again and again: how large its database is once what was replaced is archived.
 
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -12,8 +12,10 @@ use super::process::{Server, folder, generate, import};
 use super::table::{Figure, Measured};
 
 const MONTH: &str = "2026-09";
-/// Keys that nobody has any more go right after the rows.
-const UNTIL_KEYS_ARE_REMOVED: Duration = Duration::from_secs(20);
+/// The tables of what was replaced go right after it is marked, then keys that nobody has any more.
+const UNTIL_TABLES_ARE_REMOVED: Duration = Duration::from_secs(20);
+/// What is not archived by then is not archived.
+const LONGEST: Duration = Duration::from_mins(15);
 
 pub fn measure(sizes: &Sizes) -> Vec<Figure> {
     let folder = folder();
@@ -45,9 +47,11 @@ fn once_archived(browser: &mut Browser) -> f64 {
     let mut usage = || -> Value {
         serde_json::from_str(&browser.get("/storage.json").unwrap().body).expect("what takes space")
     };
+    let began = Instant::now();
     while usage()["months"].as_array().expect("months").iter().any(|month| month["inactive"] != 0) {
+        assert!(began.elapsed() < LONGEST, "nothing is archived");
         sleep(Duration::from_secs(1));
     }
-    sleep(UNTIL_KEYS_ARE_REMOVED);
+    sleep(UNTIL_TABLES_ARE_REMOVED);
     usage()["database"].as_f64().expect("bytes")
 }

@@ -50,7 +50,7 @@ verbs! {
     DeliveryAdded = "delivery.added", "told to add";
     DeliveryExplained = "delivery.explained", "explained why a month became smaller";
     DeliveryDiscarded = "delivery.discarded", "discarded";
-    DeliveryLoadedAgain = "delivery.loaded_again", "rows loaded again";
+    DeliveryLoadedAgain = "delivery.loaded_again", "asked to load its rows again";
     ArchivingSet = "storage.archiving_set", "archiving of imports changed";
     ImportsArchived = "storage.archived", "inactive imports archived";
     FilesRemoved = "storage.files_removed", "files of archived imports removed";

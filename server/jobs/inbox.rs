@@ -137,8 +137,8 @@ impl Arriving {
         self
     }
 
-    /// Puts the batch in the queue. From here on its files belong to the import. The caller rings the bell after its
-    /// transaction is committed.
+    /// Puts the batch in the queue. From here on its files belong to the import. The caller notifies the worker after
+    /// its transaction is committed.
     pub async fn enqueue(
         mut self,
         db: &mut PgConnection,

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 use tokio::sync::Notify;
@@ -25,10 +26,10 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::allocation;
+use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
 use crate::ledger::{
-    self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Reload, Report, Source, Status,
-    WhenUnsure,
+    self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
 };
 
 /// Session locks of running jobs: this plus the job's id.
@@ -59,14 +60,24 @@ impl Bell {
     }
 }
 
-/// Puts the loading of an archived delivery's rows in the queue. `None` where it is not archived; the job that there is where
-/// one waits. The caller rings the bell.
+/// What became of the wish to load the rows of an archived import again.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Reload {
+    /// The job does it, perhaps for somebody who asked before.
+    Queued(Uuid),
+    /// It has its rows.
+    NotArchived,
+    /// The first of its files that is needed for it and was removed.
+    FileRemoved(String),
+}
+
+/// Puts the loading of an archived import's rows in the queue, unless it waits there already. The caller notifies the worker.
 pub async fn reload(
     db: &mut PgConnection,
     delivery_id: i64,
-    by: &str,
+    by: &Actor,
     now: DateTime<Utc>,
-) -> sqlx::Result<Option<Uuid>> {
+) -> sqlx::Result<Reload> {
     let archived = sqlx::query_scalar!(
         "select delivery_id from deliveries where delivery_id = $1 and archived_at is not null for update",
         delivery_id,
@@ -74,7 +85,7 @@ pub async fn reload(
     .fetch_optional(&mut *db)
     .await?;
     if archived.is_none() {
-        return Ok(None);
+        return Ok(Reload::NotArchived);
     }
     let waiting = sqlx::query_scalar!(
         "select batch_id from jobs where reloads = $1 and status in ('queued', 'running')",
@@ -82,8 +93,22 @@ pub async fn reload(
     )
     .fetch_optional(&mut *db)
     .await?;
-    if waiting.is_some() {
-        return Ok(waiting);
+    if let Some(batch_id) = waiting {
+        return Ok(Reload::Queued(batch_id));
+    }
+    let removed = sqlx::query_scalar!(
+        "select name
+         from delivery_files f
+         where delivery_id = $1 and sha256 is not null
+           and not exists (select from originals o where o.sha256 = f.sha256)
+         order by file_no
+         limit 1",
+        delivery_id,
+    )
+    .fetch_optional(&mut *db)
+    .await?;
+    if let Some(name) = removed {
+        return Ok(Reload::FileRemoved(name));
     }
     let batch_id = sqlx::query_scalar!(
         r#"insert into jobs (batch_id, files, total_bytes, reloads, created_at, created_by)
@@ -96,11 +121,13 @@ pub async fn reload(
            returning batch_id"#,
         delivery_id,
         now,
-        by,
+        by.name,
     )
-    .fetch_one(db)
+    .fetch_one(&mut *db)
     .await?;
-    Ok(Some(batch_id))
+    let (verb, object) = (Verb::DeliveryLoadedAgain, Object::Delivery(delivery_id));
+    audit::record(db, by, verb, &object, json!(null), now).await?;
+    Ok(Reload::Queued(batch_id))
 }
 
 /// What became of the wish to cancel.
@@ -282,8 +309,14 @@ async fn reload_rows(
     let uploaded = files.iter().filter(|file| !file.path.as_os_str().is_empty());
     let uploaded: Vec<Source> =
         uploaded.map(|file| Source { name: file.name.clone(), path: file.path.clone() }).collect();
-    let reload =
-        Reload { pool, originals, delivery_id: delivery, uploaded: &uploaded, progress, now: clock::now() };
+    let reload = ledger::Reload {
+        pool,
+        originals,
+        delivery_id: delivery,
+        uploaded: &uploaded,
+        progress,
+        now: clock::now(),
+    };
     let loaded = reload.run().await?;
     let (status, message) = match loaded {
         LoadedAgain::Done => (Status::Loaded, Some("its rows are back".to_owned())),

@@ -44,7 +44,7 @@ struct Kept {
     format: Option<String>,
     noisy_tags: Vec<String>,
     charges: i64,
-    totals: BTreeMap<totals::Of, Sums>,
+    totals: BTreeMap<totals::Place, Sums>,
 }
 
 /// A file of an archived import.
@@ -69,8 +69,8 @@ pub struct Reload<'a> {
 }
 
 impl Reload<'_> {
-    /// From its files that are kept, and from those that were uploaded again where they are not. It is archived until all rows
-    /// are there, and agree with what it states.
+    /// Loads them from its files that are kept, and from those that were uploaded again where they are not. The import is archived
+    /// until all rows are there, and agree with what it states.
     pub async fn run(&self) -> sqlx::Result<LoadedAgain> {
         let mut db = self.pool.acquire().await?;
         if !delivery::try_lock(&mut db, self.delivery_id).await? {

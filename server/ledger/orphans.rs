@@ -1,4 +1,5 @@
-//! Originals that no delivery refers to: of imports that were cancelled, refused or cut off.
+//! Originals that nobody needs: of imports that were cancelled, refused or cut off, and of files that were uploaded to load an
+//! archived import again, and did not.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +24,7 @@ pub async fn release(db: &mut PgConnection) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// Removes what a load that failed has kept; what cannot be removed is, after the next one that fails.
+/// Removes what a load that failed has kept. Where another import runs, or that fails, it stays until the next failed load.
 pub(super) async fn remove_after_failure(db: &mut PgConnection, originals: &Originals) {
     if let Err(error) = remove_orphans(db, originals).await {
         tracing::warn!(%error, "originals of what was not loaded could not be removed");

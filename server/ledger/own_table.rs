@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio::sync::mpsc;
 
 use crate::period::BillingMonth;
-use crate::store::{self, CopyRows};
+use crate::store::{self, CopyRows, Copying};
 
 use super::partition::{self, CHARGES, OF, Partition, TABLES, Table};
 use super::read::{Block, CHARGE_COLUMNS};
@@ -37,6 +37,10 @@ pub(super) enum Charges {
 fn tables() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().filter(|table| table.may_be_own)
 }
+
+/// Blocks of charges that one statement copies. At its beginning PostgreSQL makes room for a thousand rows, which costs as much as
+/// a tenth of a block; and what is wrong is known at its end.
+const TOGETHER: u32 = 16;
 
 /// Held by whoever builds indexes; any number that names this lock and no other.
 const INDEXING: i64 = 0x6770_755f_696e_6478;
@@ -76,12 +80,13 @@ impl<'c> Filling<'c> {
         Ok(Self { tx: db.begin().await?, delivery_id, begun: Vec::new() })
     }
 
+    /// Copies a block into a table of a month, and answers the statement, which takes more of them.
     async fn copy(
         &mut self,
         (table, columns): (&str, &str),
         month: BillingMonth,
         rows: CopyRows,
-    ) -> sqlx::Result<()> {
+    ) -> sqlx::Result<Copying<'_>> {
         let own = partition::own_name(table, self.delivery_id, month);
         if !self.begun.contains(&own) {
             // What is new to the transaction needs no log, and its rows are as good as old.
@@ -89,8 +94,7 @@ impl<'c> Filling<'c> {
             self.begun.push(own.clone());
         }
         let copy = format!("copy {own} ({columns}) from stdin (format binary, freeze)");
-        store::copy_rows(&mut self.tx, &copy, rows).await?;
-        Ok(())
+        Copying::begin(&mut self.tx, &copy, rows).await
     }
 
     async fn commit(self) -> sqlx::Result<()> {
@@ -107,24 +111,33 @@ pub(super) async fn fill(
 ) -> sqlx::Result<BTreeSet<BillingMonth>> {
     let mut filling = Filling::begin(&mut *db, delivery_id).await?;
     let mut months = BTreeSet::new();
-    loop {
-        match incoming.recv().await {
-            Some(Charges::Rows { month, rows }) => {
-                months.insert(month);
-                filling.copy((CHARGES.name, CHARGE_COLUMNS), month, rows).await?;
+    let mut next = incoming.recv().await;
+    while let Some(Charges::Rows { month, rows }) = next {
+        months.insert(month);
+        let mut copying = filling.copy((CHARGES.name, CHARGE_COLUMNS), month, rows).await?;
+        let mut blocks = 1;
+        next = loop {
+            match incoming.recv().await {
+                Some(Charges::Rows { month: same, rows }) if same == month && blocks < TOGETHER => {
+                    copying.send(rows).await?;
+                    blocks += 1;
+                }
+                other => break other,
             }
-            Some(Charges::End) => break,
-            // Nothing of it is kept.
-            Some(Charges::OfResources { .. }) | None => return Ok(BTreeSet::new()),
-        }
+        };
+        copying.end().await?;
     }
+    let Some(Charges::End) = next else {
+        // Nothing of it is kept.
+        return Ok(BTreeSet::new());
+    };
     filling.commit().await?;
     // Those come when the sums by key are sent, and until then nothing is open.
     let mut next = incoming.recv().await;
     if next.is_some() {
         let mut filling = Filling::begin(db, delivery_id).await?;
         while let Some(Charges::OfResources { month, rows }) = next {
-            filling.copy(Grain::Resources.daily(), month, rows).await?;
+            filling.copy(Grain::Resources.daily(), month, rows).await?.end().await?;
             next = incoming.recv().await;
         }
         filling.commit().await?;
@@ -144,9 +157,9 @@ pub(super) async fn fill_sums(
     while let Some(block) = next {
         match block {
             Block::Rollup(Part { grain: Grain::Keys, month, daily, monthly }) => {
-                filling.copy(Grain::Keys.daily(), month, daily).await?;
+                filling.copy(Grain::Keys.daily(), month, daily).await?.end().await?;
                 if let Some(table) = Grain::Keys.monthly() {
-                    filling.copy(table, month, monthly).await?;
+                    filling.copy(table, month, monthly).await?.end().await?;
                 }
             }
             other => write_block(&mut filling.tx, delivery_id, other).await?,

@@ -104,7 +104,7 @@ pub struct Reading {
     pub charges: u64,
     pub rejected: Rejected,
     pub skips: BTreeMap<String, u64>,
-    pub totals: BTreeMap<totals::Of, Sums>,
+    pub totals: BTreeMap<totals::Place, Sums>,
     pub scopes: BTreeMap<i64, (Scope, Coverage)>,
     pub rows_by_file: Vec<u64>,
     /// Tags that were kept out of the key.

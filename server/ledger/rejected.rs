@@ -21,6 +21,7 @@ pub struct Rejected {
 }
 
 impl Rejected {
+    /// Takes one of these rows into account.
     pub fn note(&mut self, file_no: i16, rejection: &Rejection) {
         self.count += 1;
         self.repeated += u64::from(rejection.is_repeated);

@@ -8,32 +8,34 @@ use crate::money::Currency;
 
 use super::rollup::Sums;
 
-/// The id of a scope, and a currency.
-pub type Of = (i64, Currency);
+/// What is summed apart: a scope by its id, and a currency.
+pub type Place = (i64, Currency);
 
 /// Sums that most rows find by a number.
 #[derive(Default)]
 pub struct Totals {
-    sums: Vec<(Of, Sums)>,
-    numbers: FxHashMap<Of, u32>,
+    sums: Vec<(Place, Sums)>,
+    numbers: FxHashMap<Place, u32>,
 }
 
 impl Totals {
-    /// By what [`Self::add`] knows it.
-    pub fn number(&mut self, of: Of) -> u32 {
-        *self.numbers.entry(of).or_insert_with_key(|of| {
-            self.sums.push((of.clone(), Sums::default()));
+    /// The number of a sum, by which [`Self::add`] finds it.
+    pub fn number(&mut self, place: Place) -> u32 {
+        *self.numbers.entry(place).or_insert_with_key(|place| {
+            self.sums.push((place.clone(), Sums::default()));
             self.sums.len() as u32 - 1
         })
     }
 
+    /// Adds to the sum of this number.
     pub fn add(&mut self, number: u32, more: &Sums) {
         if let Some((_, sums)) = self.sums.get_mut(number as usize) {
             sums.merge(more);
         }
     }
 
-    pub fn into_map(self) -> BTreeMap<Of, Sums> {
+    /// All sums by their places.
+    pub fn into_map(self) -> BTreeMap<Place, Sums> {
         self.sums.into_iter().collect()
     }
 }

@@ -133,12 +133,12 @@ pub struct Shrank {
     pub explained_at: Option<DateTime<Utc>>,
 }
 
-/// When a delivery became active or inactive, was discarded before it did, or lost its rows or files and got them back.
+/// When a delivery became active or inactive, was discarded before it did, or lost its rows or files.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogLine {
     /// `None` where the ledger stayed as it was.
     pub sequence: Option<i64>,
-    /// `publish` and `undo` as the ledger says it, or one of [`ACTIONS`].
+    /// `publish`, `undo`, `discard`, `archive`, `remove_files`, or `load_again` when somebody asked for it.
     pub action: String,
     pub happened_at: DateTime<Utc>,
     pub happened_by: String,
@@ -375,37 +375,31 @@ async fn files(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Deli
         .collect())
 }
 
-/// What the trail has of a delivery beside the log of the ledger, and what it is called here.
-const ACTIONS: [(Verb, &str); 4] = [
-    (Verb::DeliveryDiscarded, "discard"),
-    (Verb::ImportsArchived, "archive"),
-    (Verb::FilesRemoved, "remove_files"),
-    (Verb::DeliveryLoadedAgain, "load_again"),
-];
-
 async fn log(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<LogLine>> {
     let (kind, id, name) = Object::Delivery(delivery_id).parts();
-    let (verbs, actions): (Vec<&str>, Vec<&str>) =
-        ACTIONS.iter().map(|(verb, action)| (verb.as_str(), *action)).unzip();
     sqlx::query_as!(
         LogLine,
         r#"select sequence as "sequence?", action as "action!", happened_at as "happened_at!", happened_by as "happened_by!"
            from ledger_log
            where delivery_id = $1
            union all
-           select null, a.action, l.happened_at, l.actor
-           from unnest($5::text[], $6::text[]) a (verb, action)
-           join audit_log l using (verb)
-           where (l.object_kind = $2 and lower(l.object_name) = lower($3) and l.object_id = $4)
-              -- What is done to several imports at once names them.
-              or l.details -> 'imports' @> to_jsonb($1::bigint)
+           select null, case verb when $5 then 'discard' else 'load_again' end, happened_at, actor
+           from audit_log
+           where object_kind = $2 and lower(object_name) = lower($3) and object_id = $4 and verb in ($5, $6)
+           union all
+           -- What is done to several imports at once names them.
+           select null, case verb when $7 then 'archive' else 'remove_files' end, happened_at, actor
+           from audit_log
+           where verb in ($7, $8) and details -> 'imports' @> to_jsonb($1::bigint)
            order by 3, 1"#,
         delivery_id,
         kind,
         name,
         id,
-        &verbs as &[&str],
-        &actions as &[&str],
+        Verb::DeliveryDiscarded.as_str(),
+        Verb::DeliveryLoadedAgain.as_str(),
+        Verb::ImportsArchived.as_str(),
+        Verb::FilesRemoved.as_str(),
     )
     .fetch_all(db)
     .await

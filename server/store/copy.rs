@@ -6,6 +6,7 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serializer as _;
 use sqlx::PgConnection;
+use sqlx::postgres::PgCopyIn;
 use uuid::Uuid;
 
 use crate::money::Decimal;
@@ -152,10 +153,9 @@ impl CopyRows {
         self
     }
 
+    /// The header and the rows.
     fn finish(self) -> Vec<u8> {
-        let mut bytes = if self.order.is_empty() { self.bytes } else { self.sorted() };
-        bytes.extend_from_slice(&TRAILER);
-        bytes
+        if self.order.is_empty() { self.bytes } else { self.sorted() }
     }
 
     fn sorted(self) -> Vec<u8> {
@@ -164,7 +164,7 @@ impl CopyRows {
             order.iter().skip(1).map(|(_, start)| *start).chain([bytes.len() as u32]).collect();
         let mut ranges: Vec<_> = order.into_iter().zip(ends).collect();
         ranges.sort_unstable();
-        let mut sorted = Vec::with_capacity(bytes.len() + TRAILER.len());
+        let mut sorted = Vec::with_capacity(bytes.len());
         sorted.extend_from_slice(HEADER);
         for ((_, start), end) in ranges {
             sorted.extend_from_slice(&bytes[start as usize..end as usize]);
@@ -184,9 +184,32 @@ fn sized(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 
 /// Sends a block: one statement, one commit. `statement` is `copy table (columns) from stdin (format binary)`.
 pub async fn send(db: &mut PgConnection, statement: &str, rows: CopyRows) -> sqlx::Result<u64> {
-    let mut copy = db.copy_in_raw(statement).await?;
-    copy.send(rows.finish()).await?;
-    copy.finish().await
+    Copying::begin(db, statement, rows).await?.end().await
+}
+
+/// A statement that takes blocks one after the other.
+pub struct Copying<'c>(PgCopyIn<&'c mut PgConnection>);
+
+impl<'c> Copying<'c> {
+    /// As [`send`], with more to come.
+    pub async fn begin(db: &'c mut PgConnection, statement: &str, rows: CopyRows) -> sqlx::Result<Self> {
+        let mut copy = db.copy_in_raw(statement).await?;
+        copy.send(rows.finish()).await?;
+        Ok(Self(copy))
+    }
+
+    /// Sends another block of the same columns.
+    pub async fn send(&mut self, rows: CopyRows) -> sqlx::Result<()> {
+        // One header is enough.
+        self.0.send(&rows.finish()[HEADER.len()..]).await?;
+        Ok(())
+    }
+
+    /// Ends the statement. Answers how many rows it took; an error may be of any of its blocks.
+    pub async fn end(mut self) -> sqlx::Result<u64> {
+        self.0.send(&TRAILER[..]).await?;
+        self.0.finish().await
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod remembered;
 mod unfinished;
 
 pub use client::Client;
-pub use copy::{CopyRows, send as copy_rows};
+pub use copy::{CopyRows, Copying, send as copy_rows};
 pub use error::{Error, is_disk_full, is_locked, is_restarting};
 pub use unfinished::Filling;
 

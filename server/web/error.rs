@@ -82,8 +82,8 @@ pub enum Error {
     )]
     NotReady,
     #[error(
-        "This needs the rows of import {0}, which is archived. Finance and administrators can load them again; then open this page \
-         again."
+        "This needs the rows of import {0}, which is archived. Finance and administrators can load them again on its page; then open \
+         this page again."
     )]
     Archived(i64),
     #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
@@ -341,7 +341,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Whose rows are to be loaded first, for who may.
+    /// The import whose rows are needed, where this person may load them again.
     fn import(&self) -> Option<i64> {
         self.refusal.import.filter(|_| self.layout.may(Access::Finance))
     }

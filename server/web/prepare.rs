@@ -10,12 +10,14 @@ use sqlx::{PgConnection, PgPool, Postgres};
 use super::error::Error;
 use super::metrics::Metrics;
 use super::page_cache::Now;
+use super::prices::last_quarter;
 use super::question::Asked;
 use super::{charges, spend, unallocated};
 use crate::accounts::Viewer;
+use crate::clock;
 use crate::ledger;
 use crate::period::BillingMonth;
-use crate::report::{self, Answers, Filter, Grouping, Question};
+use crate::report::{self, Answers, Filter, Grouping, HourlyError, Question};
 
 /// How often the ledger is asked whether it has changed. Pages are prepared when it has not since the last time and nothing
 /// loads: bills that are imported one after the other are prepared together.
@@ -68,8 +70,13 @@ async fn until_one_loads(
     let all = async {
         ledger::index_keys(&mut db).await?;
         answers.prepare(&mut db, sequence).await?;
-        for month in report::first_months(&mut db, since, sequence).await? {
-            Box::pin(ask(&mut db, answers, month, sequence)).await?;
+        let months = report::first_months(&mut db, since, sequence).await?;
+        for month in &months {
+            Box::pin(ask(&mut db, answers, *month, sequence)).await?;
+        }
+        // Last, since that takes longest, and fewest people open it.
+        for month in months {
+            Box::pin(ask_for_scenario(&mut db, answers, month, sequence)).await?;
         }
         Ok::<_, Error>(())
     };
@@ -125,6 +132,26 @@ async fn ask(
     let tags = first.tags.into_iter().map(Grouping::Tag);
     for grouping in Grouping::FIXED.into_iter().chain(tags) {
         spend::find(&mut *db, answers, &by(grouping), None).await?;
+    }
+    Ok(())
+}
+
+/// Asks what a scenario of a month is made of, for who sees everything.
+async fn ask_for_scenario(
+    db: &mut PgConnection,
+    answers: &Answers,
+    month: BillingMonth,
+    sequence: i64,
+) -> Result<(), Error> {
+    let question = Question { sequence: Some(sequence), ..Question::of(month.into(), Viewer::Everything) };
+    let hours = match answers.hourly(&mut *db, &question).await {
+        Ok(hours) => hours,
+        Err(HourlyError::TooFine(_)) => return Ok(()),
+        Err(HourlyError::Report(error)) => return Err(error.into()),
+    };
+    if let Some(currency) = &hours.spend.currency {
+        let quarter = last_quarter(clock::now().date_naive());
+        answers.paid_prices(db, quarter, currency, Viewer::Everything).await?;
     }
     Ok(())
 }

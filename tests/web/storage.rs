@@ -47,6 +47,11 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     assert!(refused.body.contains("the rows of import 1, which is archived"), "{}", refused.body);
     assert_eq!(html::attributes(&refused.body, "main p a", "href"), ["/imports/1"]);
     assert_eq!(html::attributes(&refused.body, "main form", "action"), ["/imports/1/load-again"]);
+    let token_of_refused = html::attributes(&refused.body, "main form [name=csrf]", "value").remove(0);
+    let mut lead = app.signed_in(Role::Lead).await;
+    let of_lead = lead.get("/spend/2026-09?sequence=1").await;
+    assert_eq!(of_lead.status, StatusCode::CONFLICT, "{}", of_lead.body);
+    assert!(html::attributes(&of_lead.body, "main form", "action").is_empty(), "{}", of_lead.body);
     let as_json = admin.get("/spend/2026-09.json?sequence=1").await;
     assert_eq!((as_json.status, html::text(&as_json.body, "a")), (StatusCode::CONFLICT, String::new()));
     assert!(admin.get("/spend/2026-09.json").await.body.contains(r#""amount":"12""#));
@@ -57,7 +62,7 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     admin.post("/imports/2/undo", &[("csrf", &token)]).await;
     assert!(admin.get("/imports/2").await.body.contains("Load the rows of import 1 again first, then undo."));
 
-    let loading = admin.post("/imports/1/load-again", &[("csrf", &token)]).await;
+    let loading = admin.post("/imports/1/load-again", &[("csrf", &token_of_refused)]).await;
     assert_eq!(loading.status, StatusCode::SEE_OTHER);
     let job = loading.header("location").to_owned();
     // Asked twice, it is one job.
@@ -66,10 +71,9 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     assert!(admin.get(&job).await.body.contains("Its rows are back"));
     let first = admin.get("/imports/1").await.body;
     assert!(!first.contains("Archived on"));
-    assert!(
-        html::text(&first, "#log").contains("loading of its rows started by admin@example.org"),
-        "{first}"
-    );
+    let happened = html::texts(&first, "#log dd");
+    let requested = "loading its rows again requested by admin@example.org";
+    assert_eq!(happened[2..], ["archived by admin@example.org", requested], "once: {first}");
     assert_eq!(admin.get("/spend/2026-09.json?sequence=1").await.body, before.body);
     admin.post("/imports/2/undo", &[("csrf", &token)]).await;
     assert!(admin.get("/spend/2026-09.json").await.body.contains(r#""amount":"10""#));
@@ -134,6 +138,7 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
     assert_eq!(asked.header("location"), "/imports/1");
     let page = admin.get("/imports/1").await.body;
     assert!(page.contains("Choose first.csv below to load its rows again."), "{page}");
+    assert!(!html::text(&page, "#log").contains("requested"), "{page}");
     assert!(!page.contains("As it arrived") && page.contains("removed"), "{page}");
     let gone = admin.get("/imports/1/files/0").await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
@@ -148,6 +153,9 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
 
     let spend = admin.get("/spend/2026-09.json").await.body;
     let other = admin.upload_to("/imports/1/files", &[("first.csv", hour("11").as_ref())]).await;
+    // Who asks meanwhile is led to it.
+    let meanwhile = admin.post("/imports/1/load-again", &[("csrf", &token)]).await;
+    assert_eq!(meanwhile.location(), other.location());
     admin.run_jobs().await;
     let refused = admin.get(other.location()).await.body;
     assert!(
@@ -171,19 +179,19 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
 async fn rejected_row_of_a_removed_file_says_why_its_columns_are_gone(db: PgPool) {
     let app = TestApp::new(db);
     let mut admin = app.signed_in(Role::Admin).await;
-    let first = hour("10").hour("acme", "s1", "2026-09-05T11", "ten", "vision");
+    let first = hour("10").hour("acme", "s1", "2026-09-05T11", "dear-42", "vision");
     admin.import("first.csv", first).await;
     admin.import("second.csv", hour("12")).await;
     let token = admin.token("/storage").await;
     admin.post("/storage", &[("csrf", &token), ("hours", "0"), ("days", "1")]).await;
     let row = admin.get("/charges/1/0/2").await;
-    assert!(row.body.contains("s1") && row.body.contains("ten"), "{}", row.body);
+    assert!(row.body.contains("s1") && row.body.contains("dear-42"), "{}", row.body);
     for days in [1, 2, 9] {
         app.archive(clock::now() + Duration::days(days)).await;
     }
     let row = admin.get("/charges/1/0/2").await;
     assert_eq!(row.status, StatusCode::OK, "{}", row.body);
-    assert!(row.body.contains("ten"), "what was found is kept: {}", row.body);
+    assert!(row.body.contains("dear-42"), "what was found is kept: {}", row.body);
     let why = "The file was removed to save space, since its import is archived.";
     assert!(row.body.contains(why), "{}", row.body);
     assert!(!admin.get("/imports/1").await.body.contains("Download the rows to correct"));

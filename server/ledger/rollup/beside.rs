@@ -73,6 +73,7 @@ impl Beside {
     }
 }
 
-fn stopped() -> io::Error {
+/// That the thread which sums has ended by a panic.
+pub(super) fn stopped() -> io::Error {
     io::Error::other("summing stopped; the server's log says why")
 }

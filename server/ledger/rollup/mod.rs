@@ -18,6 +18,8 @@ mod rows;
 use std::hash::BuildHasher as _;
 use std::io;
 use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -31,6 +33,7 @@ use crate::money::Decimal;
 use crate::period::ChargePeriod;
 
 pub use beside::Beside;
+use beside::stopped;
 pub use rows::{Grain, Part};
 
 /// Bytes of sums held in memory.
@@ -41,6 +44,8 @@ const PLAIN_LIMIT: usize = 16 << 20;
 const RESOURCES_LIMIT: usize = 12 << 20;
 /// To know about how many places there are, one in so many is remembered. A prime, as hashes are no numbers by chance.
 const SAMPLED: u64 = 61;
+/// Parts of resources that are merged while those of keys are sent.
+const AHEAD: usize = 16;
 /// Sums by resource that are no more than this are worth their room, however few charges each has.
 const FEW_SUMS: u64 = 20_000;
 
@@ -163,25 +168,35 @@ impl Rollup {
         part_bytes: usize,
         mut send: impl FnMut(Part) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let (delivery_id, sums) = (self.delivery_id, self.sampled.len() as u64 * SAMPLED);
-        let mut plain = Cells::new(self.folder, self.cells.limit.min(PLAIN_LIMIT));
-        let mut rows = Rows::new(delivery_id, Grain::Keys, part_bytes, &mut send);
-        self.cells.drain(|cell, day| {
-            let of_plain = Cell { charge_key_id: day.plain_key_id, ..cell };
-            plain.add(of_plain, Day::default, |sum| sum.sums.merge(&day.sums))?;
-            rows.add(cell, day)
-        })?;
-        rows.finish()?;
-        let mut rows = Rows::new(delivery_id, Grain::PlainKeys, part_bytes, &mut send);
-        plain.drain(|cell, day| rows.add(cell, day))?;
-        rows.finish()?;
-        if sums > FEW_SUMS && sums > self.of_resources / 2 {
-            return Ok(false);
-        }
-        let mut rows = Rows::new(delivery_id, Grain::Resources, part_bytes, send);
-        self.resources.drain(|place, day| rows.add(place, day))?;
-        rows.finish()?;
-        Ok(true)
+        let Self { delivery_id, folder, cells, resources, of_resources, sampled } = self;
+        let sums = sampled.len() as u64 * SAMPLED;
+        let has_resources = sums <= FEW_SUMS || sums <= of_resources / 2;
+        thread::scope(|scope| {
+            let (parts, of_resources) = mpsc::sync_channel(AHEAD);
+            let merge_resources = move || {
+                let send = |part| parts.send(part).map_err(|_| stopped());
+                let mut rows = Rows::new(delivery_id, Grain::Resources, part_bytes, send);
+                resources.drain(|place, day| rows.add(place, day))?;
+                rows.finish()
+            };
+            let merging = thread::Builder::new()
+                .name("merging".to_owned())
+                .spawn_scoped(scope, move || if has_resources { merge_resources() } else { Ok(()) })?;
+            let mut plain = Cells::new(folder, cells.limit.min(PLAIN_LIMIT));
+            let mut rows = Rows::new(delivery_id, Grain::Keys, part_bytes, &mut send);
+            cells.drain(|cell, day| {
+                let of_plain = Cell { charge_key_id: day.plain_key_id, ..cell };
+                plain.add(of_plain, Day::default, |sum| sum.sums.merge(&day.sums))?;
+                rows.add(cell, day)
+            })?;
+            rows.finish()?;
+            let mut rows = Rows::new(delivery_id, Grain::PlainKeys, part_bytes, &mut send);
+            plain.drain(|cell, day| rows.add(cell, day))?;
+            rows.finish()?;
+            of_resources.into_iter().try_for_each(send)?;
+            merging.join().map_err(|_| stopped())??;
+            Ok(has_resources)
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use sqlx::{Connection as _, PgConnection};
 use super::at;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
-use crate::jobs;
+use crate::jobs::{self, Reload};
 use crate::ledger::{self, Decision, Ended, Published, Undone};
 use crate::report;
 use crate::web::error::{Error, Result};
@@ -119,22 +119,24 @@ pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>) 
 /// Loads the rows of an archived import again, as a job.
 pub async fn load_again(path: paths::DeliveryLoadAgain, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
-    let found = report::delivery(&mut db, path.delivery).await?.ok_or(Error::NotFound)?;
     let delivery = path.delivery;
-    if let (Some(_), Some(name)) = (found.archived_at, found.removed_file()) {
-        let sentence =
-            format!("Its file was removed to save space. Choose {name} below to load its rows again.");
-        return Ok(back_to(delivery, &sentence));
-    }
+    status(&mut db, delivery).await?;
     let mut tx = db.begin().await?;
-    let Some(batch_id) = jobs::reload(&mut tx, delivery, &by.name, clock::now()).await? else {
-        return Ok(back_to(delivery, &format!("Nothing changed: import {delivery} has its rows.")));
-    };
-    let (verb, object) = (Verb::DeliveryLoadedAgain, Object::Delivery(delivery));
-    audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;
+    let reload = jobs::reload(&mut tx, delivery, &by, clock::now()).await?;
     tx.commit().await?;
-    app.bell.ring();
-    Ok(respond::see_other(paths::Batch { batch: As::page(batch_id) }))
+    Ok(match reload {
+        Reload::Queued(batch_id) => {
+            app.bell.ring();
+            respond::see_other(paths::Batch { batch: As::page(batch_id) })
+        }
+        Reload::NotArchived => {
+            back_to(delivery, &format!("Nothing changed: import {delivery} has its rows."))
+        }
+        Reload::FileRemoved(name) => back_to(
+            delivery,
+            &format!("Its file was removed to save space. Choose {name} below to load its rows again."),
+        ),
+    })
 }
 
 async fn publish(

@@ -197,7 +197,7 @@ fn wanted_file(name: &str) -> String {
     format!("{name}, exactly as it was imported. Nothing is imported anew, and no figure changes.")
 }
 
-/// `published`, before who did it.
+/// What was done, to be followed by who did it.
 fn done(line: &LogLine) -> &str {
     match line.action.as_str() {
         "publish" => "published",
@@ -205,7 +205,7 @@ fn done(line: &LogLine) -> &str {
         "discard" => "discarded",
         "archive" => "archived",
         "remove_files" => "file removed",
-        "load_again" => "loading of its rows started",
+        "load_again" => "loading its rows again requested",
         other => other,
     }
 }

@@ -109,7 +109,7 @@ pub fn selects(query: &HistoryQuery, choices: &HistoryChoices) -> Vec<Select> {
         ("state", "State", options(&query.state, states.to_vec())),
         ("format", "Format", options(&query.format, plain(&choices.formats))),
         ("provider", "Provider", options(&query.provider, plain(&choices.providers))),
-        ("person", "Handed in by", options(&query.person, plain(&choices.people))),
+        ("person", "Imported by", options(&query.person, plain(&choices.people))),
         ("sort", "Sort", orders.collect()),
     ]
 }
