@@ -12,8 +12,9 @@ use super::process::{Server, folder, generate, import};
 use super::table::{Figure, Measured};
 
 const MONTH: &str = "2026-09";
-/// The tables of what was replaced go right after it is marked, then keys that nobody has any more.
-const UNTIL_TABLES_ARE_REMOVED: Duration = Duration::from_secs(20);
+/// The tables of what was replaced go right after it is marked, then keys that nobody has any more; PostgreSQL looks each minute
+/// for room that can be used again. Real deliveries have a day for that.
+const UNTIL_ROOM_IS_USED_AGAIN: Duration = Duration::from_mins(3);
 /// What is not archived by then is not archived.
 const LONGEST: Duration = Duration::from_mins(15);
 
@@ -52,6 +53,6 @@ fn once_archived(browser: &mut Browser) -> f64 {
         assert!(began.elapsed() < LONGEST, "nothing is archived");
         sleep(Duration::from_secs(1));
     }
-    sleep(UNTIL_TABLES_ARE_REMOVED);
+    sleep(UNTIL_ROOM_IS_USED_AGAIN);
     usage()["database"].as_f64().expect("bytes")
 }
