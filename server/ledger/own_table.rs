@@ -38,8 +38,8 @@ fn tables() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().filter(|table| table.may_be_own)
 }
 
-/// Blocks of charges that one statement copies. At its beginning PostgreSQL makes room for a thousand rows, which costs as much as
-/// a tenth of a block; and what is wrong is known at its end.
+/// Blocks of charges that one statement copies. PostgreSQL makes room for a thousand rows at its beginning, and says at its end
+/// what is wrong.
 const TOGETHER: u32 = 16;
 
 /// Held by whoever builds indexes; any number that names this lock and no other.

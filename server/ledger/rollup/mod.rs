@@ -172,7 +172,7 @@ impl Rollup {
         let sums = sampled.len() as u64 * SAMPLED;
         let has_resources = sums <= FEW_SUMS || sums <= of_resources / 2;
         thread::scope(|scope| {
-            let (parts, of_resources) = mpsc::sync_channel(AHEAD);
+            let (parts, merged) = mpsc::sync_channel(AHEAD);
             let merge_resources = move || {
                 let send = |part| parts.send(part).map_err(|_| stopped());
                 let mut rows = Rows::new(delivery_id, Grain::Resources, part_bytes, send);
@@ -193,7 +193,7 @@ impl Rollup {
             let mut rows = Rows::new(delivery_id, Grain::PlainKeys, part_bytes, &mut send);
             plain.drain(|cell, day| rows.add(cell, day))?;
             rows.finish()?;
-            of_resources.into_iter().try_for_each(send)?;
+            merged.into_iter().try_for_each(send)?;
             merging.join().map_err(|_| stopped())??;
             Ok(has_resources)
         })
