@@ -62,7 +62,7 @@ impl Bell {
 
 /// What became of the wish to load the rows of an archived import again.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Reload {
+pub enum Reloading {
     /// The job does it, perhaps for somebody who asked before.
     Queued(Uuid),
     /// It has its rows.
@@ -77,7 +77,7 @@ pub async fn reload(
     delivery_id: i64,
     by: &Actor,
     now: DateTime<Utc>,
-) -> sqlx::Result<Reload> {
+) -> sqlx::Result<Reloading> {
     let archived = sqlx::query_scalar!(
         "select delivery_id from deliveries where delivery_id = $1 and archived_at is not null for update",
         delivery_id,
@@ -85,7 +85,7 @@ pub async fn reload(
     .fetch_optional(&mut *db)
     .await?;
     if archived.is_none() {
-        return Ok(Reload::NotArchived);
+        return Ok(Reloading::NotArchived);
     }
     let waiting = sqlx::query_scalar!(
         "select batch_id from jobs where reloads = $1 and status in ('queued', 'running')",
@@ -94,7 +94,7 @@ pub async fn reload(
     .fetch_optional(&mut *db)
     .await?;
     if let Some(batch_id) = waiting {
-        return Ok(Reload::Queued(batch_id));
+        return Ok(Reloading::Queued(batch_id));
     }
     let removed = sqlx::query_scalar!(
         "select name
@@ -108,7 +108,7 @@ pub async fn reload(
     .fetch_optional(&mut *db)
     .await?;
     if let Some(name) = removed {
-        return Ok(Reload::FileRemoved(name));
+        return Ok(Reloading::FileRemoved(name));
     }
     let batch_id = sqlx::query_scalar!(
         r#"insert into jobs (batch_id, files, total_bytes, reloads, created_at, created_by)
@@ -127,7 +127,7 @@ pub async fn reload(
     .await?;
     let (verb, object) = (Verb::DeliveryLoadedAgain, Object::Delivery(delivery_id));
     audit::record(db, by, verb, &object, json!(null), now).await?;
-    Ok(Reload::Queued(batch_id))
+    Ok(Reloading::Queued(batch_id))
 }
 
 /// What became of the wish to cancel.

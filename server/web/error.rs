@@ -194,6 +194,15 @@ impl From<report::Error> for Error {
     }
 }
 
+impl From<report::HourlyError> for Error {
+    fn from(cause: report::HourlyError) -> Self {
+        match cause {
+            report::HourlyError::TooFine(_) => Self::BadRequest(format!("{cause}.")),
+            report::HourlyError::Report(cause) => cause.into(),
+        }
+    }
+}
+
 /// PostgreSQL gave up by the statement timeout of pages.
 fn is_cancelled(cause: &sqlx::Error) -> bool {
     cause.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| code == "57014")

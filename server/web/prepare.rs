@@ -17,7 +17,7 @@ use crate::accounts::Viewer;
 use crate::clock;
 use crate::ledger;
 use crate::period::BillingMonth;
-use crate::report::{self, Answers, Filter, Grouping, HourlyError, Question};
+use crate::report::{self, Answers, Filter, Grouping, Question};
 
 /// How often the ledger is asked whether it has changed. Pages are prepared when it has not since the last time and nothing
 /// loads: bills that are imported one after the other are prepared together.
@@ -144,11 +144,7 @@ async fn ask_for_scenario(
     sequence: i64,
 ) -> Result<(), Error> {
     let question = Question { sequence: Some(sequence), ..Question::of(month.into(), Viewer::Everything) };
-    let hours = match answers.hourly(&mut *db, &question).await {
-        Ok(hours) => hours,
-        Err(HourlyError::TooFine(_)) => return Ok(()),
-        Err(HourlyError::Report(error)) => return Err(error.into()),
-    };
+    let hours = answers.hourly(&mut *db, &question).await?;
     if let Some(currency) = &hours.spend.currency {
         let quarter = last_quarter(clock::now().date_naive());
         answers.paid_prices(db, quarter, currency, Viewer::Everything).await?;

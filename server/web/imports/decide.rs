@@ -9,7 +9,7 @@ use sqlx::{Connection as _, PgConnection};
 use super::at;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
-use crate::jobs::{self, Reload};
+use crate::jobs::{self, Reloading};
 use crate::ledger::{self, Decision, Ended, Published, Undone};
 use crate::report;
 use crate::web::error::{Error, Result};
@@ -125,14 +125,14 @@ pub async fn load_again(path: paths::DeliveryLoadAgain, by: Actor, State(app): S
     let reload = jobs::reload(&mut tx, delivery, &by, clock::now()).await?;
     tx.commit().await?;
     Ok(match reload {
-        Reload::Queued(batch_id) => {
+        Reloading::Queued(batch_id) => {
             app.bell.ring();
             respond::see_other(paths::Batch { batch: As::page(batch_id) })
         }
-        Reload::NotArchived => {
+        Reloading::NotArchived => {
             back_to(delivery, &format!("Nothing changed: import {delivery} has its rows."))
         }
-        Reload::FileRemoved(name) => back_to(
+        Reloading::FileRemoved(name) => back_to(
             delivery,
             &format!("Its file was removed to save space. Choose {name} below to load its rows again."),
         ),

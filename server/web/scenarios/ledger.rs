@@ -21,7 +21,7 @@ use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{self, Register, systems};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, Grouping, Hourly, HourlyError, Instance, Question, Unconverted};
+use crate::report::{self, Answers, Grouping, Hourly, Instance, Question, Unconverted};
 use crate::scenario::arithmetic::product;
 use crate::scenario::check;
 use crate::scenario::comparison::Scenario;
@@ -242,10 +242,7 @@ pub(super) async fn ask(
     let wish = Wish::read(&mut *db, answers, pairs, &viewer).await?;
     wish.check_teams(&mut *db, answers, &viewer).await?;
     let question = wish.asked.question(wish.period, viewer.clone());
-    let hours = answers.hourly(&mut *db, &question).await.map_err(|error| match error {
-        HourlyError::TooFine(_) => Error::BadRequest(format!("{error}.")),
-        HourlyError::Report(error) => error.into(),
-    })?;
+    let hours = answers.hourly(&mut *db, &question).await?;
     let whose = wish.whose(&viewer);
     let register = wish.register(&mut *db, &viewer).await?;
     let Some(currency) = hours.spend.currency.clone() else {
