@@ -118,7 +118,7 @@ impl Scene {
 
 /// Who looks at the database while an import runs, and can keep it from going on.
 struct Watch {
-    seat: Private,
+    lease: Private,
     db: PgConnection,
     /// Not what looks: a transaction that has read `charges` sees no partition that is attached later.
     hold: Option<PgConnection>,
@@ -127,16 +127,16 @@ struct Watch {
 
 impl Watch {
     async fn begin(scene: &Scene) -> Self {
-        let seat = scene.sandbox.join().await;
-        let mut db = connect(&seat).await;
+        let lease = scene.sandbox.join().await;
+        let mut db = connect(&lease).await;
         let newest = sqlx::query_scalar("select coalesce(max(delivery_id), 0) from deliveries");
         let newest = newest.fetch_one(&mut db).await.unwrap();
-        Self { seat, db, hold: None, newest }
+        Self { lease, db, hold: None, newest }
     }
 
     /// Locks rows, which is let go with the connection.
     async fn lock(&self, rows: &'static str) -> PgConnection {
-        let mut db = connect(&self.seat).await;
+        let mut db = connect(&self.lease).await;
         db.execute("begin").await.unwrap();
         db.execute(rows).await.unwrap();
         db
@@ -174,18 +174,18 @@ async fn strike_at_each_moment(scene: &Scene, strike: impl Fn(&mut Child)) {
         let mut import = scene.begin_import();
         watch.wait_for(moment, || import.try_wait().unwrap().is_none()).await;
         // From here on the import is alone with PostgreSQL.
-        let Watch { seat, hold, .. } = watch;
-        drop(seat);
+        let Watch { lease, hold, .. } = watch;
+        drop(lease);
         strike(&mut import);
         import.wait().unwrap();
         drop(hold);
         assert_eq!(scene.assert_sound(), moment == Moment::Published, "{moment:?}");
     }
     scene.assert_loads();
-    let seat = scene.sandbox.join().await;
+    let lease = scene.sandbox.join().await;
     // Of those that were struck before they were published nothing is left.
     let left = "select count(*) from pg_class where relname ~ '_of_[0-9]+_' and relkind = 'r'";
-    let left: i64 = sqlx::query_scalar(left).fetch_one(&mut connect(&seat).await).await.unwrap();
+    let left: i64 = sqlx::query_scalar(left).fetch_one(&mut connect(&lease).await).await.unwrap();
     assert_eq!(left, if scene.totals.rows > 20_000 { 4 } else { 0 });
 }
 

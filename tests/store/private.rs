@@ -56,7 +56,7 @@ async fn it_serves_all_who_join_at_once() {
 async fn it_stops_when_the_last_one_leaves() {
     let sandbox = Sandbox::new();
     let (one, two) = (sandbox.join().await, sandbox.join().await);
-    let (postmaster, keeper) = (sandbox.postmaster().unwrap(), sandbox.keeper());
+    let (postmaster, supervisor) = (sandbox.postmaster().unwrap(), sandbox.supervisor());
 
     one.leave().await.unwrap();
     connect(&two).await.close().await.unwrap();
@@ -64,7 +64,7 @@ async fn it_stops_when_the_last_one_leaves() {
 
     two.leave().await.unwrap();
     assert!(!is_alive(postmaster));
-    wait_until("the keeper has ended", || !is_alive(keeper));
+    wait_until("the supervisor has ended", || !is_alive(supervisor));
 }
 
 #[tokio::test]
@@ -78,16 +78,16 @@ async fn it_can_be_joined_while_it_stops() {
 }
 
 #[tokio::test]
-async fn it_comes_back_for_its_users_when_the_keeper_is_killed() {
+async fn it_comes_back_for_its_users_when_the_supervisor_is_killed() {
     let sandbox = Sandbox::new();
     let (one, _two) = (sandbox.join().await, sandbox.join().await);
     leave_mark(&one).await;
-    let keeper = sandbox.keeper();
+    let supervisor = sandbox.supervisor();
 
-    kill([keeper]);
+    kill([supervisor]);
 
-    wait_until("another keeper is there", || {
-        sandbox.postmaster().is_some_and(|_| sandbox.keeper() != keeper)
+    wait_until("another supervisor is there", || {
+        sandbox.postmaster().is_some_and(|_| sandbox.supervisor() != supervisor)
     });
     assert!(has_mark(&mut reconnect(&one).await).await);
 }
@@ -100,13 +100,13 @@ async fn it_comes_back_when_postgresql_is_killed() {
     // A process that does not notice the end of its postmaster by itself, as in a long query.
     let mut busy = connect(&private).await;
     tokio::spawn(async move { busy.execute("select count(*) from generate_series(1, 1000000000)").await });
-    let (postmaster, keeper) = (sandbox.postmaster().unwrap(), sandbox.keeper());
+    let (postmaster, supervisor) = (sandbox.postmaster().unwrap(), sandbox.supervisor());
 
     kill([postmaster]);
 
     wait_until("PostgreSQL is another one", || sandbox.postmaster().is_some_and(|pid| pid != postmaster));
     assert!(has_mark(&mut reconnect(&private).await).await);
-    assert_eq!(sandbox.keeper(), keeper);
+    assert_eq!(sandbox.supervisor(), supervisor);
 }
 
 #[tokio::test]
@@ -127,8 +127,8 @@ async fn it_serves_the_next_one_after_everything_was_killed() {
     let mut other = sandbox.other_process();
     leave_mark(&sandbox.join().await).await;
 
-    let (postmaster, keeper) = (sandbox.postmaster().unwrap(), sandbox.keeper());
-    kill([Pid::from_child(&other), keeper, postmaster]);
+    let (postmaster, supervisor) = (sandbox.postmaster().unwrap(), sandbox.supervisor());
+    kill([Pid::from_child(&other), supervisor, postmaster]);
     other.wait().unwrap();
 
     let private = sandbox.join().await;
@@ -141,8 +141,8 @@ async fn it_replaces_an_orphan_that_still_runs() {
     let mut other = sandbox.other_process();
     leave_mark(&sandbox.join().await).await;
 
-    let (postmaster, keeper) = (sandbox.postmaster().unwrap(), sandbox.keeper());
-    kill([Pid::from_child(&other), keeper]);
+    let (postmaster, supervisor) = (sandbox.postmaster().unwrap(), sandbox.supervisor());
+    kill([Pid::from_child(&other), supervisor]);
     other.wait().unwrap();
 
     let private = sandbox.join().await;
@@ -317,8 +317,8 @@ async fn it_cancels_statements_that_take_longer_than_their_pool_allows() {
 #[ignore = "the other process of other tests"]
 async fn helper_that_joins_and_stays() {
     let Some(data_dir) = std::env::var_os(HELPER_DATA_DIR) else { return };
-    let keeper = env!("CARGO_BIN_EXE_gpuledger").into();
-    let _private = private::join(&Setup { keeper, ..Setup::new(Path::new(&data_dir)) }).await.unwrap();
+    let supervisor = env!("CARGO_BIN_EXE_gpuledger").into();
+    let _private = private::join(&Setup { supervisor, ..Setup::new(Path::new(&data_dir)) }).await.unwrap();
     println!("joined");
     std::future::pending::<()>().await;
 }

@@ -34,7 +34,7 @@ impl Sandbox {
     }
 
     pub fn setup(&self) -> Setup {
-        Setup { keeper: env!("CARGO_BIN_EXE_gpuledger").into(), ..Setup::new(&self.data_dir) }
+        Setup { supervisor: env!("CARGO_BIN_EXE_gpuledger").into(), ..Setup::new(&self.data_dir) }
     }
 
     pub async fn join(&self) -> Private {
@@ -72,7 +72,7 @@ impl Sandbox {
     }
 
     /// The parent of the postmaster.
-    pub fn keeper(&self) -> Pid {
+    pub fn supervisor(&self) -> Pid {
         let postmaster = self.postmaster().expect("PostgreSQL runs").as_raw_nonzero();
         let status = fs::read_to_string(format!("/proc/{postmaster}/status")).unwrap();
         let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();

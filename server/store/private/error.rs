@@ -53,9 +53,9 @@ pub enum Error {
     #[error("a PostgreSQL that nobody looks after (process {pid}) works in {} and does not stop", .data.display())]
     Stubborn { pid: i32, data: PathBuf },
 
-    /// What the keeper said, or that it said nothing.
+    /// What the supervisor said, or that it said nothing.
     #[error("{0}")]
-    Keeper(String),
+    Supervisor(String),
 
     #[error("this command is not for people: gpuledger starts it to look after its PostgreSQL")]
     NotHired,

@@ -4,7 +4,7 @@ use super::account::Account;
 use super::error::{About, Error, Result};
 use super::place::Place;
 use super::programs::Programs;
-use super::tenants;
+use super::processes;
 use super::{TICK, USER};
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -39,7 +39,7 @@ pub fn create(place: &Place, programs: &Programs, account: &Account) -> Result<(
 fn remove_unfinished(place: &Place) -> Result<()> {
     let entries = fs::read_dir(place.root()).about("cannot read", place.root())?.flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED)) {
-        tenants::evict(&entry.path())?;
+        processes::evict(&entry.path())?;
         let mut tries = 0;
         while let Err(error) = fs::remove_dir_all(entry.path()) {
             match error.kind() {

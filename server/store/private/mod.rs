@@ -1,30 +1,30 @@
 //! The private PostgreSQL of a data directory: gpuledger's database when nobody gave it another.
 //!
 //! Several processes may use one data directory at once. Each holds `users.lock` shared. One of them, the first,
-//! hires a keeper ([`keeper`]), a process that holds `keeper.lock`, runs PostgreSQL and starts it again should it
-//! die. The keeper waits for `users.lock` to itself; the kernel grants it when the last user is gone, however it
-//! went. Then the keeper stops PostgreSQL and ends, and whoever wants to join meanwhile waits for that.
+//! starts a supervisor ([`supervisor`]), a process that holds `keeper.lock`, runs PostgreSQL and starts it again should it
+//! die. The supervisor waits for `users.lock` to itself; the kernel grants it when the last user is gone, however it
+//! went. Then the supervisor stops PostgreSQL and ends, and whoever wants to join meanwhile waits for that.
 //!
 //! What may happen:
-//! - Two join at once: `start.lock` lets one look for a keeper at a time.
-//! - The keeper is killed: the kernel ends PostgreSQL with it ([`account`]), and a user that is left, which watches
-//!   `keeper.lock`, hires another.
-//! - PostgreSQL is killed: the keeper starts another as soon as the processes of the old one are gone ([`tenants`]).
-//! - Everything is killed: the next to join finds no keeper, and its keeper clears up first.
+//! - Two join at once: `start.lock` lets one look for a supervisor at a time.
+//! - The supervisor is killed: the kernel ends PostgreSQL with it ([`account`]), and a user that is left, which watches
+//!   `keeper.lock`, starts another.
+//! - PostgreSQL is killed: the supervisor starts another as soon as the processes of the old one are gone ([`processes`]).
+//! - Everything is killed: the next to join finds no supervisor, and its supervisor clears up first.
 
 mod account;
 mod error;
 mod init;
-mod keeper;
+mod supervisor;
 mod place;
 mod programs;
 mod reserve;
-mod seat;
+mod lease;
 mod server;
-mod tenants;
+mod processes;
 
 pub use error::Error;
-pub use keeper::{SUBCOMMAND, keep};
+pub use supervisor::{SUBCOMMAND, keep};
 pub use place::make_directory;
 pub(super) use programs::{DEBIAN, parse_major};
 pub use reserve::Reserve;
@@ -32,7 +32,7 @@ pub use reserve::Reserve;
 use super::error::{has_code, is_restarting};
 use account::Account;
 use error::Result;
-use seat::Seat;
+use lease::Lease;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use sqlx::{ConnectOptions, Connection, Executor};
 use std::env;
@@ -54,20 +54,20 @@ const TICK: Duration = Duration::from_millis(5);
 pub struct Setup {
     /// Made when it is missing.
     pub data_dir: PathBuf,
-    /// The gpuledger program, which the keeper is started from.
-    pub keeper: PathBuf,
+    /// The gpuledger program, which the supervisor is started from.
+    pub supervisor: PathBuf,
     /// GPULEDGER_PG_BIN: the directory of PostgreSQL's programs, when they are not to be searched for.
     pub programs: Option<PathBuf>,
 }
 
 impl Setup {
-    /// The private PostgreSQL in `data_dir`, with this program as its keeper and the programs that the environment
+    /// The private PostgreSQL in `data_dir`, with this program as its supervisor and the programs that the environment
     /// names.
     pub fn new(data_dir: &Path) -> Setup {
         // Not `current_exe()`: this path leads to the program we run even after an upgrade replaced its file.
-        let keeper = "/proc/self/exe".into();
+        let supervisor = "/proc/self/exe".into();
         let programs = env::var_os("GPULEDGER_PG_BIN").map(PathBuf::from);
-        Setup { data_dir: data_dir.to_owned(), keeper, programs }
+        Setup { data_dir: data_dir.to_owned(), supervisor, programs }
     }
 }
 
@@ -80,17 +80,17 @@ pub fn default_data_dir() -> PathBuf {
 /// The use of a private PostgreSQL, which runs until the last of these is dropped.
 #[derive(Debug)]
 pub struct Private {
-    seat: Arc<Seat>,
+    lease: Arc<Lease>,
     options: PgConnectOptions,
 }
 
 /// Makes sure that the private PostgreSQL runs, and that it has the database.
 pub async fn join(setup: &Setup) -> Result<Private> {
     let setup = setup.clone();
-    let seat = Arc::new(blocking(move || Seat::take(setup)).await?);
-    let private = Private { options: connect_options(seat.socket()), seat };
+    let lease = Arc::new(blocking(move || Lease::take(setup)).await?);
+    let private = Private { options: connect_options(lease.socket()), lease };
     private.wait_for_database().await?;
-    seat::watch(&private.seat);
+    lease::watch(&private.lease);
     Ok(private)
 }
 
@@ -102,7 +102,7 @@ impl Private {
 
     /// Room beside it for when the disk is full.
     pub fn reserve(&self) -> Reserve {
-        Reserve::of(self.seat.place())
+        Reserve::of(self.lease.place())
     }
 
     /// Leaves; when nobody else is left, waits until PostgreSQL has stopped.
@@ -110,9 +110,9 @@ impl Private {
     /// Dropping is as good, except where our own end takes every other process along, as in a container: there
     /// PostgreSQL would not get to its shutdown.
     pub async fn leave(self) -> Result<()> {
-        let place = self.seat.place().clone();
+        let place = self.lease.place().clone();
         drop(self);
-        blocking(move || seat::wait_until_stopped(&place)).await
+        blocking(move || lease::wait_until_stopped(&place)).await
     }
 
     /// PostgreSQL may be on its way: starting, recovering, or about to be started again.
@@ -127,8 +127,8 @@ impl Private {
                 return Err(error.into());
             }
             tokio::time::sleep(TICK).await;
-            let seat = Arc::clone(&self.seat);
-            blocking(move || seat.ensure_keeper()).await?;
+            let lease = Arc::clone(&self.lease);
+            blocking(move || lease.ensure_supervisor()).await?;
         }
     }
 

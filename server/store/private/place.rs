@@ -16,10 +16,10 @@ const LOG_LIMIT: u64 = 8 << 20;
 /// data/           PostgreSQL's own files
 /// data.new.…/     the same, while initdb makes them
 /// socket/         the socket, for the owner only
-/// postgres.log    what PostgreSQL and its keeper say
+/// postgres.log    what PostgreSQL and its supervisor say
 /// users.lock      held shared by everyone who uses this PostgreSQL
-/// start.lock      held while somebody looks whether a keeper is needed
-/// keeper.lock     held by the keeper for as long as it lives
+/// start.lock      held while somebody looks whether a supervisor is needed
+/// keeper.lock     held by the supervisor for as long as it lives; versions before call it a keeper, and find it by this name
 /// reserve         room on the disk for PostgreSQL when something else fills it
 /// ```
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Place {
         self.lock_file("start.lock")
     }
 
-    pub fn keeper_lock(&self) -> Result<File> {
+    pub fn supervisor_lock(&self) -> Result<File> {
         self.lock_file("keeper.lock")
     }
 

@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::error::{About, Error, Result};
 use super::place::{Place, log_tail};
-use super::tenants;
+use super::processes;
 use super::{PATIENCE, PORT, TICK};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::fs::{self, File};
@@ -43,7 +43,7 @@ impl Server {
     /// The thread that calls this must live as long as the server is wanted: the kernel ends a child with the thread
     /// that spawned it.
     pub fn start(place: &Place, postgres: &Path, account: &Account) -> Result<Server> {
-        tenants::evict(&place.data())?;
+        processes::evict(&place.data())?;
         remove_stale_locks(place)?;
         let log = place.open_log()?;
         let log_length = log.metadata().about("cannot read", &place.log())?.len();

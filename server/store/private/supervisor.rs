@@ -1,7 +1,7 @@
-//! The keeper: a small process that runs PostgreSQL for everyone who uses a data directory, and ends it after them.
+//! The supervisor: a small process that runs PostgreSQL for everyone who uses a data directory, and ends it after them.
 //!
 //! Nobody who uses the database can be PostgreSQL's parent, because any of them may be the first to leave. So the
-//! first one hires a keeper, which is this program again under another name, in a session of its own.
+//! first one starts a supervisor, which is this program again under another name, in a session of its own.
 
 use super::account::Account;
 use super::error::{About, Error, Result};
@@ -21,36 +21,36 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// The hidden subcommand that [`hire`] starts and that calls [`keep`].
+/// The hidden subcommand that [`start`] runs and that calls [`keep`].
 pub const SUBCOMMAND: &str = "keep-postgres";
 
-/// What a keeper says when PostgreSQL takes connections; anything else is why it does not.
+/// What a supervisor says when PostgreSQL takes connections; anything else is why it does not.
 const READY: &str = "ready\n";
 
 /// How long to wait before a server that died is started again; doubled each time in vain.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Starts a keeper and waits until its PostgreSQL is ready.
+/// Starts a supervisor and waits until its PostgreSQL is ready.
 ///
-/// `lock`, the keeper's lock, is handed over as its standard input: a lock belongs to the open file, so at no moment
-/// between us and the keeper is it free.
-pub fn hire(place: &Place, keeper: &Path, programs: &Programs, lock: File) -> Result<()> {
-    let mut command = Command::new(keeper);
+/// `lock`, the supervisor's lock, is handed over as its standard input: a lock belongs to the open file, so at no moment
+/// between us and the supervisor is it free.
+pub fn start(place: &Place, supervisor: &Path, programs: &Programs, lock: File) -> Result<()> {
+    let mut command = Command::new(supervisor);
     command.arg0("gpuledger").arg(SUBCOMMAND);
     command.arg("--data-dir").arg(place.data_dir()).arg("--postgres").arg(programs.postgres());
     command.stdin(lock).stdout(Stdio::piped()).stderr(place.open_log()?).current_dir("/");
-    let mut child = command.spawn().about("cannot run", keeper)?;
-    // The lock's open file must be the keeper's alone from here on.
+    let mut child = command.spawn().about("cannot run", supervisor)?;
+    // The lock's open file must be the supervisor's alone from here on.
     drop(command);
     let answer = first_word(&mut child);
-    // Reaps the keeper whenever it ends, so that it does not stay a zombie for as long as we live.
+    // Reaps the supervisor whenever it ends, so that it does not stay a zombie for as long as we live.
     thread::spawn(move || child.wait());
     answer
 }
 
-fn first_word(keeper: &mut Child) -> Result<()> {
-    let Some(output) = keeper.stdout.take() else { return Ok(()) };
+fn first_word(supervisor: &mut Child) -> Result<()> {
+    let Some(output) = supervisor.stdout.take() else { return Ok(()) };
     let mut output = BufReader::new(output);
     let mut word = String::new();
     let heard = output.read_line(&mut word);
@@ -60,22 +60,22 @@ fn first_word(keeper: &mut Child) -> Result<()> {
     let _ = heard.and_then(|_| output.read_to_string(&mut word));
     let said_nothing =
         "the process that looks after PostgreSQL ended without a word; postgres.log may say why";
-    Err(Error::Keeper(if word.trim().is_empty() { said_nothing.to_owned() } else { word.trim().to_owned() }))
+    Err(Error::Supervisor(if word.trim().is_empty() { said_nothing.to_owned() } else { word.trim().to_owned() }))
 }
 
-/// What a keeper waits for.
+/// What a supervisor waits for.
 enum Event {
     ServerEnded,
     /// The last user left; nobody can join while this lock is held.
     LastUserLeft(File),
 }
 
-/// Runs PostgreSQL until the last user of the data directory has left. Only for processes that [`hire`] started.
+/// Runs PostgreSQL until the last user of the data directory has left. Only for processes that [`start`] started.
 ///
 /// Must be called from the program's main thread: PostgreSQL is a child of the calling thread and ends with it.
 pub fn keep(data_dir: &Path, postgres: &Path) -> Result<()> {
-    let answer = Keeper::begin(data_dir, postgres).and_then(|keeper| Ok((keeper.start()?, keeper)));
-    let (server, keeper) = match answer {
+    let answer = Supervisor::begin(data_dir, postgres).and_then(|supervisor| Ok((supervisor.start()?, supervisor)));
+    let (server, supervisor) = match answer {
         Ok(started) => started,
         Err(error) => {
             say(&error.to_string());
@@ -83,16 +83,16 @@ pub fn keep(data_dir: &Path, postgres: &Path) -> Result<()> {
         }
     };
     say(READY);
-    keeper.run(server);
+    supervisor.run(server);
     Ok(())
 }
 
-/// Whoever hired us may have been killed meanwhile; then nobody listens, and that is no matter.
+/// Whoever started us may have been killed meanwhile; then nobody listens, and that is no matter.
 fn say(word: &str) {
     let _ = io::stdout().write_all(word.as_bytes()).and_then(|()| io::stdout().flush());
 }
 
-struct Keeper {
+struct Supervisor {
     place: Place,
     postgres: PathBuf,
     account: Account,
@@ -100,16 +100,16 @@ struct Keeper {
     inbox: Receiver<Event>,
 }
 
-impl Keeper {
-    fn begin(data_dir: &Path, postgres: &Path) -> Result<Keeper> {
+impl Supervisor {
+    fn begin(data_dir: &Path, postgres: &Path) -> Result<Supervisor> {
         let place = Place::of(data_dir)?;
         expect_lock(&place)?;
-        // Away from the terminal of whoever hired us: its Ctrl-C and its end are not for us.
+        // Away from the terminal of whoever started us: its Ctrl-C and its end are not for us.
         let _ = setsid();
         let account = Account::choose(&place)?;
         let (events, inbox) = mpsc::channel();
         watch_users(&place, events.clone())?;
-        Ok(Keeper { place, postgres: postgres.to_owned(), account, events, inbox })
+        Ok(Supervisor { place, postgres: postgres.to_owned(), account, events, inbox })
     }
 
     fn run(&self, mut server: Server) {
@@ -160,9 +160,9 @@ impl Keeper {
     }
 }
 
-/// Refuses to be started by anyone who does not hand over the keeper's lock.
+/// Refuses to be started by anyone who does not hand over the supervisor's lock.
 fn expect_lock(place: &Place) -> Result<()> {
-    let lock = place.keeper_lock()?.metadata().about("cannot read", place.root())?;
+    let lock = place.supervisor_lock()?.metadata().about("cannot read", place.root())?;
     let input = io::stdin().as_fd().try_clone_to_owned().map(File::from);
     let input = input.and_then(|input| input.metadata()).about("cannot read", Path::new("/dev/stdin"))?;
     let is_handed_over = (lock.dev(), lock.ino()) == (input.dev(), input.ino());

@@ -12,27 +12,27 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long an orphan may take for a fast shutdown before it is told to drop everything.
+/// How long an orphan may take for a fast shutdown before it is ended at once.
 const POLITE: Duration = Duration::from_mins(1);
 /// How long it may take after that.
 const FIRM: Duration = Duration::from_secs(30);
-/// How often an orphan is told again: it may not have listened yet when it was told first.
+/// How often an orphan is signalled again: it may not have listened yet the first time.
 const REMINDER: Duration = Duration::from_secs(1);
 
 /// Ends every PostgreSQL process that works in `data` and waits until none is left.
 ///
-/// Only for the holder of the keeper's lock: whoever is found is an orphan then.
+/// Only for the holder of the supervisor's lock: whoever is found is an orphan then.
 pub fn evict(data: &Path) -> Result<()> {
     let began = Instant::now();
     let mut next_word = began;
     loop {
-        let tenants = find(data);
-        let Some(first) = tenants.first() else { return Ok(()) };
+        let processes = find(data);
+        let Some(first) = processes.first() else { return Ok(()) };
         if began.elapsed() > POLITE + FIRM {
             return Err(Error::Stubborn { pid: first.as_raw_nonzero().get(), data: data.to_owned() });
         }
         if Instant::now() >= next_word {
-            tell_to_end(data, &tenants, began.elapsed() < POLITE);
+            signal(data, &processes, began.elapsed() < POLITE);
             next_word += REMINDER;
         }
         sleep(TICK);
@@ -41,12 +41,12 @@ pub fn evict(data: &Path) -> Result<()> {
 
 /// A postmaster ends its children itself. Children without one serve nobody: they end as after a crash, which is
 /// what their postmaster would have had them do.
-fn tell_to_end(data: &Path, tenants: &[Pid], politely: bool) {
-    let postmaster = postmaster_pid(data).filter(|pid| tenants.contains(pid));
+fn signal(data: &Path, processes: &[Pid], politely: bool) {
+    let postmaster = postmaster_pid(data).filter(|pid| processes.contains(pid));
     let (told, signal) = match &postmaster {
         Some(postmaster) if politely => (std::slice::from_ref(postmaster), Signal::INT),
         Some(postmaster) => (std::slice::from_ref(postmaster), Signal::QUIT),
-        None => (tenants, Signal::QUIT),
+        None => (processes, Signal::QUIT),
     };
     for pid in told {
         // It may have ended just now, which is what is wanted.

@@ -1,10 +1,10 @@
-//! A user's part: holding the users' lock, and seeing to it that there is a keeper.
+//! A user's part: holding the users' lock, and seeing to it that there is a supervisor.
 
 use super::account::Account;
 use super::error::{About, Result};
 use super::place::Place;
 use super::programs::Programs;
-use super::{PORT, Setup, TICK, init, keeper};
+use super::{PORT, Setup, TICK, init, supervisor};
 use std::fs::{File, TryLockError};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
@@ -17,29 +17,29 @@ const SOCKET_PATH: usize = 107;
 
 /// The users' lock, held shared, and with it PostgreSQL.
 #[derive(Debug)]
-pub struct Seat {
+pub struct Lease {
     setup: Setup,
     place: Place,
     _users: File,
     socket: File,
 }
 
-impl Seat {
-    /// Waits while a keeper stops PostgreSQL after its last user, then makes sure that there is a keeper.
-    pub fn take(setup: Setup) -> Result<Seat> {
+impl Lease {
+    /// Waits while a supervisor stops PostgreSQL after its last user, then makes sure that there is a supervisor.
+    pub fn take(setup: Setup) -> Result<Lease> {
         let place = Place::prepare(&setup.data_dir)?;
         let users = place.users_lock()?;
         users.lock_shared().about("cannot lock", place.root())?;
-        ensure_keeper(&setup, &place)?;
+        ensure_supervisor(&setup, &place)?;
         let socket = File::open(place.socket()).about("cannot open", &place.socket())?;
-        Ok(Seat { setup, place, _users: users, socket })
+        Ok(Lease { setup, place, _users: users, socket })
     }
 
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// The socket's directory, by a path that is short enough for a socket while the seat lasts.
+    /// The socket's directory, by a path that is short enough for a socket while the lease lasts.
     ///
     /// Where the data directory's path is too long, the way leads through the open directory: a short directory
     /// elsewhere, in `/tmp` for example, would be anyone's to occupy or to clean away.
@@ -51,31 +51,31 @@ impl Seat {
         format!("/proc/self/fd/{}", self.socket.as_raw_fd()).into()
     }
 
-    /// Hires a keeper unless there is one.
-    pub fn ensure_keeper(&self) -> Result<()> {
-        ensure_keeper(&self.setup, &self.place)
+    /// Starts a supervisor unless there is one.
+    pub fn ensure_supervisor(&self) -> Result<()> {
+        ensure_supervisor(&self.setup, &self.place)
     }
 }
 
-/// Has another keeper hired should this one be killed, for as long as the seat lasts.
-pub fn watch(seat: &Arc<Seat>) {
-    let (place, seat) = (seat.place.clone(), Arc::downgrade(seat));
-    thread::spawn(move || while wait_for_end_of_keeper(&place).is_ok() && hire_another(&seat) {});
+/// Has another supervisor started should this one be killed, for as long as the lease lasts.
+pub fn watch(lease: &Arc<Lease>) {
+    let (place, lease) = (lease.place.clone(), Arc::downgrade(lease));
+    thread::spawn(move || while wait_for_end_of_supervisor(&place).is_ok() && start_another(&lease) {});
 }
 
-/// Waits until the keeper has ended, unless there are users for it to serve.
+/// Waits until the supervisor has ended, unless there are users for it to serve.
 pub fn wait_until_stopped(place: &Place) -> Result<()> {
-    while !has_users(place)? && place.keeper_lock()?.try_lock_shared().is_err() {
+    while !has_users(place)? && place.supervisor_lock()?.try_lock_shared().is_err() {
         thread::sleep(TICK);
     }
     Ok(())
 }
 
-/// For holders of the users' lock: a keeper that lives stays with them.
-fn ensure_keeper(setup: &Setup, place: &Place) -> Result<()> {
+/// For holders of the users' lock: a supervisor that lives stays with them.
+fn ensure_supervisor(setup: &Setup, place: &Place) -> Result<()> {
     let start = place.start_lock()?;
     start.lock().about("cannot lock", place.root())?;
-    let lock = place.keeper_lock()?;
+    let lock = place.supervisor_lock()?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(()),
@@ -86,24 +86,24 @@ fn ensure_keeper(setup: &Setup, place: &Place) -> Result<()> {
     let programs = Programs::find(setup.programs.as_deref(), place)?;
     init::create(place, &programs, &account)?;
     account.make_directory(&place.socket())?;
-    keeper::hire(place, &setup.keeper, &programs, lock)
+    supervisor::start(place, &setup.supervisor, &programs, lock)
 }
 
-fn wait_for_end_of_keeper(place: &Place) -> Result<()> {
-    place.keeper_lock()?.lock_shared().about("cannot lock", place.root())
+fn wait_for_end_of_supervisor(place: &Place) -> Result<()> {
+    place.supervisor_lock()?.lock_shared().about("cannot lock", place.root())
 }
 
-/// Whether the seat still lasts; if so, there is a keeper again or another attempt is due.
-fn hire_another(seat: &Weak<Seat>) -> bool {
-    let Some(seat) = seat.upgrade() else { return false };
-    if let Err(error) = seat.ensure_keeper() {
+/// Whether the lease still lasts; if so, there is a supervisor again or another attempt is due.
+fn start_another(lease: &Weak<Lease>) -> bool {
+    let Some(lease) = lease.upgrade() else { return false };
+    if let Err(error) = lease.ensure_supervisor() {
         tracing::error!(%error, "PostgreSQL is gone and could not be started again; trying on");
         thread::sleep(Duration::from_secs(1));
     }
     true
 }
 
-/// Users share their lock; the keeper has it alone while it stops PostgreSQL.
+/// Users share their lock; the supervisor has it alone while it stops PostgreSQL.
 fn has_users(place: &Place) -> Result<bool> {
     let users = place.users_lock()?;
     Ok(users.try_lock().is_err() && users.try_lock_shared().is_ok())
