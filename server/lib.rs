@@ -52,7 +52,7 @@ pub mod scenario;
 /// Scenarios that people keep: versions, and whom they are shown to.
 pub mod scenarios;
 /// Answers that are remembered by what decides them, in bounded memory.
-mod shelf;
+mod cache;
 /// Work that ends when nobody waits for it any more. Pure.
 pub mod stop;
 /// Disk space: what takes it, and archiving imports that were replaced.

@@ -19,16 +19,16 @@ use super::register::Register;
 use super::standing::{ClusterMonth, Counting, counting, waiting};
 use crate::compute::compute;
 use crate::period::BillingMonth;
-use crate::shelf::{Shelf, Weigh};
+use crate::cache::{Cache, SizeInCache};
 
 /// Months that were reckoned, in bounded memory.
 #[derive(Default)]
 pub struct Months {
-    reckoned: Shelf<Key, Reckoned>,
+    reckoned: Cache<Key, Reckoned>,
     /// By meters and revision.
-    read: Shelf<(Vec<i64>, i64), ReadIn>,
+    read: Cache<(Vec<i64>, i64), ReadIn>,
     /// By cluster and revision.
-    behind: Shelf<(String, i64), Behind>,
+    behind: Cache<(String, i64), Behind>,
     reckonings: AtomicU64,
 }
 
@@ -236,22 +236,22 @@ pub async fn file_of(
     Ok(Some(file.await?))
 }
 
-impl Weigh for Reckoned {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Reckoned {
+    fn size_in_cache(&self) -> usize {
         let components: usize = self.summaries.iter().map(|it| it.components.len() * 64).sum();
         let hours: usize = self.hours.iter().map(|it| size_of_val(it) + it.name.len()).sum();
         size_of_val(self) + size_of_val(self.summaries.as_slice()) + components + hours
     }
 }
 
-impl Weigh for Behind {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Behind {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + self.register.entries.len() * size_of::<Entry>()
     }
 }
 
-impl Weigh for ReadIn {
-    fn bytes(&self) -> usize {
+impl SizeInCache for ReadIn {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + self.len() * 32
     }
 }

@@ -2,7 +2,7 @@
 //! never change, so an answer stays true for as long as someone remembers it; publishing or undoing in the
 //! months that are asked makes it another question.
 
-mod weight;
+mod size;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::prices;
 use crate::scenario::price::Catalogue;
-use crate::shelf::{self, Shelf};
+use crate::cache::{self, Cache};
 
 /// The scopes in which somebody sees a charge; `None`: all of them.
 type Scopes = Option<Arc<Vec<i64>>>;
@@ -63,39 +63,39 @@ const LOOKED_INTO: usize = 3;
 #[derive(Default)]
 pub struct Answers {
     began: Began,
-    sums: Shelf<Key, Sums>,
+    sums: Cache<Key, Sums>,
     /// The same without all that comes after the first groups.
-    first_sums: Shelf<Key, Sums>,
+    first_sums: Cache<Key, Sums>,
     /// By sequence, since a delivery of any month may mend rows of this one.
-    rejected_rows: Shelf<(Period, Viewer, i64), i64>,
-    variance: Shelf<Key, Variance>,
+    rejected_rows: Cache<(Period, Viewer, i64), i64>,
+    variance: Cache<Key, Variance>,
     /// From a place on, and at most so many.
-    unallocated: Shelf<(Key, i64, Option<i64>), Keys>,
+    unallocated: Cache<(Key, i64, Option<i64>), Keys>,
     /// Perhaps of one key alone.
-    ranked: Shelf<(Key, Option<Uuid>), Ranked>,
-    gross: Shelf<Key, GrossOfMonth>,
-    booked: Shelf<(Period, Arc<Visible>), Booked>,
-    over_time: Shelf<(Key, Step, usize), Series>,
-    days: Shelf<Key, BTreeMap<Option<String>, Days>>,
-    machines: Shelf<Key, Vec<Machine>>,
-    pub(super) ways: Shelf<Key, Ways>,
-    tag_names: Shelf<(Seen, i64), Vec<String>>,
-    scopes: Shelf<Seen, Vec<i64>>,
+    ranked: Cache<(Key, Option<Uuid>), Ranked>,
+    gross: Cache<Key, GrossOfMonth>,
+    booked: Cache<(Period, Arc<Visible>), Booked>,
+    over_time: Cache<(Key, Step, usize), Series>,
+    days: Cache<Key, BTreeMap<Option<String>, Days>>,
+    machines: Cache<Key, Vec<Machine>>,
+    pub(super) ways: Cache<Key, Ways>,
+    tag_names: Cache<(Seen, i64), Vec<String>>,
+    scopes: Cache<Seen, Vec<i64>>,
     /// By sequence: a delivery of another month may mend rows of these.
-    standing: Shelf<(Period, Scopes, i64), Vec<Standing>>,
+    standing: Cache<(Period, Scopes, i64), Vec<Standing>>,
     /// What counts at a sequence does not change either, but its rows may have been loaded again since.
-    visible: Shelf<Counted, Visible>,
-    rates: Shelf<(BillingMonth, BillingMonth, i64), Rates>,
-    reporting_currency: Shelf<i64, Option<Currency>>,
-    same_days: Shelf<(Period, Arc<Visible>), Option<Arc<SameDays>>>,
+    visible: Cache<Counted, Visible>,
+    rates: Cache<(BillingMonth, BillingMonth, i64), Rates>,
+    reporting_currency: Cache<i64, Option<Currency>>,
+    same_days: Cache<(Period, Arc<Visible>), Option<Arc<SameDays>>>,
     /// By the version of the book, which is the last step of the ledger that changed it.
-    books: Shelf<i64, Book>,
-    versions: Shelf<i64, i64>,
-    months: Arc<Shelf<AllocationKey, MonthAllocation>>,
+    books: Cache<i64, Book>,
+    versions: Cache<i64, i64>,
+    months: Arc<Cache<AllocationKey, MonthAllocation>>,
     /// Where months are allocated apart from whoever asks for them.
     apart: Option<Apart>,
     /// By the revision of the list.
-    lists: Shelf<i64, Catalogue>,
+    lists: Cache<i64, Catalogue>,
 }
 
 /// For what pages need and takes longer than a page may.
@@ -500,7 +500,7 @@ impl Answers {
                 let mut db = pool.acquire().await?;
                 months.get(key, allocation::allocate(&mut db, &book, month, &visible, &rates, sequence)).await
             };
-            shelf::apart::<_, sqlx::Error>(allocate).await;
+            cache::apart::<_, sqlx::Error>(allocate).await;
         }
         let allocated = allocation::allocate(db, book, month, &visible, &rates, sequence);
         Ok(MonthAllocation::clone(&*self.months.get(key, allocated).await?))

@@ -28,7 +28,7 @@ use crate::accounts::token::{self, Sent};
 use crate::clock;
 use crate::compute;
 use crate::queues::{Queues, Slot};
-use crate::shelf::{self, NotReady};
+use crate::cache::{self, NotReady};
 
 mod csrf;
 mod currency;
@@ -95,7 +95,7 @@ async fn answer(
                 Ok(_slot) => next.clone().run(Request::from_parts(parts.clone(), Body::empty())).await,
                 Err(error) => error.into_response(),
             };
-            let answer = shelf::without_waiting(asked.patience(), begin).await;
+            let answer = cache::without_waiting(asked.patience(), begin).await;
             answer.unwrap_or_else(|NotReady| Error::NotReady.into_response())
         }
         Ok((request, _)) => next.run(request).await,

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
 use super::blank::{Blank, Filled, split};
-use crate::shelf::Weigh;
+use crate::cache::SizeInCache;
 
 /// Longer answers are files: they are made anew.
 const LONGEST: u64 = 1 << 20;
@@ -115,7 +115,7 @@ impl Kept {
     }
 
     fn gzip(&self, filled: &Filled) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.bytes());
+        let mut out = Vec::with_capacity(self.size_in_cache());
         let mut sum = Crc::new();
         out.extend(GZIP_HEAD);
         for piece in &self.pieces {
@@ -170,8 +170,8 @@ fn plain(gzip: &[u8]) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-impl Weigh for Kept {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Kept {
+    fn size_in_cache(&self) -> usize {
         let of_pieces = |piece: &Piece| size_of::<Piece>() + piece.deflated.len();
         size_of::<Self>() + 256 + self.pieces.iter().map(of_pieces).sum::<usize>()
     }

@@ -26,7 +26,7 @@ use super::guard::slot_of;
 use super::{App, Error};
 use crate::accounts::Role;
 use crate::clock;
-use crate::shelf::{self, NotReady, Shelf};
+use crate::cache::{self, NotReady, Cache};
 use blank::Filled;
 use kept::{Kept, Wanted};
 use pace::Pace;
@@ -43,7 +43,7 @@ const PART: [HeaderName; 3] = [
 /// Rendered pages, in the memory that all answers share.
 #[derive(Default)]
 pub struct PageCache {
-    shelf: Shelf<Key, Kept>,
+    cache: Cache<Key, Kept>,
     pace: Pace,
 }
 
@@ -101,7 +101,7 @@ pub(super) async fn answer(
         let request = Request::from_parts(parts.clone(), Body::empty());
         Kept::of(next.clone().run(request).await).await
     };
-    let kept = shelf::without_waiting(patience, || app.pages.shelf.get(key.clone(), render())).await;
+    let kept = cache::without_waiting(patience, || app.pages.cache.get(key.clone(), render())).await;
     let kept = kept.map_err(|NotReady| Error::NotReady)?;
     let filled = Filled::of(visitor, person);
     match kept {

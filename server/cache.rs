@@ -26,8 +26,8 @@ const BYTES: usize = 128 << 20;
 const OVERHEAD: usize = 512;
 
 /// About how much memory an answer takes.
-pub trait Weigh {
-    fn bytes(&self) -> usize;
+pub trait SizeInCache {
+    fn size_in_cache(&self) -> usize;
 }
 
 /// Room for answers of any kind; those that were used longest ago go first.
@@ -94,7 +94,7 @@ impl Budget {
                 gone.push((number, oldest.of));
             }
         }
-        // A shelf is never asked while the uses are locked: it asks for them while it is.
+        // No cache is locked while the uses are: it locks them while it is.
         for (number, of) in gone {
             if let Some(of) = of.upgrade() {
                 of.forget(number);
@@ -112,7 +112,7 @@ impl Uses {
 }
 
 /// Answers of one kind.
-pub struct Shelf<K: Send + Sync + 'static, V: Send + Sync + 'static> {
+pub struct Cache<K: Send + Sync + 'static, V: Send + Sync + 'static> {
     budget: Arc<Budget>,
     slots: Arc<Mutex<Slots<K, V>>>,
 }
@@ -128,20 +128,20 @@ struct Slot<V> {
     bytes: usize,
 }
 
-/// An answer, once it is there; whoever has the turn computes it.
+/// An answer, once it is there; whoever has the permit computes it.
 struct Awaited<V> {
     answer: OnceLock<Arc<V>>,
-    turn: Arc<Turn>,
+    permit: Arc<Permit>,
 }
 
-impl<K: Eq + Hash + Send + Sync + 'static, V: Send + Sync + 'static> Shelf<K, V> {
+impl<K: Eq + Hash + Send + Sync + 'static, V: Send + Sync + 'static> Cache<K, V> {
     /// Within a budget that others may share.
     pub fn within(budget: Arc<Budget>) -> Self {
         Self { budget, slots: Arc::new(Mutex::new(Slots { by_key: HashMap::new(), by_use: HashMap::new() })) }
     }
 }
 
-impl<K: Eq + Hash + Send + Sync + 'static, V: Weigh + Send + Sync + 'static> Shelf<K, V> {
+impl<K: Eq + Hash + Send + Sync + 'static, V: SizeInCache + Send + Sync + 'static> Cache<K, V> {
     /// The remembered answer, else what `ask` answers. Who asks the same meanwhile waits for that; an error
     /// is not remembered.
     pub async fn get<E>(&self, key: K, ask: impl Future<Output = Result<V, E>>) -> Result<Arc<V>, E> {
@@ -149,20 +149,20 @@ impl<K: Eq + Hash + Send + Sync + 'static, V: Weigh + Send + Sync + 'static> She
         if let Some(answer) = slot.answer.get() {
             return Ok(Arc::clone(answer));
         }
-        let turn = loop {
-            if let Some(turn) = Turn::take(&slot.turn) {
-                break turn;
+        let permit = loop {
+            if let Some(permit) = Permit::take(&slot.permit) {
+                break permit;
             }
-            begin_again_after(&slot.turn).await;
-            slot.turn.is_free().await;
+            begin_again_after(&slot.permit).await;
+            slot.permit.is_free().await;
         };
         if let Some(answer) = slot.answer.get() {
             return Ok(Arc::clone(answer));
         }
         let answer = Arc::new(ask.await?);
         let answer = Arc::clone(slot.answer.get_or_init(|| answer));
-        drop(turn);
-        self.keep(&key, answer.bytes());
+        drop(permit);
+        self.keep(&key, answer.size_in_cache());
         Ok(answer)
     }
 
@@ -174,7 +174,7 @@ impl<K: Eq + Hash + Send + Sync + 'static, V: Weigh + Send + Sync + 'static> She
     /// Whether somebody is computing the answer.
     pub fn is_being_made(&self, key: &K) -> bool {
         let slots = lock(&self.slots);
-        slots.by_key.get(key).is_some_and(|slot| slot.answer.turn.is_taken.load(Ordering::Acquire))
+        slots.by_key.get(key).is_some_and(|slot| slot.answer.permit.is_taken.load(Ordering::Acquire))
     }
 
     fn slot(&self, key: K) -> (Arc<K>, Arc<Awaited<V>>) {
@@ -184,7 +184,7 @@ impl<K: Eq + Hash + Send + Sync + 'static, V: Weigh + Send + Sync + 'static> She
             let is_new = known.is_none();
             let key = known.unwrap_or_else(|| Arc::new(key));
             let slot = slots.by_key.entry(Arc::clone(&key)).or_insert_with(|| Slot {
-                answer: Arc::new(Awaited { answer: OnceLock::new(), turn: Arc::default() }),
+                answer: Arc::new(Awaited { answer: OnceLock::new(), permit: Arc::default() }),
                 last_use: 0,
                 bytes: size_of::<K>() + OVERHEAD,
             });
@@ -230,13 +230,13 @@ impl<K: Eq + Hash + Send + Sync, V: Send + Sync> Forget for Mutex<Slots<K, V>> {
     }
 }
 
-impl<K: Eq + Hash + Send + Sync + 'static, V: Send + Sync + 'static> Default for Shelf<K, V> {
+impl<K: Eq + Hash + Send + Sync + 'static, V: Send + Sync + 'static> Default for Cache<K, V> {
     fn default() -> Self {
         Self::within(Budget::of_process())
     }
 }
 
-impl<K: Send + Sync + 'static, V: Send + Sync + 'static> Drop for Shelf<K, V> {
+impl<K: Send + Sync + 'static, V: Send + Sync + 'static> Drop for Cache<K, V> {
     fn drop(&mut self) {
         let slots = lock(&self.slots);
         let mut uses = lock(&self.budget.uses);
@@ -251,20 +251,20 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whose turn it is to compute an answer. Nobody is handed it: who waits and begins again would hand it on to the next, who
+/// The permit to compute an answer, which one at a time has. Nobody is handed it: who waits and begins again would hand it on to the next, who
 /// would do the same, and none of them would compute.
 #[derive(Default)]
-struct Turn {
+struct Permit {
     is_taken: AtomicBool,
     is_over: Notify,
 }
 
-/// The turn, until it is dropped.
-struct Taken(Arc<Turn>);
+/// The permit, until it is dropped.
+struct Taken(Arc<Permit>);
 
-impl Turn {
-    fn take(turn: &Arc<Self>) -> Option<Taken> {
-        (!turn.is_taken.swap(true, Ordering::AcqRel)).then(|| Taken(Arc::clone(turn)))
+impl Permit {
+    fn take(permit: &Arc<Self>) -> Option<Taken> {
+        (!permit.is_taken.swap(true, Ordering::AcqRel)).then(|| Taken(Arc::clone(permit)))
     }
 
     /// Waits until nobody has it, at least for a moment.
@@ -299,9 +299,9 @@ tokio::task_local! {
 }
 
 /// Ends work that can begin again, and what it holds with it; returns at once where it cannot.
-async fn begin_again_after(turn: &Arc<Turn>) {
-    let turn = Arc::clone(turn);
-    let is_free = async move { turn.is_free().await }.map(|()| true).boxed();
+async fn begin_again_after(permit: &Arc<Permit>) {
+    let permit = Arc::clone(permit);
+    let is_free = async move { permit.is_free().await }.map(|()| true).boxed();
     let is_heard = AGAIN.try_with(|again| again.tell.send(is_free).is_ok());
     if is_heard.unwrap_or(false) {
         std::future::pending::<()>().await;
@@ -364,8 +364,8 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    impl Weigh for usize {
-        fn bytes(&self) -> usize {
+    impl SizeInCache for usize {
+        fn size_in_cache(&self) -> usize {
             *self
         }
     }
@@ -381,36 +381,36 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_is_asked_for_once_even_by_four_at_a_time() {
-        let shelf = Shelf::<&str, usize>::default();
+        let cache = Cache::<&str, usize>::default();
         let asked = AtomicUsize::new(0);
         let ask = || async {
             tokio::task::yield_now().await;
             Ok::<_, sqlx::Error>(asked.fetch_add(1, Ordering::Relaxed) + 7)
         };
         let answers = tokio::join!(
-            shelf.get("a", ask()),
-            shelf.get("a", ask()),
-            shelf.get("a", ask()),
-            shelf.get("a", ask())
+            cache.get("a", ask()),
+            cache.get("a", ask()),
+            cache.get("a", ask()),
+            cache.get("a", ask())
         );
         assert_eq!(*answers.0.unwrap(), 7);
         assert_eq!(*answers.3.unwrap(), 7);
-        assert_eq!(*shelf.get("b", ask()).await.unwrap(), 8);
+        assert_eq!(*cache.get("b", ask()).await.unwrap(), 8);
     }
 
     #[tokio::test]
     async fn an_error_is_not_remembered() {
-        let shelf = Shelf::<&str, usize>::default();
-        assert!(shelf.get("a", nothing()).await.is_err());
-        assert_eq!(*shelf.get("a", found(1)).await.unwrap(), 1);
+        let cache = Cache::<&str, usize>::default();
+        assert!(cache.get("a", nothing()).await.is_err());
+        assert_eq!(*cache.get("a", found(1)).await.unwrap(), 1);
     }
 
     #[tokio::test]
-    async fn shelves_of_one_budget_give_up_what_was_used_longest_ago() {
+    async fn caches_of_one_budget_give_up_what_was_used_longest_ago() {
         const ROOM: usize = 1 << 20;
         let budget = Budget::of(ROOM);
-        let months = Shelf::<u32, usize>::within(Arc::clone(&budget));
-        let weeks = Shelf::<&str, usize>::within(Arc::clone(&budget));
+        let months = Cache::<u32, usize>::within(Arc::clone(&budget));
+        let weeks = Cache::<&str, usize>::within(Arc::clone(&budget));
         let third = || found(ROOM / 3 - 2 * OVERHEAD);
         months.get(1, third()).await.unwrap();
         weeks.get("a", third()).await.unwrap();
@@ -432,22 +432,22 @@ mod tests {
     async fn any_number_of_answers_stays_within_the_budget() {
         const ROOM: usize = 1 << 20;
         let budget = Budget::of(ROOM);
-        let shelves: Vec<Shelf<usize, usize>> = (0..22).map(|_| Shelf::within(Arc::clone(&budget))).collect();
+        let caches: Vec<Cache<usize, usize>> = (0..22).map(|_| Cache::within(Arc::clone(&budget))).collect();
         for key in 0..500 {
-            for shelf in &shelves {
-                shelf.get(key, found(key * 10)).await.unwrap();
-                shelf.get(key, nothing()).await.unwrap();
+            for cache in &caches {
+                cache.get(key, found(key * 10)).await.unwrap();
+                cache.get(key, nothing()).await.unwrap();
                 assert!(budget.used() <= ROOM);
             }
         }
-        let held: usize = shelves.iter().map(|shelf| lock(&shelf.slots).by_key.len()).sum();
+        let held: usize = caches.iter().map(|cache| lock(&cache.slots).by_key.len()).sum();
         assert!((100..2000).contains(&held), "{held}");
     }
 
     /// Holds one of few, as a page holds a connection.
     #[tokio::test]
     async fn whoever_waits_for_an_answer_of_another_holds_nothing() {
-        let (pool, shelf) = (tokio::sync::Semaphore::new(2), Shelf::<u8, usize>::default());
+        let (pool, cache) = (tokio::sync::Semaphore::new(2), Cache::<u8, usize>::default());
         let (asked, begun) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let gate = tokio::sync::Semaphore::new(0);
         let page = || async {
@@ -458,7 +458,7 @@ mod tests {
                 gate.acquire().await.unwrap().forget();
                 Ok::<_, sqlx::Error>(7)
             };
-            shelf.get(0, ask).await.map(|answer| *answer)
+            cache.get(0, ask).await.map(|answer| *answer)
         };
         let pages = futures_util::future::join_all((0..20).map(|_| without_waiting(PATIENCE, page)));
         let other = async {
@@ -474,20 +474,20 @@ mod tests {
         assert_eq!(asked.load(Ordering::Relaxed), 1);
     }
 
-    /// Several once handed the turn from one to the next for ever.
+    /// Several once handed the permit from one to the next for ever.
     #[tokio::test]
     async fn whoever_waits_for_one_that_gave_up_computes_it() {
         for waiting in [1, 20] {
-            let shelf = Shelf::<u8, usize>::default();
+            let cache = Cache::<u8, usize>::default();
             let gate = tokio::sync::Semaphore::new(0);
             let gives_up = async {
                 let waits = async {
                     gate.acquire().await.unwrap().forget();
                     nothing().await
                 };
-                assert!(shelf.get(0, waits).await.is_err());
+                assert!(cache.get(0, waits).await.is_err());
             };
-            let ask = || async { shelf.get(0, found(3)).await.map(|answer| *answer) };
+            let ask = || async { cache.get(0, found(3)).await.map(|answer| *answer) };
             let others = futures_util::future::join_all((0..waiting).map(|_| without_waiting(PATIENCE, ask)));
             let opens = async { gate.add_permits(1) };
             let all = async { tokio::join!(gives_up, others, opens) };
@@ -499,22 +499,22 @@ mod tests {
     /// The page is told to come back, and finds the answer then.
     #[tokio::test]
     async fn what_is_computed_apart_goes_on_when_nobody_waits_any_more() {
-        let shelf = Arc::new(Shelf::<u8, usize>::default());
+        let cache = Arc::new(Cache::<u8, usize>::default());
         let begun = AtomicUsize::new(0);
         let page = || async {
             begun.fetch_add(1, Ordering::Relaxed);
-            if let Some(answer) = shelf.known(&0) {
+            if let Some(answer) = cache.known(&0) {
                 return *answer;
             }
-            if !shelf.is_being_made(&0) {
-                let shelf = Arc::clone(&shelf);
+            if !cache.is_being_made(&0) {
+                let cache = Arc::clone(&cache);
                 apart(async move {
                     let ask = tokio::time::sleep(Duration::from_secs(1)).map(|()| Ok::<_, sqlx::Error>(7));
-                    shelf.get(0, ask).await
+                    cache.get(0, ask).await
                 })
                 .await;
             }
-            *shelf.get(0, nothing()).await.unwrap()
+            *cache.get(0, nothing()).await.unwrap()
         };
         for _ in 0..2 {
             assert_eq!(without_waiting(Duration::from_millis(10), page).await, Err(NotReady));

@@ -19,10 +19,10 @@ use crate::report::sums::{Sum, Sums};
 use crate::report::unallocated::Keys;
 use crate::report::variance::Variance;
 use crate::scenario::price::{Catalogue, Listed, Reading};
-use crate::shelf::Weigh;
+use crate::cache::SizeInCache;
 
-impl Weigh for Sums {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Sums {
+    fn size_in_cache(&self) -> usize {
         fn of(sums: &[Sum]) -> usize {
             let text = |sum: &Sum| sum.key.as_ref().map_or(0, String::len);
             size_of_val(sums) + sums.iter().map(|sum| text(sum) + of(&sum.inside)).sum::<usize>()
@@ -31,128 +31,128 @@ impl Weigh for Sums {
     }
 }
 
-impl Weigh for Variance {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Variance {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + self.movements.len() * 640
     }
 }
 
-impl Weigh for Keys {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Keys {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + self.found.len() * 2048
     }
 }
 
-impl Weigh for Ranked {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Ranked {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + size_of_val(self.keys.as_slice())
     }
 }
 
-impl Weigh for GrossOfMonth {
-    fn bytes(&self) -> usize {
+impl SizeInCache for GrossOfMonth {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self)
     }
 }
 
-impl Weigh for Booked {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Booked {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + self.len() * 160
     }
 }
 
-impl Weigh for i64 {
-    fn bytes(&self) -> usize {
+impl SizeInCache for i64 {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self)
     }
 }
 
-impl Weigh for Book {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Book {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + self.entries.len() * 640
     }
 }
 
-impl Weigh for MonthAllocation {
-    fn bytes(&self) -> usize {
+impl SizeInCache for MonthAllocation {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self)
     }
 }
 
-impl Weigh for Rates {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Rates {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + self.len() * 160
     }
 }
 
-impl Weigh for Option<Arc<SameDays>> {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Option<Arc<SameDays>> {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + self.as_ref().map_or(0, |it| it.bytes())
     }
 }
 
-impl Weigh for Option<Currency> {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Option<Currency> {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self)
     }
 }
 
-impl Weigh for Series {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Series {
+    fn size_in_cache(&self) -> usize {
         let costs = self.groups.len() * self.buckets.len() * size_of::<Decimal>();
         size_of_val(self) + costs + self.groups.iter().map(|(label, _)| label.len()).sum::<usize>()
     }
 }
 
-impl Weigh for Visible {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Visible {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self) + size_of_val(self.deliveries())
     }
 }
 
-impl Weigh for Vec<i64> {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Vec<i64> {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self.as_slice())
     }
 }
 
-impl Weigh for Vec<Standing> {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Vec<Standing> {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self.as_slice()) + self.len() * 80
     }
 }
 
-impl Weigh for BTreeMap<Option<String>, Days> {
-    fn bytes(&self) -> usize {
+impl SizeInCache for BTreeMap<Option<String>, Days> {
+    fn size_in_cache(&self) -> usize {
         self.keys().flatten().map(String::len).sum::<usize>()
             + self.len() * size_of::<(Option<String>, Days)>()
     }
 }
 
-impl Weigh for Vec<Machine> {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Vec<Machine> {
+    fn size_in_cache(&self) -> usize {
         size_of_val(self.as_slice()) + self.len() * 60
     }
 }
 
-impl Weigh for Ways {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Ways {
+    fn size_in_cache(&self) -> usize {
         let hours = |it: &HourlyWay| size_of_val(it.hours.as_slice());
         let ways: usize = self.all.iter().map(|it| size_of_val(it) + hours(it)).sum();
         size_of_val(self) + ways + 2 * size_of_val(self.instances.as_slice())
     }
 }
 
-impl Weigh for Catalogue {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Catalogue {
+    fn size_in_cache(&self) -> usize {
         // With their texts, and what finds them.
         let of = |it: &Listed| 2 * size_of_val(it) + 2 * it.others.len() * size_of::<Reading>();
         self.listed().iter().map(of).sum()
     }
 }
 
-impl Weigh for Vec<String> {
-    fn bytes(&self) -> usize {
+impl SizeInCache for Vec<String> {
+    fn size_in_cache(&self) -> usize {
         self.iter().map(|name| name.len() + size_of::<String>()).sum()
     }
 }
