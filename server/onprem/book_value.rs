@@ -81,7 +81,7 @@ pub fn year_ends(register: &Register, cluster: &str, currency: &Currency) -> Vec
     let events = register.events();
     let assets: Vec<(i64, &Asset)> = owned(register)
         .filter(|(_, asset)| asset.currency == *currency)
-        .filter(|(_, asset)| events.whereabouts(asset).stays.iter().any(|stay| stay.cluster == cluster))
+        .filter(|(_, asset)| events.location_history(asset).stays.iter().any(|stay| stay.cluster == cluster))
         .collect();
     let ends = assets.iter().filter_map(|(_, asset)| asset.schedule().ok()).map(|schedule| schedule.ends());
     let first = assets.iter().map(|(_, asset)| asset.in_service.year()).min();

@@ -13,7 +13,7 @@ use super::problem::problems;
 use super::reckoned::lines_until;
 use super::register::Register;
 use super::summary::owned_hours;
-use super::whereabouts::Events;
+use super::location_history::Events;
 use crate::accelerator::accelerator_hours;
 use crate::ledger::Equation;
 use crate::money::Decimal;
@@ -202,14 +202,14 @@ fn written_off(
 ) {
     // Told as a problem of the register.
     let Ok(schedule) = asset.schedule() else { return };
-    let whereabouts = events.whereabouts(asset);
-    let leavings = &whereabouts.leavings;
+    let location_history = events.location_history(asset);
+    let leavings = &location_history.leavings;
     let last_day = leavings.iter().map(|leaving| leaving.day).chain([schedule.ends(), today]).max();
     let last_month = BillingMonth::of(last_day.unwrap_or(today));
     let (mut in_all, mut until_today) = (Decimal::ZERO, Decimal::ZERO);
     let mut month = BillingMonth::of(asset.in_service);
     while month <= last_month {
-        for line in lines_of_asset((id, asset), &whereabouts, month) {
+        for line in lines_of_asset((id, asset), &location_history, month) {
             let expense = expense(&line);
             in_all += expense;
             if line.days.start < today {

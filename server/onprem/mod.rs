@@ -36,7 +36,7 @@ mod summary;
 mod system;
 #[cfg(test)]
 mod testing;
-mod whereabouts;
+mod location_history;
 
 pub use bill::{PROVIDER, bill};
 pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
@@ -71,4 +71,4 @@ pub use standing::{ClusterMonth, State, counting_months, deliveries_of, hold, no
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};
 pub use system::{System, system, systems};
-pub use whereabouts::{Events, Leaving, Stay, Whereabouts};
+pub use location_history::{Events, Leaving, Stay, LocationHistory};

@@ -190,7 +190,7 @@ pub fn touched(before: &Register, after: &Register) -> BTreeSet<String> {
     for side in [before, after] {
         let events = side.events();
         for (_, asset) in side.assets().filter(|(_, it)| assets.contains(it.name.as_str())) {
-            found.extend(events.whereabouts(asset).clusters(asset).into_iter().map(str::to_owned));
+            found.extend(events.location_history(asset).clusters(asset).into_iter().map(str::to_owned));
         }
     }
     found

@@ -8,7 +8,7 @@ use chrono::NaiveDate;
 use super::bill::counted;
 use super::entry::{Asset, Cluster, Entry, Event, EventKind, Paid, Span, Staff, StaffHours};
 use super::register::Register;
-use super::whereabouts::Leaving;
+use super::location_history::Leaving;
 use crate::accelerator::Accelerators;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -94,7 +94,7 @@ impl<'a> Known<'a> {
         let events = register.events();
         for (_, asset) in known.assets.values() {
             if !events.of(&asset.name).is_empty() {
-                let leavings = events.whereabouts(asset).leavings;
+                let leavings = events.location_history(asset).leavings;
                 let by_unit = leavings.into_iter().map(|leaving| (leaving.unit, leaving)).collect();
                 known.leavings.insert(&asset.name, by_unit);
             }

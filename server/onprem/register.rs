@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::entry::{Asset, Cluster, Entry, Event, EventKind, Shares};
-use super::whereabouts::Events;
+use super::location_history::Events;
 use crate::period::BillingMonth;
 
 /// Everything that was written down, by its number.

@@ -10,7 +10,7 @@ use super::super::power::{
     self, DayEnergy, MeterLocation, Model, Peak, Prices, Pue, PueByMonth, Reading, by_day, peak,
 };
 use super::super::register::Register;
-use super::super::whereabouts::Stay;
+use super::super::location_history::Stay;
 use super::hardware::days_of;
 use super::line::{Basis, Component, Line};
 use crate::money::{Currency, Decimal};
@@ -222,7 +222,7 @@ impl<'a> Drawn<'a> {
         let utilization = self.register.shares(cluster, self.month).productive().round(6);
         let events = self.register.events();
         let of_asset = |asset: &super::super::entry::Asset| {
-            let stays = events.whereabouts(asset).stays;
+            let stays = events.location_history(asset).stays;
             let on = |day: NaiveDate| {
                 stays
                     .iter()

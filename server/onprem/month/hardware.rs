@@ -9,7 +9,7 @@ use chrono::NaiveDate;
 use super::super::depreciation::{Method, Schedule};
 use super::super::entry::{Asset, EventKind, Paid};
 use super::super::loan::Loan;
-use super::super::whereabouts::{Stay, Whereabouts};
+use super::super::location_history::{Stay, LocationHistory};
 use super::line::{Basis, Component, Line, Machine};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -17,11 +17,11 @@ use crate::period::BillingMonth;
 pub(super) fn push(
     lines: &mut Vec<Line>,
     (id, asset): (i64, &Asset),
-    whereabouts: &Whereabouts<'_>,
+    location_history: &LocationHistory<'_>,
     cluster: &str,
     month: BillingMonth,
 ) {
-    let it = Hardware { id, asset, cluster, month, whereabouts };
+    let it = Hardware { id, asset, cluster, month, location_history };
     it.paid(lines);
     // An entry of the register has been through `read`, which refuses what has no schedule.
     let Ok(schedule) = asset.schedule() else { return };
@@ -57,7 +57,7 @@ struct Hardware<'a> {
     asset: &'a Asset,
     cluster: &'a str,
     month: BillingMonth,
-    whereabouts: &'a Whereabouts<'a>,
+    location_history: &'a LocationHistory<'a>,
 }
 
 impl Hardware<'_> {
@@ -133,7 +133,7 @@ impl Hardware<'_> {
     fn days(&self, lines: &mut Vec<Line>, schedule: &Schedule) {
         let component = if self.asset.is_leased() { Component::Lease } else { Component::Depreciation };
         let stays: Vec<&Stay<'_>> =
-            self.whereabouts.stays.iter().filter(|stay| stay.cluster == self.cluster).collect();
+            self.location_history.stays.iter().filter(|stay| stay.cluster == self.cluster).collect();
         for day in days_of(&self.month.days()) {
             let next = day.succ_opt().unwrap_or(day);
             let cost = schedule.between(day..next);
@@ -169,7 +169,7 @@ impl Hardware<'_> {
     /// What units that leave in the month were still worth.
     fn left(&self, lines: &mut Vec<Line>, schedule: &Schedule) {
         let mut by_event: BTreeMap<i64, Vec<_>> = BTreeMap::new();
-        for leaving in &self.whereabouts.leavings {
+        for leaving in &self.location_history.leavings {
             if leaving.cluster == self.cluster && self.month.contains(leaving.day) {
                 by_event.entry(leaving.event_id).or_default().push(leaving);
             }

@@ -26,7 +26,7 @@ pub use line::{Amounts, Basis, Component, Line, Machine, Units};
 use super::entry::{Asset, Entry};
 use super::power::Reading;
 use super::register::Register;
-use super::whereabouts::Whereabouts;
+use super::location_history::LocationHistory;
 use crate::period::BillingMonth;
 use crate::stop;
 
@@ -36,7 +36,7 @@ pub fn lines(register: &Register, readings: &[Reading], cluster: &str, month: Bi
     let events = register.events();
     for (id, asset) in register.assets() {
         stop::check();
-        hardware::push(&mut lines, (id, asset), &events.whereabouts(asset), cluster, month);
+        hardware::push(&mut lines, (id, asset), &events.location_history(asset), cluster, month);
     }
     for (id, entry) in &register.entries {
         if entry.cluster() != Some(cluster) {
@@ -58,12 +58,12 @@ pub fn lines(register: &Register, readings: &[Reading], cluster: &str, month: Bi
 /// What an asset is charged in a month, in whichever clusters its units are.
 pub fn lines_of_asset(
     (id, asset): (i64, &Asset),
-    whereabouts: &Whereabouts<'_>,
+    location_history: &LocationHistory<'_>,
     month: BillingMonth,
 ) -> Vec<Line> {
     let mut lines = Vec::new();
-    for cluster in whereabouts.clusters(asset) {
-        hardware::push(&mut lines, (id, asset), whereabouts, cluster, month);
+    for cluster in location_history.clusters(asset) {
+        hardware::push(&mut lines, (id, asset), location_history, cluster, month);
     }
     lines
 }

@@ -453,7 +453,7 @@ proptest! {
                 interest += line.effective;
             }
         }
-        let leavings = register.events().whereabouts(&asset).leavings;
+        let leavings = register.events().location_history(&asset).leavings;
         let proceeds: Decimal = leavings.iter().map(|leaving| match leaving.what {
             EventKind::Disposal { proceeds } => *proceeds,
             _ => Decimal::ZERO,
@@ -501,7 +501,7 @@ proptest! {
         prop_assert!(seen.values().all(|count| *count == 1));
         let end = month(FIRST).plus(MONTHS).first_day();
         let end = asset.given_back().unwrap_or(end).min(end);
-        let leavings = register.events().whereabouts(&asset).leavings;
+        let leavings = register.events().location_history(&asset).leavings;
         let expected: i64 = (1..=asset.count)
             .map(|unit| {
                 let left = leavings.iter().find(|leaving| leaving.unit == unit).map_or(end, |it| it.day);

@@ -35,12 +35,12 @@ pub struct Leaving<'a> {
 
 /// Where the units of an asset have been.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Whereabouts<'a> {
+pub struct LocationHistory<'a> {
     pub stays: Vec<Stay<'a>>,
     pub leavings: Vec<Leaving<'a>>,
 }
 
-impl<'a> Whereabouts<'a> {
+impl<'a> LocationHistory<'a> {
     /// The clusters that pay for an asset or have had units of it.
     pub fn clusters(&self, asset: &'a Asset) -> BTreeSet<&'a str> {
         let been = self.stays.iter().map(|stay| stay.cluster);
@@ -68,13 +68,13 @@ impl<'a> Events<'a> {
     }
 
     /// Where the units of an asset have been, and how they left.
-    pub fn whereabouts<'b>(&self, asset: &'b Asset) -> Whereabouts<'b>
+    pub fn location_history<'b>(&self, asset: &'b Asset) -> LocationHistory<'b>
     where
         'a: 'b,
     {
-        let mut found = Whereabouts::default();
+        let mut found = LocationHistory::default();
         let events = self.of(&asset.name);
-        for units in alike(asset.count, events) {
+        for units in with_same_events(asset.count, events) {
             // Of a group all are meant or none.
             let is_meant = |event: &Event| {
                 event.units.is_empty() || units.first().is_some_and(|it| event.units.contains(it))
@@ -116,7 +116,7 @@ impl<'a> Events<'a> {
 
     /// How many units of an asset are in a cluster on a day.
     pub fn units_in(&self, asset: &Asset, cluster: &str, day: NaiveDate) -> u32 {
-        let stays = self.whereabouts(asset).stays;
+        let stays = self.location_history(asset).stays;
         stays.iter().filter(|stay| stay.cluster == cluster && stay.is_on(day)).map(Stay::count).sum()
     }
 }
@@ -134,7 +134,7 @@ impl Stay<'_> {
 }
 
 /// The units of an asset, those together to which the same has happened.
-fn alike(count: u32, events: &[(i64, &Event)]) -> Vec<Arc<[u32]>> {
+fn with_same_events(count: u32, events: &[(i64, &Event)]) -> Vec<Arc<[u32]>> {
     let mut groups: Vec<Vec<u32>> = vec![(1..=count).collect()];
     for (_, event) in events {
         let named: BTreeSet<u32> = event.units.iter().copied().collect();
