@@ -22,8 +22,8 @@ pub struct HandedIn {
     pub gone: usize,
 }
 
-/// Hands in the months of a cluster that do not count as the register says: all that are over, or one. The caller rings
-/// the bell.
+/// Hands in the months of a cluster that do not count as the register says: all that are over, or one. The caller
+/// notifies the worker.
 ///
 /// # Errors
 /// Of the database, or of the disk.

@@ -52,10 +52,10 @@ pub struct Incoming {
 
 /// Wakes the worker of this process when there is something to do.
 #[derive(Clone, Debug, Default)]
-pub struct Bell(Arc<Notify>);
+pub struct Notifier(Arc<Notify>);
 
-impl Bell {
-    pub fn ring(&self) {
+impl Notifier {
+    pub fn notify(&self) {
         self.0.notify_one();
     }
 }
@@ -182,7 +182,7 @@ pub async fn cancel(
 }
 
 /// Puts what failed in the queue again, with the files that were kept. False where it had not failed. The caller
-/// rings the bell.
+/// notifies the worker.
 pub async fn retry(db: &mut PgConnection, batch_id: Uuid) -> sqlx::Result<bool> {
     let retried = sqlx::query!(
         "update jobs
@@ -197,21 +197,21 @@ pub async fn retry(db: &mut PgConnection, batch_id: Uuid) -> sqlx::Result<bool> 
 }
 
 /// Works until it is dropped.
-pub async fn work(pool: PgPool, originals: Originals, bell: Bell) {
+pub async fn work(pool: PgPool, originals: Originals, notifier: Notifier) {
     let mut workers = JoinSet::new();
     for _ in 0..WORKERS {
-        workers.spawn(work_alone(pool.clone(), originals.clone(), bell.clone()));
+        workers.spawn(work_alone(pool.clone(), originals.clone(), notifier.clone()));
     }
     workers.join_all().await;
 }
 
 /// Errors of the database are logged and waited out.
-async fn work_alone(pool: PgPool, originals: Originals, bell: Bell) {
+async fn work_alone(pool: PgPool, originals: Originals, notifier: Notifier) {
     loop {
         match run_next(&pool, &originals).await {
             Ok(true) => {}
             Ok(false) => {
-                let _ = tokio::time::timeout(POLL, bell.0.notified()).await;
+                let _ = tokio::time::timeout(POLL, notifier.0.notified()).await;
             }
             Err(error) => {
                 tracing::error!(%error, "a job could not be run; trying again");

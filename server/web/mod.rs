@@ -73,7 +73,7 @@ use sqlx::PgPool;
 
 use crate::config::Settings;
 use crate::demonstration::Mark;
-use crate::jobs::{Bell, Inbox};
+use crate::jobs::{Notifier, Inbox};
 use crate::ledger::Originals;
 use crate::onprem::Months;
 use crate::report::Answers;
@@ -85,7 +85,7 @@ pub struct App {
     pub settings: Arc<Settings>,
     /// Connections of background work, and of what takes longer than a page may.
     pub jobs: PgPool,
-    pub bell: Bell,
+    pub notifier: Notifier,
     pub originals: Originals,
     pub answers: Arc<Answers>,
     pub months: Arc<Months>,
@@ -104,7 +104,7 @@ impl App {
             files: Files::beside(&jobs),
             answers: Arc::new(Answers::of_server(jobs.clone())),
             jobs,
-            bell: Bell::default(),
+            notifier: Notifier::default(),
             months: Arc::default(),
             pages: Arc::default(),
             originals: Originals::new(&settings.data_dir),

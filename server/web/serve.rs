@@ -42,7 +42,7 @@ pub async fn serve(
     let app = App::new(settings, db.clone(), jobs);
     // What a server left behind that was killed while files arrived.
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
-    let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.bell.clone()));
+    let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.notifier.clone()));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
     let archiver = tokio::spawn(archive(app.jobs.clone(), app.originals.clone()));
     let preparer =

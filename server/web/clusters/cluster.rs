@@ -343,7 +343,7 @@ pub async fn publish(
     register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let (with, now) = ((&app.inbox, &*app.months), clock::now());
     let handed_in = jobs::hand_in_cluster(&mut db, with, &path.cluster, form.month, &by, now).await?;
-    app.bell.ring();
+    app.notifier.notify();
     let HandedIn { batch, months, gone } = handed_in;
     let months = match months {
         1 => "one month is".to_owned(),

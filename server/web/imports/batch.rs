@@ -78,7 +78,7 @@ pub async fn retry(path: paths::BatchRetry, by: Actor, State(app): State<App>, m
     }
     tx.commit().await?;
     let sentence = if is_retried {
-        app.bell.ring();
+        app.notifier.notify();
         "It is in the queue again."
     } else {
         "Nothing changed: it has not failed, or is in the queue again already."

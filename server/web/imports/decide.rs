@@ -126,7 +126,7 @@ pub async fn load_again(path: paths::DeliveryLoadAgain, by: Actor, State(app): S
     tx.commit().await?;
     Ok(match reload {
         Reloading::Queued(batch_id) => {
-            app.bell.ring();
+            app.notifier.notify();
             respond::see_other(paths::Batch { batch: As::page(batch_id) })
         }
         Reloading::NotArchived => {

@@ -59,7 +59,7 @@ async fn hand_over(app: App, by: Actor, arriving: Arriving) -> Result {
     let handing_over = async move {
         let mut db = app.db.acquire().await?;
         arriving.enqueue(&mut db, &by, clock::now()).await?;
-        app.bell.ring();
+        app.notifier.notify();
         Ok::<_, sqlx::Error>(())
     };
     tokio::spawn(handing_over).await.map_err(anyhow::Error::from)??;
