@@ -15,7 +15,7 @@ macro_rules! say {
 /// `eprintln!` that does not panic, whatever became of the other end.
 macro_rules! remark {
     ($($text:tt)*) => {
-        $crate::terminal::aside(format_args!($($text)*))
+        $crate::terminal::error_line(format_args!($($text)*))
     };
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn line(text: Arguments) -> io::Result<()> {
 }
 
 /// What [`remark!`] does.
-pub(crate) fn aside(text: Arguments) {
+pub(crate) fn error_line(text: Arguments) {
     // There is no other place to say that it could not be said.
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -73,7 +73,7 @@ impl Password {
     pub async fn hash(self, rng: &mut (impl CryptoRng + Send)) -> Result<String, HashError> {
         let mut salt = [0u8; 16];
         rng.fill_bytes(&mut salt);
-        aside(move || hash_now(&self.0, &salt)).await?
+        on_blocking_thread(move || hash_now(&self.0, &salt)).await?
     }
 }
 
@@ -151,7 +151,7 @@ pub async fn verify(hash: Option<String>, text: String) -> Result<bool, HashErro
     if text.chars().count() > LONGEST {
         return Ok(false);
     }
-    aside(move || {
+    on_blocking_thread(move || {
         let is_known = hash.is_some();
         let Some(hash) = hash.or_else(|| NOBODY.clone()) else { return false };
         let matches = PasswordHash::new(&hash)
@@ -178,7 +178,7 @@ fn hash_now(text: &str, salt: &[u8; 16]) -> Result<String, HashError> {
 
 /// Argon2 takes tens of milliseconds and 19 MiB by design: never on a thread that answers pages, and only a
 /// few at a time, so that a flood of sign-ins fills a queue and not the memory.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
+async fn on_blocking_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
     static PLACES: Semaphore = Semaphore::const_new(4);
     // The places are never closed, so there is always one to wait for.
     let _place = PLACES.acquire().await.ok();

@@ -11,7 +11,7 @@ use crate::billing;
 use crate::money::{Currency, Decimal};
 
 use super::archive::clean;
-use super::aside::aside;
+use super::low_priority::at_low_priority;
 use super::delivery;
 use super::doubles::Known;
 use super::load::{
@@ -246,7 +246,7 @@ impl Kept {
         let hashing = move || -> Vec<(Sha256, PathBuf)> {
             paths.into_iter().filter_map(|path| Some((load::hash(&path).ok()?, path))).collect()
         };
-        let hashes = aside("hashing", hashing).await.unwrap_or_default();
+        let hashes = at_low_priority("hashing", hashing).await.unwrap_or_default();
         for file in self.files.iter_mut().filter(|file| !file.is_kept) {
             let found = hashes.iter().find(|(sha256, _)| *sha256 == file.sha256);
             file.uploaded = found.map(|(_, path)| path.clone());

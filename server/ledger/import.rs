@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::money::{Currency, Money};
 
-use super::aside::aside;
+use super::low_priority::at_low_priority;
 use super::delivery::{self, Ended};
 use super::gather::Bundle;
 use super::load::{self, Load, LoadError, Loaded, Source};
@@ -314,7 +314,7 @@ async fn find_duplicate(
         let (path, originals) = (source.path.clone(), originals.clone());
         let hash =
             move || originals.any_begins_like(&of_this_size, &path)?.then(|| load::hash(&path)).transpose();
-        match aside("hashing", hash).await {
+        match at_low_priority("hashing", hash).await {
             Ok(Ok(Some(sha256))) => hashes.push(sha256),
             // No original is the same. Or loading will meet the same error and name it.
             Ok(Ok(None) | Err(_)) | Err(_) => return Ok(None),

@@ -15,7 +15,7 @@ use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
 use crate::period::BillingMonth;
 use crate::store;
 
-use super::aside::aside;
+use super::low_priority::at_low_priority;
 use super::delivery;
 use super::doubles::{Doubles, Known};
 use super::key::Keyer;
@@ -217,7 +217,7 @@ impl Target<'_> {
             failure: None,
             awaited: Arc::downgrade(&awaited),
         };
-        let read = aside("reading", move || {
+        let read = at_low_priority("reading", move || {
             let outcome = read(&mut sink);
             match sink.failure.take() {
                 Some(error) => Err(Failure::Load(error)),
@@ -368,7 +368,7 @@ impl Census {
         let sources = load.sources.to_vec();
         let as_format = load.as_format.map(str::to_owned);
         let labels = load.labels.to_vec();
-        let taken = aside("looking", move || Self::take(&sources, as_format.as_deref(), &labels)).await;
+        let taken = at_low_priority("looking", move || Self::take(&sources, as_format.as_deref(), &labels)).await;
         taken.map_err(LoadError::Reading)?
     }
 

@@ -11,7 +11,7 @@
 
 mod again;
 mod archive;
-mod aside;
+mod low_priority;
 mod catalog;
 mod check;
 mod delivery;

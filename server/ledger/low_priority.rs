@@ -10,7 +10,7 @@ const NICENESS: i32 = 10;
 
 /// Does `work` on a thread of its own, and so on none of the runtime's pool: those go on to answer pages, and only
 /// root can take niceness back. On Linux niceness is a thread's, and the threads that it starts inherit it.
-pub(super) async fn aside<T: Send + 'static>(
+pub(super) async fn at_low_priority<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
@@ -37,14 +37,14 @@ mod tests {
         let niceness = move || getpriority_process(None).unwrap() - before;
         let child = move || thread::spawn(niceness).join().unwrap();
         let expected = (before + NICENESS).min(19) - before;
-        assert_eq!(aside("reading", move || (niceness(), child())).await.unwrap(), (expected, expected));
+        assert_eq!(at_low_priority("reading", move || (niceness(), child())).await.unwrap(), (expected, expected));
         assert_eq!(tokio::task::spawn_blocking(niceness).await.unwrap(), 0);
         assert_eq!(niceness(), 0);
     }
 
     #[tokio::test]
     async fn one_that_panics_is_an_error() {
-        let error = aside("reading", || panic!("on purpose")).await.unwrap_err();
+        let error = at_low_priority("reading", || panic!("on purpose")).await.unwrap_err();
         assert_eq!(error.to_string(), "reading stopped; the server's log says why");
     }
 }
