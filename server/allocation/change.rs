@@ -237,7 +237,7 @@ pub async fn undo(
     Ok(Outcome::At(sequence))
 }
 
-/// Sets a draft aside. False where it was decided before.
+/// Discards a draft. False where it was decided before.
 pub async fn discard(
     db: &mut PgConnection,
     id: i64,

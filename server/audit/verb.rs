@@ -82,7 +82,7 @@ verbs! {
     PricesProposed = "prices.proposed", "change of the prices proposed";
     PricesChanged = "prices.changed", "prices changed";
     PricesUndone = "prices.undone", "change of the prices undone";
-    PricesDiscarded = "prices.discarded", "change of the prices set aside";
+    PricesDiscarded = "prices.discarded", "change of the prices discarded";
     DeliveryUndone = "delivery.undone", "undone";
 }
 

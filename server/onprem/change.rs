@@ -181,7 +181,7 @@ pub async fn undo(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>
     Ok(Outcome::At { change: id, revision })
 }
 
-/// Sets a proposal aside. False where it was decided before.
+/// Discards a proposal. False where it was decided before.
 pub async fn discard(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>) -> sqlx::Result<bool> {
     let mut tx = db.begin().await?;
     // Who applies it at the same moment is waited for.

@@ -54,7 +54,7 @@ impl Status {
             Self::Proposed => "proposed",
             Self::Applied => "applied",
             Self::Undone => "undone",
-            Self::Discarded => "set aside",
+            Self::Discarded => "discarded",
         }
     }
 
@@ -279,7 +279,7 @@ pub async fn undo(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>
     Ok(Outcome::At { change: id, revision })
 }
 
-/// Sets a change aside that waits. False where it was decided before.
+/// Discards a change that waits. False where it was decided before.
 pub async fn discard(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>) -> sqlx::Result<bool> {
     let mut tx = db.begin().await?;
     // Who applies it at the same moment is waited for.

@@ -1,6 +1,6 @@
 //! The list of prices that holds. The program brings one; what people enter or import is laid over it, so that a later
 //! version adds its prices and overwrites nothing. Every change is a revision: who, when, why. It is proposed by whoever
-//! may, applied or set aside by whoever decides, and undone exactly, in any order as long as nobody touched the same since.
+//! may, applied or discarded by whoever decides, and undone exactly, in any order as long as nobody touched the same since.
 
 mod change;
 mod entry;

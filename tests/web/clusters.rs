@@ -306,12 +306,12 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     assert!(html::text(&admin.get("/register/changes").await.body, ".flash").contains("Nothing changed"));
     assert_eq!(revision(&app).await, 1);
 
-    // Set aside.
+    // Discarded.
     change(&mut finance, "asset “h100-east-node”", &[("price", "1")]).await;
     let discard = format!("/register/changes/{}/discard", newest_change(&app).await);
     admin.submit("/register/changes", &discard, &[]).await;
     let flash = html::text(&admin.get("/register/changes").await.body, ".flash");
-    assert_eq!(flash, "The proposal is set aside.");
+    assert_eq!(flash, "The proposal is discarded.");
     admin.submit("/register/changes", &discard, &[]).await;
     let flash = html::text(&admin.get("/register/changes").await.body, ".flash");
     assert_eq!(flash, "It was decided before.");

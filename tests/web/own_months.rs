@@ -147,7 +147,7 @@ async fn a_proposal_says_what_it_would_move_and_a_change_what_it_moved(db: PgPoo
     let discard = format!("{}/discard", named.location());
     finance.submit(named.location(), &discard, &[]).await;
     let page = finance.get(named.location()).await;
-    assert!(html::texts(&page.body, "#moves").is_empty() && page.body.contains("Set aside"));
+    assert!(html::texts(&page.body, "#moves").is_empty() && page.body.contains("Discarded "));
     assert_eq!(finance.get("/register/changes/999").await.status, StatusCode::NOT_FOUND);
 }
 

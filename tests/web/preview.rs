@@ -137,7 +137,7 @@ async fn a_draft_that_was_overtaken_says_so_and_what_to_do(db: PgPool) {
         let told = html::text(&page.body, ".notice");
         assert!(told.starts_with("Somebody changed this meanwhile"), "{told}");
         assert!(told.contains("draft it anew") && told.contains("team Sight"), "{told}");
-        // What would be refused is not offered, but the draft can be set aside.
+        // What would be refused is not offered, but the draft can be discarded.
         let mut forms = html::attributes(&page.body, "main form", "action");
         forms.retain(|action| action.starts_with(&draft));
         assert_eq!(forms, [format!("{draft}/discard")]);

@@ -248,7 +248,7 @@ async fn the_file_of_the_list_is_read_back_and_changes_nothing(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn finance_proposes_and_an_administrator_applies_or_sets_aside(db: PgPool) {
+async fn finance_proposes_and_an_administrator_applies_or_discards(db: PgPool) {
     let app = TestApp::new(db);
     let (mut finance, mut admin) = (app.signed_in(Role::Finance).await, app.signed_in(Role::Admin).await);
     let proposed = enter(&mut finance, &ENTERED).await;
@@ -267,7 +267,7 @@ async fn finance_proposes_and_an_administrator_applies_or_sets_aside(db: PgPool)
     admin.submit(&file, &format!("{file}/discard"), &[]).await;
     assert_eq!(listed(&mut finance, "only=entered").await, [("Vultr".into(), "3.75".into())]);
     admin.submit("/prices/changes/1", &format!("{file}/apply"), &[]).await;
-    assert_eq!(listed(&mut finance, "only=entered").await.len(), 1, "what is set aside stays aside");
+    assert_eq!(listed(&mut finance, "only=entered").await.len(), 1, "what is discarded stays discarded");
     let page = html::text(&admin.get("/prices/changes/1").await.body, "main");
     assert!(page.contains("by finance@example.org") && page.contains("as revision 1 of the list"), "{page}");
 }

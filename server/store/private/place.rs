@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Past this size the log of earlier runs is set aside at the next start.
+/// Past this size the log of earlier runs is renamed at the next start.
 const LOG_LIMIT: u64 = 8 << 20;
 
 /// The directory `postgres/` in a data directory:
@@ -96,7 +96,7 @@ impl Place {
     pub fn open_log(&self) -> Result<File> {
         let path = self.log();
         if fs::metadata(&path).is_ok_and(|file| file.len() > LOG_LIMIT) {
-            fs::rename(&path, path.with_extension("log.old")).about("cannot set aside", &path)?;
+            fs::rename(&path, path.with_extension("log.old")).about("cannot rename", &path)?;
         }
         OpenOptions::new().append(true).create(true).mode(0o600).open(&path).about("cannot write", &path)
     }

@@ -17,7 +17,7 @@ use crate::store::disk;
 const SIZE: u64 = 128 << 20;
 /// With less room than two segments of the log the reserve is given back.
 const LITTLE: u64 = 32 << 20;
-/// With this much it is set aside again.
+/// With this much it is reserved again.
 const ENOUGH: u64 = 2 * SIZE;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
@@ -32,7 +32,7 @@ impl Reserve {
         Self { path: place.reserve() }
     }
 
-    /// Sets it aside while there is room and gives it back once there is little, for as long as this is awaited.
+    /// Reserves it while there is room and gives it back once there is little, for as long as this is awaited.
     pub async fn keep(self) {
         loop {
             let reserve = self.clone();
@@ -40,7 +40,7 @@ impl Reserve {
             match looked.await {
                 Ok(Err(error)) if error.kind() == ErrorKind::Unsupported => {
                     tracing::info!(
-                        "this file system sets no room aside: there is no reserve for a full disk"
+                        "this file system reserves no room: there is no reserve for a full disk"
                     );
                     return;
                 }
@@ -60,7 +60,7 @@ impl Reserve {
 
     fn settle(&self, room: u64) -> io::Result<()> {
         match fs::metadata(&self.path) {
-            // A process that ended while it set the reserve aside left a part.
+            // A process that ended while it made the reserve left a part.
             Ok(file) if file.len() != SIZE => fs::remove_file(&self.path),
             Ok(_) if room < LITTLE => {
                 fs::remove_file(&self.path)?;
@@ -72,13 +72,13 @@ impl Reserve {
                 );
                 Ok(())
             }
-            Err(error) if error.kind() == ErrorKind::NotFound && room >= ENOUGH => self.set_aside(),
+            Err(error) if error.kind() == ErrorKind::NotFound && room >= ENOUGH => self.make(),
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
 
-    fn set_aside(&self) -> io::Result<()> {
+    fn make(&self) -> io::Result<()> {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.path)?;
         let outcome = take(&file);
         if outcome.is_err() {
@@ -88,7 +88,7 @@ impl Reserve {
     }
 }
 
-/// A file system that cannot set room aside would have to be written to, and may pack zeros: there is no reserve on it.
+/// A file system that cannot reserve room would have to be written to, and may pack zeros: there is no reserve on it.
 fn take(file: &File) -> io::Result<()> {
     Ok(fallocate(file, FallocateFlags::empty(), 0, SIZE)?)
 }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_given_back_when_there_is_little_room_and_set_aside_when_there_is_enough() {
+    fn it_is_given_back_when_there_is_little_room_and_made_when_there_is_enough() {
         let folder = tempfile::tempdir().unwrap();
         let reserve = Reserve::of(&Place::prepare(folder.path()).unwrap());
         let length = || fs::metadata(&reserve.path).map(|it| it.len()).ok();

@@ -20,7 +20,7 @@ use crate::onprem::{self, Change, Edit, MovedAmount, Moves, Sides, Status};
 struct Page {
     layout: Layout,
     change: Change,
-    /// What it would move, or moved; none of one that was set aside.
+    /// What it would move, or moved; none of one that was discarded.
     moves: Option<Moves>,
     /// What undoing it would move, where that is not the same backwards.
     undoing: Option<Moves>,

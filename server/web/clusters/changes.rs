@@ -135,7 +135,7 @@ async fn decided(outcome: onprem::Outcome, what: &str, layout: Layout, mut db: D
 
 pub async fn discard(path: paths::RegisterDiscard, by: Actor, mut db: Db) -> Result {
     let is_done = onprem::discard(&mut db, path.change, &by, clock::now()).await?;
-    let sentence = if is_done { "The proposal is set aside." } else { "It was decided before." };
+    let sentence = if is_done { "The proposal is discarded." } else { "It was decided before." };
     let mut response = respond::see_other(paths::RegisterChanges);
     cookie::leave_flash(&mut response, sentence);
     Ok(response)

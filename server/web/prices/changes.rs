@@ -109,7 +109,7 @@ async fn nothing(db: &mut PgConnection, id: i64) -> Result {
         Status::Proposed => "Nothing changed: it is proposed, and waits for a decision.".to_owned(),
         Status::Applied => format!("Nothing changed: it was applied{}.", who(change.decided_by)),
         Status::Undone => format!("Nothing changed: it was undone{}.", who(change.undone_by)),
-        Status::Discarded => format!("Nothing changed: it was set aside{}.", who(change.decided_by)),
+        Status::Discarded => format!("Nothing changed: it was discarded{}.", who(change.decided_by)),
     };
     Ok(back(&to_change(&id), &sentence))
 }
@@ -119,7 +119,7 @@ pub async fn discard(path: paths::PriceDiscard, by: Actor, mut db: Db) -> Result
     if !is_done {
         return nothing(&mut db, path.change).await;
     }
-    Ok(back(&paths::PriceChanges.to_string(), "It is set aside."))
+    Ok(back(&paths::PriceChanges.to_string(), "It is discarded."))
 }
 
 fn back(next: &str, sentence: &str) -> Response {
