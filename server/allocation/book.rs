@@ -76,9 +76,9 @@ impl Book {
     }
 
     /// What of these edits is not as it was when they were drafted.
-    pub fn overtaken(&self, edits: &[Edit]) -> Vec<String> {
-        let is_overtaken = |edit: &&Edit| self.entries.get(&edit.id) != edit.before.as_ref();
-        edits.iter().filter(is_overtaken).map(Edit::title).collect()
+    pub fn conflicts(&self, edits: &[Edit]) -> Vec<String> {
+        let is_in_conflict = |edit: &&Edit| self.entries.get(&edit.id) != edit.before.as_ref();
+        edits.iter().filter(is_in_conflict).map(Edit::title).collect()
     }
 
     pub fn of_month(&self, month: BillingMonth) -> MonthBook<'_> {

@@ -40,7 +40,7 @@ pub enum Outcome {
     /// Nothing happened: the book would have these problems.
     Refused(Vec<Problem>),
     /// Nothing happened: these entries are not as they were when it was drafted, or applied.
-    Overtaken(Vec<String>),
+    Conflict(Vec<String>),
     /// Nothing happened: it was decided before.
     Already,
 }
@@ -66,7 +66,7 @@ pub enum Enacted {
     /// Nothing happened: the book would have these problems.
     Refused(Vec<Problem>),
     /// Nothing happened: these entries are not as they were when it was asked for.
-    Overtaken(Vec<String>),
+    Conflict(Vec<String>),
 }
 
 /// Keeps a change that nobody has decided about. Edits that change nothing are left out.
@@ -192,7 +192,7 @@ pub async fn enact(
             Enacted::As { change, sequence }
         }
         Outcome::Refused(found) => Enacted::Refused(found),
-        Outcome::Overtaken(of) => Enacted::Overtaken(of),
+        Outcome::Conflict(of) => Enacted::Conflict(of),
         Outcome::Already => Enacted::Nothing,
     })
 }
@@ -294,9 +294,9 @@ impl Decision<'_> {
 /// Writes edits into the book while the ledger is locked; the refusal where that cannot be, and then nothing is written.
 async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Result<Option<Outcome>> {
     let current: Book = book(&mut *db, sequence).await?;
-    let overtaken = current.overtaken(edits);
-    if !overtaken.is_empty() {
-        return Ok(Some(Outcome::Overtaken(overtaken)));
+    let conflicts = current.conflicts(edits);
+    if !conflicts.is_empty() {
+        return Ok(Some(Outcome::Conflict(conflicts)));
     }
     let edited = current.edited(edits);
     // Nobody publishes meanwhile, so this does not wait for a core.

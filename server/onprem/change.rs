@@ -27,7 +27,7 @@ pub enum Outcome {
     /// Nothing happened: the register would have these problems.
     Refused(Vec<Problem>),
     /// Nothing happened: these entries are not as they were when it was made, or applied.
-    Overtaken(Vec<String>),
+    Conflict(Vec<String>),
 }
 
 /// Whether a change holds at once.
@@ -162,7 +162,7 @@ pub async fn undo(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>
     if let Some(applied) = change.applied_revision
         && !take_readings_back(&mut tx, applied, revision).await?
     {
-        return Ok(Outcome::Overtaken(vec![format!("readings of {}", change.summary)]));
+        return Ok(Outcome::Conflict(vec![format!("readings of {}", change.summary)]));
     }
     sqlx::query!(
         "update register_changes set status = 'undone', undone_revision = $2, undone_at = $3, undone_by = $4
@@ -348,9 +348,9 @@ async fn end(db: &mut PgConnection, revision: i64) -> sqlx::Result<()> {
 /// Why edits cannot be made in the register as it is.
 async fn refusal(db: &mut PgConnection, edits: &[Edit], last: i64) -> sqlx::Result<Option<Outcome>> {
     let now = register(db, last).await?;
-    let overtaken = now.overtaken(edits);
-    if !overtaken.is_empty() {
-        return Ok(Some(Outcome::Overtaken(overtaken)));
+    let conflicts = now.conflicts(edits);
+    if !conflicts.is_empty() {
+        return Ok(Some(Outcome::Conflict(conflicts)));
     }
     let mut found = problems(&now.edited(edits));
     for edit in edits {

@@ -51,9 +51,9 @@ impl Register {
     }
 
     /// What of these edits is not as it was when they were made.
-    pub fn overtaken(&self, edits: &[Edit]) -> Vec<String> {
-        let is_overtaken = |edit: &&Edit| self.entries.get(&edit.id) != edit.before.as_ref();
-        edits.iter().filter(is_overtaken).map(Edit::title).collect()
+    pub fn conflicts(&self, edits: &[Edit]) -> Vec<String> {
+        let is_in_conflict = |edit: &&Edit| self.entries.get(&edit.id) != edit.before.as_ref();
+        edits.iter().filter(is_in_conflict).map(Edit::title).collect()
     }
 
     /// By name.

@@ -24,7 +24,7 @@ pub enum Outcome {
     /// Nothing happened: it is so already, or was decided before.
     Nothing,
     /// Nothing happened: these prices are not as they were when it was made, or applied.
-    Overtaken(Vec<String>),
+    Conflict(Vec<String>),
 }
 
 /// Whether a change holds at once.
@@ -138,9 +138,9 @@ pub async fn change(
     }
     let mut tx = db.begin().await?;
     let last = begin(&mut tx).await?;
-    let overtaken = entries(&mut tx, last).await?.overtaken(&edits);
-    if !overtaken.is_empty() {
-        return Ok(Outcome::Overtaken(overtaken));
+    let conflicts = entries(&mut tx, last).await?.conflicts(&edits);
+    if !conflicts.is_empty() {
+        return Ok(Outcome::Conflict(conflicts));
     }
     let id = insert(&mut tx, Status::Proposed, &edits, about, None, by, now).await?;
     let decision = Decision { change: id, summary: about.summary, by, now };
@@ -211,9 +211,9 @@ pub async fn propose(
     let Some(change) = found.filter(|it| it.status == Status::Drafted && !it.edits.is_empty()) else {
         return Ok(Outcome::Nothing);
     };
-    let overtaken = entries(&mut tx, last).await?.overtaken(&change.edits);
-    if !overtaken.is_empty() {
-        return Ok(Outcome::Overtaken(overtaken));
+    let conflicts = entries(&mut tx, last).await?.conflicts(&change.edits);
+    if !conflicts.is_empty() {
+        return Ok(Outcome::Conflict(conflicts));
     }
     sqlx::query!(
         "update price_changes set status = 'proposed', reason = $2 where change_id = $1",
@@ -235,9 +235,9 @@ pub async fn apply(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc
     let Some(change) = find(&mut tx, id).await?.filter(|change| change.status.is_open()) else {
         return Ok(Outcome::Nothing);
     };
-    let overtaken = entries(&mut tx, last).await?.overtaken(&change.edits);
-    if !overtaken.is_empty() {
-        return Ok(Outcome::Overtaken(overtaken));
+    let conflicts = entries(&mut tx, last).await?.conflicts(&change.edits);
+    if !conflicts.is_empty() {
+        return Ok(Outcome::Conflict(conflicts));
     }
     if change.edits.is_empty() {
         return Ok(Outcome::Nothing);
@@ -257,9 +257,9 @@ pub async fn undo(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>
     };
     let revision = last + 1;
     let back: Vec<Edit> = change.edits.0.into_iter().map(Edit::undone).collect();
-    let overtaken = entries(&mut tx, last).await?.overtaken(&back);
-    if !overtaken.is_empty() {
-        return Ok(Outcome::Overtaken(overtaken));
+    let conflicts = entries(&mut tx, last).await?.conflicts(&back);
+    if !conflicts.is_empty() {
+        return Ok(Outcome::Conflict(conflicts));
     }
     write(&mut tx, &back, revision).await?;
     sqlx::query!(

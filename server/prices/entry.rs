@@ -116,7 +116,7 @@ impl Entries {
     }
 
     /// Offers of edits that are not as these found them.
-    pub fn overtaken(&self, edits: &[Edit]) -> Vec<String> {
+    pub fn conflicts(&self, edits: &[Edit]) -> Vec<String> {
         let is_other = |edit: &&Edit| self.said.get(&edit.entry()) != edit.before.as_ref();
         edits.iter().filter(is_other).filter_map(|edit| edit.price().map(title)).collect()
     }
@@ -250,10 +250,10 @@ mod tests {
         let with = removed.edited(&entered);
         assert_eq!(holds(&with), Some(amount("5")));
         let back: Vec<Edit> = removal.into_iter().map(Edit::undone).collect();
-        assert_eq!(with.overtaken(&back), Vec::<String>::new());
+        assert_eq!(with.conflicts(&back), Vec::<String>::new());
         assert_eq!(holds(&with.edited(&back)), Some(amount("5")));
         let back_too: Vec<Edit> = entered.into_iter().map(Edit::undone).collect();
         assert_eq!(with.edited(&back_too).edited(&back), none);
-        assert_eq!(none.overtaken(&back).len(), 1, "what is not there cannot be undone");
+        assert_eq!(none.conflicts(&back).len(), 1, "what is not there cannot be undone");
     }
 }

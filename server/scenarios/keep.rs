@@ -18,7 +18,7 @@ pub enum Saved {
     /// The last version says the same already.
     Nothing,
     /// Somebody saved this version meanwhile, and nothing was saved.
-    Overtaken(i64),
+    Conflict(i64),
 }
 
 /// Keeps a scenario; answers its number.
@@ -67,7 +67,7 @@ pub async fn save(
     .fetch_one(&mut *tx)
     .await?;
     if row.version != last {
-        return Ok(Saved::Overtaken(row.version));
+        return Ok(Saved::Conflict(row.version));
     }
     if row.content.0.without_what_has_no_effect() == *scenario {
         return Ok(Saved::Nothing);

@@ -239,7 +239,7 @@ async fn a_draft_changes_nothing_until_it_is_applied_and_undo_goes_back(db: PgPo
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_draft_that_was_overtaken_is_not_applied(db: PgPool) {
+async fn draft_in_conflict_is_not_applied(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");
     let ids = write(&mut db, vec![team("vision")]).await;
@@ -251,7 +251,7 @@ async fn a_draft_that_was_overtaken_is_not_applied(db: PgPool) {
     let Drafted::As(late) = drafted else { panic!("{drafted:?}") };
     let first = change(&mut db, renamed("Seeing")).await;
     let outcome = allocation::apply(&mut db, late, None, &by, clock::now()).await.unwrap();
-    assert_eq!(outcome, Outcome::Overtaken(vec!["team Sight".into()]));
+    assert_eq!(outcome, Outcome::Conflict(vec!["team Sight".into()]));
     // Undone first, it can be.
     assert!(matches!(
         allocation::undo(&mut db, first, None, &by, clock::now()).await.unwrap(),

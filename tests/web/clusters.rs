@@ -317,7 +317,7 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     assert_eq!(flash, "It was decided before.");
     assert_eq!(revision(&app).await, 1);
 
-    // Of two of the same entry the second is overtaken, and so is undoing what was changed again.
+    // Of two of the same entry the second is in conflict, and so is undoing what was changed again.
     change(&mut finance, "asset “h100-east-node”", &[("price", "361000")]).await;
     let first = newest_change(&app).await;
     change(&mut finance, "asset “h100-east-node”", &[("price", "362000")]).await;
@@ -458,8 +458,8 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
     assert_eq!(september(&mut admin).await[2], json!(["10643.41"]));
     let second = newest_change(&app).await;
     let undo = |id: i64| format!("/register/changes/{id}/undo");
-    let overtaken = admin.submit("/register/changes", &undo(first), &[]).await;
-    assert_eq!(overtaken.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let conflicts = admin.submit("/register/changes", &undo(first), &[]).await;
+    assert_eq!(conflicts.status, StatusCode::UNPROCESSABLE_ENTITY);
     for (id, expected) in [(second, "10606.11"), (first, "10619.01")] {
         let undone = admin.submit("/register/changes", &undo(id), &[]).await;
         assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", html::text(&undone.body, "main ul"));

@@ -119,7 +119,7 @@ async fn what_moves_is_told_gross_by_month_and_in_one_currency(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_draft_that_was_overtaken_says_so_and_what_to_do(db: PgPool) {
+async fn draft_in_conflict_says_so_and_what_to_do(db: PgPool) {
     let ledger = ledger(db).await;
     let app = TestApp::of(&ledger);
     let (mut admin, mut finance) = (app.signed_in(Role::Admin).await, app.signed_in(Role::Finance).await);
@@ -143,7 +143,7 @@ async fn a_draft_that_was_overtaken_says_so_and_what_to_do(db: PgPool) {
         assert_eq!(forms, [format!("{draft}/discard")]);
     }
     let it: Value = serde_json::from_str(&finance.get(&format!("{draft}.json")).await.body).unwrap();
-    assert_eq!(it["overtaken"], serde_json::json!(["team Sight"]));
+    assert_eq!(it["conflicts"], serde_json::json!(["team Sight"]));
     let refused = admin.submit("/rules", &format!("{draft}/apply"), &[]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     // Undone, it is as when it was drafted.

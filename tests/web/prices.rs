@@ -380,7 +380,7 @@ async fn a_list_of_changes_says_where_it_stops_and_a_change_how_many_it_lost(db:
     let page = html::text(&admin.get(&change).await.body, "main");
     assert!(page.contains("and 5 more"), "{page}");
     let refused = admin.submit(&change, &format!("{change}/propose"), &[]).await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "it is overtaken");
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "it is in conflict");
 
     sqlx::query(
         "insert into price_changes (status, summary, edits, made_at, made_by)

@@ -12,7 +12,7 @@ use super::super::layout::Layout;
 use super::super::respond::{As, Cell, Format, Record};
 use super::super::{Access, filters, paths, respond};
 use super::differences::{Places, differences};
-use super::{book_now, overtaken, pools, reason};
+use super::{book_now, conflicts, pools, reason};
 use crate::allocation::{self, Book, Change, Edit, Entry, Outcome, Problem, Stage, Status};
 use crate::audit::Actor;
 use crate::clock;
@@ -29,7 +29,7 @@ struct Page {
     unreached: Vec<(String, String)>,
     preview: Preview,
     /// Entries of a draft that are not as they were when it was drafted.
-    overtaken: Vec<String>,
+    conflicts: Vec<String>,
     /// Experiments of different teams that become one.
     merges: Vec<Merge>,
     problems: Vec<Problem>,
@@ -52,8 +52,8 @@ impl Page {
         let before = allocation::book(db, step).await?;
         let merges = report::merges(db, answers, &change.edits, step).await?;
         let places = Places::of(&before, &change.edits);
-        let overtaken = match change.status {
-            Status::Draft => before.overtaken(&change.edits),
+        let conflicts = match change.status {
+            Status::Draft => before.conflicts(&change.edits),
             _ => Vec::new(),
         };
         let unreached = match change.status {
@@ -61,7 +61,7 @@ impl Page {
             Status::Applied => unreached(&book_now(db).await?, &change.edits),
             Status::Undone | Status::Discarded => Vec::new(),
         };
-        Ok(Self { layout, change, places, unreached, preview, overtaken, merges, problems })
+        Ok(Self { layout, change, places, unreached, preview, conflicts, merges, problems })
     }
 
     fn differences(&self, edit: &Edit) -> Vec<(String, String, String)> {
@@ -112,7 +112,7 @@ pub async fn show(
         Format::Html => respond::html(page),
         Format::Json => respond::json(&serde_json::json!({
             "change": page.change,
-            "overtaken": page.overtaken,
+            "conflicts": page.conflicts, "overtaken": page.conflicts,
             "moves": page.preview,
             "merges": page.merges,
         })),
@@ -186,7 +186,7 @@ async fn decided(
         }
         Outcome::Already => return Ok(back(id, "Nothing changed: it was decided before.")),
         Outcome::Refused(problems) => problems,
-        Outcome::Overtaken(of) => overtaken(&of),
+        Outcome::Conflict(of) => conflicts(&of),
     };
     respond::refused(Page::find(layout, db, answers, id, problems).await?)
 }

@@ -95,7 +95,7 @@ pub async fn send(
                 cookie::leave_flash(&mut response, "Nothing changed: it was so before.");
             }
             Enacted::Refused(problems) => return Ok(Sent::Refused(problems)),
-            Enacted::Overtaken(of) => return Ok(Sent::Refused(overtaken(&of))),
+            Enacted::Conflict(of) => return Ok(Sent::Refused(conflicts(&of))),
         }
         return Ok(Sent::To(response));
     }
@@ -127,7 +127,7 @@ pub fn reason(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|reason| !reason.is_empty())
 }
 
-fn overtaken(of: &[String]) -> Vec<Problem> {
+fn conflicts(of: &[String]) -> Vec<Problem> {
     let tell = |title: &String| {
         problem(title, "somebody changed it meanwhile: look at it as it is now, and send it again")
     };

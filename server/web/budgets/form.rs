@@ -200,7 +200,7 @@ pub async fn write(
         Enacted::As { change, .. } => Done::Written(change),
         Enacted::Nothing => Done::Nothing,
         Enacted::Refused(problems) => Done::Refused(problems),
-        Enacted::Overtaken(_) => Done::Refused(vec![Problem {
+        Enacted::Conflict(_) => Done::Refused(vec![Problem {
             of: "this budget".to_owned(),
             message: "somebody else changed it meanwhile; look at it and try again".to_owned(),
         }]),

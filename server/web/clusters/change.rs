@@ -25,7 +25,7 @@ struct Page {
     /// What undoing it would move, where that is not the same backwards.
     undoing: Option<Moves>,
     /// Entries that are not as a proposal found them, or as a change left them, so that it cannot be applied or undone.
-    overtaken: Vec<String>,
+    conflicts: Vec<String>,
 }
 
 impl Page {
@@ -33,21 +33,21 @@ impl Page {
         let change = onprem::find(&mut *db, id).await?.ok_or(Error::NotFound)?;
         let moves = reckoned(onprem::sides(&mut *db, &change).await?).await?;
         let (revision, register) = onprem::current(&mut *db).await?;
-        let overtaken = match change.status {
-            Status::Proposed => register.overtaken(&change.edits),
+        let conflicts = match change.status {
+            Status::Proposed => register.conflicts(&change.edits),
             Status::Applied => {
                 let back: Vec<Edit> = change.edits.iter().cloned().map(Edit::undone).collect();
-                register.overtaken(&back)
+                register.conflicts(&back)
             }
             _ => Vec::new(),
         };
         let undoing = match change.applied_revision {
-            Some(applied) if applied < revision && overtaken.is_empty() => {
+            Some(applied) if applied < revision && conflicts.is_empty() => {
                 reckoned(onprem::sides_of_undoing(&mut *db, &change).await?).await?
             }
             _ => None,
         };
-        Ok(Self { layout, change, moves, undoing, overtaken })
+        Ok(Self { layout, change, moves, undoing, conflicts })
     }
 
     fn may_decide(&self) -> bool {
@@ -63,7 +63,7 @@ impl Page {
     }
 
     fn undo(&self) -> Option<String> {
-        undo_of(&self.layout, &self.change).filter(|_| self.overtaken.is_empty())
+        undo_of(&self.layout, &self.change).filter(|_| self.conflicts.is_empty())
     }
 
     fn apply(&self) -> paths::RegisterApply {
@@ -97,7 +97,7 @@ pub async fn show(path: paths::RegisterChange, layout: Layout, mut db: Db) -> Re
         Format::Html => respond::html(page),
         Format::Json => respond::json(&json!({
             "change": page.change,
-            "overtaken": page.overtaken,
+            "conflicts": page.conflicts, "overtaken": page.conflicts,
             "moves": page.moves,
             "undoing": page.undoing,
         })),

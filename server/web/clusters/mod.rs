@@ -230,7 +230,7 @@ fn told(outcome: Outcome, summary: &str, next: &str) -> Sent {
         ),
         Outcome::Nothing => ("Nothing changed: it was so before.".to_owned(), next.to_owned()),
         Outcome::Refused(problems) => return Sent::Refused(problems),
-        Outcome::Overtaken(of) => {
+        Outcome::Conflict(of) => {
             let why = "somebody changed it meanwhile, or what follows from it: look at it as it is now";
             let tell = |what: &String| Problem { id: 0, what: what.clone(), why: why.to_owned() };
             return Sent::Refused(of.iter().map(tell).collect());

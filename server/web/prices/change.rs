@@ -65,7 +65,7 @@ struct Page {
     change: Change,
     lines: Vec<Line>,
     /// Prices that are not as it found them, or left them, so that it cannot be applied or undone.
-    overtaken: Vec<String>,
+    conflicts: Vec<String>,
 }
 
 impl Page {
@@ -73,11 +73,11 @@ impl Page {
         let change = prices::find(&mut *db, id).await?.ok_or(Error::NotFound)?;
         let revision = prices::revision(&mut *db).await?;
         let now = prices::entries(db, revision).await?;
-        let overtaken = match change.status {
-            Status::Drafted | Status::Proposed => now.overtaken(&change.edits),
+        let conflicts = match change.status {
+            Status::Drafted | Status::Proposed => now.conflicts(&change.edits),
             Status::Applied => {
                 let back: Vec<Edit> = change.edits.iter().cloned().map(Edit::undone).collect();
-                now.overtaken(&back)
+                now.conflicts(&back)
             }
             Status::Undone | Status::Discarded => Vec::new(),
         };
@@ -92,7 +92,7 @@ impl Page {
             Some(Line { price, held: edit.held.clone(), is_removal, marks })
         };
         let lines = change.edits.iter().filter_map(line).collect();
-        Ok(Self { layout, change, lines, overtaken })
+        Ok(Self { layout, change, lines, conflicts })
     }
 
     fn may_decide(&self) -> bool {
@@ -145,7 +145,7 @@ pub async fn show(path: paths::PriceChange, layout: Layout, mut db: Db) -> Resul
     let page = Page::find(layout, &mut db, id).await?;
     match format {
         Format::Html => respond::html(page),
-        Format::Json => respond::json(&json!({ "change": page.change, "overtaken": page.overtaken })),
+        Format::Json => respond::json(&json!({ "change": page.change, "conflicts": page.conflicts, "overtaken": page.conflicts })),
         Format::Csv => respond::csv(&format!("price-change-{id}"), &page.lines),
     }
 }

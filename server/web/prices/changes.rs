@@ -24,7 +24,7 @@ struct Page {
     changes: Vec<Line>,
     /// How many there are; the latest are listed.
     total: i64,
-    overtaken: Vec<String>,
+    conflicts: Vec<String>,
     /// They keep a change from being undone, not from being applied.
     is_undoing: bool,
 }
@@ -32,7 +32,7 @@ struct Page {
 impl Page {
     async fn find(layout: Layout, db: &mut PgConnection) -> Result<Self> {
         let (changes, total) = (prices::changes(&mut *db, LISTED).await?, prices::count(db).await?);
-        Ok(Self { layout, changes, total, overtaken: Vec::new(), is_undoing: false })
+        Ok(Self { layout, changes, total, conflicts: Vec::new(), is_undoing: false })
     }
 
     fn is_cut(&self) -> bool {
@@ -81,8 +81,8 @@ pub async fn apply(path: paths::PriceApply, layout: Layout, by: Actor, mut db: D
 
 pub async fn undo(path: paths::PriceUndo, layout: Layout, by: Actor, mut db: Db) -> Result {
     let outcome = prices::undo(&mut db, path.change, &by, clock::now()).await?;
-    if let Outcome::Overtaken(overtaken) = outcome {
-        return respond::refused(Page { overtaken, is_undoing: true, ..Page::find(layout, &mut db).await? });
+    if let Outcome::Conflict(conflicts) = outcome {
+        return respond::refused(Page { conflicts, is_undoing: true, ..Page::find(layout, &mut db).await? });
     }
     decided(outcome, path.change, "the change is undone", layout, db).await
 }
@@ -93,7 +93,7 @@ async fn decided(outcome: Outcome, id: i64, what: &str, layout: Layout, mut db: 
     }
     match told(outcome, what) {
         Ok(response) => Ok(response),
-        Err(overtaken) => respond::refused(Page { overtaken, ..Page::find(layout, &mut db).await? }),
+        Err(conflicts) => respond::refused(Page { conflicts, ..Page::find(layout, &mut db).await? }),
     }
 }
 

@@ -402,7 +402,7 @@ fn told(outcome: Outcome, summary: &str) -> Result<Response, Vec<String>> {
             (format!("Proposed: {summary}. An administrator decides."), to_change(&change))
         }
         Outcome::Nothing => ("Nothing changed: it was so before.".to_owned(), paths::Prices.to_string()),
-        Outcome::Overtaken(of) => return Err(of),
+        Outcome::Conflict(of) => return Err(of),
     };
     let mut response = respond::see_other(next);
     cookie::leave_flash(&mut response, &sentence);

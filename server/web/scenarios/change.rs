@@ -187,7 +187,7 @@ pub async fn save(
     match saved {
         Saved::As(version) => Ok(told(to(id), &format!("Saved as version {version}."))),
         Saved::Nothing => Ok(told(to(id), "Nothing changed: the last version says the same.")),
-        Saved::Overtaken(version) => {
+        Saved::Conflict(version) => {
             let why = format!(
                 "somebody saved version {version} meanwhile. Look at it first; to keep yours as well, keep it under \
                  another name"

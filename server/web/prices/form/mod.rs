@@ -28,13 +28,13 @@ struct Page {
     listed: Option<Listed>,
     marks: Vec<Mark>,
     fields: Fields,
-    overtaken: Vec<String>,
+    conflicts: Vec<String>,
 }
 
 #[expect(clippy::unused_self, reason = "templates ask the page")]
 impl Page {
     fn new(layout: Layout, listed: Option<Listed>, fields: Fields) -> Self {
-        Self { layout, listed, fields, marks: Vec::new(), overtaken: Vec::new() }
+        Self { layout, listed, fields, marks: Vec::new(), conflicts: Vec::new() }
     }
 
     fn action(&self) -> String {
@@ -159,12 +159,12 @@ async fn save(
     let summary = summary(&price, if listed.is_some() { "changed" } else { "added" });
     let id = price.offer();
     let offers: Vec<&str> = listed.iter().map(|it| it.id.as_str()).chain([id.as_str()]).collect();
-    let overtaken = seen.now.changed_since(&seen.then, &offers);
+    let conflicts = seen.now.changed_since(&seen.then, &offers);
     let edits = match &listed {
         Some(listed) => prices::edits_of_replacement(&seen.then, &listed.id, price),
         None => prices::edits_of_file(&seen.then, vec![price]),
     };
-    let wish = Wish { listed, typed, edits, overtaken, summary: &summary, reason };
+    let wish = Wish { listed, typed, edits, conflicts, summary: &summary, reason };
     wish.write(layout, db, &seen, by).await
 }
 
@@ -182,27 +182,27 @@ struct Wish<'a> {
     typed: &'a Typed,
     edits: Vec<Edit>,
     /// Prices that are not as whoever sends it saw them.
-    overtaken: Vec<String>,
+    conflicts: Vec<String>,
     summary: &'a str,
     reason: Option<&'a str>,
 }
 
 impl Wish<'_> {
     async fn write(self, layout: Layout, db: &mut PgConnection, seen: &Seen, by: &Actor) -> Result {
-        let Self { listed, typed, edits, overtaken, summary, reason } = self;
-        let outcome = if overtaken.is_empty() {
+        let Self { listed, typed, edits, conflicts, summary, reason } = self;
+        let outcome = if conflicts.is_empty() {
             let about = prices::About { summary, reason };
             prices::change(db, edits, about, right(&layout), by, clock::now()).await?
         } else {
-            Outcome::Overtaken(overtaken)
+            Outcome::Conflict(conflicts)
         };
         match told(outcome, summary) {
             Ok(response) => Ok(response),
             // What they typed, beside what holds now, which they have seen then.
-            Err(overtaken) => {
+            Err(conflicts) => {
                 let fields = typed.clone().having_seen(seen.last).fields();
                 let listed = listed.and_then(|it| seen.now.catalogue().find(&it.id).cloned());
-                respond::refused(Page { overtaken, ..Page::new(layout, listed, fields) })
+                respond::refused(Page { conflicts, ..Page::new(layout, listed, fields) })
             }
         }
     }
@@ -229,7 +229,7 @@ pub async fn remove(
     let wish = Wish {
         typed: &Typed::of(&listed.price, seen.last),
         edits: prices::edits_of_removal(&seen.then, &path.offer),
-        overtaken: seen.now.changed_since(&seen.then, &[&path.offer]),
+        conflicts: seen.now.changed_since(&seen.then, &[&path.offer]),
         listed: Some(listed),
         summary: &summary,
         reason,
