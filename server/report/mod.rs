@@ -23,7 +23,7 @@ mod every_charge;
 mod experiment;
 mod experiments;
 mod footing;
-mod gross;
+mod charges_and_credits;
 mod history;
 mod hourly;
 mod imports;
@@ -44,7 +44,7 @@ mod prepare;
 mod preview;
 mod question;
 mod reconciliation;
-mod remedies;
+mod suggested_rules;
 mod restates;
 mod shared_movement;
 mod spend;
@@ -81,7 +81,7 @@ pub use experiment::{
 };
 pub use experiments::{ExperimentLine, Experiments, experiments};
 pub use footing::Footing;
-pub use gross::Gross;
+pub use charges_and_credits::ChargesAndCredits;
 pub use history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
     history_choices,
@@ -105,7 +105,7 @@ pub use prepare::first_months;
 pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, preview};
 pub use question::{CostBasis, FIRST, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
-pub use remedies::{Offer, Remedy, remedies};
+pub use suggested_rules::{Offer, SuggestedRule, suggested_rules};
 pub use restates::{Restates, restates};
 pub use shared_movement::{SharedMovement, TeamParts};
 pub use spend::{Group, Spend, spend};

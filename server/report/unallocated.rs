@@ -10,11 +10,11 @@ use uuid::Uuid;
 use super::as_of::{Error, as_of};
 use super::basis::Basis;
 use super::denomination::denominate;
-use super::gross::GrossOfMonth;
+use super::charges_and_credits::MonthChargesAndCredits;
 use super::sql::{Column, Measure, Rows};
 use super::statement::{Cents, month_in_cents, months_in_cents};
 use super::sums::{items_source_of, keys_source_of};
-use super::{Answers, Days, Filter, Footing, Gross, Group, Grouping, Question, Spend};
+use super::{Answers, Days, Filter, Footing, ChargesAndCredits, Group, Grouping, Question, Spend};
 use crate::accelerator::accelerator_hours;
 use crate::allocation::{Attributor, Facts, KeyRow, MonthBook, Neighbours, Suggestion, suggest};
 use crate::money::Decimal;
@@ -55,7 +55,7 @@ pub struct Coverage {
     /// Of the unallocated, what stands in pools that could not be divided.
     pub undivided: Decimal,
     /// The unallocated, what is above zero and what is below apart.
-    pub unallocated_gross: Gross,
+    pub unallocated_gross: ChargesAndCredits,
     /// The allocated part of everything that was charged or credited, each counted for what it is, so that a credit
     /// hides no charge; null where there is nothing.
     pub covered: Option<Decimal>,
@@ -151,11 +151,11 @@ impl Answers {
         let Some(total) = &spend.total else { return Ok(found) };
         // The months before are told in the same currency, whichever was the most used one in them.
         let asked = asked.beside(&spend);
-        let mut gross = GrossOfMonth::default();
+        let mut amounts = MonthChargesAndCredits::default();
         for month in question.period.months() {
-            gross += self.gross_of_month(db, &asked, month, sequence).await?;
+            amounts += self.charges_and_credits_of_month(db, &asked, month, sequence).await?;
         }
-        let coverage = coverage(&spend, total.amount, &gross);
+        let coverage = coverage(&spend, total.amount, &amounts);
         found.coverage = Some(coverage);
         if asked.filters.is_empty() {
             for (_, cents) in months_in_cents(db, self, &asked, &book).await? {
@@ -170,19 +170,19 @@ impl Answers {
         let of_nobody = Question { by: Grouping::Month, then: None, filters, ..asked };
         let keys = self.unallocated_keys(db, &of_nobody, sequence, first, limit).await?;
         found.count = keys.count;
-        found.keys = owned(&keys, &of_month, &gross.unallocated)?;
+        found.keys = owned(&keys, &of_month, &amounts.unallocated)?;
         Ok(found)
     }
 
-    async fn gross_of_month(
+    async fn charges_and_credits_of_month(
         &self,
         db: &mut PgConnection,
         asked: &Question,
         month: BillingMonth,
         sequence: i64,
-    ) -> sqlx::Result<GrossOfMonth> {
+    ) -> sqlx::Result<MonthChargesAndCredits> {
         let of_month = Question { period: month.into(), then: None, ..asked.clone() };
-        self.gross(db, &of_month, sequence).await
+        self.charges_and_credits(db, &of_month, sequence).await
     }
 
     async fn coverage_by_month(
@@ -207,7 +207,7 @@ impl Answers {
                 nobodys(of_month),
                 pools.map_or(Decimal::ZERO, |pools| pools.cost.amount),
                 pools.map_or(Decimal::ZERO, nobodys),
-                &self.gross_of_month(db, asked, month, sequence).await?,
+                &self.charges_and_credits_of_month(db, asked, month, sequence).await?,
             );
             let stated = if asked.filters.is_empty() {
                 let asked = Question { period: BillingMonth::into(month), ..asked.clone() };
@@ -254,7 +254,7 @@ impl Coverage {
         unallocated: Decimal,
         pools: Decimal,
         undivided: Decimal,
-        gross: &GrossOfMonth,
+        amounts: &MonthChargesAndCredits,
     ) -> Self {
         let shared = pools - undivided;
         let allocated = total - unallocated;
@@ -264,24 +264,24 @@ impl Coverage {
             shared: shared.normalize(),
             unallocated: unallocated.normalize(),
             undivided: undivided.normalize(),
-            unallocated_gross: Gross {
-                charges: gross.unallocated.charges.normalize(),
-                credits: gross.unallocated.credits.normalize(),
+            unallocated_gross: ChargesAndCredits {
+                charges: amounts.unallocated.charges.normalize(),
+                credits: amounts.unallocated.credits.normalize(),
             },
-            covered: gross.covered(),
+            covered: amounts.covered(),
         }
     }
 }
 
 /// Of spend by team and pool.
-fn coverage(spend: &Spend, total: Decimal, gross: &GrossOfMonth) -> Coverage {
+fn coverage(spend: &Spend, total: Decimal, amounts: &MonthChargesAndCredits) -> Coverage {
     let of_pools = |group: &Group| -> Decimal {
         group.groups.iter().filter(|pool| pool.key.is_some()).map(|pool| pool.cost.amount).sum()
     };
     let pools = spend.groups.iter().map(of_pools).sum();
     let nobody = spend.groups.iter().find(|group| group.key.is_none());
     let unallocated = nobody.map_or(Decimal::ZERO, |group| group.cost.amount);
-    Coverage::of(total, unallocated, pools, nobody.map_or(Decimal::ZERO, of_pools), gross)
+    Coverage::of(total, unallocated, pools, nobody.map_or(Decimal::ZERO, of_pools), amounts)
 }
 
 /// What of a group by team has none.
@@ -290,7 +290,7 @@ fn nobodys(group: &Group) -> Decimal {
 }
 
 /// The keys with who could own them.
-fn owned(keys: &Keys, book: &MonthBook<'_>, unallocated: &Gross) -> sqlx::Result<Vec<UnallocatedKey>> {
+fn owned(keys: &Keys, book: &MonthBook<'_>, unallocated: &ChargesAndCredits) -> sqlx::Result<Vec<UnallocatedKey>> {
     // A pattern that is none is refused before it is kept.
     let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let key = |(key, facts): &(UnallocatedKey, Facts)| {

@@ -19,13 +19,13 @@ use crate::clock;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, Coverage, MonthCoverage, Offer, Remedy, Unallocated, UnallocatedKey};
+use crate::report::{self, Answers, Coverage, MonthCoverage, Offer, SuggestedRule, Unallocated, UnallocatedKey};
 
 /// Ways on a page.
 const PAGE: usize = 50;
 /// Keys that are looked at, the largest; a file has them all.
 pub(super) const KEYS: i64 = 2_000;
-/// Keys of a remedy that are shown.
+/// Keys of a suggested rule that are shown.
 const SHOWN: usize = 20;
 
 #[derive(Template)]
@@ -135,14 +135,14 @@ impl Page {
     }
 
     /// What would give the keys an owner, of this page.
-    fn remedies(&self) -> Vec<Remedy<'_>> {
+    fn suggested_rules(&self) -> Vec<SuggestedRule<'_>> {
         let first = usize::try_from(self.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
-        report::remedies(&self.it.keys).into_iter().skip(first).take(PAGE).collect()
+        report::suggested_rules(&self.it.keys).into_iter().skip(first).take(PAGE).collect()
     }
 
     fn pages(&self) -> Pages {
         let first = self.at(&Asked { page: 1, ..self.asked.clone() });
-        Pages::of(self.asked.page, report::remedies(&self.it.keys).len() as u64, PAGE as u64, &first)
+        Pages::of(self.asked.page, report::suggested_rules(&self.it.keys).len() as u64, PAGE as u64, &first)
     }
 
     /// Keys that are too small to be looked at.
@@ -151,10 +151,10 @@ impl Page {
     }
 
     /// Of the unallocated charges; of the credits, where it is for nothing else.
-    fn share(&self, remedy: &Remedy<'_>) -> Option<Decimal> {
-        let gross = &self.it.coverage.as_ref()?.unallocated_gross;
-        let of = if remedy.gross.charges.is_zero() { remedy.gross.credits } else { remedy.gross.charges };
-        Some(gross.share(of))
+    fn share(&self, suggested: &SuggestedRule<'_>) -> Option<Decimal> {
+        let amounts = &self.it.coverage.as_ref()?.unallocated_gross;
+        let of = if suggested.amounts.charges.is_zero() { suggested.amounts.credits } else { suggested.amounts.charges };
+        Some(amounts.share(of))
     }
 
     /// Whether something that nobody owns is a credit, which is told apart then.
@@ -220,7 +220,7 @@ impl UnallocatedKey {
     }
 }
 
-impl Remedy<'_> {
+impl SuggestedRule<'_> {
     /// The keys that are shown, and how many are not.
     pub fn shown(&self) -> (&[&UnallocatedKey], usize) {
         let shown = &self.keys[..self.keys.len().min(SHOWN)];

@@ -17,7 +17,7 @@ use super::as_of::{Error, as_of};
 use super::basis::{Allocation, Basis, Names, months, teams};
 use super::charges::Ranked;
 use super::compared::SameDays;
-use super::gross::{self, GrossOfMonth};
+use super::charges_and_credits::{self, MonthChargesAndCredits};
 use super::hourly::Ways;
 use super::machines::{self, Machine};
 use super::over_time::{self, Days, Series, Step};
@@ -73,7 +73,7 @@ pub struct Answers {
     unallocated: Cache<(Key, i64, Option<i64>), Keys>,
     /// Perhaps of one key alone.
     ranked: Cache<(Key, Option<Uuid>), Ranked>,
-    gross: Cache<Key, GrossOfMonth>,
+    charges_and_credits: Cache<Key, MonthChargesAndCredits>,
     booked: Cache<(Period, Arc<Visible>), Booked>,
     over_time: Cache<(Key, Step, usize), Series>,
     days: Cache<Key, BTreeMap<Option<String>, Days>>,
@@ -218,16 +218,16 @@ impl Answers {
     }
 
     /// What was charged and credited in the month of a question, and what of that nobody owns.
-    pub(super) async fn gross(
+    pub(super) async fn charges_and_credits(
         &self,
         db: &mut PgConnection,
         question: &Question,
         sequence: i64,
-    ) -> sqlx::Result<GrossOfMonth> {
+    ) -> sqlx::Result<MonthChargesAndCredits> {
         let basis = self.basis(db, question, sequence).await?;
         let everything = timeless(question);
         let key = (everything.clone(), basis.clone());
-        Ok(*self.gross.get(key, gross::gross_of(db, &everything, &basis, sequence)).await?)
+        Ok(*self.charges_and_credits.get(key, charges_and_credits::of_month(db, &everything, &basis, sequence)).await?)
     }
 
     /// A period beside its invoices, as the ledger stands or stood.

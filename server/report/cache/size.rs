@@ -9,7 +9,7 @@ use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
 use crate::report::charges::Ranked;
 use crate::report::compared::SameDays;
-use crate::report::gross::GrossOfMonth;
+use crate::report::charges_and_credits::MonthChargesAndCredits;
 use crate::report::hourly::{HourlyWay, Ways};
 use crate::report::machines::Machine;
 use crate::report::over_time::{Days, Series};
@@ -49,7 +49,7 @@ impl SizeInCache for Ranked {
     }
 }
 
-impl SizeInCache for GrossOfMonth {
+impl SizeInCache for MonthChargesAndCredits {
     fn size_in_cache(&self) -> usize {
         size_of_val(self)
     }

@@ -1,19 +1,19 @@
 //! What would give unallocated keys an owner: one line for each rule or team that is missing, with all the keys that it
 //! is for. Pure.
 
-use super::{Gross, UnallocatedKey};
+use super::{ChargesAndCredits, UnallocatedKey};
 use crate::allocation::Suggestion;
 use crate::money::Decimal;
 
 /// A rule or team that is missing, and what it is for.
 #[derive(Clone, Debug)]
-pub struct Remedy<'a> {
+pub struct SuggestedRule<'a> {
     pub what: Offer<'a>,
     /// The largest first.
     pub keys: Vec<&'a UnallocatedKey>,
     pub cost: Decimal,
     /// The same, what is above zero and what is below apart.
-    pub gross: Gross,
+    pub amounts: ChargesAndCredits,
     pub accelerator_hours: Decimal,
     pub owned_hours: Decimal,
     /// What else could be said of some of them, each once.
@@ -31,20 +31,20 @@ pub enum Offer<'a> {
 }
 
 /// Keys by what is the surest of them, the most money first, charged or credited.
-pub fn remedies(keys: &[UnallocatedKey]) -> Vec<Remedy<'_>> {
-    let mut remedies: Vec<Remedy<'_>> = Vec::new();
+pub fn suggested_rules(keys: &[UnallocatedKey]) -> Vec<SuggestedRule<'_>> {
+    let mut suggested_rules: Vec<SuggestedRule<'_>> = Vec::new();
     for key in keys {
-        let at = remedies.iter().position(|remedy| remedy.is_for(key)).unwrap_or_else(|| {
-            remedies.push(Remedy::of(key));
-            remedies.len() - 1
+        let at = suggested_rules.iter().position(|suggested| suggested.is_for(key)).unwrap_or_else(|| {
+            suggested_rules.push(SuggestedRule::of(key));
+            suggested_rules.len() - 1
         });
-        remedies[at].add(key);
+        suggested_rules[at].add(key);
     }
-    remedies.sort_by_key(|remedy| std::cmp::Reverse(remedy.gross.size()));
-    remedies
+    suggested_rules.sort_by_key(|suggested| std::cmp::Reverse(suggested.amounts.size()));
+    suggested_rules
 }
 
-impl<'a> Remedy<'a> {
+impl<'a> SuggestedRule<'a> {
     fn of(key: &'a UnallocatedKey) -> Self {
         let what = match (&key.pool, key.suggestions.first()) {
             (Some(pool), _) => Offer::Pool(pool),
@@ -55,7 +55,7 @@ impl<'a> Remedy<'a> {
             what,
             keys: Vec::new(),
             cost: Decimal::ZERO,
-            gross: Gross::default(),
+            amounts: ChargesAndCredits::default(),
             accelerator_hours: Decimal::ZERO,
             owned_hours: Decimal::ZERO,
             others: Vec::new(),
@@ -77,7 +77,7 @@ impl<'a> Remedy<'a> {
 
     fn add(&mut self, key: &'a UnallocatedKey) {
         self.cost += key.cost;
-        self.gross.add(key.cost);
+        self.amounts.add(key.cost);
         self.accelerator_hours += key.accelerator_hours;
         self.owned_hours += key.owned_hours;
         for other in key.suggestions.iter().skip(1) {
@@ -133,14 +133,14 @@ mod tests {
             key("c", 4, &[]),
             pooled,
         ];
-        let told = remedies(&keys);
+        let found = suggested_rules(&keys);
         let told: Vec<(String, usize, usize)> = told
             .iter()
-            .map(|remedy| {
+            .map(|suggested| {
                 (
-                    format!("{} {}", remedy.cost, remedy.keys[0].account),
-                    remedy.keys.len(),
-                    remedy.others.len(),
+                    format!("{} {}", suggested.cost, suggested.keys[0].account),
+                    suggested.keys.len(),
+                    suggested.others.len(),
                 )
             })
             .collect();

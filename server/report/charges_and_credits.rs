@@ -1,5 +1,5 @@
 //! What was charged and what was credited, apart: beside each other, a credit of 100 hides a charge of 100. A key is a credit
-//! where what it comes to in a month, billed or effective, is below zero; of single days it is told by day, and of what only
+//! where its total in a month, billed or effective, is below zero; of single days it is decided by day, and of what only
 //! charges know, by charge.
 
 use serde::Serialize;
@@ -14,22 +14,22 @@ use crate::money::Decimal;
 
 const PLACES: u8 = 6;
 
-/// What keys come to in a month each, above zero and below.
+/// Totals of keys in a month, above zero and below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Gross {
+pub struct ChargesAndCredits {
     pub charges: Decimal,
     /// Below zero, or zero.
     pub credits: Decimal,
 }
 
-/// Of everything, and of what nobody owns.
+/// Of everything, and of what is unallocated.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct GrossOfMonth {
-    pub all: Gross,
-    pub unallocated: Gross,
+pub(super) struct MonthChargesAndCredits {
+    pub all: ChargesAndCredits,
+    pub unallocated: ChargesAndCredits,
 }
 
-impl Gross {
+impl ChargesAndCredits {
     /// Everything counted for what it is, charged or credited.
     pub fn size(&self) -> Decimal {
         self.charges + self.credits.abs()
@@ -50,14 +50,14 @@ impl Gross {
     }
 }
 
-impl std::ops::AddAssign for Gross {
+impl std::ops::AddAssign for ChargesAndCredits {
     fn add_assign(&mut self, other: Self) {
         self.charges += other.charges;
         self.credits += other.credits;
     }
 }
 
-impl GrossOfMonth {
+impl MonthChargesAndCredits {
     /// The part of all that somebody owns; `None` where there is nothing.
     pub fn covered(&self) -> Option<Decimal> {
         let (all, unallocated) = (self.all.size(), self.unallocated.size());
@@ -65,7 +65,7 @@ impl GrossOfMonth {
     }
 }
 
-impl std::ops::AddAssign for GrossOfMonth {
+impl std::ops::AddAssign for MonthChargesAndCredits {
     fn add_assign(&mut self, other: Self) {
         self.all += other.all;
         self.unallocated += other.unallocated;
@@ -73,14 +73,14 @@ impl std::ops::AddAssign for GrossOfMonth {
 }
 
 /// Sums a month of a question by team.
-pub(super) async fn gross_of(
+pub(super) async fn of_month(
     db: &mut PgConnection,
     question: &Question,
     basis: &Basis,
     sequence: i64,
-) -> sqlx::Result<GrossOfMonth> {
+) -> sqlx::Result<MonthChargesAndCredits> {
     let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
-        return Ok(GrossOfMonth::default());
+        return Ok(MonthChargesAndCredits::default());
     };
     // What has no key has no sign of its own.
     let source = match source_of(db, (question.dimensions(), &question.viewer), basis).await? {
@@ -105,15 +105,15 @@ pub(super) async fn gross_of(
     let columns = [Column::Sql("is_credit", source.is_credit()), Column::Value("team", &Grouping::Team)];
     rows.push(&mut query, &[Measure::Cost], &columns);
     query.push(" group by 1, 2");
-    let mut found = GrossOfMonth::default();
+    let mut found = MonthChargesAndCredits::default();
     for row in query.build().fetch_all(db).await? {
         let cost: Decimal = row.try_get("cost")?;
         let is_credit: bool = row.try_get("is_credit")?;
         let (charges, credits) = if is_credit { (Decimal::ZERO, cost) } else { (cost, Decimal::ZERO) };
-        let gross = Gross { charges, credits };
-        found.all += gross;
+        let amounts = ChargesAndCredits { charges, credits };
+        found.all += amounts;
         if row.try_get("is_nobodys")? {
-            found.unallocated += gross;
+            found.unallocated += amounts;
         }
     }
     Ok(found)
@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn a_credit_that_nobody_owns_hides_no_charge() {
-        let gross = |charges: i64, credits: i64| Gross { charges: charges.into(), credits: credits.into() };
-        let month = GrossOfMonth { all: gross(300, -100), unallocated: gross(100, -100) };
+        let amounts = |charges: i64, credits: i64| ChargesAndCredits { charges: charges.into(), credits: credits.into() };
+        let month = MonthChargesAndCredits { all: amounts(300, -100), unallocated: amounts(100, -100) };
         assert_eq!(month.covered().unwrap().to_string(), "0.500000");
         assert_eq!(month.unallocated.share(25.into()).to_string(), "0.250000");
         assert_eq!(month.unallocated.share((-25).into()).to_string(), "0.250000");
-        assert_eq!(GrossOfMonth::default().covered(), None);
-        assert!(gross(0, -1).share(Decimal::ZERO).is_zero());
+        assert_eq!(MonthChargesAndCredits::default().covered(), None);
+        assert!(amounts(0, -1).share(Decimal::ZERO).is_zero());
     }
 }
