@@ -9,7 +9,7 @@ use super::error::{Error, Result};
 use super::extract::{Db, Query};
 use super::form::Fields;
 use super::layout::Layout;
-use super::respond::{Cell, Record};
+use super::csv::{self, Cell, Record};
 use super::{filters, paths, respond};
 use crate::audit::{self, Found, Line, Search, Verb};
 use crate::money::Decimal;
@@ -61,7 +61,7 @@ pub async fn csv(_: paths::AuditCsv, Query(asked): Query<Asked>, mut db: Db) -> 
             "These are more lines than one file holds. Narrow them by date.".into(),
         ));
     }
-    respond::csv("audit", &found.lines)
+    csv::answer("audit", &found.lines)
 }
 
 impl Asked {

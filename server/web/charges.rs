@@ -14,7 +14,8 @@ use super::extract::{CurrentUser, Db, Query};
 use super::files::Turn;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::respond::{As, Cell, Format, Record};
+use super::csv::{self, Cell, Record};
+use super::respond::{As, Format};
 use super::{Access, Error, Files, choices, filters, imports, paths, respond};
 use crate::exchange;
 use crate::ledger::{self, Archived, OriginalRow, Originals};
@@ -109,7 +110,7 @@ async fn download(turn: Turn, question: &Question, spend: &Spend, key: Option<Uu
         part.into_iter().map(|charge| Line { charge, currency: currency.clone() }).collect()
     };
     let parts = stream::once(async { Ok(first) }).chain(rest).map(move |part| part.map(&lines));
-    Ok(respond::csv_parts(&name, turn.hand_out(parts, Turn::IDLE)))
+    Ok(csv::answer_in_parts(&name, turn.hand_out(parts, Turn::IDLE)))
 }
 
 /// The charge key that the address names beside the question.

@@ -11,7 +11,8 @@ use super::extract::{Db, Form, Query, cookie};
 use super::form::{Fields, amount};
 use super::layout::Layout;
 use super::question::Asked;
-use super::respond::{As, Cell, Format, Record};
+use super::csv::{self, Cell, Record};
+use super::respond::{As, Format};
 use super::{filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::audit::Actor;
@@ -63,7 +64,7 @@ pub async fn show(
     let it = answers.reconciliation(&mut db, period, chosen.sequence).await?;
     match format {
         Format::Json => respond::json(&it),
-        Format::Csv => respond::csv(&format!("invoices-{period}"), &it.lines),
+        Format::Csv => csv::answer(&format!("invoices-{period}"), &it.lines),
         Format::Html => {
             let fields = Fields::new([("line", chosen.line.as_deref().unwrap_or_default())]);
             respond::html(Page { layout, period, it, fields })

@@ -9,6 +9,7 @@ mod abandoned;
 pub mod addresses;
 pub mod assets;
 pub mod connections;
+pub mod csv;
 pub mod error;
 pub mod extract;
 pub mod filters;

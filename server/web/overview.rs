@@ -11,7 +11,8 @@ use super::error::{Error, Result};
 use super::extract::{CurrentUser, Db, Query};
 use super::layout::Layout;
 use super::question::Asked;
-use super::respond::{As, Cell, Record};
+use super::csv::{self, Cell, Record};
+use super::respond::As;
 use super::spend::chart;
 use super::{Access, clusters, filters, paths, respond};
 use crate::accounts::Person;
@@ -104,7 +105,7 @@ pub async fn csv(
     mut db: Db,
 ) -> Result {
     let overview = find(&mut db, &answers, &clusters, &person, cost(&pairs)?).await?;
-    respond::csv("overview", overview.iter().flat_map(|overview| &overview.months))
+    csv::answer("overview", overview.iter().flat_map(|overview| &overview.months))
 }
 
 async fn find(

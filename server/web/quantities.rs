@@ -11,7 +11,7 @@ use super::error::{Error, Result};
 use super::extract::{Db, Form, Upload, cookie};
 use super::form::Fields;
 use super::layout::Layout;
-use super::respond::{Cell, Record};
+use super::csv::{self, Cell, Record};
 use super::{filters, paths, respond};
 use crate::allocation::{self, Entered, Quantity, QuantityKind};
 use crate::audit::Actor;
@@ -101,7 +101,7 @@ pub async fn index_json(_: paths::QuantitiesJson, State(answers): State<Arc<Answ
 /// What was entered, as a file that reads back.
 pub async fn index_csv(_: paths::QuantitiesCsv, mut db: Db) -> Result {
     let sequence = ledger::sequence(&mut db).await?;
-    respond::csv("quantities", &allocation::quantities(&mut db, None, sequence).await?)
+    csv::answer("quantities", &allocation::quantities(&mut db, None, sequence).await?)
 }
 
 #[derive(Deserialize)]

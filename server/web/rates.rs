@@ -9,7 +9,7 @@ use super::error::{Error, Result};
 use super::extract::{Db, Form, Upload, cookie};
 use super::form::Fields;
 use super::layout::Layout;
-use super::respond::{Cell, Record};
+use super::csv::{self, Cell, Record};
 use super::{filters, paths, respond};
 use crate::audit::Actor;
 use crate::clock;
@@ -69,7 +69,7 @@ pub async fn index_json(_: paths::RatesJson, mut db: Db) -> Result {
 }
 
 pub async fn index_csv(_: paths::RatesCsv, mut db: Db) -> Result {
-    respond::csv("exchange-rates", &exchange::table(&mut db).await?)
+    csv::answer("exchange-rates", &exchange::table(&mut db).await?)
 }
 
 #[derive(Deserialize)]

@@ -10,7 +10,8 @@ use super::extract::{CurrentUser, Db, Query};
 use super::latest::in_one_currency;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::respond::{As, Cell, Format, Record};
+use super::csv::{self, Cell, Record};
+use super::respond::{As, Format};
 use super::{choices, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::allocation::{Field, How, Suggestion};
@@ -76,7 +77,7 @@ pub async fn show(
         Format::Csv => {
             let currency = it.footing.currency.as_ref();
             let lines: Vec<Line<'_>> = it.keys.iter().map(|key| Line { key, currency }).collect();
-            respond::csv(&format!("unallocated-{period}"), &lines)
+            csv::answer(&format!("unallocated-{period}"), &lines)
         }
         Format::Html => {
             choices::keep_currency(&mut asked, &it.footing);

@@ -9,7 +9,8 @@ use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::respond::{As, Cell, Format, Record};
+use super::csv::{self, Cell, Record};
+use super::respond::{As, Format};
 use super::{filters, paths, respond, table};
 use crate::chart;
 use crate::money::{Currency, Decimal, Money};
@@ -47,7 +48,7 @@ pub async fn show(
             let currency = variance.currency.as_ref();
             let lines: Vec<_> =
                 variance.movements.iter().map(|movement| Line { movement, currency }).collect();
-            respond::csv(&format!("variance-{period}"), &lines)
+            csv::answer(&format!("variance-{period}"), &lines)
         }
         Format::Html => {
             let chart = bridge(&variance);

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, cookie};
 use super::super::layout::Layout;
-use super::super::respond::{As, Cell, Format, Record};
+use super::super::csv::{self, Cell, Record};
+use super::super::respond::{As, Format};
 use super::super::{Access, filters, paths, respond};
 use super::differences::{Places, differences};
 use super::{book_now, conflicts, pools, reason};
@@ -116,7 +117,7 @@ pub async fn show(
             "moves": page.preview,
             "merges": page.merges,
         })),
-        Format::Csv => respond::csv(&format!("change-{id}"), &page.preview.moves),
+        Format::Csv => csv::answer(&format!("change-{id}"), &page.preview.moves),
     }
 }
 

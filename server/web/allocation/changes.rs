@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Query};
 use super::super::layout::{Layout, Pages};
-use super::super::respond::{As, Cell, Record};
+use super::super::csv::{self, Cell, Record};
+use super::super::respond::As;
 use super::super::{filters, paths, respond};
 use super::change::state;
 use crate::allocation::{self, Stage};
@@ -92,7 +93,7 @@ pub async fn json(_: paths::ChangesJson, Query(asked): Query<Asked>, mut db: Db)
 }
 
 pub async fn csv(_: paths::ChangesCsv, Query(asked): Query<Asked>, mut db: Db) -> Result {
-    respond::csv("changes", &asked.lines(&mut db).await?)
+    csv::answer("changes", &asked.lines(&mut db).await?)
 }
 
 impl Index {

@@ -12,7 +12,8 @@ use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{self, As, Cell, Format, Record};
+use super::super::csv::{self, Cell, Record};
+use super::super::respond::{self, As, Format};
 use super::super::{Access, filters, paths};
 use super::rules::sent;
 use super::{OfMonth, book_now, is_at_once, reason, send};
@@ -52,7 +53,7 @@ pub async fn show(
     let spellings = report::spellings(&mut db, &answers, &of_month, label).await?;
     match format {
         Format::Json => respond::json(&spellings),
-        Format::Csv => respond::csv(&format!("labels-{label}-{month}"), &spellings.lines),
+        Format::Csv => csv::answer(&format!("labels-{label}-{month}"), &spellings.lines),
         Format::Html => {
             let keys = keys(&book, label).join(", ");
             let known = known(&book, label);

@@ -11,6 +11,7 @@ use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Upload};
 use super::super::layout::Layout;
 use super::super::paths;
+use super::super::csv;
 use super::super::respond::{self, As, Format};
 use super::rules::sent;
 use super::{Sent, book_now, is_at_once, month, problem, reason, rewrite, send};
@@ -137,7 +138,7 @@ pub async fn index(path: paths::Organization, layout: Layout, mut db: Db) -> Res
             let cells = rows
                 .iter()
                 .map(|(_, row)| sheet.columns().iter().map(|column| row[column].as_str()).collect());
-            respond::csv_of_texts(sheet.as_str(), sheet.columns(), cells)
+            csv::answer_of_texts(sheet.as_str(), sheet.columns(), cells)
         }
     }
 }

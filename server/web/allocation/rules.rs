@@ -11,7 +11,8 @@ use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{As, Cell, Record};
+use super::super::csv::{self, Cell, Record};
+use super::super::respond::As;
 use super::super::{filters, paths, respond};
 use super::rule_form::{Choices, RuleForm};
 use super::{OfMonth, Sent, book_now, rewrite, send};
@@ -138,7 +139,7 @@ pub async fn index_csv(
     mut db: Db,
 ) -> Result {
     let month = asked.month(&mut db, &answers).await?;
-    respond::csv("rules", &lines(&mut db, &answers, month).await?.0)
+    csv::answer("rules", &lines(&mut db, &answers, month).await?.0)
 }
 
 #[derive(Template)]

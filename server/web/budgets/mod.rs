@@ -17,7 +17,8 @@ use super::extract::{CurrentUser, Db, Form, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::question::Asked;
-use super::respond::{As, Cell, Record};
+use super::csv::{self, Cell, Record};
+use super::respond::As;
 use super::{Access, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::allocation::{self, About, BudgetOf, Edit, Entry, Problem};
@@ -113,7 +114,7 @@ pub async fn index_csv(
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    respond::csv("budgets", &answers.budgets(&mut db, &person.viewer()).await?.budgets)
+    csv::answer("budgets", &answers.budgets(&mut db, &person.viewer()).await?.budgets)
 }
 
 pub async fn add(

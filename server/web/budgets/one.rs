@@ -23,7 +23,8 @@ use crate::web::error::{Error, Result};
 use crate::web::extract::{CurrentUser, Db, Form};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
-use crate::web::respond::{As, Cell, Format, Record};
+use crate::web::csv::{self, Cell, Record};
+use crate::web::respond::{As, Format};
 use crate::web::{Access, filters, paths, respond};
 
 #[derive(Template)]
@@ -47,7 +48,7 @@ pub async fn show(
     let it = answers.budget(&mut db, &person.viewer(), id).await?.ok_or(Error::NotFound)?;
     match format {
         Format::Json => respond::json(&it),
-        Format::Csv => respond::csv(&format!("budget-{id}"), &it.days),
+        Format::Csv => csv::answer(&format!("budget-{id}"), &it.days),
         Format::Html => {
             let (_, budget) = found(&answers, &mut db, id).await?;
             respond::html(Page::of(layout, it, form::filled(&budget), Vec::new()))

@@ -7,7 +7,8 @@ use sqlx::PgConnection;
 use super::super::error::{Error, Result};
 use super::super::extract::Db;
 use super::super::layout::Layout;
-use super::super::respond::{As, Cell, Format, Record};
+use super::super::csv::{self, Cell, Record};
+use super::super::respond::{As, Format};
 use super::super::{Access, filters, paths, respond};
 use super::changes::{differences, look, undo_of};
 use super::cluster::to_month;
@@ -103,7 +104,7 @@ pub async fn show(path: paths::RegisterChange, layout: Layout, mut db: Db) -> Re
         })),
         Format::Csv => {
             let amounts = page.moves.map(|moves| moves.amounts).unwrap_or_default();
-            respond::csv(&format!("register-change-{id}"), &amounts)
+            csv::answer(&format!("register-change-{id}"), &amounts)
         }
     }
 }

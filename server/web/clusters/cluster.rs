@@ -10,7 +10,8 @@ use serde::Deserialize;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, cookie};
 use super::super::layout::Layout;
-use super::super::respond::{As, Cell, Format, Record};
+use super::super::csv::{self, Cell, Record};
+use super::super::respond::{As, Format};
 use super::super::{App, filters, paths, respond};
 use super::{chart, to, words};
 use crate::audit::Actor;
@@ -117,7 +118,7 @@ pub async fn show(
     let it = it.ok_or(Error::NotFound)?;
     match format {
         Format::Json => respond::json(&it),
-        Format::Csv => respond::csv(&handle, &rows(&it)),
+        Format::Csv => csv::answer(&handle, &rows(&it)),
         Format::Html => {
             let meters = meters(&mut db, &register, &handle).await?;
             let charts = it

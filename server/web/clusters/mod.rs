@@ -21,7 +21,8 @@ use sqlx::PgConnection;
 use super::error::Result;
 use super::extract::{Db, cookie};
 use super::layout::Layout;
-use super::respond::{As, Cell, Record};
+use super::csv::{self, Cell, Record};
+use super::respond::As;
 use super::{Access, filters, paths, respond};
 use crate::audit::Actor;
 use crate::clock;
@@ -155,7 +156,7 @@ pub async fn index_json(_: paths::ClustersJson, State(months): State<Arc<Months>
 }
 
 pub async fn index_csv(_: paths::ClustersCsv, State(months): State<Arc<Months>>, mut db: Db) -> Result {
-    respond::csv("clusters", &standings(&mut db, &months).await?)
+    csv::answer("clusters", &standings(&mut db, &months).await?)
 }
 
 impl Record for Standing {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::super::error::{Error, Result};
 use super::super::extract::Db;
 use super::super::layout::Layout;
+use super::super::csv;
 use super::super::respond::{As, Format};
 use super::super::{filters, paths, respond};
 use super::cluster::to_month;
@@ -193,7 +194,7 @@ pub async fn show(
     if format == Format::Csv {
         let file = onprem::file_of(&mut db, at, &cluster.handle, month, today).await?;
         let file = file.ok_or(Error::NotFound)?;
-        return Ok(respond::csv_bytes(&format!("{}-{month}", cluster.handle), file.bytes));
+        return Ok(csv::answer_of_bytes(&format!("{}-{month}", cluster.handle), file.bytes));
     }
     let lines = onprem::lines_of(&mut db, at, &cluster.handle, month, today).await?;
     if format == Format::Json {

@@ -11,6 +11,7 @@ use sqlx::PgPool;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Query, Upload};
 use super::super::layout::Layout;
+use super::super::csv;
 use super::super::respond::{self, As, Format};
 use super::super::{filters, paths};
 use super::cluster::in_short;
@@ -122,7 +123,7 @@ pub async fn index(path: paths::Register, layout: Layout, Query(asked): Query<As
             let rows = write_file(kind, entries.iter().map(|(_, entry)| *entry));
             let columns: Vec<&str> = kind.fields().iter().map(|field| field.name).collect();
             let cells = rows.iter().skip(1).map(|row| row.iter().map(String::as_str).collect());
-            respond::csv_of_texts(kind.as_str(), &columns, cells)
+            csv::answer_of_texts(kind.as_str(), &columns, cells)
         }
     }
 }

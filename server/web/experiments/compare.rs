@@ -10,7 +10,7 @@ use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{Cell, Record};
+use super::super::csv::{self, Cell, Record};
 use super::super::spend::chart;
 use super::super::{choices, filters, paths, respond};
 use super::experiment::{find, take_period};
@@ -78,7 +78,7 @@ pub async fn csv(
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    respond::csv("experiments-compared", &compared(&mut db, &answers, pairs, &person.viewer()).await?.all()?)
+    csv::answer("experiments-compared", &compared(&mut db, &answers, pairs, &person.viewer()).await?.all()?)
 }
 
 impl Compared {

@@ -11,7 +11,8 @@ use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{As, Cell, Format, Record};
+use super::super::csv::{self, Cell, Record};
+use super::super::respond::{As, Format};
 use super::super::spend::chart;
 use super::super::{Access, choices, filters, paths, respond};
 use super::change::Forms;
@@ -67,7 +68,7 @@ pub async fn show(
     if format == Format::Csv {
         let name = format!("experiment-{}", it.experiment);
         let months: Vec<Month<'_>> = it.months.iter().map(Month).collect();
-        return respond::csv(&name, &months);
+        return csv::answer(&name, &months);
     }
     let question = asked.question(it.period, viewer);
     let siblings = report::siblings(&mut db, &answers, &it, &question).await?;

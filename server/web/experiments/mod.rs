@@ -13,7 +13,8 @@ use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::respond::{As, Cell, Format, Record};
+use super::csv::{self, Cell, Record};
+use super::respond::{As, Format};
 use super::table::{self, Head};
 use super::{Access, choices, filters, latest, paths, respond};
 use crate::exchange;
@@ -73,7 +74,7 @@ pub async fn show(
             let currency = it.whole.footing.currency.as_ref();
             let lines: Vec<_> =
                 it.experiments.iter().map(|experiment| Line { experiment, currency }).collect();
-            respond::csv(&format!("experiments-{period}"), &lines)
+            csv::answer(&format!("experiments-{period}"), &lines)
         }
         Format::Html => {
             choices::keep_currency(&mut asked, &it.whole.footing);

@@ -8,7 +8,8 @@ use crate::report::{self, Change, Changes, ChangesBy, CostBasis};
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Query};
 use crate::web::layout::{Layout, Pages};
-use crate::web::respond::{self, As, Cell, Format, Record};
+use crate::web::csv::{self, Cell, Record};
+use crate::web::respond::{self, As, Format};
 use crate::web::{filters, paths};
 
 /// Lines on a page.
@@ -53,7 +54,7 @@ pub async fn show(
     match format {
         Format::Html => respond::html(Page { layout, changes, number: page }),
         Format::Json => respond::json(&changes),
-        Format::Csv => respond::csv(&format!("delivery-{}-changes-by-{by}", path.delivery), &changes.lines),
+        Format::Csv => csv::answer(&format!("delivery-{}-changes-by-{by}", path.delivery), &changes.lines),
     }
 }
 

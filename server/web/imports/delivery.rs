@@ -15,7 +15,8 @@ use crate::storage;
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
-use crate::web::respond::{self, As, Cell, Format, Record};
+use crate::web::csv::{self, Cell, Record};
+use crate::web::respond::{self, As, Format};
 use crate::web::{filters, paths};
 
 #[derive(Template)]
@@ -43,7 +44,7 @@ pub async fn show(path: paths::Delivery, layout: Layout, mut db: Db) -> Result {
     match path.delivery.format {
         Format::Html => {}
         Format::Json => return respond::json(&delivery),
-        Format::Csv => return respond::csv(&format!("delivery-{}", delivery.delivery), &delivery.scopes),
+        Format::Csv => return csv::answer(&format!("delivery-{}", delivery.delivery), &delivery.scopes),
     }
     let effects = report::effects(&mut db, delivery.delivery).await?;
     let first = report::Page { first: 0, size: SHOWN_CHANGES };

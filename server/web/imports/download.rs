@@ -19,7 +19,8 @@ use crate::report::{self, DeliveryFile, RejectedRow};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::paths;
-use crate::web::respond::{self, Cell, Record};
+use crate::web::csv::{self, Cell, Record};
+use crate::web::respond;
 
 /// Bytes of an original sent at once.
 const BLOCK: usize = 1 << 18;
@@ -135,7 +136,7 @@ impl RejectedRows {
         self.next = rejections.last().map(|row| (row.file_no, row.row));
         rejections.retain(|row| row.mended_by.is_none() && !row.is_repeated);
         tokio::task::spawn_blocking(move || {
-            let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+            let mut writer = ::csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
             // A file of mended rows has the reasons of before, which say nothing any more.
             let width = self.rows.header().len();
             let is_old = |name: &[u8]| REASONS.iter().any(|reason| reason.as_bytes() == name);
@@ -159,7 +160,7 @@ impl RejectedRows {
                 let fields: Vec<_> = fields.map(formula::escape).collect();
                 let is_escaped = fields.iter().any(|field| matches!(field, Cow::Owned(_)));
                 let mark = if is_escaped { formula::YES } else { "" };
-                let reasons = respond::texts(&rejection.reasons(delivery));
+                let reasons = csv::texts(&rejection.reasons(delivery));
                 let reasons = reasons.iter().map(String::as_str).chain([mark]).map(|it| it.as_bytes().into());
                 writer.write_record(fields.into_iter().chain(reasons))?;
             }
@@ -206,7 +207,7 @@ async fn part(pool: &PgPool, delivery: i64, next: Next) -> anyhow::Result<Option
         Some(last) if rows.len() as i64 == ROWS => Next::After(last.file_no, last.row),
         _ => Next::None,
     };
-    Ok(Some((respond::write_rows(&rows, after.is_none())?, next)))
+    Ok(Some((csv::write_rows(&rows, after.is_none())?, next)))
 }
 
 /// Reads on a thread of its own, no further ahead than two blocks. An error on the way ends the answer short of

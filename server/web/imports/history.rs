@@ -6,7 +6,7 @@ use crate::money::Decimal;
 use crate::report::{self, DeliveryState, HistoryChoices, HistoryFilter, HistoryOrder, ImportLine};
 use crate::web::error::{Error, Result};
 use crate::web::paths;
-use crate::web::respond::{Cell, Record};
+use crate::web::csv::{Cell, Record};
 
 /// As the form sends it: what is not chosen is empty.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

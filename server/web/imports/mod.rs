@@ -22,6 +22,7 @@ use super::extract::{Db, Htmx, Query};
 use super::filters::Bare;
 use super::form::Fields;
 use super::layout::{Layout, Pages};
+use super::csv;
 use super::respond::As;
 use super::{filters, paths, respond};
 use crate::clock;
@@ -79,7 +80,7 @@ pub async fn index_json(_: paths::ImportsJson, Query(query): Query<HistoryQuery>
 pub async fn index_csv(_: paths::ImportsCsv, Query(query): Query<HistoryQuery>, mut db: Db) -> Result {
     let (filter, order) = (query.filter()?, query.order()?);
     let history = report::history(&mut db, &filter, order, 0, LARGEST_FILE).await?;
-    respond::csv("imports", &history::rows(&history.lines))
+    csv::answer("imports", &history::rows(&history.lines))
 }
 
 impl Imports {

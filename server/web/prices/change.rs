@@ -15,7 +15,8 @@ use crate::scenario::price::Price;
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
-use crate::web::respond::{As, Cell, Format, Record};
+use crate::web::csv::{self, Cell, Record};
+use crate::web::respond::{As, Format};
 use crate::web::{Access, filters, paths, respond};
 
 /// So many are shown; the file has them all.
@@ -146,7 +147,7 @@ pub async fn show(path: paths::PriceChange, layout: Layout, mut db: Db) -> Resul
     match format {
         Format::Html => respond::html(page),
         Format::Json => respond::json(&json!({ "change": page.change, "conflicts": page.conflicts, "overtaken": page.conflicts })),
-        Format::Csv => respond::csv(&format!("price-change-{id}"), &page.lines),
+        Format::Csv => csv::answer(&format!("price-change-{id}"), &page.lines),
     }
 }
 

@@ -19,7 +19,8 @@ use sqlx::PgConnection;
 use super::error::{Error, Result};
 use super::extract::{CurrentUser, Db, Query, cookie};
 use super::layout::{Layout, Pages};
-use super::respond::{As, Cell, Record};
+use super::csv::{self, Cell, Record};
+use super::respond::As;
 use super::table::page_of;
 use super::{Access, filters, paths, respond};
 use crate::accelerator;
@@ -316,7 +317,7 @@ pub async fn index_csv(
     mut db: Db,
 ) -> Result {
     let list = List::find(&mut db, &answers, &asked, person.viewer(), clock::now().date_naive()).await?;
-    respond::csv("prices", &list.rows)
+    csv::answer("prices", &list.rows)
 }
 
 /// What the page reads back, and what it says besides.

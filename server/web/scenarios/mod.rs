@@ -27,7 +27,7 @@ use sqlx::PgConnection;
 use super::error::Result;
 use super::extract::{CurrentUser, Db};
 use super::layout::Layout;
-use super::respond::{Cell, Record};
+use super::csv::{self, Cell, Record};
 use super::{Access, filters, paths, respond};
 use crate::accounts::Person;
 use crate::period::Period;
@@ -123,7 +123,7 @@ pub async fn index_json(_: paths::ScenariosJson, CurrentUser(person): CurrentUse
 
 pub async fn index_csv(_: paths::ScenariosCsv, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
     let reader = seen_by(&mut db, &person).await?;
-    respond::csv("scenarios", &scenarios::list(&mut db, &reader, false).await?)
+    csv::answer("scenarios", &scenarios::list(&mut db, &reader, false).await?)
 }
 
 impl Record for Line {

@@ -3,7 +3,8 @@
 use crate::money::{Decimal, Money};
 use crate::report::{Group, Spend};
 use crate::web::error::Result;
-use crate::web::respond::{self, Cell, Record};
+use crate::web::csv::{self, Cell, Record};
+use crate::web::respond;
 
 /// A group of an answer with one level.
 struct Line<'a>(&'a Group);
@@ -17,7 +18,7 @@ struct InnerLine<'a> {
 pub(super) fn csv(name: &str, spend: &Spend) -> Result {
     if spend.then.is_none() {
         let lines: Vec<Line<'_>> = spend.groups.iter().map(Line).collect();
-        return respond::csv(name, &lines);
+        return csv::answer(name, &lines);
     }
     let mut lines = Vec::new();
     for group in &spend.groups {
@@ -26,7 +27,7 @@ pub(super) fn csv(name: &str, spend: &Spend) -> Result {
         }
         lines.extend(group.groups.iter().map(|inside| InnerLine { group, inside: Some(inside) }));
     }
-    respond::csv(name, &lines)
+    csv::answer(name, &lines)
 }
 
 fn number<'a>(number: Option<Decimal>) -> Cell<'a> {

@@ -9,7 +9,8 @@ use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{As, Cell, Format, Record};
+use super::super::csv::{self, Cell, Record};
+use super::super::respond::{As, Format};
 use super::super::table::{self, Head};
 use super::super::{Access, choices, filters, paths, respond};
 use crate::accounts::Viewer;
@@ -49,7 +50,7 @@ pub async fn show(
         Format::Csv => {
             let currency = it.whole.footing.currency.as_ref();
             let lines: Vec<_> = it.teams.iter().map(|team| Line { team, currency }).collect();
-            respond::csv(&format!("chargeback-{period}"), &lines)
+            csv::answer(&format!("chargeback-{period}"), &lines)
         }
         Format::Html => {
             choices::keep_currency(&mut asked, &it.whole.footing);

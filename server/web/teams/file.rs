@@ -4,7 +4,8 @@
 use crate::money::Decimal;
 use crate::report::{Group, Grouping, TeamReport};
 use crate::web::error::Result;
-use crate::web::respond::{self, Cell, Record};
+use crate::web::csv::{self, Cell, Record};
+use crate::web::respond;
 
 struct Line<'a> {
     part: &'static str,
@@ -19,7 +20,7 @@ pub(super) fn csv(it: &TeamReport) -> Result {
     for breakdown in &it.breakdowns {
         lines.extend(breakdown.groups.iter().map(line("direct", &breakdown.by)));
     }
-    respond::csv(&format!("team-{}-{}", it.who.team, it.period), &lines)
+    csv::answer(&format!("team-{}-{}", it.who.team, it.period), &lines)
 }
 
 impl Record for Line<'_> {

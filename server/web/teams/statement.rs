@@ -9,7 +9,8 @@ use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{As, Cell, Format, Record};
+use super::super::csv::{self, Cell, Record};
+use super::super::respond::{As, Format};
 use super::super::{Access, choices, filters, paths, respond};
 use super::{TAKES, seen};
 use crate::config::{BaseUrl, Settings};
@@ -52,7 +53,7 @@ pub async fn show(
     it.standing = choices::standing_for(&person, it.standing);
     match path.what.format {
         Format::Json => respond::json(&it),
-        Format::Csv => respond::csv(&format!("statement-{}-{period}", it.who.team), &lines(&it)),
+        Format::Csv => csv::answer(&format!("statement-{}-{period}", it.who.team), &lines(&it)),
         Format::Html => {
             choices::keep_currency(&mut asked, &it.footing);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;

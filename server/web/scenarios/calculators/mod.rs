@@ -17,7 +17,7 @@ use serde::{Serialize, Serializer};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Query};
 use super::super::layout::Layout;
-use super::super::respond::{Cell, Record};
+use super::super::csv::{self, Cell, Record};
 use super::super::words::{number, term};
 use super::super::{filters, paths, respond};
 use super::prices::Exchange;
@@ -146,7 +146,7 @@ pub async fn show(
         }
         ScenarioFile::Csv => {
             let rows: Vec<Line<'_>> = answered.figures.iter().map(|it| Line(it, &currency)).collect();
-            respond::csv(calculator.handle, &rows)
+            csv::answer(calculator.handle, &rows)
         }
         ScenarioFile::Toml => Err(Error::NotFound),
     }

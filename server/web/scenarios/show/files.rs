@@ -4,7 +4,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 
-use super::super::super::respond::{self, Cell, Record};
+use super::super::super::csv::{self, Cell, Record};
+use super::super::super::respond;
 use super::super::answer::Answer;
 use super::super::edit::Edited;
 use super::super::keep::Base;
@@ -46,7 +47,7 @@ pub(super) fn hand_out(base: &Base, edited: Edited, file: ScenarioFile) -> Resul
         let made_of = if let Base::Ledger(it) = base { Some(it.as_ref()) } else { None };
         return respond::json(&Whole { scenario: &scenario, version, made_of, answer: &answer });
     }
-    respond::csv(&name, &rows(&answer))
+    csv::answer(&name, &rows(&answer))
 }
 
 fn toml(name: &str, text: String) -> Response {
