@@ -11,12 +11,12 @@ use uuid::Uuid;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
-use super::files::Turn;
+use super::downloads::Slot;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::csv::{self, Cell, Record};
 use super::respond::{As, Format};
-use super::{Access, Error, Files, choices, filters, imports, paths, respond};
+use super::{Access, Error, Downloads, choices, filters, imports, paths, respond};
 use crate::exchange;
 use crate::ledger::{self, Archived, OriginalRow, Originals};
 use crate::money::{Currency, Decimal};
@@ -45,7 +45,7 @@ pub async fn list(
     CurrentUser(person): CurrentUser,
     Query(mut pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
-    State(files): State<Files>,
+    State(downloads): State<Downloads>,
     mut db: Db,
 ) -> Result {
     let As { value: period, format } = path.period;
@@ -57,8 +57,8 @@ pub async fn list(
         let question = of_list(&question);
         let spend = answers.spend(&mut db, &question).await?;
         drop(db);
-        let turn = files.turn(person.user_id)?;
-        return download(turn, &question, &spend, key).await;
+        let slot = downloads.slot(person.user_id)?;
+        return download(slot, &question, &spend, key).await;
     }
     let (spend, charges) = find(&mut db, &answers, &question, key, asked.page).await?;
     match format {
@@ -94,10 +94,10 @@ fn of_list(question: &Question) -> Question {
 
 /// All of them, however many, on one of the connections for downloads. Whoever goes away, or stops reading, ends the
 /// query.
-async fn download(turn: Turn, question: &Question, spend: &Spend, key: Option<Uuid>) -> Result {
+async fn download(slot: Slot, question: &Question, spend: &Spend, key: Option<Uuid>) -> Result {
     let name = format!("charges-{}", question.period);
-    let opened = EveryCharge::open(turn.pool(), question, spend, key).await;
-    let mut charges = opened.map_err(Turn::busy)?;
+    let opened = EveryCharge::open(slot.pool(), question, spend, key).await;
+    let mut charges = opened.map_err(Slot::busy)?;
     // The first part before the answer begins: what is wrong by then is told as an error. It is written even where
     // it is empty, for the names of the columns.
     let first = charges.next().await?;
@@ -110,7 +110,7 @@ async fn download(turn: Turn, question: &Question, spend: &Spend, key: Option<Uu
         part.into_iter().map(|charge| Line { charge, currency: currency.clone() }).collect()
     };
     let parts = stream::once(async { Ok(first) }).chain(rest).map(move |part| part.map(&lines));
-    Ok(csv::answer_in_parts(&name, turn.hand_out(parts, Turn::IDLE)))
+    Ok(csv::answer_in_parts(&name, slot.hand_out(parts, Slot::IDLE)))
 }
 
 /// The charge key that the address names beside the question.

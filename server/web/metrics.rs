@@ -90,7 +90,7 @@ pub async fn show(_: paths::Metrics, State(app): State<App>, mut db: Db) -> Resu
     app.metrics.register(&mut registry);
     registry.register("build", "The program", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
     register_activity(&mut registry, &activity);
-    register_pools(&mut registry, &[("pages", &app.db), ("jobs", &app.jobs), ("files", &app.files.pool)]);
+    register_pools(&mut registry, &[("pages", &app.db), ("jobs", &app.jobs), ("files", &app.downloads.pool)]);
     let mut body = String::new();
     text::encode_registry(&mut body, &registry).map_err(anyhow::Error::from)?;
     if let Some(bytes) = resident_memory() {

@@ -31,7 +31,7 @@ mod charges;
 mod choices;
 mod clusters;
 mod experiments;
-mod files;
+mod downloads;
 mod health;
 mod imports;
 mod invoices;
@@ -59,7 +59,7 @@ mod variance;
 mod words;
 
 pub use error::{Error, Result};
-pub use files::Files;
+pub use downloads::Downloads;
 pub use metrics::Metrics;
 pub use page_cache::PageCache;
 pub use routes::{Access, Routes};
@@ -95,14 +95,14 @@ pub struct App {
     /// Its figures are invented, and every page says so.
     pub is_demonstration: bool,
     pub metrics: Arc<Metrics>,
-    pub files: Files,
+    pub downloads: Downloads,
 }
 
 impl App {
     pub fn new(settings: Settings, db: PgPool, jobs: PgPool) -> Self {
         Self {
             db,
-            files: Files::beside(&jobs),
+            downloads: Downloads::beside(&jobs),
             answers: Arc::new(Answers::of_server(jobs.clone())),
             jobs,
             notifier: Notifier::default(),
@@ -333,9 +333,9 @@ impl FromRef<App> for PgPool {
     }
 }
 
-impl FromRef<App> for Files {
+impl FromRef<App> for Downloads {
     fn from_ref(app: &App) -> Self {
-        app.files.clone()
+        app.downloads.clone()
     }
 }
 

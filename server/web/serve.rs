@@ -47,7 +47,7 @@ pub async fn serve(
     let archiver = tokio::spawn(archive(app.jobs.clone(), app.originals.clone()));
     let preparer =
         tokio::spawn(prepare(app.jobs.clone(), Arc::clone(&app.answers), Arc::clone(&app.metrics)));
-    let (jobs, files) = (app.jobs.clone(), app.files.clone());
+    let (jobs, downloads) = (app.jobs.clone(), app.downloads.clone());
     let site = router(app);
     let stopping = Arc::new(Notify::new());
     let told = Arc::clone(&stopping);
@@ -67,7 +67,7 @@ pub async fn serve(
     preparer.abort();
     worker.abort();
     let _ = worker.await;
-    let _ = tokio::time::timeout(LAST_ROWS, files.pool.close()).await;
+    let _ = tokio::time::timeout(LAST_ROWS, downloads.pool.close()).await;
     put_back(&db, &jobs).await
 }
 

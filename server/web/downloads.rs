@@ -16,7 +16,7 @@ use crate::accounts::UserId;
 
 /// Where long downloads get their connections.
 #[derive(Clone, Debug)]
-pub struct Files {
+pub struct Downloads {
     pub(super) pool: PgPool,
     /// Downloads under way, by who asked for them.
     under_way: Arc<Mutex<HashMap<UserId, usize>>>,
@@ -24,12 +24,12 @@ pub struct Files {
 
 /// Someone's right to one download, until it is dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct Slot {
     person: UserId,
-    files: Files,
+    downloads: Downloads,
 }
 
-impl Files {
+impl Downloads {
     const CONNECTIONS: u32 = 4;
     const EACH: usize = 2;
     /// For each part of a file.
@@ -45,25 +45,25 @@ impl Files {
         Self { pool: pool.connect_lazy_with(options), under_way: Arc::default() }
     }
 
-    /// A turn for one more download of this person. It goes where the download goes.
-    pub fn turn(&self, person: UserId) -> Result<Turn> {
+    /// A slot for one more download of this person. It goes where the download goes.
+    pub fn slot(&self, person: UserId) -> Result<Slot> {
         let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         let own = under_way.entry(person).or_default();
         if *own == Self::EACH {
             return Err(Error::TooManyDownloads);
         }
         *own += 1;
-        Ok(Turn { person, files: self.clone() })
+        Ok(Slot { person, downloads: self.clone() })
     }
 }
 
-impl Turn {
+impl Slot {
     /// Whoever has read nothing for so long has stopped.
     pub const IDLE: Duration = Duration::from_mins(1);
 
-    /// The connections. Where none becomes free, say so by [`Turn::busy`].
+    /// The connections. Where none becomes free, say so by [`Slot::busy`].
     pub fn pool(&self) -> &PgPool {
-        &self.files.pool
+        &self.downloads.pool
     }
 
     /// What an error is to whoever asked: that all connections are taken is no fault of the database.
@@ -93,9 +93,9 @@ impl Turn {
             let _ = sender.send(None).await;
         });
         stream::unfold(Some((receiver, self)), async |state| {
-            let (mut receiver, turn) = state?;
+            let (mut receiver, slot) = state?;
             match receiver.recv().await {
-                Some(Some(part)) => Some((part, Some((receiver, turn)))),
+                Some(Some(part)) => Some((part, Some((receiver, slot)))),
                 Some(None) => None,
                 None => Some((Err(anyhow::anyhow!("nobody read it for too long").into()), None)),
             }
@@ -103,10 +103,10 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for Slot {
     fn drop(&mut self) {
         // Whoever panicked while holding it counted one too many at worst.
-        let mut under_way = self.files.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut under_way = self.downloads.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = under_way.get_mut(&self.person) {
             *own -= 1;
             if *own == 0 {
@@ -120,8 +120,8 @@ impl Drop for Turn {
 mod tests {
     use super::*;
 
-    fn files() -> Files {
-        Files { pool: PgPool::connect_lazy("postgres://localhost/none").unwrap(), under_way: Arc::default() }
+    fn downloads() -> Downloads {
+        Downloads { pool: PgPool::connect_lazy("postgres://localhost/none").unwrap(), under_way: Arc::default() }
     }
 
     const IDLE: Duration = Duration::from_millis(400);
@@ -136,7 +136,7 @@ mod tests {
     #[tokio::test]
     async fn who_reads_slowly_gets_everything() {
         let (parts, runs) = parts();
-        let mut read = Box::pin(files().turn(UserId(1)).unwrap().hand_out(parts, IDLE));
+        let mut read = Box::pin(downloads().slot(UserId(1)).unwrap().hand_out(parts, IDLE));
         let mut sum = 0;
         while let Some(part) = read.next().await {
             sum += part.unwrap();
@@ -148,7 +148,7 @@ mod tests {
     #[tokio::test]
     async fn who_stops_reading_ends_the_query_and_misses_the_end() {
         let (parts, runs) = parts();
-        let mut read = Box::pin(files().turn(UserId(1)).unwrap().hand_out(parts, IDLE));
+        let mut read = Box::pin(downloads().slot(UserId(1)).unwrap().hand_out(parts, IDLE));
         assert_eq!(read.next().await.unwrap().unwrap(), 0);
         assert_eq!(runs.strong_count(), 1);
         tokio::time::sleep(IDLE * 2).await;
@@ -159,10 +159,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_turn_ends_with_its_download() {
-        let files = files();
-        let mut turns = vec![files.turn(UserId(1)).unwrap(), files.turn(UserId(1)).unwrap()];
-        assert!(files.turn(UserId(1)).is_err() && files.turn(UserId(2)).is_ok());
-        drop(turns.pop().unwrap().hand_out(parts().0, IDLE));
-        assert!(files.turn(UserId(1)).is_ok());
+        let downloads = downloads();
+        let mut slots = vec![downloads.slot(UserId(1)).unwrap(), downloads.slot(UserId(1)).unwrap()];
+        assert!(downloads.slot(UserId(1)).is_err() && downloads.slot(UserId(2)).is_ok());
+        drop(slots.pop().unwrap().hand_out(parts().0, IDLE));
+        assert!(downloads.slot(UserId(1)).is_ok());
     }
 }
