@@ -34,7 +34,7 @@ const PURE: &[&str] = &[
     "onprem/power",
     "onprem/problem.rs",
     "onprem/racks.rs",
-    "onprem/reckoned.rs",
+    "onprem/computed_bill.rs",
     "onprem/register.rs",
     "onprem/sheet",
     "onprem/start.rs",

@@ -29,21 +29,21 @@ pub struct HandedIn {
 /// Of the database, or of the disk.
 pub async fn hand_in_cluster(
     db: &mut PgConnection,
-    (inbox, reckoned): (&Inbox, &Months),
+    (inbox, computed): (&Inbox, &Months),
     cluster: &str,
     only: Option<BillingMonth>,
     by: &Actor,
     now: DateTime<Utc>,
 ) -> anyhow::Result<HandedIn> {
-    // Reckoned and remembered before anything is held, so that nobody waits for it.
+    // Computed and remembered before anything is held, so that nobody waits for it.
     let (revision, register) = onprem::current(&mut *db).await?;
-    reckoned.of(&mut *db, (revision, &register), cluster, now.date_naive()).await?;
+    computed.of(&mut *db, (revision, &register), cluster, now.date_naive()).await?;
     let mut tx = db.begin().await?;
     // The register stays as it is, and nobody else hands in months of this cluster, until this is done.
     let revision = onprem::hold(&mut tx, cluster).await?;
     let register = onprem::register(&mut tx, revision).await?;
     let (at, today) = ((revision, &register), now.date_naive());
-    let mut due = reckoned.of(&mut tx, at, cluster, today).await?;
+    let mut due = computed.of(&mut tx, at, cluster, today).await?;
     due.retain(|it| match only {
         Some(month) => month == it.month && it.state.may_be_handed_in(),
         None => it.state.is_due(),

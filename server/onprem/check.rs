@@ -10,7 +10,7 @@ use super::entry::{Asset, Entry, EventKind, Paid};
 use super::keep::{current, readings, register};
 use super::month::{Component, Line, lines_of_asset};
 use super::problem::problems;
-use super::reckoned::lines_until;
+use super::computed_bill::lines_until;
 use super::register::Register;
 use super::summary::owned_hours;
 use super::location_history::Events;
@@ -28,7 +28,7 @@ pub async fn check(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<
     let mut equations = Vec::new();
     for month in counting(&mut tx).await? {
         match month.revision {
-            Some((revision, day)) => reckoned_again(&mut tx, &month, revision, day, &mut equations).await?,
+            Some((revision, day)) => computed_again(&mut tx, &month, revision, day, &mut equations).await?,
             None => handed_in_by_hand(&mut tx, &month, &mut equations).await?,
         }
     }
@@ -41,7 +41,7 @@ pub async fn check(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<
     Ok(equations)
 }
 
-/// A delivery that counts for a month of a cluster, and the revision it was reckoned from, where its file is known.
+/// A delivery that counts for a month of a cluster, and the revision it was computed from, where its file is known.
 struct Counting {
     cluster: String,
     month: BillingMonth,
@@ -102,8 +102,8 @@ fn push_costs(equations: &mut Vec<Equation>, name: &'static str, of: &str, left:
     }
 }
 
-/// Reckons a month as of its revision and compares it with what the ledger holds.
-async fn reckoned_again(
+/// Computes a month as of its revision and compares it with what the ledger holds.
+async fn computed_again(
     db: &mut PgConnection,
     it: &Counting,
     revision: i64,
@@ -113,10 +113,10 @@ async fn reckoned_again(
     let register = register(&mut *db, revision).await?;
     let read = readings(&mut *db, &register, &it.cluster, it.month, revision).await?;
     let lines = lines_until(&register, &read, &it.cluster, it.month, day);
-    let mut reckoned = Costs::new();
+    let mut computed = Costs::new();
     for line in &lines {
         let key = (line.component.name().to_owned(), line.currency.to_string());
-        let [billed, effective] = reckoned.entry(key).or_default();
+        let [billed, effective] = computed.entry(key).or_default();
         *billed += line.billed;
         *effective += line.effective;
     }
@@ -136,7 +136,7 @@ async fn reckoned_again(
     let held: Costs =
         rows.into_iter().map(|row| ((row.service, row.currency), [row.billed, row.effective])).collect();
     let of = format!("{} {}, revision {revision}", it.cluster, it.month);
-    push_costs(equations, "components by the register = services in the ledger", &of, &reckoned, &held);
+    push_costs(equations, "components by the register = services in the ledger", &of, &computed, &held);
     let part_seconds = sqlx::query_scalar!(
         r#"select coalesce(sum(m.metered_quantity * (k.unit_seconds * k.accelerator_parts)), 0) as "hours!: Decimal"
            from monthly_costs m

@@ -20,7 +20,7 @@ const PLACES: u8 = 6;
 pub struct EnergyOfMonth {
     pub month: BillingMonth,
     pub measured_kwh: Decimal,
-    /// Reckoned from what machines draw at rest and at work, of days that nobody read.
+    /// Computed from what machines draw at rest and at work, of days that nobody read.
     pub modelled_kwh: Decimal,
     /// Over the hours of the days that something is known of.
     pub mean_kw: Option<Decimal>,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_is_told_from_what_was_reckoned() {
+    fn what_was_measured_is_distinguished_from_what_was_computed() {
         let (register, of_month) = (register(), "2026-02".parse().unwrap());
         let readings = [
             reading("it", "2026-02-01", 100),

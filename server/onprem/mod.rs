@@ -3,8 +3,8 @@
 //! - People write down what there is and what it costs: the *register* ([`Register`]), whose every change is a revision
 //!   with who, when and why. Nothing of it counts by itself.
 //! - A cluster's month follows from the register and from what meters read ([`lines`]), the same whenever it is
-//!   reckoned. As a file ([`bill`]) it is handed in like any bill, and is a delivery of the ledger from then on:
-//!   published, superseded by the next one of that month, undone, and traced to the revision it was reckoned from.
+//!   computed. As a file ([`bill`]) it is handed in like any bill, and is a delivery of the ledger from then on:
+//!   published, superseded by the next one of that month, undone, and traced to the revision it was computed from.
 //! - This is the book view: what a month is charged. What owning costs in comparisons, with the cost of capital, is the
 //!   economic view; the two are never added.
 
@@ -26,7 +26,7 @@ mod moved;
 pub mod power;
 mod problem;
 mod racks;
-mod reckoned;
+mod computed_bill;
 mod register;
 mod sheet;
 mod sides;
@@ -61,7 +61,7 @@ pub use months::{MonthFile, Months, file_of, lines_of};
 pub use moved::{Moved, MovedAmount, MovedTotal, Moves, Sides};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
-pub use reckoned::{Reckoned, lines_until};
+pub use computed_bill::{ComputedBill, lines_until};
 pub use register::{Edit, Register};
 pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,

@@ -1,4 +1,4 @@
-//! Months of clusters, reckoned once and remembered. What decides a month is what it is remembered by: the entries behind
+//! Months of clusters, computed once and remembered. What decides a month is what it is remembered by: the entries behind
 //! its cluster, the last revision at which readings of its meters in that month were taken or replaced, and of a month
 //! that goes on, the day. So nothing expires, and what is changed of another cluster leaves it remembered.
 
@@ -14,22 +14,22 @@ use super::bill::bill;
 use super::entry::{Cluster, Entry};
 use super::keep::readings;
 use super::month::Line;
-use super::reckoned::{Reckoned, Sha, feed, is_over, lines_until};
+use super::computed_bill::{ComputedBill, Sha, feed, is_over, lines_until};
 use super::register::Register;
 use super::standing::{ClusterMonth, Counting, counting, waiting};
 use crate::compute::compute;
 use crate::period::BillingMonth;
 use crate::cache::{Cache, SizeInCache};
 
-/// Months that were reckoned, in bounded memory.
+/// Months that were computed, in bounded memory.
 #[derive(Default)]
 pub struct Months {
-    reckoned: Cache<Key, Reckoned>,
+    computed: Cache<Key, ComputedBill>,
     /// By meters and revision.
     read: Cache<(Vec<i64>, i64), ReadIn>,
     /// By cluster and revision.
     behind: Cache<(String, i64), Behind>,
-    reckonings: AtomicU64,
+    computations: AtomicU64,
 }
 
 /// What decides a month.
@@ -100,13 +100,13 @@ impl Months {
         let all: BTreeSet<BillingMonth> = has_been.iter().chain(counting.keys()).copied().collect();
         let mut months = Vec::new();
         for month in all {
-            let reckoned = if has_been.contains(&month) {
-                self.reckoned(&mut *db, &behind, &read, month, today).await?
+            let computed = if has_been.contains(&month) {
+                self.computed(&mut *db, &behind, &read, month, today).await?
             } else {
-                Arc::new(Reckoned::nothing(month))
+                Arc::new(ComputedBill::nothing(month))
             };
             let counts: Option<Counting> = counting.remove(&month);
-            months.push(ClusterMonth::stands(reckoned, counts, &waiting, today));
+            months.push(ClusterMonth::stands(computed, counts, &waiting, today));
         }
         Ok(months)
     }
@@ -124,23 +124,23 @@ impl Months {
         let counts = counting(&mut *db, cluster).await?.remove(&month);
         let waiting = waiting(&mut *db, cluster).await?;
         let read = self.read_in(&mut *db, &behind).await?;
-        let reckoned = self.reckoned(db, &behind, &read, month, today).await?;
-        Ok(Some(ClusterMonth::stands(reckoned, counts, &waiting, today)))
+        let computed = self.computed(db, &behind, &read, month, today).await?;
+        Ok(Some(ClusterMonth::stands(computed, counts, &waiting, today)))
     }
 
-    /// How many months were reckoned, and not remembered.
-    pub fn reckonings(&self) -> u64 {
-        self.reckonings.load(Ordering::Relaxed)
+    /// How many months were computed, and not remembered.
+    pub fn computations(&self) -> u64 {
+        self.computations.load(Ordering::Relaxed)
     }
 
-    async fn reckoned(
+    async fn computed(
         &self,
         db: &mut PgConnection,
         behind: &Behind,
         read: &ReadIn,
         month: BillingMonth,
         today: NaiveDate,
-    ) -> sqlx::Result<Arc<Reckoned>> {
+    ) -> sqlx::Result<Arc<ComputedBill>> {
         let key = Key {
             cluster: behind.cluster.handle.clone(),
             behind: behind.sha,
@@ -148,14 +148,14 @@ impl Months {
             read: read.get(&month).copied().unwrap_or_default(),
             today: (!is_over(month, today)).then_some(today),
         };
-        let reckon = async {
-            self.reckonings.fetch_add(1, Ordering::Relaxed);
+        let computation = async {
+            self.computations.fetch_add(1, Ordering::Relaxed);
             let Behind { cluster, register, revision, .. } = behind;
             let read = readings(db, register, &cluster.handle, month, *revision).await?;
             let (cluster, register) = (cluster.clone(), Arc::clone(register));
-            Ok(compute(move || Reckoned::of(&register, &read, &cluster, month, today)).await?)
+            Ok(compute(move || ComputedBill::of(&register, &read, &cluster, month, today)).await?)
         };
-        self.reckoned.get(key, reckon).await
+        self.computed.get(key, computation).await
     }
 
     /// What the months of a cluster follow from; `None` of a cluster that there is not.
@@ -236,7 +236,7 @@ pub async fn file_of(
     Ok(Some(file.await?))
 }
 
-impl SizeInCache for Reckoned {
+impl SizeInCache for ComputedBill {
     fn size_in_cache(&self) -> usize {
         let components: usize = self.summaries.iter().map(|it| it.components.len() * 64).sum();
         let hours: usize = self.hours.iter().map(|it| size_of_val(it) + it.name.len()).sum();

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::entry::Entry;
 use super::power::Reading;
-use super::reckoned::Reckoned;
+use super::computed_bill::ComputedBill;
 use super::register::Register;
 use super::summary::currencies;
 use crate::money::{Currency, Decimal};
@@ -105,7 +105,7 @@ impl Sides {
                 if !edited.contains(cluster) && !self.is_read_otherwise(&of_month) {
                     continue;
                 }
-                let sides = [&self.before, &self.after].map(|side| side.reckoned(&of_month, today));
+                let sides = [&self.before, &self.after].map(|side| side.computed(&of_month, today));
                 self.push(&mut moves, &of_month, &sides);
             }
         }
@@ -124,7 +124,7 @@ impl Sides {
         months.filter(move |it| !is_same && self.is_read_otherwise(it))
     }
 
-    fn push(&self, moves: &mut Moves, of_month: &(String, BillingMonth), [before, after]: &[Reckoned; 2]) {
+    fn push(&self, moves: &mut Moves, of_month: &(String, BillingMonth), [before, after]: &[ComputedBill; 2]) {
         if before.content == after.content {
             return;
         }
@@ -160,13 +160,13 @@ impl Sides {
 
 impl Side {
     /// As far as the month has gone.
-    fn reckoned(&self, of_month: &(String, BillingMonth), today: NaiveDate) -> Reckoned {
+    fn computed(&self, of_month: &(String, BillingMonth), today: NaiveDate) -> ComputedBill {
         let (cluster, month) = of_month;
-        let Some(cluster) = self.register.cluster(cluster) else { return Reckoned::nothing(*month) };
+        let Some(cluster) = self.register.cluster(cluster) else { return ComputedBill::nothing(*month) };
         let readings = self.readings.get(of_month).map_or(&[][..], Vec::as_slice);
-        let reckoned = Reckoned::of(&self.register, readings, cluster, *month, today);
+        let computed = ComputedBill::of(&self.register, readings, cluster, *month, today);
         // What is of no cluster and of one without anything is the same.
-        if reckoned.is_empty() { Reckoned::nothing(*month) } else { reckoned }
+        if computed.is_empty() { ComputedBill::nothing(*month) } else { computed }
     }
 }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::bill::PROVIDER;
 use super::months::MonthFile;
-use super::reckoned::{Reckoned, Sha, is_over};
+use super::computed_bill::{ComputedBill, Sha, is_over};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;
 
@@ -19,15 +19,17 @@ use crate::period::BillingMonth;
 pub struct ClusterMonth {
     pub month: BillingMonth,
     pub state: State,
-    /// The delivery that counts, and the revision it was reckoned from.
+    /// The delivery that counts, and the revision it was computed from.
     pub delivery: Option<i64>,
     pub revision: Option<i64>,
     /// Effective cost by currency: what counts, and what would.
     pub counts: Vec<Money>,
-    pub reckoned: Vec<Money>,
+    // The name is a contract with scripts.
+    #[serde(rename = "reckoned")]
+    pub computed: Vec<Money>,
     /// What it comes to, added up.
     #[serde(skip)]
-    pub sums: Arc<Reckoned>,
+    pub sums: Arc<ComputedBill>,
 }
 
 impl ClusterMonth {
@@ -85,24 +87,24 @@ pub(super) struct Counting {
 }
 
 impl ClusterMonth {
-    /// What was reckoned against what counts.
+    /// What was computed against what counts.
     pub(super) fn stands(
-        reckoned: Arc<Reckoned>,
+        computed: Arc<ComputedBill>,
         counts: Option<Counting>,
         waiting: &[BillingMonth],
         today: NaiveDate,
     ) -> Self {
-        let month = reckoned.month;
+        let month = computed.month;
         let is = |known: &Option<Vec<u8>>, sha: &Sha| known.as_deref() == Some(sha.as_slice());
-        let state = match (&counts, reckoned.is_empty()) {
+        let state = match (&counts, computed.is_empty()) {
             _ if waiting.contains(&month) => State::HandedIn,
             (None, true) => State::Empty,
             (Some(it), _) if it.revision.is_none() => State::Uploaded,
             (Some(_), true) => State::Gone,
-            (Some(it), false) if is(&it.content, &reckoned.content) => State::Published,
+            (Some(it), false) if is(&it.content, &computed.content) => State::Published,
             (_, false) if !is_over(month, today) => State::Running,
             (None, false) => State::New,
-            (Some(it), false) if is(&it.amounts, &reckoned.amounts) => State::Reworded,
+            (Some(it), false) if is(&it.amounts, &computed.amounts) => State::Reworded,
             (Some(_), false) => State::Differs,
         };
         Self {
@@ -111,8 +113,8 @@ impl ClusterMonth {
             delivery: counts.as_ref().map(|it| it.delivery),
             revision: counts.as_ref().and_then(|it| it.revision),
             counts: counts.map(|it| it.effective).unwrap_or_default(),
-            reckoned: reckoned.effective(),
-            sums: reckoned,
+            computed: computed.effective(),
+            sums: computed,
         }
     }
 }

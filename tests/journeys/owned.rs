@@ -415,7 +415,7 @@ async fn what_an_hour_owned_costs_is_told_part_by_part(db: PgPool) {
             json!(["racks", "racks", "36", "1.500000", "1.500000"]),
         ]
     );
-    // Everyone's in one figure: by its parts one could reckon what the other team's machines cost.
+    // Everyone's in one figure: by its parts one could compute what the other team's machines cost.
     assert_eq!(
         (&price["direct"]["per_hour"], &price["direct"]["organization_per_hour"]),
         (&json!("4.458333"), &json!("3.400000"))

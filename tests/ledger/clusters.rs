@@ -337,14 +337,14 @@ impl Racks {
         months.of(&mut db, (revision, &register), cluster, day(today)).await.unwrap()
     }
 
-    /// How many months of the first cluster are reckoned for a look at them.
-    async fn reckonings(&self, today: &str) -> u64 {
-        let before = self.months.reckonings();
+    /// How many months of the first cluster are computed for a look at them.
+    async fn computations(&self, today: &str) -> u64 {
+        let before = self.months.computations();
         self.months_by(&self.months, "east", today).await;
-        self.months.reckonings() - before
+        self.months.computations() - before
     }
 
-    /// What is remembered is what somebody would reckon who remembers nothing.
+    /// What is remembered is what somebody would compute who remembers nothing.
     async fn assert_remembered_months_are_true(&self, today: &str) {
         for cluster in ["east", "west"] {
             let told = |months: Vec<ClusterMonth>| -> Vec<_> {
@@ -485,39 +485,39 @@ fn edit_cluster(change: impl FnOnce(&mut Cluster)) -> impl FnOnce(&mut Entry) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_month_is_reckoned_once_for_what_decides_it(db: PgPool) {
+async fn a_month_is_computed_once_for_what_decides_it(db: PgPool) {
     let racks = Racks::new(db).await;
     let is = |handle: &'static str| move |entry: &Entry| matches!(entry, Entry::Cluster(it) if it.handle == handle);
-    assert_eq!(racks.reckonings(TODAY).await, 4, "February to May");
-    assert_eq!(racks.reckonings(TODAY).await, 0, "they are remembered");
+    assert_eq!(racks.computations(TODAY).await, 4, "February to May");
+    assert_eq!(racks.computations(TODAY).await, 0, "they are remembered");
     assert_eq!(racks.publish("east", None).await, 3);
-    assert_eq!(racks.reckonings(TODAY).await, 0, "publishing decides nothing of them");
+    assert_eq!(racks.computations(TODAY).await, 0, "publishing decides nothing of them");
 
-    assert_eq!(racks.reckonings("2026-05-12").await, 1, "the month that goes on has another day");
-    assert_eq!(racks.reckonings(TODAY).await, 0);
-    assert_eq!(racks.reckonings("2026-06-01").await, 2, "May is over, and June has begun");
+    assert_eq!(racks.computations("2026-05-12").await, 1, "the month that goes on has another day");
+    assert_eq!(racks.computations(TODAY).await, 0);
+    assert_eq!(racks.computations("2026-06-01").await, 2, "May is over, and June has begun");
 
     racks.edit(is("west"), edit_cluster(|it| it.name = "Farther".to_owned())).await;
-    assert_eq!(racks.reckonings(TODAY).await, 0, "another cluster was changed");
+    assert_eq!(racks.computations(TODAY).await, 0, "another cluster was changed");
     racks.edit_asset("fabric", |it| it.price = number("310000")).await;
-    assert_eq!(racks.reckonings(TODAY).await, 4, "what an asset costs decides all of them");
+    assert_eq!(racks.computations(TODAY).await, 4, "what an asset costs decides all of them");
 
     let mut dice = Dice(ChaCha8Rng::seed_from_u64(7));
     let before = racks.months_by(&racks.months, "east", TODAY).await;
     racks.read(day("2026-03-31"), &mut dice).await;
-    assert_eq!(racks.reckonings(TODAY).await, 2, "the readings lie in March and April");
+    assert_eq!(racks.computations(TODAY).await, 2, "the readings lie in March and April");
     let after = racks.months_by(&racks.months, "east", TODAY).await;
     let changed: Vec<bool> = before.iter().zip(&after).map(|(one, other)| one.sums != other.sums).collect();
     assert_eq!(changed, [false, true, true, false]);
     let mut db = racks.ledger.db.acquire().await.unwrap();
     let last = onprem::changes(&mut db, 1).await.unwrap().remove(0).id;
     onprem::undo(&mut db, last, &racks.by, now()).await.unwrap();
-    assert_eq!(racks.reckonings(TODAY).await, 2, "they were taken back");
+    assert_eq!(racks.computations(TODAY).await, 2, "they were taken back");
     let undone = racks.months_by(&racks.months, "east", TODAY).await;
     assert!(before.iter().zip(&undone).all(|(one, other)| one.sums == other.sums));
 
     racks.happens("node", 1, day("2026-04-01"), EventKind::Move { to: "west".to_owned() }).await;
-    assert_eq!(racks.reckonings(TODAY).await, 4);
+    assert_eq!(racks.computations(TODAY).await, 4);
     let west = racks.months_by(&racks.months, "west", TODAY).await;
     assert_eq!(west[2].sums.accelerators, 8);
     racks.edit_asset("node", |it| it.price = number("200000")).await;

@@ -42,7 +42,7 @@ pub async fn ask(app: &mut TestApp, address: &str) -> Value {
     serde_json::from_str(&answer.body).unwrap()
 }
 
-/// How September stands, and what of it is counted and reckoned.
+/// How September stands, and what of it is counted and computed.
 pub async fn september(app: &mut TestApp) -> Value {
     let month = ask(app, "/clusters/h100-east/2026-09.json").await;
     let amounts = |name: &str| -> Vec<String> {

@@ -156,7 +156,7 @@ async fn machines_of_our_own_cost_what_everything_of_their_cluster_did(db: PgPoo
     assert_eq!(number(&made["as_it_is"]["ledger"]), cost);
     assert_eq!(made["as_it_is"]["difference"], "0");
     assert_eq!(number(&made["besides"]), Decimal::ZERO);
-    // Our own machines are reckoned with as the register has them.
+    // Our own machines are computed with as the register has them.
     let options = json["scenario"]["option"].as_array().unwrap();
     let own = options.iter().find(|it| it["name"] == "Machines of our own, the rest on demand").unwrap();
     assert_eq!(own["place"][0]["supplier"], "Our own, as H100 East");

@@ -217,7 +217,7 @@ fn hours_of_people_and_payments_are_those_of_a_year() {
 }
 
 #[test]
-fn a_year_and_its_capacity_are_reckoned_with_how_it_is_used_in_the_month() {
+fn a_year_and_its_capacity_are_computed_with_how_it_is_used_in_the_month() {
     let used = Entry::Utilization(Utilization {
         cluster: "east".into(),
         first: month("2026-03"),

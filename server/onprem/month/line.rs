@@ -91,7 +91,7 @@ pub enum Component {
 pub enum Basis {
     Entered,
     Measured,
-    /// Reckoned from what machines draw at rest and at work.
+    /// Computed from what machines draw at rest and at work.
     Modelled,
 }
 

@@ -261,7 +261,7 @@ fn energy_is_modelled_where_nobody_measured_and_measured_where_somebody_did() {
         energy(&it, &readings("pdu", 31, "5")),
         [as_is("Energy 558 558; Demand charge 75 75", "measured")]
     );
-    // Ten days of it; what the others draw is reckoned.
+    // Ten days of it; what the others draw is computed.
     assert_eq!(
         energy(&it, &readings("pdu", 10, "5")),
         [as_is("Energy 180 180; Demand charge 75 75", "measured"), as_is("Energy 302.4 302.4", "modelled")]

@@ -24,7 +24,9 @@ pub struct MonthOfCluster {
     pub state: State,
     pub delivery: Option<i64>,
     pub counts: Vec<Money>,
-    pub reckoned: Vec<Money>,
+    // The name is a contract with scripts.
+    #[serde(rename = "reckoned")]
+    pub computed: Vec<Money>,
 }
 
 /// What a month is charged in one of several currencies.
@@ -75,7 +77,7 @@ impl MonthOfCluster {
             state: it.state,
             delivery: it.delivery,
             counts: it.counts.clone(),
-            reckoned: it.reckoned.clone(),
+            computed: it.computed.clone(),
         };
         month.per_owned_hour = month.effective().divide(month.summary.owned_hours, PLACES);
         month

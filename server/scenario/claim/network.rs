@@ -85,7 +85,7 @@ fn next_gigabyte() -> Option<Claim> {
     })
 }
 
-/// Egress of AWS as a published tool reckons it: of what goes beyond a tier's bound the bound is taken off, and with it
+/// Egress of AWS as a published tool computes it: of what goes beyond a tier's bound the bound is taken off, and with it
 /// what the tiers below should cost.
 pub fn subtracted_bounds(gigabytes: Decimal) -> Decimal {
     let tiers = [(51_200, 70), (10_240, 85), (1, 90)];
@@ -104,7 +104,7 @@ pub fn subtracted_bounds(gigabytes: Decimal) -> Decimal {
     cost
 }
 
-/// Egress of Google Cloud as the same tool reckons it: everything at the price of the tier it ends in.
+/// Egress of Google Cloud as the same tool computes it: everything at the price of the tier it ends in.
 pub fn price_of_all_units(gibibytes: Decimal) -> Decimal {
     let thousandths = match gibibytes {
         few if few <= 1024.into() => 120,

@@ -19,7 +19,7 @@ pub enum Rates {
     GoogleStandard,
     /// Suppliers that take nothing, as Lambda.
     Free,
-    /// The same for each GB: as offered, or as people reckon.
+    /// The same for each GB: as offered, or as people estimate it.
     Flat {
         price: Decimal,
     },

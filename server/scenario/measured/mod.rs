@@ -67,7 +67,7 @@ pub struct Used {
     pub machines: Option<Machines>,
 }
 
-/// What owning is reckoned with, in the currency, and where that is from.
+/// What owning is computed with, in the currency, and where that is from.
 #[derive(Clone, Debug)]
 pub struct Machines {
     pub owning: Owning,

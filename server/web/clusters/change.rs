@@ -32,7 +32,7 @@ struct Page {
 impl Page {
     async fn find(layout: Layout, db: &mut PgConnection, id: i64) -> Result<Self> {
         let change = onprem::find(&mut *db, id).await?.ok_or(Error::NotFound)?;
-        let moves = reckoned(onprem::sides(&mut *db, &change).await?).await?;
+        let moves = computed(onprem::sides(&mut *db, &change).await?).await?;
         let (revision, register) = onprem::current(&mut *db).await?;
         let conflicts = match change.status {
             Status::Proposed => register.conflicts(&change.edits),
@@ -44,7 +44,7 @@ impl Page {
         };
         let undoing = match change.applied_revision {
             Some(applied) if applied < revision && conflicts.is_empty() => {
-                reckoned(onprem::sides_of_undoing(&mut *db, &change).await?).await?
+                computed(onprem::sides_of_undoing(&mut *db, &change).await?).await?
             }
             _ => None,
         };
@@ -85,7 +85,7 @@ fn to_moved(it: &MovedAmount) -> String {
 }
 
 /// Every line of every month is made twice, which takes long of many machines.
-async fn reckoned(sides: Option<Sides>) -> Result<Option<Moves>> {
+async fn computed(sides: Option<Sides>) -> Result<Option<Moves>> {
     let Some(sides) = sides else { return Ok(None) };
     let today = clock::now().date_naive();
     Ok(Some(compute(move || sides.moves(today)).await?))

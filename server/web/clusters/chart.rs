@@ -42,7 +42,7 @@ pub(super) fn over_time(it: &ClusterReport, currency: &Currency) -> Stack {
     }
 }
 
-/// Energy of the site, what was measured below what was reckoned.
+/// Energy of the site, what was measured below what was computed.
 pub(super) fn energy(it: &ClusterReport) -> Stack {
     let series =
         |label: &str, values: Vec<Decimal>| Series { label: label.to_owned(), values, is_other: false };

@@ -107,13 +107,13 @@ pub async fn show(
     path: paths::Cluster,
     layout: Layout,
     State(answers): State<Arc<Answers>>,
-    State(reckoned): State<Arc<Months>>,
+    State(computed): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
     let As { value: handle, format } = path.cluster;
     let today = clock::now().date_naive();
     let (revision, register) = onprem::current(&mut db).await?;
-    let months = reckoned.of(&mut db, (revision, &register), &handle, today).await?;
+    let months = computed.of(&mut db, (revision, &register), &handle, today).await?;
     let it = answers.cluster(&mut db, (revision, &register), &handle, &months, today).await?;
     let it = it.ok_or(Error::NotFound)?;
     match format {
@@ -127,7 +127,7 @@ pub async fn show(
                 .map(|currency| (chart::over_time(&it, currency), chart::book_values(&it, currency)));
             let is_due = |it: &&ClusterMonth| it.state.is_due();
             let due = months.iter().filter(is_due);
-            let due = due.map(|it| (it.month, it.state, it.counts.clone(), it.reckoned.clone())).collect();
+            let due = due.map(|it| (it.month, it.state, it.counts.clone(), it.computed.clone())).collect();
             let handed_in = months.iter().filter(|it| it.state == Stands::HandedIn).count();
             let gpus = months.iter().rfind(|it| !it.sums.is_empty()).map(|it| it.sums.accelerators);
             let reworded = months.iter().filter(|it| it.state == Stands::Reworded).map(|it| it.month);

@@ -129,12 +129,12 @@ struct Page {
     waiting: i64,
 }
 
-async fn standings(db: &mut PgConnection, reckoned: &Months) -> Result<Vec<Standing>> {
+async fn standings(db: &mut PgConnection, computed: &Months) -> Result<Vec<Standing>> {
     let (revision, register) = onprem::current(&mut *db).await?;
     let today = clock::now().date_naive();
     let mut standings = Vec::new();
     for cluster in register.clusters() {
-        let months = reckoned.of(&mut *db, (revision, &register), &cluster.handle, today).await?;
+        let months = computed.of(&mut *db, (revision, &register), &cluster.handle, today).await?;
         let rates = report::rates_of_months(&mut *db, &months).await?;
         standings.push(Standing::of(&register, cluster, &months, &rates));
     }

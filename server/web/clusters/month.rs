@@ -180,14 +180,14 @@ impl Stands {
 pub async fn show(
     path: paths::ClusterMonth,
     layout: Layout,
-    State(reckoned): State<Arc<Months>>,
+    State(computed): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
     let As { value: month, format } = path.month;
     let (revision, register) = onprem::current(&mut db).await?;
     let cluster = register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let (at, today) = ((revision, &register), clock::now().date_naive());
-    let it = reckoned.one(&mut db, at, &cluster.handle, month, today).await?;
+    let it = computed.one(&mut db, at, &cluster.handle, month, today).await?;
     let has_been = BillingMonth::of(cluster.since) <= month && month <= BillingMonth::of(today);
     // What was published of a time before or after is told all the same.
     let it = it.filter(|it| has_been || it.state != Stands::Empty).ok_or(Error::NotFound)?;

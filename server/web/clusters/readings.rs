@@ -144,7 +144,7 @@ pub async fn load(
     if let Some(gap) = file.gaps.first() {
         let _ = write!(
             sentence,
-            " Nothing was read {}, first from {} to {} ({}): whole days without readings are reckoned by the model.",
+            " Nothing was read {}, first from {} to {} ({}): whole days without readings are computed by the model.",
             if file.gaps.len() == 1 { "once".to_owned() } else { format!("{} times", file.gaps.len()) },
             gap.from.format("%Y-%m-%d %H:%M"),
             gap.until.format("%Y-%m-%d %H:%M"),

@@ -57,7 +57,7 @@ async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
     if let Ok(found) = &found {
         said.prices = prices.with_paid(&mut db, &answers, &person, found.currency()).await?;
     }
-    // Nobody waits for a connection while this is made and reckoned.
+    // Nobody waits for a connection while this is made and computed.
     drop(db);
     let made = match found {
         Ok(found) => found.made().await?,

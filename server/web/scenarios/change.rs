@@ -46,7 +46,7 @@ struct Wish {
 }
 
 impl Wish {
-    /// It holds a connection only as long as it asks: nobody waits for one while a scenario is made and reckoned.
+    /// It holds a connection only as long as it asks: nobody waits for one while a scenario is made and computed.
     async fn read(app: &App, pairs: Vec<(String, String)>, of: Option<i64>, person: &Person) -> Result<Self> {
         let (mut db, answers) = (app.db.acquire().await?, &app.answers);
         let mut said = Said::read(pairs)?;

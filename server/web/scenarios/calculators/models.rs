@@ -277,7 +277,7 @@ fn vectors_inputs() -> Vec<Input> {
         input("numbers", "Kept in", Takes::OneOf(NUMBERS), "", "fp32", ""),
         input(
             "rule.by",
-            "Reckoned",
+            "Computed",
             Takes::OneOf(RULES),
             "",
             "half",

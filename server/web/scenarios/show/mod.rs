@@ -76,7 +76,7 @@ pub async fn of_kept(
     let shares = scenarios::shared_with(&mut db, path.scenario.value).await?;
     let prices = Prices::of_list(&mut db, &answers, said.list).await?;
     said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
-    // Nobody waits for a connection while this is reckoned.
+    // Nobody waits for a connection while this is computed.
     drop(db);
     show((layout, htmx), base, said, path.scenario.file, (shares, person)).await
 }

@@ -21,7 +21,7 @@ pub type Sha = [u8; 32];
 
 /// A month of a cluster, added up.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reckoned {
+pub struct ComputedBill {
     pub month: BillingMonth,
     /// By currency, the one with the most cost first; none of a month in which nothing is charged.
     pub summaries: Vec<MonthSummary>,
@@ -55,7 +55,7 @@ pub fn is_over(month: BillingMonth, today: NaiveDate) -> bool {
     month.next().first_day() <= today
 }
 
-impl Reckoned {
+impl ComputedBill {
     /// A month as far as it has gone.
     pub fn of(
         register: &Register,
@@ -205,9 +205,9 @@ mod tests {
         register
     }
 
-    fn january(register: &Register, today: &str) -> Reckoned {
+    fn january(register: &Register, today: &str) -> ComputedBill {
         let cluster = register.cluster("a").unwrap();
-        Reckoned::of(register, &[], cluster, month("2026-01"), today.parse().unwrap())
+        ComputedBill::of(register, &[], cluster, month("2026-01"), today.parse().unwrap())
     }
 
     const NODES: (Kind, &str) = (Kind::Assets, "tags=team=vision");
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(it.accelerators, 16);
         let other = it.summary(&Currency::exactly("GBP"));
         assert_eq!((other.effective, other.owned_hours), (Decimal::ZERO, number("11904")));
-        let nothing = Reckoned::nothing(month("2026-01"));
+        let nothing = ComputedBill::nothing(month("2026-01"));
         assert!(nothing.is_empty() && nothing.summary(&Currency::exactly("USD")).owned_hours.is_zero());
     }
 }
