@@ -23,7 +23,7 @@ const READS: usize = 50;
 
 /// Makes a team of each label, pools that are divided by cost, and rules; then changes them.
 pub fn measure(browser: &mut Browser, month: &str) -> Rules {
-    browser.submit("/labels/team", "/labels/team/mend", &[("all", "yes"), ("do", "save")]);
+    browser.submit("/labels/team", "/labels/team/map", &[("all", "yes"), ("do", "save")]);
     for (name, by) in [("Network", "direct-cost"), ("Storage", "accelerator-hours")] {
         apply(browser, "/pools/new", &[("name", name), ("by", by)]);
     }

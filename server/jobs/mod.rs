@@ -415,7 +415,7 @@ async fn finish(
     let (ended, status, message) = if any(Status::Cancelled) {
         (Ended::Cancelled, "cancelled", None)
     } else if any(Status::Failed) {
-        let message = "The machine failed, not the file. The upload is kept: try again once that is mended.";
+        let message = "The machine failed, not the file. The upload is kept: try again once that is corrected.";
         (Ended::Failed, "failed", Some(message))
     } else {
         (Ended::Done, "done", None)

@@ -2,7 +2,7 @@
 -- undone (undo). The first of each pair becomes active by that.
 with after as (
     select c.scope_id, c.delivery_id
-    from counting_if_replaced_by($1) c
+    from active_if_replaced_by($1) c
     where $2 = 'replace'
     union
     select own.scope_id, own.delivery_id
@@ -15,7 +15,7 @@ with after as (
     where own.delivery_id = $1 and $2 = 'add'
     union
     select c.scope_id, c.delivery_id
-    from counting_in_scopes(array(select t.scope_id from touched_scopes($1) t), $1) c
+    from active_in_scopes(array(select t.scope_id from touched_scopes($1) t), $1) c
     where $2 = 'undo'
 ),
 opened as (

@@ -388,7 +388,7 @@ async fn remove_rows(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()
         "delete from monthly_totals where delivery_id = $1",
         "delete from delivery_scopes where delivery_id = $1",
         "delete from delivery_totals where delivery_id = $1",
-        "delete from mended_rejections where delivery_id = $1",
+        "delete from corrected_rejections where delivery_id = $1",
         "delete from rejections where delivery_id = $1",
         "delete from row_identities where delivery_id = $1",
         "delete from skips where delivery_id = $1",

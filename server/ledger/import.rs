@@ -19,7 +19,7 @@ use super::low_priority::at_low_priority;
 use super::delivery::{self, Ended};
 use super::gather::Bundle;
 use super::load::{self, Load, LoadError, Loaded, Source};
-use super::mend::{self, MENDED};
+use super::correction::{self, CORRECTED};
 use super::original::{Originals, Sha256};
 use super::orphans::remove_after_failure;
 use super::overlap::Overlap;
@@ -368,17 +368,17 @@ async fn settle(
         Outcome::Ended(report) => return Ok(report),
         Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
     };
-    let is_mended = loaded.columns.names.iter().any(|name| name == MENDED);
+    let is_corrected = loaded.columns.names.iter().any(|name| name == CORRECTED);
     let together = match import.decision {
         // Corrected rows add to what they were missing from.
-        None if is_mended => None,
+        None if is_corrected => None,
         // The last of them would be all that counts.
         None | Some(Decision::Replace) => together(&loaded, shared),
         Some(Decision::Add) => None,
     };
     let question = match together {
         Some(said) => Some(of_several(db, delivery_id, said, import.decision).await?),
-        None => match publish_and_record(db, import, delivery_id, is_mended).await? {
+        None => match publish_and_record(db, import, delivery_id, is_corrected).await? {
             Published::Asks(question) => {
                 let suggested = question.part.map(|_| Decision::Add);
                 Some((format!("{question}. {}", choices(suggested)), suggested))
@@ -402,10 +402,10 @@ async fn settle(
             if !superseded.is_empty() {
                 let list: Vec<String> = superseded.iter().map(ToString::to_string).collect();
                 report.message = Some(format!("takes the place of import {}", list.join(", ")));
-            } else if is_mended {
-                let mends: Vec<String> =
-                    mend::mends(db, delivery_id).await?.iter().map(ToString::to_string).collect();
-                report.message = Some(format!("adds corrected rows to import {}", mends.join(", ")));
+            } else if is_corrected {
+                let corrects: Vec<String> =
+                    correction::corrects(db, delivery_id).await?.iter().map(ToString::to_string).collect();
+                report.message = Some(format!("adds corrected rows to import {}", corrects.join(", ")));
             }
             if loaded.reading.rejected.repeated > 0 {
                 let sentence = repeated_rows(loaded.reading.rejected.repeated);
@@ -500,11 +500,11 @@ async fn publish_and_record(
     db: &mut PgConnection,
     import: &Import<'_>,
     delivery_id: i64,
-    is_mended: bool,
+    is_corrected: bool,
 ) -> sqlx::Result<Published> {
     let mut tx = db.begin().await?;
     let published = match import.decision {
-        None if is_mended => publish::publish_mended(&mut tx, delivery_id, import.by, import.now).await?,
+        None if is_corrected => publish::publish_corrected(&mut tx, delivery_id, import.by, import.now).await?,
         decision => {
             publish::publish(&mut tx, delivery_id, decision, import.reason, import.by, import.now).await?
         }

@@ -531,7 +531,7 @@ impl Sink for Channel {
             {
                 self.send_charges(Charges::OfResources { month, rows: daily })
             }
-            Block::Rejections { .. } | Block::Mended { .. } if self.keeps == Keeps::Archived => Ok(()),
+            Block::Rejections { .. } | Block::Corrected { .. } if self.keeps == Keeps::Archived => Ok(()),
             other => self.others.blocking_send(other).map_err(|_| Stopped),
         }
     }

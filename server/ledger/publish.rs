@@ -1,7 +1,7 @@
 //! Publishing and undoing: the only moments at which what the ledger counts changes.
 //!
 //! *Visible* is a function of the published deliveries that were not undone, in order of publishing, per
-//! scope: from the last one that replaced, with every addition since; mended rows count while the delivery
+//! scope: from the last one that replaced, with every addition since; corrected rows count while the delivery
 //! does that lacked them. Because it is recomputed from that order, undo is exact in any order. Each publish and undo advances the ledger's sequence by one;
 //! `visibility` keeps from which sequence to which a delivery counted, so a page can be asked as of one.
 
@@ -14,7 +14,7 @@ use super::formerly::{Formerly, state_as_empty};
 use super::loss::{self, Loss, Measured};
 use super::overlap::{self, Change, Overlap};
 use super::part::PartBy;
-use super::{Scope, mend};
+use super::{Scope, correction};
 
 /// What to do with what a scope holds already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,9 +200,9 @@ pub(super) async fn ask(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result
     question(db, delivery_id, &measured, &formerly).await
 }
 
-/// Makes a loaded delivery of mended rows count beside those that it completes and as long as they do, unless there is
+/// Makes a loaded delivery of corrected rows count beside those that it completes and as long as they do, unless there is
 /// a doubt.
-pub async fn publish_mended(
+pub async fn publish_corrected(
     db: &mut PgConnection,
     delivery_id: i64,
     by: &str,
@@ -214,7 +214,7 @@ pub async fn publish_mended(
     if !is_undecided(&mut tx, delivery_id).await? {
         return Ok(Published::Already);
     }
-    if let Some(doubt) = mend::doubt(&mut tx, delivery_id).await? {
+    if let Some(doubt) = correction::doubt(&mut tx, delivery_id).await? {
         return Ok(Published::Doubts(doubt));
     }
     if let Some(overlap) = compared.now(&mut tx).await? {

@@ -19,7 +19,7 @@ use crate::store::CopyRows;
 use super::doubles::{Doubles, Known};
 use super::key::{Keyed, Keyer};
 use super::known_rows::{Destination, KnownRows};
-use super::mend::{MENDED, Mark};
+use super::correction::{CORRECTED, Mark};
 use super::new_keys::NewKeys;
 use super::progress::Progress;
 use super::rejected::Rejected;
@@ -64,7 +64,7 @@ pub enum Block {
         rejections: Vec<Rejection>,
     },
     /// Rows, and the rejected rows for which they stand.
-    Mended {
+    Corrected {
         file_no: i16,
         rows: Vec<(u64, Mark)>,
     },
@@ -176,8 +176,8 @@ impl<'s, S: Sink> Reader<'s, S> {
     ) -> Result<(), ReadError> {
         let mut charge = Charge::default();
         let mut rejections = Vec::new();
-        let mut mended = Vec::new();
-        let marks = export.columns().names.iter().position(|name| name == MENDED);
+        let mut corrected = Vec::new();
+        let marks = export.columns().names.iter().position(|name| name == CORRECTED);
         let before = self.reading.rows_read;
         self.doubles.begin_file();
         self.known_rows.begin_file();
@@ -194,9 +194,9 @@ impl<'s, S: Sink> Reader<'s, S> {
                 && !matches!(step, Step::Skipped(_))
                 && let Some(mark) = Mark::read(&export.cell(column))
             {
-                mended.push((export.row(), mark));
-                if mended.len() == BATCH {
-                    self.sink.send(Block::Mended { file_no, rows: std::mem::take(&mut mended) })?;
+                corrected.push((export.row(), mark));
+                if corrected.len() == BATCH {
+                    self.sink.send(Block::Corrected { file_no, rows: std::mem::take(&mut corrected) })?;
                 }
             }
             let step = match step {
@@ -239,8 +239,8 @@ impl<'s, S: Sink> Reader<'s, S> {
         if !rejections.is_empty() {
             self.sink.send(Block::Rejections { file_no, rejections })?;
         }
-        if !mended.is_empty() {
-            self.sink.send(Block::Mended { file_no, rows: mended })?;
+        if !corrected.is_empty() {
+            self.sink.send(Block::Corrected { file_no, rows: corrected })?;
         }
         self.reading.rows_by_file.push(self.reading.rows_read - before);
         Ok(())

@@ -13,7 +13,7 @@ use crate::billing::Rejection;
 use crate::period::BillingMonth;
 use crate::store;
 
-use super::mend::Mark;
+use super::correction::Mark;
 use super::new_keys;
 use super::own_table::{self, Charges};
 use super::partition;
@@ -115,7 +115,7 @@ pub(super) async fn write_block(db: &mut PgConnection, delivery_id: i64, block: 
         Block::Rejections { file_no, rejections } => {
             insert_rejections(db, delivery_id, file_no, rejections).await
         }
-        Block::Mended { file_no, rows } => insert_mended(db, delivery_id, file_no, &rows).await,
+        Block::Corrected { file_no, rows } => insert_corrected(db, delivery_id, file_no, &rows).await,
     }
 }
 
@@ -174,21 +174,21 @@ pub(super) async fn insert_rejections(
     Ok(())
 }
 
-/// What a row claims to mend is kept only where that was rejected, before this delivery.
-async fn insert_mended(
+/// What a row claims to correct is kept only where that was rejected, before this delivery.
+async fn insert_corrected(
     db: &mut PgConnection,
     delivery_id: i64,
     file_no: i16,
     rows: &[(u64, Mark)],
 ) -> sqlx::Result<()> {
     sqlx::query!(
-        "insert into mended_rejections
-             (delivery_id, file_no, row_no, mends_delivery_id, mends_file_no, mends_row_no)
+        "insert into corrected_rejections
+             (delivery_id, file_no, row_no, corrects_delivery_id, corrects_file_no, corrects_row_no)
          select $1, $2, m.row_no, r.delivery_id, r.file_no, r.row_no
          from unnest($3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[])
-             m (row_no, mends_delivery_id, mends_file_no, mends_row_no)
+             m (row_no, corrects_delivery_id, corrects_file_no, corrects_row_no)
          join rejections r
-           on r.delivery_id = m.mends_delivery_id and r.file_no = m.mends_file_no and r.row_no = m.mends_row_no
+           on r.delivery_id = m.corrects_delivery_id and r.file_no = m.corrects_file_no and r.row_no = m.corrects_row_no
          where r.delivery_id < $1 and not r.is_repeated",
         delivery_id,
         file_no,

@@ -150,7 +150,7 @@ pub fn edits_of_replacement(entries: &Entries, offer: &str, price: Price) -> Vec
     let is_same_entry =
         held.is_some_and(|it| it.price.offer() == price.offer() && it.price.date == price.date);
     if let Some(held) = held.filter(|_| !is_same_entry) {
-        // A later day of what was shipped is another reading of it; of what somebody entered it may be a mistake mended.
+        // A later day of what was shipped is another reading of it; of what somebody entered it may be a mistake corrected.
         if held.origin == Origin::Entered || held.price.offer() != price.offer() {
             edits.extend(edits_of_removal(entries, offer));
         }

@@ -31,7 +31,7 @@ pub enum Attention {
     Proposed { changes: i64 },
     /// The same of the register of our own clusters.
     RegisterProposed { changes: i64 },
-    /// Rows of a delivery that counts that could not be read, and that nobody mended.
+    /// Rows of a delivery that counts that could not be read, and that nobody corrected.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
     /// A month of an account that lost more than the limits when an import replaced what it held, and nobody said why.
     /// `lost_by` is that import; `delivery` counts there now, and may be a later one that brought nothing back.

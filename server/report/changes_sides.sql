@@ -22,7 +22,7 @@ side as (
     union all
     select mine.scope_id, mine.billing_month, c.delivery_id, false, true
     from mine
-    join counting_if_replaced_by($1) c using (scope_id)
+    join active_if_replaced_by($1) c using (scope_id)
     where mine.status = 'waiting'
 ),
 sides as (

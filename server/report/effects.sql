@@ -11,11 +11,11 @@ counted as (
 ),
 instead as (
     select c.scope_id, c.delivery_id
-    from counting_deliveries($1) c
+    from active_deliveries($1) c
     join mine using (scope_id)
 ),
 replaced as (
-    select scope_id, delivery_id from counting_if_replaced_by($1)
+    select scope_id, delivery_id from active_if_replaced_by($1)
 ),
 sums as (
     select

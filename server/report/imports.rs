@@ -72,16 +72,18 @@ pub struct Delivery {
     pub suggested_decision: Option<String>,
     /// Months that it made smaller than the limits allow, and why.
     pub shrank: Vec<Shrank>,
-    /// Rejected rows that no delivery mends that counts.
+    /// Rejected rows that no delivery corrects that counts.
     pub missing_rows: i64,
     /// Rejected rows that say what another row of the delivery says.
     pub repeated_rows: i64,
     /// Rejected rows that were to correct rejected rows of another delivery, and are missing from that.
     pub rejected_again: i64,
-    /// Deliveries that count and mend rejected rows of this one.
-    pub mended_by: Vec<i64>,
-    /// Deliveries whose rejected rows this one mends, once it counts.
-    pub mends: Vec<i64>,
+    /// Deliveries that count and correct rejected rows of this one.
+    #[serde(rename = "mended_by")]
+    pub corrected_by: Vec<i64>,
+    /// Deliveries whose rejected rows this one corrects, once it counts.
+    #[serde(rename = "mends")]
+    pub corrects: Vec<i64>,
     /// The first of them; all in the `.csv`.
     pub rejections: Vec<RejectedRow>,
 }
@@ -156,8 +158,9 @@ pub struct RejectedRow {
     /// It says what another row says that counts.
     #[serde(skip)]
     pub is_repeated: bool,
-    /// A delivery that counts and holds it again, mended or as wrong as before.
-    pub mended_by: Option<i64>,
+    /// A delivery that counts and holds it again, corrected or as wrong as before.
+    #[serde(rename = "mended_by")]
+    pub corrected_by: Option<i64>,
 }
 
 /// Deliveries that count only when someone says whether they replace or add, newest first.
@@ -185,7 +188,7 @@ pub async fn delivery(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<O
             .collect();
     delivery.log = log(db, delivery_id).await?;
     delivery.shrank = shrank(db, delivery_id).await?;
-    mended(db, &mut delivery).await?;
+    corrected(db, &mut delivery).await?;
     delivery.rejections = rejections(db, delivery_id, None, SHOWN_REJECTIONS).await?;
     Ok(Some(delivery))
 }
@@ -212,7 +215,7 @@ async fn shrank(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Shr
     .await
 }
 
-async fn mended(db: &mut PgConnection, delivery: &mut Delivery) -> sqlx::Result<()> {
+async fn corrected(db: &mut PgConnection, delivery: &mut Delivery) -> sqlx::Result<()> {
     let delivery_id = delivery.delivery;
     let found = sqlx::query!(
         r#"with now as (select sequence from ledger)
@@ -221,23 +224,23 @@ async fn mended(db: &mut PgConnection, delivery: &mut Delivery) -> sqlx::Result<
                    as "missing!",
                (select count(*) from rejections where delivery_id = $1 and is_repeated) as "repeated!",
                (
-                   select count(*) from rejections join mended_rejections using (delivery_id, file_no, row_no)
+                   select count(*) from rejections join corrected_rejections using (delivery_id, file_no, row_no)
                    where delivery_id = $1
                ) as "rejected_again!",
                array(
-                   select distinct by_delivery_id from mended_rows((select sequence from now))
+                   select distinct by_delivery_id from corrected_rows((select sequence from now))
                    where delivery_id = $1 order by 1
-               ) as "mended_by!",
+               ) as "corrected_by!",
                array(
-                   select distinct mends_delivery_id from mended_rejections where delivery_id = $1 order by 1
-               ) as "mends!""#,
+                   select distinct corrects_delivery_id from corrected_rejections where delivery_id = $1 order by 1
+               ) as "corrects!""#,
         delivery_id,
     )
     .fetch_one(db)
     .await?;
     (delivery.missing_rows, delivery.repeated_rows, delivery.rejected_again) =
         (found.missing, found.repeated, found.rejected_again);
-    (delivery.mended_by, delivery.mends) = (found.mended_by, found.mends);
+    (delivery.corrected_by, delivery.corrects) = (found.corrected_by, found.corrects);
     Ok(())
 }
 
@@ -261,17 +264,17 @@ pub async fn rejections(
     let (file_no, row_no) = after.unwrap_or((-1, 0));
     sqlx::query_as!(
         RejectedRow,
-        r#"with mended as (
-               select file_no, row_no, min(by_delivery_id) as mended_by
-               from mended_rows((select sequence from ledger))
+        r#"with corrected as (
+               select file_no, row_no, min(by_delivery_id) as corrected_by
+               from corrected_rows((select sequence from ledger))
                where delivery_id = $1
                group by 1, 2
            )
            select f.name as file, f.file_no, r.row_no as row, r.column_name as "column", r.found, r.expected,
-               r.is_repeated, m.mended_by as "mended_by?"
+               r.is_repeated, m.corrected_by as "corrected_by?"
            from rejections r
            join delivery_files f using (delivery_id, file_no)
-           left join mended m using (file_no, row_no)
+           left join corrected m using (file_no, row_no)
            where r.delivery_id = $1 and (r.file_no, r.row_no) > ($3, $4)
            order by r.file_no, r.row_no
            limit $2"#,
@@ -343,8 +346,8 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
             missing_rows: 0,
             repeated_rows: 0,
             rejected_again: 0,
-            mended_by: Vec::new(),
-            mends: Vec::new(),
+            corrected_by: Vec::new(),
+            corrects: Vec::new(),
             rejections: Vec::new(),
         })
         .collect())

@@ -39,7 +39,7 @@ pub struct ReconciledLine {
     pub in_ledger: Money,
     /// What of it is tax.
     pub tax: Money,
-    /// Rows of the files that could not be read and were not mended, whatever they cost.
+    /// Rows of the files that could not be read and were not corrected, whatever they cost.
     pub rejected_rows: i64,
     /// The files name no invoice for some charges yet.
     pub is_provisional: bool,

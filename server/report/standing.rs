@@ -24,7 +24,7 @@ pub struct Standing {
     /// The last usage day that is stated; null where no charge belongs to a day.
     pub last_day: Option<NaiveDate>,
     pub delivered_at: Option<DateTime<Utc>>,
-    /// Of the deliveries that count, and mended by none; they are missing from every figure.
+    /// Of the deliveries that count, and corrected by none; they are missing from every figure.
     pub rejected_rows: i64,
     pub deliveries: Vec<i64>,
 }
@@ -238,7 +238,7 @@ pub(super) async fn months_summed_for(
     Ok(months.into_iter().map(BillingMonth::of).collect())
 }
 
-/// Rows of a period's deliveries that could not be read and were not mended. Whose they would have been nobody knows,
+/// Rows of a period's deliveries that could not be read and were not corrected. Whose they would have been nobody knows,
 /// so they count for everyone who sees a charge of the same accounts: of these scopes; `None`: of all.
 pub(super) async fn rejected_rows(
     db: &mut PgConnection,

@@ -217,7 +217,7 @@ pub fn routes() -> Routes {
         .post(Finance, allocation::organization::remove)
         .figures(Finance, allocation::labels::show)
         .post(Finance, allocation::labels::say)
-        .post(Finance, allocation::labels::mend)
+        .post(Finance, allocation::labels::map)
         .figures(Finance, allocation::changes::index)
         .figures(Finance, allocation::changes::json)
         .figures(Finance, allocation::changes::csv)

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use super::Site;
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_file_of_teams_that_is_refused_says_why_and_is_taken_when_it_is_mended(db: PgPool) {
+async fn a_file_of_teams_that_is_refused_says_why_and_is_taken_when_it_is_corrected(db: PgPool) {
     let Some((site, mut page)) = Site::start(&db).await else { return };
     site.person("ada@example.org", Role::Admin, &[]).await;
     page.sign_in("ada@example.org").await;

@@ -25,23 +25,23 @@ const DEFINITION: &str = "
           )
     ),
     completed as (
-        select d.delivery_id, m.mends_delivery_id, m.mends_file_no, m.mends_row_no
+        select d.delivery_id, m.corrects_delivery_id, m.corrects_file_no, m.corrects_row_no
         from deliveries d
-        join mended_rejections m on m.delivery_id = d.delivery_id
+        join corrected_rejections m on m.delivery_id = d.delivery_id
         where d.completes and d.status = 'loaded'
         union
-        select c.delivery_id, m.mends_delivery_id, m.mends_file_no, m.mends_row_no
+        select c.delivery_id, m.corrects_delivery_id, m.corrects_file_no, m.corrects_row_no
         from completed c
-        join mended_rejections m
-          on m.delivery_id = c.mends_delivery_id and m.file_no = c.mends_file_no and m.row_no = c.mends_row_no
+        join corrected_rejections m
+          on m.delivery_id = c.corrects_delivery_id and m.file_no = c.corrects_file_no and m.row_no = c.corrects_row_no
     ),
     stranded as (
         select c.delivery_id
         from completed c
-        left join mended_rejections m
-          on m.delivery_id = c.mends_delivery_id and m.file_no = c.mends_file_no and m.row_no = c.mends_row_no
+        left join corrected_rejections m
+          on m.delivery_id = c.corrects_delivery_id and m.file_no = c.corrects_file_no and m.row_no = c.corrects_row_no
         where m.delivery_id is null
-          and c.mends_delivery_id not in (select p.delivery_id from in_place p)
+          and c.corrects_delivery_id not in (select p.delivery_id from in_place p)
     )
     select p.scope_id, p.delivery_id
     from in_place p
@@ -98,13 +98,13 @@ async fn run(db: &mut PgConnection, plan: &Plan) -> Result<(), String> {
     .await
     .unwrap();
     for (place, planned) in plan.deliveries.iter().enumerate() {
-        let mended = planned.completes.filter(|mended| *mended < place).map(|mended| mended as i64 + 1);
+        let corrected = planned.completes.filter(|corrected| *corrected < place).map(|corrected| corrected as i64 + 1);
         let delivery = place as i64 + 1;
         sqlx::query(
             "insert into deliveries (batch_id, status, created_at, created_by, completes)
              values (gen_random_uuid(), 'waiting', now(), 'test', $1)",
         )
-        .bind(mended.is_some())
+        .bind(corrected.is_some())
         .execute(&mut *db)
         .await
         .unwrap();
@@ -126,11 +126,11 @@ async fn run(db: &mut PgConnection, plan: &Plan) -> Result<(), String> {
         .execute(&mut *db)
         .await
         .unwrap();
-        if let Some(mended) = mended {
+        if let Some(corrected) = corrected {
             // Of some its own row was rejected again, so that one completes through another.
-            sqlx::query("insert into mended_rejections values ($1, 0, 1, $2, 0, 1)")
+            sqlx::query("insert into corrected_rejections values ($1, 0, 1, $2, 0, 1)")
                 .bind(delivery)
-                .bind(mended)
+                .bind(corrected)
                 .execute(&mut *db)
                 .await
                 .unwrap();
@@ -145,7 +145,7 @@ async fn run(db: &mut PgConnection, plan: &Plan) -> Result<(), String> {
                 continue;
             }
         } else {
-            let adds = planned.is_addition || planned.completes.is_some_and(|mended| mended < *place);
+            let adds = planned.is_addition || planned.completes.is_some_and(|corrected| corrected < *place);
             let decision = if adds { Decision::Add } else { Decision::Replace };
             ledger::publish(db, delivery, Some(decision), None, "test", clock::now()).await.unwrap();
             is_published[*place] = true;

@@ -22,6 +22,7 @@ const VALUES: &[(&str, &str)] = &[
     ("ledger_log.action", "'publish'"),
     ("ledger_log.delivery_id", "1"),
     ("mended_rejections.delivery_id", "2"),
+    ("corrected_rejections.delivery_id", "2"),
     ("allocation_changes.status", "'discarded'"),
     ("register_changes.status", "'discarded'"),
     ("price_changes.status", "'discarded'"),
@@ -36,6 +37,7 @@ const VALUES: &[(&str, &str)] = &[
     ("metered_quantity", "0"),
     ("file_no", "0"),
     ("mends_file_no", "0"),
+    ("corrects_file_no", "0"),
     ("part", "0"),
     ("day", "'2026-09-05'"),
     ("charge_period_start", "'2026-09-05T10:00:00Z'"),
@@ -54,6 +56,9 @@ const VALUES: &[(&str, &str)] = &[
 /// Sums that are made again when they are asked for: a migration may empty them.
 const MADE_AGAIN: &[&str] =
     &["attributed_costs", "attributed_days", "attributed_months", "attributed_parts", "charged_days"];
+
+/// Tables that have another name now.
+const RENAMED: &[(&str, &str)] = &[("mended_rejections", "corrected_rejections")];
 
 fn value(table: &str, column: &str, kind: &str) -> String {
     let own = format!("{table}.{column}");
@@ -186,6 +191,8 @@ async fn a_database_of_any_version_keeps_its_rows_and_figures(db: PgPool) {
         MIGRATOR.run(&mut old).await.unwrap_or_else(|error| panic!("from {version}: {error}"));
         let after = tables(&mut old).await;
         for (table, rows) in &before {
+            let renamed = RENAMED.iter().find(|(before, _)| before == table);
+            let table = &renamed.map_or_else(|| table.clone(), |(_, now)| (*now).to_owned());
             if after.contains_key(table) && !MADE_AGAIN.contains(&table.as_str()) {
                 assert_eq!(rows_of(&mut old, table).await, *rows, "from {version}: {table}");
             }

@@ -163,7 +163,7 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/organization/{sheet}/{entry}", "/organization/teams/1", FINANCE),
     ("POST", "/organization/{sheet}/{entry}/remove", "/organization/teams/1/remove", FINANCE),
     ("POST", "/labels/{label}/meaning", "/labels/team/meaning", FINANCE),
-    ("POST", "/labels/{label}/mend", "/labels/team/mend", FINANCE),
+    ("POST", "/labels/{label}/map", "/labels/team/map", FINANCE),
     ("POST", "/changes/{change}/propose", "/changes/1/propose", FINANCE),
     ("POST", "/changes/{change}/discard", "/changes/1/discard", FINANCE),
     ("POST", "/changes/{change}/apply", "/changes/1/apply", ADMINS),

@@ -72,10 +72,10 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     let labels = admin.get("/labels/team").await;
     assert_eq!(html::texts(&labels.body, "tbody th"), ["vision", "speech", "vison"]);
     assert!(html::text(&labels.body, "tbody tr:nth-child(3)").contains("looks like vision"));
-    let labels = sent(&mut admin, "/labels/team/mend", &[("all", "yes"), ("do", "save")]).await;
+    let labels = sent(&mut admin, "/labels/team/map", &[("all", "yes"), ("do", "save")]).await;
     assert!(html::text(&labels.body, ".flash").starts_with("Done: New teams for labels of September 2026"));
     let labels =
-        sent(&mut admin, "/labels/team/mend", &[("value", "vison"), ("to", "vision"), ("do", "save")]).await;
+        sent(&mut admin, "/labels/team/map", &[("value", "vison"), ("to", "vision"), ("do", "save")]).await;
     assert!(!labels.body.contains("unknown"), "{}", html::text(&labels.body, "tbody"));
 
     // A preview says what moves, and nothing has moved yet.
@@ -177,13 +177,13 @@ async fn what_is_saved_at_once_can_be_undone_right_there(db: PgPool) {
     assert_eq!(undo, ["/changes/2/undo"]);
     sent(&mut admin, &undo[0], &[]).await;
     assert_eq!(admin.get("/organization/teams.csv").await.body.lines().count(), 1);
-    let mended = sent(
+    let corrected = sent(
         &mut admin,
-        "/labels/team/mend",
+        "/labels/team/map",
         &[("value", "speech"), ("to", ""), ("do", "save"), ("month", "2026-09")],
     )
     .await;
-    assert_eq!(html::attributes(&mended.body, ".flash form", "action"), ["/changes/3/undo"]);
+    assert_eq!(html::attributes(&corrected.body, ".flash form", "action"), ["/changes/3/undo"]);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -129,7 +129,7 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/changes/{change}/discard", "/changes/DRAFT/discard", Use::Form("/rules", &[])),
     ("/rules/new", "/rules/new", Use::Form("/rules", &[("name", "All"), ("to", "team:vision")])),
     ("/labels/{label}/meaning", "/labels/team/meaning", Use::Form("/rules", &[("keys", "owner")])),
-    ("/labels/{label}/mend", "/labels/team/mend", Use::Form("/rules", &[("value", "CV"), ("to", "vision")])),
+    ("/labels/{label}/map", "/labels/team/map", Use::Form("/rules", &[("value", "CV"), ("to", "vision")])),
     ("/rules/{rule}", "/rules/RULE", Use::Form("/rules", &[("name", "Everything"), ("to", "team:vision")])),
     ("/rules/{rule}/move", "/rules/RULE/move", Use::Form("/rules", &[("position", "1")])),
     ("/rules/{rule}/remove", "/rules/RULE/remove", Use::Form("/rules", &[])),

@@ -261,7 +261,7 @@ async fn a_delivery_shows_what_it_changed_and_leads_to_the_charges(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
+async fn rejected_rows_are_downloaded_corrected_and_added(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Finance).await;
     let broken = hour("7").text().lines().nth(1).unwrap().replace(",7,7,7,7,", ",=seven,7,7,7,");
     app.import("a.csv", hour("10").line(&broken).line("short,row")).await;
@@ -296,22 +296,22 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
     app.import("one.csv", one.join("\n")).await;
     assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
     let first = app.get("/imports/1").await.body;
-    assert_eq!(html::text(&first, "#mended"), "1 of them was imported again, as import 2.");
+    assert_eq!(html::text(&first, "#corrected"), "1 of them was imported again, as import 2.");
     assert!(html::text(&first, "#missing").starts_with("1 of them is missing from every figure."), "{first}");
     let left = app.get(&link).await.body;
     assert!(left.lines().count() == 2 && left.contains("delivery-1/file-0/row-3"), "{left}");
     app.submit("/imports/2", "/imports/2/undo", &[]).await;
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 2, of_deliveries: vec![(1, 2)] });
 
-    // One is mended, the other is as wrong as before. It covers the day and the sub-account of what is there, and adds
+    // One is corrected, the other is as wrong as before. It covers the day and the sub-account of what is there, and adds
     // to it all the same, without a question.
-    let mended = answer.body.replace("=seven", "7");
-    let page = app.import("mended.csv", &mended).await;
+    let corrected = answer.body.replace("=seven", "7");
+    let page = app.import("corrected.csv", &corrected).await;
     assert!(!page.body.contains("Say whether"), "{}", page.body);
     assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
     let first = app.get("/imports/1").await.body;
-    assert_eq!(html::text(&first, "#mended"), "1 of them was imported again, as import 3.");
-    assert_eq!(html::attributes(&app.get("/imports/3").await.body, "#mends a", "href"), ["/imports/1"]);
+    assert_eq!(html::text(&first, "#corrected"), "1 of them was imported again, as import 3.");
+    assert_eq!(html::attributes(&app.get("/imports/3").await.body, "#corrects a", "href"), ["/imports/1"]);
 
     // What is wrong still is taken away again, here as it was and there under the header of the export and with its new
     // reason.
@@ -319,12 +319,12 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
     let again = app.get("/imports/3/files/0/rejected").await.body;
     assert_eq!(again.lines().next(), answer.body.lines().next());
     assert!(again.contains("delivery-3/file-0/row-2") && !again.contains("delivery-1"), "{again}");
-    let good = mended.lines().nth(1).unwrap().replace("delivery-1", "delivery-3");
+    let good = corrected.lines().nth(1).unwrap().replace("delivery-1", "delivery-3");
     let third = format!("{}\n{good}\n", again.lines().next().unwrap());
     app.import("third.csv", &third).await;
     assert_eq!(missing(&mut app).await, Missing { total: 24, rows: 0, of_deliveries: vec![] });
 
-    // Undone, its rows are missing again; what mended a row of it stands for the row that it mended.
+    // Undone, its rows are missing again; what corrected a row of it stands for the row that it corrected.
     app.submit("/imports/3", "/imports/3/undo", &[]).await;
     assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });
     app.submit("/imports/4", "/imports/4/undo", &[]).await;
@@ -338,7 +338,7 @@ async fn rejected_rows_are_taken_away_mended_and_added(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn mended_rows_go_with_the_delivery_that_lacked_them(db: PgPool) {
+async fn corrected_rows_go_with_the_delivery_that_lacked_them(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Finance).await;
     app.import("whole.csv", hour("17")).await;
     let broken = hour("7").text().lines().nth(1).unwrap().replace(",7,7,7,7,", ",seven,7,7,7,");
@@ -347,20 +347,20 @@ async fn mended_rows_go_with_the_delivery_that_lacked_them(db: PgPool) {
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 1, of_deliveries: vec![(2, 1)] });
     let rows = app.get("/imports/2/files/0/rejected").await.body;
 
-    // Mended in two goes: what was wrong once more is mended from the first file that was taken away.
+    // Corrected in two goes: what was wrong once more is corrected from the first file that was taken away.
     app.import("worse.csv", rows.replace("seven", "siete")).await;
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 1, of_deliveries: vec![(2, 1)] });
     let page = app.get("/imports/3").await.body;
     let said = html::text(&page, "#rejected p");
     assert_eq!(said, "It was a correction and is still missing from import 2. Correct it there.");
-    app.import("mended.csv", rows.replace("seven", "7")).await;
+    app.import("corrected.csv", rows.replace("seven", "7")).await;
     let whole = Missing { total: 17, rows: 0, of_deliveries: vec![] };
     assert_eq!(missing(&mut app).await, whole);
 
     let page = app.get("/imports/2").await.body;
     let question = html::text(&page, ".confirm p");
     assert!(question.contains("Import 1 will count instead."), "{question}");
-    assert!(question.contains("Import 4 mends rows of it and goes with it."), "{question}");
+    assert!(question.contains("Import 4 corrects rows of it and goes with it."), "{question}");
     app.submit("/imports/2", "/imports/2/undo", &[]).await;
     assert_eq!(missing(&mut app).await, whole, "as it was before, and no row twice");
     app.submit("/imports/1", "/imports/1/undo", &[]).await;
@@ -369,30 +369,30 @@ async fn mended_rows_go_with_the_delivery_that_lacked_them(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn mended_rows_that_would_count_twice_are_asked_about(db: PgPool) {
+async fn corrected_rows_that_would_count_twice_are_asked_about(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Finance).await;
     let broken = hour("7").text().lines().nth(1).unwrap().replace(",7,7,7,7,", ",seven,7,7,7,");
     app.import("a.csv", hour("10").line(&broken)).await;
-    let mended = app.get("/imports/1/files/0/rejected").await.body.replace("seven", "7");
-    let (header, row) = mended.trim_end().split_once('\n').unwrap();
+    let corrected = app.get("/imports/1/files/0/rejected").await.body.replace("seven", "7");
+    let (header, row) = corrected.trim_end().split_once('\n').unwrap();
     let unmarked = row.replace("delivery-1/file-0/row-2", "2");
     for (file, doubt) in [
         (format!("{header}\n{row}\n{unmarked}\n"), "not every row says"),
         (format!("{header}\n{}\n", row.replace("row-2", "row-1")), "not every row says"),
         (format!("{header}\n{}\n", row.replace("delivery-1", "delivery-9")), "not every row says"),
-        (format!("{header}\n{row}\n{row}\n"), "two of its rows mend the same one"),
+        (format!("{header}\n{row}\n{row}\n"), "two of its rows correct the same one"),
     ] {
-        let page = app.import("mended.csv", &file).await;
+        let page = app.import("corrected.csv", &file).await;
         assert!(html::text(&page.body, "#live").contains(doubt), "{doubt}: {}", page.body);
         assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 1, of_deliveries: vec![(1, 1)] });
     }
-    app.import("mended.csv", &mended).await;
+    app.import("corrected.csv", &corrected).await;
     let whole = Missing { total: 17, rows: 0, of_deliveries: vec![] };
     assert_eq!(missing(&mut app).await, whole);
-    // Loaded once more with another mistake mended, or by somebody else.
-    let page = app.import("again.csv", mended.replace(",7,", ",7.0,")).await;
+    // Loaded once more with another mistake corrected, or by somebody else.
+    let page = app.import("again.csv", corrected.replace(",7,", ",7.0,")).await;
     let live = html::text(&page.body, "#live");
-    assert!(live.contains("were mended before and would count twice"), "{live}");
+    assert!(live.contains("were corrected before and would count twice"), "{live}");
     assert_eq!(missing(&mut app).await, whole);
 
     // A whole export of the month that lacks the row again asks too, and one that has it takes the place of all.
@@ -401,7 +401,7 @@ async fn mended_rows_that_would_count_twice_are_asked_about(db: PgPool) {
     assert!(live.contains("1 here, 0 there"), "{live}");
     app.import("c.csv", hour("11").line(&broken.replace("seven", "7"))).await;
     assert_eq!(missing(&mut app).await, Missing { total: 18, rows: 0, of_deliveries: vec![] });
-    let page = app.import("late.csv", mended.replace(",7,", ",7.00,")).await;
+    let page = app.import("late.csv", corrected.replace(",7,", ",7.00,")).await;
     let live = html::text(&page.body, "#live");
     assert!(live.contains("the delivery whose rows they were does not count now"), "{live}");
 }

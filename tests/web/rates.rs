@@ -131,7 +131,7 @@ async fn a_rate_far_from_its_neighbors_is_set_only_by_who_says_that_it_is_meant(
     assert!(answer.body.contains("One EUR is 108.5 USD in October 2026, as I entered it"));
     let sure: Vec<_> = october.into_iter().chain([("sure", "yes")]).collect();
     assert_eq!(finance.submit("/rates", "/rates", &sure).await.status, StatusCode::SEE_OTHER);
-    // What is mended is compared with other months, not with the mistake.
-    let mended = october.map(|(name, value)| (name, if name == "rate" { "1.085" } else { value }));
-    assert_eq!(finance.submit("/rates", "/rates", &mended).await.status, StatusCode::SEE_OTHER);
+    // What is corrected is compared with other months, not with the mistake.
+    let corrected = october.map(|(name, value)| (name, if name == "rate" { "1.085" } else { value }));
+    assert_eq!(finance.submit("/rates", "/rates", &corrected).await.status, StatusCode::SEE_OTHER);
 }

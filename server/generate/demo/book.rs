@@ -1,7 +1,7 @@
 //! Who pays for what in the demonstration: what its administrator wrote into the allocation book.
 //!
 //! Robotics moved from research to the products in the eighth month; what it cost before stays where it was. Most of
-//! what people type is known as another spelling. Some is not, for whoever looks to mend. Machines of the organization's
+//! what people type is known as another spelling. Some is not, for whoever looks to correct. Machines of the organization's
 //! own are each a team's; what it takes to run them is shared by the hours of these, so that who only rents pays none of it.
 
 use super::cluster::{CLUSTER, NODE};

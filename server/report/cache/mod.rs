@@ -66,7 +66,7 @@ pub struct Answers {
     sums: Cache<Key, Sums>,
     /// The same without all that comes after the first groups.
     first_sums: Cache<Key, Sums>,
-    /// By sequence, since a delivery of any month may mend rows of this one.
+    /// By sequence, since a delivery of any month may correct rows of this one.
     rejected_rows: Cache<(Period, Viewer, i64), i64>,
     variance: Cache<Key, Variance>,
     /// From a place on, and at most so many.
@@ -81,7 +81,7 @@ pub struct Answers {
     pub(super) ways: Cache<Key, Ways>,
     tag_names: Cache<(Seen, i64), Vec<String>>,
     scopes: Cache<Seen, Vec<i64>>,
-    /// By sequence: a delivery of another month may mend rows of these.
+    /// By sequence: a delivery of another month may correct rows of these.
     standing: Cache<(Period, Scopes, i64), Vec<Standing>>,
     /// What counts at a sequence does not change either, but its rows may have been loaded again since.
     visible: Cache<Counted, Visible>,

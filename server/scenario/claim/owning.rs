@@ -53,7 +53,7 @@ pub fn worked_example() -> Owning {
 }
 
 /// The same with the power of whole nodes, which draw 2.1 kW idle and 8.4 kW at work, and the network counted once.
-pub fn mended_example() -> Owning {
+pub fn corrected_example() -> Owning {
     Owning { draw: Draw::default(), others: Vec::new(), ..worked_example() }
 }
 
@@ -66,7 +66,7 @@ pub fn complete_example() -> Owning {
         maintenance_share: decimal(5, 2),
         cost_of_capital: decimal(10, 2),
         residual: Residual::Share { share: decimal(20, 2) },
-        ..mended_example()
+        ..corrected_example()
     }
 }
 
@@ -244,7 +244,7 @@ fn fabric_of_an_hour(cost: &OwningCost) -> Option<Decimal> {
 
 fn power_of_gpus_alone() -> Option<Claim> {
     let alone = worked_example().cost().ok()?;
-    let whole = mended_example().cost().ok()?;
+    let whole = corrected_example().cost().ok()?;
     Some(Claim {
         id: "power-of-gpus-alone",
         says: "Power for an H100 costs 637 dollars a year.",
@@ -277,7 +277,7 @@ fn cost_of_an_hour() -> Option<Claim> {
         )),
         right: vec![
             value(
-                productive(mended_example())?,
+                productive(corrected_example())?,
                 Unit::MoneyPerHour,
                 "with the power of whole nodes, and the network once",
             ),

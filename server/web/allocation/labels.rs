@@ -1,5 +1,5 @@
 //! `/labels/team`: which tags mean a label, every spelling with the money behind it, and those that mean nothing yet,
-//! mended in one click.
+//! mapped in one click.
 
 use std::sync::Arc;
 
@@ -81,8 +81,8 @@ impl Page {
         format!("{page}.{suffix}?month={}", self.spellings.month)
     }
 
-    fn mend(&self) -> paths::LabelMend {
-        paths::LabelMend { label: self.label }
+    fn map(&self) -> paths::LabelMap {
+        paths::LabelMap { label: self.label }
     }
 
     fn meaning(&self) -> paths::LabelMeaning {
@@ -204,7 +204,7 @@ pub async fn say(
 
 /// `to` names what the spelling means; where it is empty, it becomes something of its own.
 #[derive(Deserialize)]
-pub struct MendForm {
+pub struct MapForm {
     #[serde(default)]
     value: String,
     #[serde(default)]
@@ -216,13 +216,13 @@ pub struct MendForm {
 }
 
 /// Says what a spelling means.
-pub async fn mend(
-    path: paths::LabelMend,
+pub async fn map(
+    path: paths::LabelMap,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
-    Form(form): Form<MendForm>,
+    Form(form): Form<MapForm>,
 ) -> Result {
     let label = path.label;
     let book = book_now(&mut db).await?;

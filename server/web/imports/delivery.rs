@@ -179,7 +179,7 @@ impl Page {
         say(&without - &now, "will count instead", "will count instead");
         say(&without & &now, "counts on", "count on");
         let along = &(&now - &without) - &BTreeSet::from([delivery]);
-        say(along, "mends rows of it and goes with it", "mend rows of it and go with it");
+        say(along, "corrects rows of it and goes with it", "correct rows of it and go with it");
         if without.is_empty() {
             let nothing = "Its months will show nothing of these accounts, until something else is loaded.";
             sentences.insert(0, nothing.to_owned());

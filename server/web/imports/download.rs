@@ -73,7 +73,7 @@ pub async fn rejections(path: paths::DeliveryRejections, State(pool): State<PgPo
     Ok(response)
 }
 
-/// The rejected rows of a file that are missing still, under its own header, each with why it was rejected: to be mended
+/// The rejected rows of a file that are missing still, under its own header, each with why it was rejected: to be corrected
 /// and loaded.
 pub async fn rejected(
     path: paths::DeliveryFileRejected,
@@ -134,10 +134,10 @@ impl RejectedRows {
             (rejections.len() as i64) < ROWS || rejections.last().is_some_and(|row| row.file_no != file);
         rejections.retain(|row| row.file_no == file);
         self.next = rejections.last().map(|row| (row.file_no, row.row));
-        rejections.retain(|row| row.mended_by.is_none() && !row.is_repeated);
+        rejections.retain(|row| row.corrected_by.is_none() && !row.is_repeated);
         tokio::task::spawn_blocking(move || {
             let mut writer = ::csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
-            // A file of mended rows has the reasons of before, which say nothing any more.
+            // A file of corrected rows has the reasons of before, which say nothing any more.
             let width = self.rows.header().len();
             let is_old = |name: &[u8]| REASONS.iter().any(|reason| reason.as_bytes() == name);
             let kept: Vec<bool> = self.rows.header().iter().map(|name| !is_old(name)).collect();
@@ -172,9 +172,9 @@ impl RejectedRows {
 }
 
 /// The columns that say which row it is and why, behind those of the file. No export has such names; the first is how
-/// an import knows what it mends, by the last that cells have an apostrophe before what a spreadsheet would run.
+/// an import knows what it corrects, by the last that cells have an apostrophe before what a spreadsheet would run.
 const REASONS: [&str; 5] =
-    [ledger::MENDED, "gpuledger/Column", "gpuledger/Found", "gpuledger/Expected", formula::ESCAPED];
+    [ledger::CORRECTED, "gpuledger/Column", "gpuledger/Found", "gpuledger/Expected", formula::ESCAPED];
 
 impl RejectedRow {
     fn reasons(&self, delivery: i64) -> [Cell<'_>; 4] {

@@ -100,8 +100,8 @@ pub struct Labels {
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/labels/{label}/mend", rejection(Error))]
-pub struct LabelMend {
+#[typed_path("/labels/{label}/map", rejection(Error))]
+pub struct LabelMap {
     pub label: Label,
 }
 

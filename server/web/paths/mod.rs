@@ -211,7 +211,7 @@ pub struct DeliveryFiles {
     pub delivery: i64,
 }
 
-/// The rejected rows of a file as the file has them, to be mended.
+/// The rejected rows of a file as the file has them, to be corrected.
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/imports/{delivery}/files/{file}/rejected", rejection(Error))]
 pub struct DeliveryFileRejected {

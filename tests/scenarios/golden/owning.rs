@@ -6,7 +6,7 @@ use gpuledger::scenario::Owning;
 use gpuledger::scenario::arithmetic::{count, product, quotient};
 use gpuledger::scenario::capacity::{gpu_hours, share_of_year};
 use gpuledger::scenario::claim::{
-    complete_example, hardware_and_power, mended_example, only_a_gpu, ratio, takes, without_staff,
+    complete_example, hardware_and_power, corrected_example, only_a_gpu, ratio, takes, without_staff,
     worked_example,
 };
 use gpuledger::scenario::owning::capital::{annualized, capital_recovery_factor, port_price};
@@ -48,7 +48,7 @@ fn racks(kilowatts: i64) -> Decimal {
 pub fn computed() -> Vec<Computed> {
     let article = cost(&worked_example());
     let short = cost(&hardware_and_power());
-    let mended = cost(&mended_example());
+    let corrected = cost(&corrected_example());
     let complete = cost(&complete_example());
     let hour = |part| article.part_per_hour(part, Hours::Productive).unwrap();
     let hours = article.hours.iter().find(|link| link.of == Hours::Productive).unwrap().hours;
@@ -97,8 +97,8 @@ pub fn computed() -> Vec<Computed> {
         ("F04", annualized(price, fifth, Decimal::ZERO, 3.into()).unwrap()),
         ("F06", declining(2)),
         ("F07", declining(3)),
-        ("F11", per_gpu(&mended, Part::Energy)),
-        ("F12", mended.per_gpu().unwrap()),
+        ("F11", per_gpu(&corrected, Part::Energy)),
+        ("F12", corrected.per_gpu().unwrap()),
         ("F20", complete.purchase.total),
         ("F21", complete.of(Part::Capital)),
         ("F23", complete.of(Part::Maintenance)),
@@ -131,12 +131,12 @@ pub fn computed() -> Vec<Computed> {
 /// Told in the specification, and not in the file.
 pub fn told() -> Vec<Computed> {
     let article = cost(&worked_example());
-    let mended = cost(&mended_example());
+    let corrected = cost(&corrected_example());
     let complete = cost(&complete_example());
     vec![
         ("B03", takes(&article, number("12.29")).unwrap()),
         ("B06", takes(&article, number("3.99")).unwrap()),
-        ("F13", mended.per_hour(Hours::Productive).unwrap()),
+        ("F13", corrected.per_hour(Hours::Productive).unwrap()),
         ("F32", takes(&complete, number("6.88")).unwrap()),
         ("F05", declining(1)),
         ("FT1", staff_of_a_gpu(256)),

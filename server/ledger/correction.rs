@@ -1,4 +1,4 @@
-//! Mended rows: rejected rows that people took away, mended and loaded. Each says which row it stands for, so that it
+//! Corrected rows: rejected rows that people took away, corrected and loaded. Each says which row it stands for, so that it
 //! adds to the delivery of that row, and the row is missing no longer.
 
 use std::fmt;
@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use sqlx::PgConnection;
 
-/// The column that stands beside the rejected rows which people take away to mend. Each cell is a [`Mark`].
-pub const MENDED: &str = "gpuledger/Row";
+/// The column that stands beside the rejected rows which people take away to correct. Each cell is a [`Mark`].
+pub const CORRECTED: &str = "gpuledger/Row";
 
 /// Names a rejected row: `delivery-12/file-0/row-4711`. In words, since spreadsheets take `12/1/47` for a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,24 +48,24 @@ impl Mark {
     }
 }
 
-/// Why a delivery of mended rows should not simply add to those it mends; `None` where it completes them and does
-/// nothing else. Ask with the ledger locked, so that nobody mends the same rows meanwhile.
+/// Why a delivery of corrected rows should not simply add to those it corrects; `None` where it completes them and does
+/// nothing else. Ask with the ledger locked, so that nobody corrects the same rows meanwhile.
 pub async fn doubt(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<&'static str>> {
-    let found = sqlx::query_file!("server/ledger/mend_doubts.sql", delivery_id).fetch_one(db).await?;
+    let found = sqlx::query_file!("server/ledger/correction_doubts.sql", delivery_id).fetch_one(db).await?;
     let doubts = [
-        (found.has_others, "not every row says in its last columns which rejected row it mends"),
-        (found.names_twice, "two of its rows mend the same one"),
-        (found.is_mended, "some of them were mended before and would count twice"),
+        (found.has_others, "not every row says in its last columns which rejected row it corrects"),
+        (found.names_twice, "two of its rows correct the same one"),
+        (found.is_corrected, "some of them were corrected before and would count twice"),
         (found.is_over, "the delivery whose rows they were does not count now"),
         (found.meets_others, "what counts for their account and month is another delivery than theirs"),
     ];
     Ok(doubts.into_iter().find_map(|(applies, sentence)| applies.then_some(sentence)))
 }
 
-/// The deliveries whose rejected rows this one mends.
-pub async fn mends(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<i64>> {
+/// The deliveries whose rejected rows this one corrects.
+pub async fn corrects(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<i64>> {
     sqlx::query_scalar!(
-        "select distinct mends_delivery_id from mended_rejections where delivery_id = $1 order by 1",
+        "select distinct corrects_delivery_id from corrected_rejections where delivery_id = $1 order by 1",
         delivery_id,
     )
     .fetch_all(db)
