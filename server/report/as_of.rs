@@ -1,4 +1,4 @@
-//! The step of the ledger that a question is answered as of.
+//! The version of the ledger that a question is answered as of.
 
 use sqlx::PgConnection;
 
@@ -7,8 +7,8 @@ use crate::ledger;
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("sequence: the ledger is at step {current} and has no step {asked}.")]
-    NoSuchStep { asked: i64, current: i64 },
+    #[error("sequence: there is no version {asked}; the latest is {current}.")]
+    NoSuchVersion { asked: i64, current: i64 },
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
@@ -20,6 +20,6 @@ pub(super) async fn as_of(db: &mut PgConnection, asked: Option<i64>) -> Result<i
     match asked {
         None => Ok(current),
         Some(asked) if (0..=current).contains(&asked) => Ok(asked),
-        Some(asked) => Err(Error::NoSuchStep { asked, current }),
+        Some(asked) => Err(Error::NoSuchVersion { asked, current }),
     }
 }

@@ -188,7 +188,7 @@ impl From<sqlx::Error> for Error {
 impl From<report::Error> for Error {
     fn from(cause: report::Error) -> Self {
         match cause {
-            report::Error::NoSuchStep { .. } => Self::BadRequest(cause.to_string()),
+            report::Error::NoSuchVersion { .. } => Self::BadRequest(cause.to_string()),
             report::Error::Database(cause) => cause.into(),
         }
     }

@@ -26,7 +26,7 @@ const LARGEST_FILE: usize = 40 << 20;
 /// Months of the table; a file has them all.
 const MONTHS: u32 = 13;
 /// How one goes back, since quantities are no part of the book that changes are undone of.
-const KEPT: &str = "To take it back, enter what was before, or remove it below; pages asked as of an earlier step keep that.";
+const KEPT: &str = "To take it back, enter what was before, or remove it below; pages as of an earlier version keep that.";
 
 #[derive(Template)]
 #[template(path = "quantities.html")]
@@ -139,7 +139,7 @@ pub async fn set(
     let name = kind.name_of(&book, &owner);
     let said = format!("{kind} {name} had {quantity} {unit} on {}", day.format("%-d %b %Y"));
     let sentence = match entered.sequence {
-        Some(step) => format!("Entered: {said}. It is step {step} of the ledger. {KEPT}"),
+        Some(step) => format!("Entered: {said}. It is version {step}. {KEPT}"),
         None => format!("Nothing changed: {said} before."),
     };
     Ok(back(&sentence))
@@ -175,7 +175,7 @@ pub async fn load(
         changed => format!("{changed} quantities are new or changed"),
     };
     let known = if unchanged == 1 { "one was known" } else { &format!("{unchanged} were known") };
-    let step = sequence.map(|step| format!(" It is step {step} of the ledger. {KEPT}")).unwrap_or_default();
+    let step = sequence.map(|step| format!(" It is version {step}. {KEPT}")).unwrap_or_default();
     let sentence = format!("{name}: {counted}, {known}.{step}");
     Ok(back(&sentence))
 }

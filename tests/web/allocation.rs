@@ -101,7 +101,7 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     let undone = sent(&mut admin, &undo, &[("reason", "the accounts come first")]).await;
     assert!(
         html::text(&undone.body, "main")
-            .contains("by admin@example.org, as step 5 of the ledger. Because: the accounts")
+            .contains("by admin@example.org, as version 5. Because: the accounts")
     );
     assert_eq!(by_team(&mut admin).await, strings(&[("Unallocated", "110")]));
     let changes = admin.get("/changes").await;

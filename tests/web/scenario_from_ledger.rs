@@ -105,7 +105,7 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
     assert_eq!(page.status, StatusCode::OK, "{}", page.body);
     let told = html::text(&page.body, "#made");
     for words in [
-        "Everything, September 2026, 720 hours, as of ledger step 1",
+        "Everything, September 2026, 720 hours, as of version 1",
         "77.70 USD. Storage",
         "each counts",
         "Reserved for 3 years, the rest on demand is left out: H100 from ",
@@ -417,7 +417,7 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     }
     entered(&mut admin).await;
     let page = finance.get(&edited).await;
-    assert!(html::text(&page.body, "#made").contains("as of ledger step 1"), "{}", page.body);
+    assert!(html::text(&page.body, "#made").contains("as of version 1"), "{}", page.body);
     let chips = html::attributes(&page.body, ".chips a", "href");
     let one_less = edited.replacen("&set=/months=12", "", 1);
     assert!(chips.contains(&one_less), "{chips:?}");

@@ -227,7 +227,7 @@ async fn values_that_differ_in_a_space_are_told_apart(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_step_that_the_ledger_has_not_made_is_refused(db: PgPool) {
     let (ledger, mut finance) = finance(db).await;
-    let sentence = "sequence: the ledger is at step 2 and has no step 3.";
+    let sentence = "sequence: there is no version 3; the latest is 2.";
     for page in ["spend", "variance", "charges"] {
         for form in ["", ".json", ".csv"] {
             let answer = finance.get(&format!("/{page}/2026-09{form}?sequence=2")).await;

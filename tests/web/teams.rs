@@ -413,7 +413,7 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     );
     let page = finance.get(statement).await.body;
     let said = html::text(&page, ".facts");
-    assert!(said.contains(&format!("it was 100.00 as of step {sequence}")), "{said}");
+    assert!(said.contains(&format!("it was 100.00 as of version {sequence}")), "{said}");
     // What made it so is named, and one is led there; its lead hears what kind of thing it was.
     assert!(said.contains("By the allocation: a change"), "{said}");
     assert_eq!(told["causes"].as_array().unwrap().len(), 1);
@@ -421,7 +421,7 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     assert!(html::attributes(&page, ".facts a", "href").contains(&"/changes/2".to_owned()), "{page}");
     let csv = finance.get(&format!("{statement}.csv")).await.body;
     let total = csv.lines().last().unwrap();
-    let since = format!(",20.00,2026-09 as of step {sequence},\"step ");
+    let since = format!(",20.00,2026-09 as of version {sequence},\"version ");
     assert!(total.contains(&since) && total.ends_with(", the allocation: a change (because)\""), "{total}");
     let team_page = finance.get("/teams/vision/2026-09").await.body;
     let line = html::texts(&team_page, "p.standing").join(" ");

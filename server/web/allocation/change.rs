@@ -182,7 +182,7 @@ async fn decided(
 ) -> Result {
     let problems = match outcome {
         Outcome::At(step) => {
-            let sentence = format!("{done}: it is step {step} of the ledger, and every page shows it.");
+            let sentence = format!("{done}. It is version {step}, and every page shows it.");
             return Ok(back(id, &sentence));
         }
         Outcome::Already => return Ok(back(id, "Nothing changed: it was decided before.")),

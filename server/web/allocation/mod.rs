@@ -88,7 +88,7 @@ pub async fn send(
         let mut response = respond::see_other(back);
         match allocation::enact(db, edits, about, by, clock::now()).await? {
             Enacted::As { change, sequence } => {
-                let sentence = format!("Done: {}. It is step {sequence} of the ledger.", about.summary);
+                let sentence = format!("Done: {}. It is version {sequence}.", about.summary);
                 cookie::leave_undo(&mut response, &sentence, change);
             }
             Enacted::Nothing => {

@@ -184,7 +184,7 @@ impl Restated {
 
     /// `2026-09 as of step 4`.
     fn since(&self) -> String {
-        format!("{} as of step {}", self.month, self.sequence)
+        format!("{} as of version {}", self.month, self.sequence)
     }
 
     /// Everything that made it so, for a cell.
@@ -192,7 +192,7 @@ impl Restated {
         let told = self.causes.iter().map(|cause| {
             let title = cause.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
             let reason = cause.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!("step {}, {}{title}{reason}", cause.sequence, cause.words())
+            format!("version {}, {}{title}{reason}", cause.sequence, cause.words())
         });
         told.collect::<Vec<_>>().join("; ")
     }
