@@ -330,13 +330,13 @@ fn told(delivery: &Delivery, report: &Report) -> String {
         What::Provisional => ", provisional",
         What::Damaged => ", damaged",
         What::PriceSheet => ", refused: no bill",
-        What::Partial => ", waits for a decision",
+        What::Partial => ", needs review",
     };
     format!("{}: {} rows{what}", name(report), report.rows_read)
 }
 
 fn name(report: &Report) -> &str {
-    report.files.first().map_or("a delivery", |file| &file.file)
+    report.files.first().map_or("an import", |file| &file.file)
 }
 
 /// Everyone of the demonstration, with a new password: a fixed one would let anyone in who can reach the server.

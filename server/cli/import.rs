@@ -127,7 +127,7 @@ fn print(report: &Report) -> io::Result<()> {
 
 fn print_loaded(report: &Report) -> io::Result<()> {
     say!(
-        "  delivery {}: {} rows = {} charges + {} rejected + {} skipped",
+        "  import {}: {} rows = {} charges + {} rejected + {} skipped",
         report.delivery.unwrap_or_default(),
         report.rows_read,
         report.charges,

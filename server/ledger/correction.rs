@@ -56,8 +56,8 @@ pub async fn doubt(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Opti
         (found.has_others, "not every row says in its last columns which rejected row it corrects"),
         (found.names_twice, "two of its rows correct the same one"),
         (found.is_corrected, "some of them were corrected before and would count twice"),
-        (found.is_over, "the delivery whose rows they were does not count now"),
-        (found.meets_others, "what counts for their account and month is another delivery than theirs"),
+        (found.is_over, "the import whose rows they were is not active"),
+        (found.meets_others, "another import than theirs is active for their account and month"),
     ];
     Ok(doubts.into_iter().find_map(|(applies, sentence)| applies.then_some(sentence)))
 }

@@ -324,11 +324,11 @@ async fn find_duplicate(
         return Ok(None);
     };
     let also = match status.as_str() {
-        "loaded" => " and counts",
-        "waiting" => " and waits for a decision",
+        "loaded" => " and is active",
+        "waiting" => " and needs review",
         _ => "",
     };
-    let message = format!("delivery {delivery_id} holds the same bytes{also}; nothing was loaded again");
+    let message = format!("import {delivery_id} has the same bytes{also}; nothing was imported again");
     let mut report = Report::ended(sources, Status::Duplicate, Some(delivery_id), message);
     for (file, sha256) in report.files.iter_mut().zip(hashes) {
         file.sha256 = Some(sha256);
@@ -401,7 +401,7 @@ async fn settle(
             let mut report = Report::loaded(delivery_id, &loaded);
             if !superseded.is_empty() {
                 let list: Vec<String> = superseded.iter().map(ToString::to_string).collect();
-                report.message = Some(format!("takes the place of import {}", list.join(", ")));
+                report.message = Some(format!("replaces import {}", list.join(", ")));
             } else if is_corrected {
                 let corrects: Vec<String> =
                     correction::corrects(db, delivery_id).await?.iter().map(ToString::to_string).collect();

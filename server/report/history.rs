@@ -198,8 +198,8 @@ impl HistoryFilter {
 
 impl DeliveryState {
     pub const ALL: [Self; 8] = [
-        Self::Counts,
-        Self::Superseded,
+        Self::Active,
+        Self::Replaced,
         Self::Waiting,
         Self::Undone,
         Self::Refused,
@@ -210,8 +210,8 @@ impl DeliveryState {
 
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Counts => "counts",
-            Self::Superseded => "superseded",
+            Self::Active => "active",
+            Self::Replaced => "replaced",
             Self::Waiting => "waiting",
             Self::Undone => "undone",
             Self::Refused => "refused",
@@ -222,16 +222,22 @@ impl DeliveryState {
     }
 
     pub fn parse(text: &str) -> Option<Self> {
+        // What addresses said before.
+        let text = match text {
+            "counts" => "active",
+            "superseded" => "replaced",
+            text => text,
+        };
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
     fn condition(self) -> &'static str {
         match self {
-            Self::Counts => {
+            Self::Active => {
                 " and d.status = 'loaded' and exists (select from visibility v \
                  where v.delivery_id = d.delivery_id and v.until_sequence is null)"
             }
-            Self::Superseded => {
+            Self::Replaced => {
                 " and d.status = 'loaded' and not exists (select from visibility v \
                  where v.delivery_id = d.delivery_id and v.until_sequence is null)"
             }

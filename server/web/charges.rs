@@ -263,7 +263,7 @@ impl RowPage {
     fn trail(&self) -> [(String, String); 1] {
         match &self.trace {
             Some(trace) => [(trace.billing_period.clone(), format!("/spend/{}", trace.billing_period))],
-            None => [(format!("Delivery {}", self.at.delivery), imports::at(self.at.delivery).to_string())],
+            None => [(format!("Import {}", self.at.delivery), imports::at(self.at.delivery).to_string())],
         }
     }
 

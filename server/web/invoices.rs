@@ -245,7 +245,7 @@ impl ReconciledLine {
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.rejected_rows > 0 {
-            remarks.push(format!("{} rows of its deliveries could not be read", self.rejected_rows));
+            remarks.push(format!("{} rows of its imports could not be read", self.rejected_rows));
         }
         match (self.is_provisional, self.agreement) {
             (false, _) => {}

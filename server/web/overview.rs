@@ -191,11 +191,11 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             state: "Absent",
             kind: "wait",
             sentence: format!(
-                "{} of our own cluster {billing_account} is not published, so nothing of it counts in that month yet.",
+                "{} of our own cluster {billing_account} is not published yet.",
                 month.name()
             ),
             href: clusters::cluster::to_month(billing_account, *month),
-            act: "See what it comes to",
+            act: "See its bill",
         },
         Attention::Absent { provider, billing_account, month } => Item {
             state: "Absent",
@@ -206,7 +206,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
                 month.name()
             ),
             href: paths::Imports.to_string(),
-            act: "Load its bill",
+            act: "Import its bill",
         },
         Attention::Cluster { cluster, name, state, months } => {
             let (months_are, it) = (listed(months), if months.len() == 1 { "it" } else { "them" });
@@ -215,7 +215,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
                     "Not published",
                     "wait",
                     format!(
-                        "{months_are} of our own cluster {name} {} over, and nothing of {it} counts yet.",
+                        "{months_are} of our own cluster {name} {} over and not published yet.",
                         are(months)
                     ),
                     "See and publish",
@@ -224,7 +224,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
                     "Differs",
                     "bad",
                     format!(
-                        "The register says nothing any more of {months_are} of our own cluster {name}, and what was published of {it} still counts."
+                        "{months_are} of our own cluster {name}: the asset register has nothing any more, and what was published is still active."
                     ),
                     "See and publish",
                 ),
@@ -232,7 +232,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
                     "Differs",
                     "bad",
                     format!(
-                        "What counts of {months_are} of our own cluster {name} is not what the register says now."
+                        "{months_are} of our own cluster {name}: what is published differs from the asset register."
                     ),
                     "Compare and publish",
                 ),
@@ -243,7 +243,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             state: "No rate",
             kind: "bad",
             sentence: format!(
-                "Amounts in {currency} of {} are in no figure here: no rate converts them.",
+                "Amounts in {currency} of {} are not included: there is no exchange rate.",
                 listed(months)
             ),
             href: paths::Rates.to_string(),

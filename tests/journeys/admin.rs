@@ -82,7 +82,7 @@ async fn a_part_waits_until_she_adds_it_and_undo_takes_it_out_again(db: PgPool) 
     assert!(batch.body.contains("See what it would change, and decide"));
 
     let page = app.get("/imports").await;
-    assert_eq!(html::text(&page.body, ".notice h2"), "Import 2 waits for a decision");
+    assert_eq!(html::text(&page.body, ".notice h2"), "Import 2 needs review");
     assert_eq!(html::texts(&page.body, "#history tbody tr").len(), 1);
     let page = app.get("/imports/2").await;
     assert_eq!(html::texts(&page.body, ".choices button"), ["Replace", "Add", "Discard"]);
@@ -92,7 +92,7 @@ async fn a_part_waits_until_she_adds_it_and_undo_takes_it_out_again(db: PgPool) 
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/imports/2"));
     let page = app.get("/imports/2").await;
     let flash = html::text(&page.body, ".flash");
-    assert_eq!(flash, "Import 2 counts now, beside what its months held.");
+    assert_eq!(flash, "Import 2 is active, beside what its months held.");
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
     assert_eq!(billed(&mut app, 2).await, [("21".to_owned(), true)]);
 
@@ -117,7 +117,7 @@ async fn a_part_waits_until_she_adds_it_and_undo_takes_it_out_again(db: PgPool) 
         app.submit("/imports", &format!("/imports/2/{action}"), &[]).await;
         assert!(html::text(&app.get("/imports/2").await.body, ".flash").contains("Nothing changed"));
     }
-    assert!(html::text(&app.import("part.csv", part()).await.body, "#live").contains("waits for a decision"));
+    assert!(html::text(&app.import("part.csv", part()).await.body, "#live").contains("needs review"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -145,11 +145,11 @@ async fn she_replaces_a_month_or_discards_what_should_not_count(db: PgPool) {
     app.import("part.csv", part()).await;
     app.submit("/imports/3", "/imports/3/replace", &[]).await;
     assert_eq!(billed(&mut app, 3).await, [("21".to_owned(), true)]);
-    assert_eq!(html::text(&app.get("/imports/1").await.body, "h1 .badge"), "superseded");
+    assert_eq!(html::text(&app.get("/imports/1").await.body, "h1 .badge"), "replaced");
     let page = app.get("/imports/3").await;
     assert!(html::text(&page.body, ".confirm p").contains("Import 1 will count instead"));
     let page = app.get("/imports/1").await;
-    assert!(html::text(&page.body, ".confirm p").contains("does not count now"));
+    assert!(html::text(&page.body, ".confirm p").contains("is not active"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -158,7 +158,7 @@ async fn she_uploads_two_files_at_once(db: PgPool) {
     let other = Focus::new().hour("globex", "s1", "2026-10-05T10", "7", "vision");
     let answer = app.upload(&[("acme.csv", whole().as_ref()), ("globex.csv", other.as_ref())]).await;
     let batch = answer.location().to_owned();
-    assert!(html::text(&app.get(&batch).await.body, "#live").contains("Waits for its turn"));
+    assert!(html::text(&app.get(&batch).await.body, "#live").contains("Queued"));
     app.run_jobs().await;
     let page = app.get(&batch).await;
     assert_eq!(html::text(&page.body, "h1"), "2 files");
@@ -193,9 +193,9 @@ async fn she_cancels_an_upload_that_waits(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Admin).await;
     let first = app.upload(&[("a.csv", whole().as_ref())]).await.location().to_owned();
     let second = app.upload(&[("b.csv", part().as_ref())]).await.location().to_owned();
-    assert!(html::text(&app.get(&first).await.body, "#live").contains("it is the next"));
+    assert!(html::text(&app.get(&first).await.body, "#live").contains("next in line"));
     let page = app.get(&second).await;
-    assert!(html::text(&page.body, "#live").contains("one upload is before it"));
+    assert!(html::text(&page.body, "#live").contains("behind one upload"));
     assert!(html::text(&page.body, ".confirm p").contains("Nothing of it will count"));
 
     let answer = app.submit(&first, &format!("{first}/cancel"), &[]).await;

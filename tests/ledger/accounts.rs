@@ -30,7 +30,7 @@ async fn two_billing_profiles_of_azure_are_two_scopes(db: PgPool) {
     assert_eq!(ledger.deliver("a.csv", azure("AB12", "10")).await.status, Status::Loaded);
     assert_eq!(ledger.deliver("b.csv", azure("ZZ99", "20")).await.status, Status::Loaded);
     let corrected = ledger.deliver("a-corrected.csv", azure("AB12", "11")).await;
-    assert_eq!(corrected.message.as_deref(), Some("takes the place of import 1"));
+    assert_eq!(corrected.message.as_deref(), Some("replaces import 1"));
     assert_eq!(
         (ledger.billed(&a, "2026-09").await, ledger.billed(&b, "2026-09").await),
         (dec("11"), dec("20"))

@@ -155,7 +155,7 @@ async fn a_superseded_file_loads_again_and_says_whose_place_it_takes(db: PgPool)
     let worse = Focus::new().hour("acme", "s1", "2026-09-05T10", "10.2", "vision");
     ledger.deliver("good.csv", &good).await;
     let second = ledger.deliver("worse.csv", &worse).await;
-    assert_eq!(second.message.as_deref(), Some("takes the place of import 1"));
+    assert_eq!(second.message.as_deref(), Some("replaces import 1"));
     let again = ledger.deliver("good.csv", &good).await;
     assert_eq!(again.status, Status::Loaded);
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));

@@ -112,11 +112,11 @@ async fn file_appended_to_itself_replaces_the_file_without_a_question(db: PgPool
     assert_eq!(billed(&ledger).await, Decimal::from(400));
     let page = finance.get(&format!("/imports/{}", report.delivery.unwrap())).await.body;
     let said = html::text(&page, "#repeated");
-    assert_eq!(said, "All of them say what other rows of this import say, which count: nothing is missing.");
+    assert_eq!(said, "All of them repeat other rows of this import, which are active: nothing is missing.");
 
     let uploaded = finance.import("uploaded-twice.csv", format!("{}\n", once.repeat(2))).await.body;
     let said = html::text(&uploaded, "#live");
-    assert!(said.contains("Takes the place of import 2; 40 rows are the same as others"), "{said}");
+    assert!(said.contains("Replaces import 2; 40 rows are the same as others"), "{said}");
 
     // A row of the same identity and another cost is not the same row.
     let dearer = once.replacen(",10,USD", ",11,USD", 1);
@@ -126,7 +126,7 @@ async fn file_appended_to_itself_replaces_the_file_without_a_question(db: PgPool
     let said = report.message.unwrap();
     assert!(said.contains("1 here, 0 there"), "{said}");
     let page = finance.get(&format!("/imports/{}", report.delivery.unwrap())).await.body;
-    assert!(html::text(&page, "#repeated").starts_with("39 of them say what other rows"), "{page}");
+    assert!(html::text(&page, "#repeated").starts_with("39 of them repeat other rows"), "{page}");
     assert!(html::text(&page, "#missing").starts_with("1 of them is missing from every figure."), "{page}");
 
     // A row that is wrong is missing, as ever.

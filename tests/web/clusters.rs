@@ -223,7 +223,7 @@ async fn a_cluster_that_is_renamed_is_charged_as_before(db: PgPool) {
     entered(&mut admin).await;
     publish(&mut admin, "h100-east", "2026-09").await;
     let page = admin.get("/clusters/h100-east/2026-09").await.body;
-    assert!(page.contains("It counts as the register says.") && !page.contains("Publish it"), "{page}");
+    assert!(page.contains("It is active, and is what the asset register says.") && !page.contains("Publish it"), "{page}");
     let due = admin.get("/clusters.json").await.body;
     change(&mut admin, "cluster “H100 East”", &[("name", "Racks in the east")]).await;
     assert_eq!(september(&mut admin).await, json!(["reworded", ["10619.01"], ["10619.01"], 1]));

@@ -403,7 +403,7 @@ async fn corrected_rows_that_would_count_twice_are_asked_about(db: PgPool) {
     assert_eq!(missing(&mut app).await, Missing { total: 18, rows: 0, of_deliveries: vec![] });
     let page = app.import("late.csv", corrected.replace(",7,", ",7.00,")).await;
     let live = html::text(&page.body, "#live");
-    assert!(live.contains("the delivery whose rows they were does not count now"), "{live}");
+    assert!(live.contains("the import whose rows they were is not active"), "{live}");
 }
 
 #[derive(Debug, PartialEq)]
@@ -472,17 +472,17 @@ async fn the_history_is_narrowed_and_sorted_by_its_address(db: PgPool) {
         (lines.join(" "), total)
     };
     for (query, lines, total) in [
-        ("", "picture.png globex.csv again.csv acme.csv", "25.50 USD counts now"),
-        ("?sort=oldest", "acme.csv again.csv globex.csv picture.png", "25.50 USD counts now"),
-        ("?sort=rows", "globex.csv again.csv acme.csv picture.png", "25.50 USD counts now"),
-        ("?state=counts", "globex.csv again.csv", "25.50 USD counts now"),
-        ("?state=superseded", "acme.csv", ""),
+        ("", "picture.png globex.csv again.csv acme.csv", "25.50 USD active"),
+        ("?sort=oldest", "acme.csv again.csv globex.csv picture.png", "25.50 USD active"),
+        ("?sort=rows", "globex.csv again.csv acme.csv picture.png", "25.50 USD active"),
+        ("?state=active", "globex.csv again.csv", "25.50 USD active"),
+        ("?state=replaced", "acme.csv", ""),
         ("?state=refused", "picture.png", ""),
-        ("?month=2026-09", "again.csv acme.csv", "11.50 USD counts now"),
-        ("?account=globex&format=&person=", "globex.csv", "14.00 USD counts now"),
+        ("?month=2026-09", "again.csv acme.csv", "11.50 USD active"),
+        ("?account=globex&format=&person=", "globex.csv", "14.00 USD active"),
         ("?person=admin%40example.org", "acme.csv", ""),
         ("?provider=nobody", "", ""),
-        ("?page=9", "", "25.50 USD counts now"),
+        ("?page=9", "", "25.50 USD active"),
     ] {
         assert_eq!(shown(query).await, (lines.to_owned(), total.to_owned()), "{query}");
     }
@@ -490,15 +490,15 @@ async fn the_history_is_narrowed_and_sorted_by_its_address(db: PgPool) {
         assert_eq!(finance.get(&format!("/imports{query}")).await.status, StatusCode::BAD_REQUEST, "{query}");
     }
     let page = html::text(&finance.get("/imports").await.body, "#history tbody");
-    assert!(page.contains("in place of 1") && page.contains("superseded by 2"), "{page}");
-    let csv = finance.get("/imports.csv?state=superseded").await.body;
+    assert!(page.contains("in place of 1") && page.contains("replaced by 2"), "{page}");
+    let csv = finance.get("/imports.csv?state=replaced").await.body;
     let line = csv.lines().nth(1).unwrap();
     assert!(
-        line.starts_with("1,superseded,") && line.contains(",,2,2026-09,NeoCloud,acme,USD,10,10,no,"),
+        line.starts_with("1,replaced,") && line.contains(",,2,2026-09,NeoCloud,acme,USD,10,10,no,"),
         "{line}"
     );
     let json: serde_json::Value =
-        serde_json::from_str(&finance.get("/imports.json?state=counts&sort=oldest").await.body).unwrap();
+        serde_json::from_str(&finance.get("/imports.json?state=active&sort=oldest").await.body).unwrap();
     assert_eq!((&json["count"], &json["lines"][0]["replaced"][0]), (&2.into(), &1.into()));
 }
 

@@ -52,7 +52,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     let page = finance.get("/overview").await.body;
     let said = html::text(&page, "#attention");
     let differs =
-        "What counts of September 2026 of our own cluster H100 East is not what the register says now.";
+        "September 2026 of our own cluster H100 East: what is published differs from the asset register.";
     assert!(said.contains(differs), "{said}");
 
     let mut lead = admin.signed_in(Role::Lead).await;
@@ -318,7 +318,7 @@ async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) 
     let said = html::text(&page, "main");
     let name = late.parse::<BillingMonth>().unwrap().name();
     assert!(
-        said.contains(&format!("For want of a rate these are in no figure here: EUR of {name}.")),
+        said.contains(&format!("Not included, because there is no exchange rate: EUR of {name}.")),
         "{said}"
     );
     let rate = [
@@ -339,5 +339,5 @@ async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) 
     };
     let (price, effective, hours) = of_late(&it);
     assert_eq!(price, (effective + Decimal::from(1250)).divide(hours, 12).unwrap());
-    assert!(!html::text(&admin.get("/clusters/old").await.body, "main").contains("For want of a rate"));
+    assert!(!html::text(&admin.get("/clusters/old").await.body, "main").contains("there is no exchange rate"));
 }

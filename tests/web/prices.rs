@@ -262,7 +262,7 @@ async fn finance_proposes_and_an_administrator_applies_or_discards(db: PgPool) {
     let file = load(&mut finance, "Lambda", SKYPILOT).await.location().to_owned();
     let why = [("reason", "their new list")];
     finance.submit(&file, &format!("{file}/propose"), &why).await;
-    assert!(html::text(&admin.get("/prices").await.body, "main").contains("2 proposals wait for a decision"));
+    assert!(html::text(&admin.get("/prices").await.body, "main").contains("2 proposals need review"));
     admin.submit("/prices/changes/1", "/prices/changes/1/apply", &[]).await;
     admin.submit(&file, &format!("{file}/discard"), &[]).await;
     assert_eq!(listed(&mut finance, "only=entered").await, [("Vultr".into(), "3.75".into())]);

@@ -144,7 +144,7 @@ impl EventOf {
             }
             Self::Delivery { delivery, files, .. } => {
                 let at = paths::Delivery { delivery: As::page(*delivery) }.to_string();
-                (format!("Delivery {delivery}: {}", files.join(", ")), at)
+                (format!("Import {delivery}: {}", files.join(", ")), at)
             }
             Self::Rates => ("Exchange rates".to_owned(), paths::Rates.to_string()),
             Self::ReportingCurrency => ("The reporting currency".to_owned(), paths::Rates.to_string()),

@@ -346,17 +346,14 @@ pub async fn publish(
     let handed_in = jobs::hand_in_cluster(&mut db, with, &path.cluster, form.month, &by, now).await?;
     app.notifier.notify();
     let HandedIn { batch, months, gone } = handed_in;
-    let months = match months {
-        1 => "one month is".to_owned(),
-        months => format!("{months} months are"),
-    };
     let mut sentence = match batch {
-        Some(_) => format!("Handed in: {months} being loaded, each as a delivery of its own."),
-        None if gone == 0 => "Nothing changed: every month counts as the register says.".to_owned(),
+        Some(_) if months == 1 => "Publishing one month.".to_owned(),
+        Some(_) => format!("Publishing {months} months, each as an import of its own."),
+        None if gone == 0 => "Nothing changed: every month is published as the asset register says.".to_owned(),
         None => String::new(),
     };
     if gone > 0 {
-        sentence = format!("{sentence} {gone} of which nothing is left do not count any more.");
+        sentence = format!("{sentence} {gone} of which nothing is left became inactive.");
     }
     let mut response = match batch {
         Some(batch) => respond::see_other(paths::Batch { batch: As::page(batch) }),

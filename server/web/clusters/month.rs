@@ -154,25 +154,25 @@ impl Stands {
     /// What it means, as a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Published => "It counts as the register says.",
-            Self::New => "Nothing of it counts yet: publishing makes it a delivery.",
+            Self::Published => "It is active, and is what the asset register says.",
+            Self::New => "Nothing of it is active yet. Publish it to import it.",
             Self::Differs => {
-                "Something was changed since it was published: an amount, or what pages and rules divide costs by \
-                 (tags, site, names of what was entered). What was published counts until it is published again."
+                "Something changed since it was published: an amount, or a tag, site or name. What was published \
+                 stays active until it is published again."
             }
             Self::Reworded => {
-                "Every amount counts as the register says. What the cluster is called, or how a line came about, is \
-                 told otherwise since; nobody is charged anything else. It can be published again for its words."
+                "Every amount is what the asset register says. A name or a description changed since; publish it \
+                 again to update it."
             }
             Self::Running => {
-                "It is not over: what counts of it is what was known when it was published. What is paid by the month counts whole from its first day, so that an hour costs more than it will."
+                "It is not over: it shows what was known when it was published. Monthly payments are included whole from the first day, so that an hour costs more than it will."
             }
-            Self::HandedIn => "It was published, and its file waits to be loaded.",
-            Self::Uploaded => "A file counts that somebody loaded, and no register was asked for it.",
+            Self::HandedIn => "It was published and is being imported.",
+            Self::Uploaded => "A file that somebody uploaded is active, not one made from the asset register.",
             Self::Gone => {
-                "The register says nothing of it any more, and something still counts: publishing undoes that."
+                "The asset register has nothing of it any more, and something is still active. Publishing undoes that."
             }
-            Self::Empty => "The register says nothing of it, and nothing counts.",
+            Self::Empty => "The asset register has nothing of it, and nothing is active.",
         }
     }
 }

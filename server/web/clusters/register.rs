@@ -274,7 +274,7 @@ impl EntryPage {
                  count. It can be undone among the changes."
             }
             _ => {
-                "It is taken out of the register. Months that it changes count as they do until they are published. \
+                "It is removed from the asset register. Months that it changes stay as they are until they are published. \
                  It can be undone among the changes."
             }
         }

@@ -71,7 +71,7 @@ pub async fn explain(path: paths::DeliveryExplain, by: Actor, mut db: Db, Form(w
 pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
-    let reason = format!("Discarded by {}; nothing of it ever counted.", by.name);
+    let reason = format!("Discarded by {}; nothing of it was ever active.", by.name);
     let mut tx = db.begin().await?;
     let is_discarded = status(&mut tx, delivery).await? == "waiting"
         && ledger::discard(&mut tx, delivery, Ended::Discarded, &reason).await?;
@@ -82,7 +82,7 @@ pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<
     tx.commit().await?;
     ledger::remove_discarded(&mut db).await;
     let sentence = if is_discarded {
-        format!("Import {delivery} is discarded. Nothing of it ever counted.")
+        format!("Import {delivery} is discarded. Nothing of it was ever active.")
     } else {
         already(delivery)
     };
@@ -100,7 +100,7 @@ pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>) 
             let (verb, object) = (Verb::DeliveryUndone, Object::Delivery(delivery));
             let details = json!({ "sequence": sequence });
             audit::record(&mut tx, &by, verb, &object, details, clock::now()).await?;
-            format!("Import {delivery} is undone and counts no longer. Its file is kept, and loads again.")
+            format!("Import {delivery} is undone and inactive. Its file can be imported again.")
         }
         Undone::Overlaps(overlap) => format!("Nothing changed: {}.", overlap.of_undo(delivery)),
         Undone::Archived(others) => {
@@ -167,10 +167,10 @@ async fn publish(
     tx.commit().await?;
     Ok(match (published, decision) {
         (Published::At(_), Decision::Replace) => {
-            format!("Import {delivery} counts now, in place of what its months held.")
+            format!("Import {delivery} is active, in place of what its months held.")
         }
         (Published::At(_), Decision::Add) => {
-            format!("Import {delivery} counts now, beside what its months held.")
+            format!("Import {delivery} is active, beside what its months held.")
         }
         (Published::Overlaps(overlap), _) => format!(
             "Nothing changed: {overlap}, and would count twice. Undo {} first, or discard import {delivery}.",
@@ -181,7 +181,7 @@ async fn publish(
 }
 
 fn already(delivery: i64) -> String {
-    format!("Nothing changed: import {delivery} had been decided about before.")
+    format!("Nothing changed: import {delivery} was decided before.")
 }
 
 async fn status(db: &mut PgConnection, delivery: i64) -> Result<String> {

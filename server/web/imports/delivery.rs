@@ -158,7 +158,7 @@ impl Page {
     fn undo_question(&self) -> String {
         let delivery = self.delivery.delivery;
         if !self.delivery.is_counted {
-            return format!("Nothing that a page shows changes: import {delivery} does not count now.");
+            return format!("Nothing that a page shows changes: import {delivery} is not active.");
         }
         let sorted = |of: fn(&Effect) -> &Vec<i64>| self.effects.iter().flat_map(of).copied().collect();
         let now: BTreeSet<i64> = sorted(|effect| &effect.counts_now);

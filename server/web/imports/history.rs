@@ -1,4 +1,4 @@
-//! What an address asks of the history: `/imports?state=counts&provider=AWS&sort=rows&page=2`.
+//! What an address asks of the history: `/imports?state=active&provider=AWS&sort=rows&page=2`.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl HistoryQuery {
             state: match self.state.as_str() {
                 "" => None,
                 state => Some(
-                    DeliveryState::parse(state).ok_or_else(|| refused("state", "a state such as counts"))?,
+                    DeliveryState::parse(state).ok_or_else(|| refused("state", "a state such as active"))?,
                 ),
             },
             format: text(&self.format),

@@ -148,12 +148,12 @@ fn in_place_of(element: &'static str, mut response: Response) -> Response {
 pub fn state(line: &ImportLine) -> (&'static str, &'static str) {
     let counted = line.scopes.iter().filter(|scope| scope.is_counted).count();
     match line.status.as_str() {
-        "loaded" if line.scopes.is_empty() => ("holds no charges", ""),
-        "loaded" if counted == line.scopes.len() => ("counts", "good"),
-        "loaded" if counted > 0 => ("partly superseded", ""),
-        "loaded" => ("superseded", ""),
-        "waiting" => ("waits for a decision", "wait"),
-        "loading" => ("is being loaded", "wait"),
+        "loaded" if line.scopes.is_empty() => ("no charges", ""),
+        "loaded" if counted == line.scopes.len() => ("active", "good"),
+        "loaded" if counted > 0 => ("partly replaced", ""),
+        "loaded" => ("replaced", ""),
+        "waiting" => ("needs review", "wait"),
+        "loading" => ("importing", "wait"),
         "refused" => ("refused", "bad"),
         "failed" => ("failed", "bad"),
         "discarded" => ("discarded", ""),

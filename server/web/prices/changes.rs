@@ -106,7 +106,7 @@ async fn nothing(db: &mut PgConnection, id: i64) -> Result {
             "Nothing of it changes the list.".to_owned()
         }
         Status::Drafted => "Nothing changed: it is a preview, and was never applied.".to_owned(),
-        Status::Proposed => "Nothing changed: it is proposed, and waits for a decision.".to_owned(),
+        Status::Proposed => "Nothing changed: it is proposed and needs review.".to_owned(),
         Status::Applied => format!("Nothing changed: it was applied{}.", who(change.decided_by)),
         Status::Undone => format!("Nothing changed: it was undone{}.", who(change.undone_by)),
         Status::Discarded => format!("Nothing changed: it was discarded{}.", who(change.decided_by)),
