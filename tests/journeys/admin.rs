@@ -69,7 +69,7 @@ async fn the_same_file_again_is_a_duplicate(db: PgPool) {
     app.import("a.csv", whole()).await;
     let again = app.import("b.csv", whole()).await;
     let said = html::text(&again.body, "#live section");
-    assert_eq!(said, "b.csv duplicate Its bytes are those of import 1, so nothing was loaded again.");
+    assert_eq!(said, "b.csv duplicate Its bytes are those of import 1, so nothing was imported again.");
     assert_eq!(html::texts(&app.get("/imports").await.body, "#history tbody tr").len(), 1);
 }
 

@@ -84,7 +84,7 @@ async fn a_budget_is_compared_with_what_was_spent_and_will_be(db: PgPool) {
     let id = add(&mut finance, &budget("team:vision", "400", "2026-08")).await;
     assert_eq!(
         html::text(&finance.get(PAGE).await.body, ".flash"),
-        "There is a new budget of team Vision: 400.00 USD a month from 2026-08. It is kept among the changes, where an \
+        "There is a new budget of team Vision: 400.00 USD a month from 2026-08. It is among the changes, where an \
          administrator can undo it."
     );
     let it = json(&mut finance, &format!("/budgets/{id}.json")).await;

@@ -293,7 +293,7 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
             .contains("An administrator decides")
     );
     assert_eq!(finance.get("/clusters/h100-east").await.status, StatusCode::NOT_FOUND);
-    assert!(finance.get("/clusters").await.body.contains("1 proposal waits"));
+    assert!(finance.get("/clusters").await.body.contains("1 proposal needs"));
     let id = newest_change(&app).await;
     let apply = format!("/register/changes/{id}/apply");
     assert_eq!(finance.submit("/register/changes", &apply, &[]).await.status, StatusCode::FORBIDDEN);

@@ -182,7 +182,7 @@ async fn the_address_is_the_state(db: PgPool) {
     let page = finance.get(&format!("{address}?set=/months=0")).await;
     let names = html::texts(&page.body, "#keep button");
     assert!(!names.is_empty() && !names.iter().any(|it| it.starts_with("Save") || it.starts_with("Keep")));
-    assert!(html::text(&page.body, "#keep").contains("It can be kept once it has an answer"));
+    assert!(html::text(&page.body, "#keep").contains("It can be saved once it has an answer"));
     // Machines are leased at a price: what the price stands on cannot go alone.
     let tenure = "/option/0/place/0/owned/machines/tenure";
     let leased = format!("/scenarios/templates/ten-nodes?set={tenure}/nodes=leased&set={tenure}/price=9500");

@@ -120,8 +120,8 @@ async fn pools_that_nobody_shares_are_unallocated_and_no_rule_is_offered_for_the
     assert_eq!((&it["coverage"]["unallocated"], &it["coverage"]["undivided"]), (&"50".into(), &"40".into()));
     assert_eq!((&it["coverage"]["direct"], &it["coverage"]["shared"]), (&"90".into(), &"0".into()));
     let page = finance.get(PAGE).await.body;
-    assert!(page.contains("40.00 USD</span> stands in pools of shared costs that could not be divided"));
-    assert!(html::text(&page, "#keys").contains("common A rule gives it to these shared costs"));
+    assert!(page.contains("40.00 USD</span> is in shared costs that could not be divided"));
+    assert!(html::text(&page, "#keys").contains("common A rule sends it to these shared costs"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
