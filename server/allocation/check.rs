@@ -16,7 +16,7 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
     let found = problems(&book).len();
     let of = format!("{} entries", book.entries.len());
     let mut equations =
-        vec![Equation::new("problems of the allocation book = 0", of, count(found), Decimal::ZERO)];
+        vec![Equation::new("problems of the allocation rules = 0", of, count(found), Decimal::ZERO)];
     let months = sqlx::query_scalar!(
         "select distinct s.billing_month
          from scopes s
@@ -89,7 +89,7 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
         for pool in pools {
             let of = format!("{month}, {} {}", pool.pool, pool.pool_part);
             equations.push(Equation::new(
-                "shares of a pool = 1",
+                "shares of shared costs = 1",
                 of.trim_end().to_owned(),
                 pool.share,
                 1.into(),

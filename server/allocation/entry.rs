@@ -404,7 +404,7 @@ impl Entry {
             Self::Meaning(meaning) => format!("tags that mean {}", meaning.label.name().to_lowercase()),
             Self::Value(value) => format!("{} {}", value.label.name().to_lowercase(), value.value),
             Self::Rule(rule) => format!("rule {}", rule.name),
-            Self::Pool(pool) => format!("pool {}", pool.name),
+            Self::Pool(pool) => format!("shared costs {}", pool.name),
             Self::Budget(budget) => format!("budget of {}", budget.of.in_words()),
         }
     }

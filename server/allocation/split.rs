@@ -120,7 +120,7 @@ impl FirstStep<'_> {
             let next = steps.iter().find(|step| step.pool.handle == *by_way_of);
             let Some(next) = next.and_then(|step| step.portions.as_deref().ok()) else {
                 *shares.entry("").or_default() += portion.share;
-                undivided = Some(format!("the pool {by_way_of}, which takes part, could not be divided"));
+                undivided = Some(format!("the shared costs {by_way_of}, which take part, could not be divided"));
                 continue;
             };
             for onward in next {

@@ -46,8 +46,8 @@ verbs! {
     ImportCancelled = "import.cancelled", "upload cancelled";
     ImportRetried = "import.retried", "upload tried again";
     DeliveryPublished = "delivery.published", "published";
-    DeliveryReplaced = "delivery.replaced", "told to replace";
-    DeliveryAdded = "delivery.added", "told to add";
+    DeliveryReplaced = "delivery.replaced", "published to replace";
+    DeliveryAdded = "delivery.added", "published to add";
     DeliveryExplained = "delivery.explained", "explained why a month became smaller";
     DeliveryDiscarded = "delivery.discarded", "discarded";
     DeliveryLoadedAgain = "delivery.loaded_again", "asked to load its rows again";
@@ -67,11 +67,11 @@ verbs! {
     ChangeDiscarded = "allocation.discarded", "draft of the allocation discarded";
     QuantitiesSet = "allocation.quantities_set", "quantities entered";
     QuantitiesRemoved = "allocation.quantities_removed", "quantities removed";
-    RegisterChanged = "register.changed", "register of hardware changed";
-    RegisterProposed = "register.proposed", "change of the register proposed";
-    RegisterUndone = "register.undone", "change of the register undone";
-    RegisterDiscarded = "register.discarded", "proposal for the register discarded";
-    ClusterPublished = "register.published", "months of a cluster handed in";
+    RegisterChanged = "register.changed", "asset register changed";
+    RegisterProposed = "register.proposed", "change of the asset register proposed";
+    RegisterUndone = "register.undone", "change of the asset register undone";
+    RegisterDiscarded = "register.discarded", "proposal for the asset register discarded";
+    ClusterPublished = "register.published", "months of a cluster published";
     ScenarioMade = "scenario.made", "scenario made";
     ScenarioSaved = "scenario.saved", "version of a scenario saved";
     ScenarioShared = "scenario.shared", "scenario shared";

@@ -115,7 +115,7 @@ fn print_how_sure(answer: &Answer) -> anyhow::Result<()> {
     let (p10, p90) = (drawn.p10.round(2), drawn.p90.round(2));
     let ahead = lead.ahead.round(2);
     say!("\n{} is {ahead} ahead of {} in present value", name(lead.cheapest), name(lead.next))?;
-    say!("  In eight of ten of {} draws it comes to between {p10} and {p90}", answer.simulation.draws)?;
+    say!("  In eight of ten of {} simulations it costs between {p10} and {p90}", answer.simulation.draws)?;
     say!("  It costs least in {} of them", percent(drawn.cheapest.unwrap_or_default()))?;
     let told = |input: &Input, value: Decimal| {
         if input.in_percent { percent(value) } else { value.normalize().to_string() }

@@ -113,7 +113,7 @@ fn link_of(base: &BaseUrl, token: &str) -> String {
 
 async fn find(db: &mut PgConnection, whom: &Whom) -> anyhow::Result<Person> {
     let found = people::find_by_email(db, whom.email.trim()).await?;
-    found.with_context(|| format!("nobody has the address {}", whom.email))
+    found.with_context(|| format!("no account has the address {}", whom.email))
 }
 
 async fn settled(
@@ -129,7 +129,7 @@ async fn settled(
         Managed::LastAdmin => {
             bail!("{} is the last administrator who can sign in; nothing was changed", whom.email)
         }
-        Managed::Nobody => bail!("nobody has the address {}", whom.email),
+        Managed::Nobody => bail!("no account has the address {}", whom.email),
     }
     let person = find(db, whom).await?;
     if session.json {

@@ -357,7 +357,7 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
         }
         let is_hopeless = candidate.attempts >= ATTEMPTS;
         let message =
-            format!("The import was interrupted {ATTEMPTS} times; nothing was loaded. The upload is kept.");
+            format!("The import was interrupted {ATTEMPTS} times; nothing was imported. The upload is kept.");
         let claimed = sqlx::query!(
             "update jobs
              set status = case when cancelled_by is not null then 'cancelled' when $3 then 'failed' else 'running' end,
@@ -415,7 +415,7 @@ async fn finish(
     let (ended, status, message) = if any(Status::Cancelled) {
         (Ended::Cancelled, "cancelled", None)
     } else if any(Status::Failed) {
-        let message = "The machine failed, not the file. The upload is kept: try again once that is corrected.";
+        let message = "The machine failed, not the file. The upload is kept: try again once that is fixed.";
         (Ended::Failed, "failed", Some(message))
     } else {
         (Ended::Done, "done", None)

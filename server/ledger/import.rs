@@ -210,7 +210,7 @@ fn cancelled(sources: &[Source], delivery: Option<i64>, by: &str) -> Report {
         sources,
         Status::Cancelled,
         delivery,
-        format!("Cancelled by {by}; nothing of it was loaded, and nothing is kept."),
+        format!("Cancelled by {by}; nothing of it was imported, and its files are removed."),
     )
 }
 
@@ -458,7 +458,7 @@ async fn of_several(
     let asks = publish::ask(db, delivery_id).await?;
     if decision.is_some() {
         let undo = if asks.meets_active { "Undo what is active and add them" } else { "Add them" };
-        let message = format!("{said}, so only the last would count. {undo}, or import one at a time.");
+        let message = format!("{said}, so only the last would be active. {undo}, or import one at a time.");
         return Ok((message, None));
     }
     let adds = !asks.meets_active || asks.part.is_some();
@@ -539,7 +539,7 @@ impl Report {
             sources,
             Status::Failed,
             None,
-            format!("nothing was loaded: {}", load::of_database(error)),
+            format!("nothing was imported: {}", load::of_database(error)),
         )
     }
 

@@ -161,7 +161,7 @@ impl Measured {
         Ok(now.iter().map(|(scope, _)| pair(scope)).eq(self.replaced.iter().map(pair)))
     }
 
-    /// The scopes in which a slice that is told to replace stands for the whole month.
+    /// The scopes in which a slice that is published to replace stands for the whole month.
     pub fn whole_scopes(&self) -> Vec<i64> {
         self.replaced.iter().filter(|scope| scope.takes_whole).map(|scope| scope.scope_id).collect()
     }

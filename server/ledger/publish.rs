@@ -239,7 +239,7 @@ async fn is_undecided(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<b
 }
 
 /// Writes down that the delivery counts from this sequence on, and how. In its `whole_scopes` a slice stands for the
-/// whole month from then on: it was told to replace one.
+/// whole month from then on: it was published to replace one.
 async fn count(
     db: &mut PgConnection,
     sequence: i64,

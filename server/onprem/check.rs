@@ -136,7 +136,7 @@ async fn computed_again(
     let held: Costs =
         rows.into_iter().map(|row| ((row.service, row.currency), [row.billed, row.effective])).collect();
     let of = format!("{} {}, revision {revision}", it.cluster, it.month);
-    push_costs(equations, "components by the register = services in the ledger", &of, &computed, &held);
+    push_costs(equations, "components by the asset register = services in the ledger", &of, &computed, &held);
     let part_seconds = sqlx::query_scalar!(
         r#"select coalesce(sum(m.metered_quantity * (k.unit_seconds * k.accelerator_parts)), 0) as "hours!: Decimal"
            from monthly_costs m
@@ -149,7 +149,7 @@ async fn computed_again(
     .fetch_one(db)
     .await?;
     equations.push(Equation::new(
-        "hours in service by the register = hours owned in the ledger",
+        "hours in service by the asset register = on-prem GPU-hours in the ledger",
         of,
         owned_hours(&lines),
         accelerator_hours(part_seconds, HOURS_PLACES),
@@ -187,7 +187,7 @@ async fn handed_in_by_hand(
         held.insert(key, [row.billed, row.effective]);
     }
     let of = format!("{} {}, delivery {}", it.cluster, it.month, it.delivery);
-    push_costs(equations, "month that no register was asked for = its file", &of, &said, &held);
+    push_costs(equations, "month that no asset register was asked for = its file", &of, &said, &held);
     Ok(())
 }
 
@@ -272,7 +272,7 @@ fn sound(register: &Register, equations: &mut Vec<Equation>) {
     wrong.extend(register.assets().filter(|(_, asset)| asset.schedule().is_err()).map(|(id, _)| id));
     let mut push = |of: String, count: usize| {
         let count = Decimal::from(i64::try_from(count).unwrap_or(i64::MAX));
-        equations.push(Equation::new("problems of the register = 0", of, count, Decimal::ZERO));
+        equations.push(Equation::new("problems of the asset register = 0", of, count, Decimal::ZERO));
     };
     let mut told = BTreeSet::new();
     for cluster in register.clusters() {

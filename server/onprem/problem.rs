@@ -311,7 +311,7 @@ impl<'a> Found<'a> {
         let sum = shares.map(|shares| shares.at(month)).unwrap_or_default();
         if sum > Decimal::from(1) {
             let why = format!(
-                "in {month} the shares of this role come to {} %, and there is no more than 100",
+                "in {month} the shares of this role total {} %, more than 100",
                 sum.times(100).normalize()
             );
             self.say(id, entry, why);

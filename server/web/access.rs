@@ -40,12 +40,12 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
-        what: "Quantities and what a unit costs: enter, load and remove them",
+        what: "Quantities and what a unit costs: enter, import and remove them",
         below: &["/quantities", "/quantities.json", "/quantities.csv"],
         writes: None,
         lead: "yes",
     },
-    Area { what: "What nobody owns, and who could", below: &["/unallocated"], writes: None, lead: "yes" },
+    Area { what: "What is unallocated, and suggested rules", below: &["/unallocated"], writes: None, lead: "yes" },
     Area {
         what: "Teams: what each is charged, why it changed, its shared costs and its statement; experiments",
         below: &["/teams", "/chargeback", "/experiments"],
@@ -59,7 +59,7 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
-        what: "Imports: load, preview, decide, undo; rejected rows and original files",
+        what: "Imports: upload, preview, decide, undo; rejected rows and original files",
         below: &["/imports", "/imports.json", "/imports.csv"],
         writes: None,
         lead: "yes",
@@ -117,7 +117,7 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
-        what: "On-premises clusters: what they cost, to read, to publish, to load readings of meters and undo them, and to propose changes of what was entered",
+        what: "On-premises clusters: what they cost, to read, to publish, to import readings of meters and undo them, and to propose changes of what was entered",
         below: &["/clusters", "/clusters.json", "/clusters.csv", "/register"],
         writes: None,
         lead: "yes",

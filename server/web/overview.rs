@@ -291,7 +291,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: Asked::default()
                 .only(&Grouping::Provider, Some(provider))
                 .link(paths::Spend { period: As::page((*month).into()) }),
-            act: "See the month, and load its final bill",
+            act: "See the month, and import its final bill",
         },
     }
 }

@@ -245,7 +245,7 @@ fn over_time(it: &Unallocated) -> chart::Stack {
     };
     chart::Stack {
         title: format!("{} by month: allocated and not", it.footing.cost.label()),
-        description: "Stacked columns; the same figures stand in the table below.".to_owned(),
+        description: "Stacked columns; the table below has the same figures.".to_owned(),
         unit: it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
         buckets: it
             .months

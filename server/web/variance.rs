@@ -157,7 +157,7 @@ fn bridge(variance: &Variance) -> chart::Stack {
     chart::Stack {
         title: format!("{}: parts of the change", variance.cost.label()),
         description: format!(
-            "Why {} differs from {}; the same figures stand in the table below.",
+            "Why {} differs from {}; the table below has the same figures.",
             variance.period.name(),
             variance.previous_period.name()
         ),

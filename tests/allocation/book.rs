@@ -102,19 +102,19 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
         (vec![rule(1, "service", " ", Target::Account)], "Service is compared with nothing"),
         (
             vec![team("a"), team("b"), Entry::Pool(pool("tax", shares(&[("a", "0.5"), ("b", "0.49")])))],
-            "pool tax: its shares sum to 99 %, not to 100 %",
+            "shared costs tax: its shares sum to 99 %, not to 100 %",
         ),
         (
             vec![team("a"), Entry::Pool(pool("tax", shares(&[("a", "1"), ("b", "0")])))],
-            "pool tax: there is no team b",
+            "shared costs tax: there is no team b",
         ),
-        (vec![Entry::Pool(pool("tax", shares(&[])))], "pool tax: its fixed shares are not given"),
+        (vec![Entry::Pool(pool("tax", shares(&[])))], "shared costs tax: its fixed shares are not given"),
         (
             vec![
                 team("a"),
                 Entry::Pool(Pool { without: vec!["a".into()], ..pool("tax", shares(&[("a", "1")])) }),
             ],
-            "pool tax: team a is excluded and has a share",
+            "shared costs tax: team a is excluded and has a share",
         ),
         (
             vec![
@@ -122,31 +122,31 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
                 Entry::Pool(pool("fees", Split::Evenly)),
                 Entry::Pool(Pool { pools: vec!["fees".into()], ..pool("tax", shares(&[("a", "1")])) }),
             ],
-            "pool tax: pool fees takes part and has no share",
+            "shared costs tax: shared costs fees take part and have no share",
         ),
         (
             vec![handing_to("a", &["b"]), handing_to("b", &["a"])],
-            "pool a: it comes back to itself: a → b → a\npool b: it comes back to itself: b → a → b",
+            "shared costs a: it comes back to itself: a → b → a\nshared costs b: it comes back to itself: b → a → b",
         ),
-        (vec![handing_to("a", &["a"])], "pool a: it comes back to itself: a → a"),
+        (vec![handing_to("a", &["a"])], "shared costs a: it comes back to itself: a → a"),
         (
             vec![handing_to("a", &["b"]), handing_to("b", &["c"]), handing_to("c", &[])],
-            "pool a: it takes more than two steps to reach the teams: a → b → c → teams",
+            "shared costs a: it takes more than two steps to reach the teams: a → b → c → teams",
         ),
         (
             vec![handing_to("a", &["b"]), handing_to("b", &["c"]), handing_to("c", &["a"])],
-            "pool a: it comes back to itself: a → b → c → a\npool b: it comes back to itself: b → c → a → b",
+            "shared costs a: it comes back to itself: a → b → c → a\nshared costs b: it comes back to itself: b → c → a → b",
         ),
         (
             vec![handing_to("a", &["b"]), handing_to("b", &["c", "d"]), handing_to("c", &["b"])],
-            "pool b: it comes back to itself: b → c → b\npool b: there is no pool d\npool c: it comes back",
+            "shared costs b: it comes back to itself: b → c → b\nshared costs b: there are no shared costs d\nshared costs c: it comes back",
         ),
         (
             vec![gone.clone(), rule(1, "service", "EC2", to_team("vision"))],
             "rule service EC2: it gives to team vision, and there is no such team in 2026-07",
         ),
         (vec![rule(1, "service", "EC2", to_team("vision"))], "there is no such team"),
-        (vec![rule(1, "service", "EC2", to_pool("tax"))], "it gives to pool tax, and there is no such pool"),
+        (vec![rule(1, "service", "EC2", to_pool("tax"))], "it gives to shared costs tax, which do not exist"),
         (vec![team("vision"), team("vision")], "team Vision: there are two vision"),
         (vec![spelled("a", "CV "), spelled("b", "cv")], "means a and b"),
         (vec![team("a"), spelled("b", "A")], "means a and b"),

@@ -196,7 +196,7 @@ async fn she_cancels_an_upload_that_waits(db: PgPool) {
     assert!(html::text(&app.get(&first).await.body, "#live").contains("next in line"));
     let page = app.get(&second).await;
     assert!(html::text(&page.body, "#live").contains("behind one upload"));
-    assert!(html::text(&page.body, ".confirm p").contains("Nothing of it will count"));
+    assert!(html::text(&page.body, ".confirm p").contains("Nothing of it becomes active"));
 
     let answer = app.submit(&first, &format!("{first}/cancel"), &[]).await;
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, first.as_str()));

@@ -450,7 +450,7 @@ async fn a_file_that_no_register_was_asked_for_is_named_and_held_to_what_it_says
     let focus = Focus::new().hour("east", "", "2026-03-05T10", "40", "vision");
     racks.ledger.deliver("by-hand.csv", focus.owned()).await;
     let told = racks.equations().await;
-    let found = told.iter().filter(|it| it.name == "month that no register was asked for = its file");
+    let found = told.iter().filter(|it| it.name == "month that no asset register was asked for = its file");
     let found: Vec<&Equation> = found.collect();
     assert_eq!(found.len(), 2, "{told:#?}");
     assert_eq!((found[0].left, found[0].holds), (Decimal::from(40), true));
@@ -474,7 +474,7 @@ async fn a_register_with_a_problem_is_told(db: PgPool) {
         .await;
     let broken: Vec<String> =
         racks.broken().await.iter().map(|it| format!("{} [{}]", it.name, it.of)).collect();
-    assert_eq!(broken, ["problems of the register = 0 [east, 9 entries]"]);
+    assert_eq!(broken, ["problems of the asset register = 0 [east, 9 entries]"]);
 }
 
 fn edit_cluster(change: impl FnOnce(&mut Cluster)) -> impl FnOnce(&mut Entry) {

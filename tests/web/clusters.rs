@@ -439,7 +439,7 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
     let reset = load(&mut admin, address, format!("{register}40\n").as_bytes()).await;
     assert_eq!(reset.location(), "/clusters/h100-east");
     let flash = html::text(&admin.get("/clusters/h100-east").await.body, ".flash");
-    assert!(flash.contains("A register began anew once, first in row 2"), "{flash}");
+    assert!(flash.contains("A meter started again once, first in row 2"), "{flash}");
     admin
         .submit("/register/changes", &format!("/register/changes/{}/undo", newest_change(&app).await), &[])
         .await;

@@ -477,7 +477,7 @@ async fn a_lead_whose_team_uses_our_own_machines_is_told_nothing_of_the_register
         for file in ["", ".json", ".csv", ".toml"] {
             let answer = lead.get(&format!("/scenarios/new{file}?from=2026-09{register}")).await;
             assert_eq!(answer.status, StatusCode::OK, "{file}");
-            for theirs in ["361777", "361,777", "Our own, as", "what the register says", "register="] {
+            for theirs in ["361777", "361,777", "Our own, as", "what the asset register says", "register="] {
                 assert!(!answer.body.contains(theirs), "{file}{register}: {theirs}");
             }
         }
@@ -524,7 +524,7 @@ async fn a_period_without_hours_says_so_and_what_is_no_question_is_refused(db: P
         ("from=2026-09&colour=red", "colour is no dimension to filter by"),
         ("from=2026-09&by=team", "by: found in the address, which takes from, currency"),
         ("from=2026-09&in=1", "in: expected a currency"),
-        ("from=2026-09&version=2", "version: what is not kept has none"),
+        ("from=2026-09&version=2", "version: what is not saved has none"),
         ("from=2026-09&sequence=77", "77"),
         ("from=2026-09&set=/nothing=1", "expected a field of this scenario"),
     ] {

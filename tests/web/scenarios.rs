@@ -257,7 +257,7 @@ async fn without_a_name_it_is_computed_and_not_kept(db: PgPool) {
     let mut finance = app.signed_in(Role::Finance).await;
     let address = kept(&mut finance).await;
     let page = finance.get(&format!("{address}?set=/name=+")).await;
-    assert_eq!(html::text(&page.body, "#n-name .problem"), "Expected a name: without one it is not kept.");
+    assert_eq!(html::text(&page.body, "#n-name .problem"), "Enter a name to save it.");
     assert!(html::text(&page.body, ".answer").starts_with("Specialty costs least"), "{}", page.body);
     let refused = finance.submit(&address, &address, &[("set", "/name= "), ("last", "1")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -419,7 +419,7 @@ async fn where_nothing_moves_the_answer_the_page_says_why(db: PgPool) {
     let moves = async |app: &mut TestApp, edits: &str| {
         html::text(&app.get(&format!("{address}{edits}")).await.body, "#turns")
     };
-    assert!(moves(&mut finance, "").await.contains("moves the lead most"));
+    assert!(moves(&mut finance, "").await.contains("changes the advantage most"));
     let alone = moves(&mut finance, "?remove=/option/0").await;
     assert!(alone.contains("Only Specialty does the work as it is needed"), "{alone}");
     let none = moves(&mut finance, "?remove=/option/0&remove=/option/0").await;
@@ -427,7 +427,7 @@ async fn where_nothing_moves_the_answer_the_page_says_why(db: PgPool) {
     // One price in both, which is never high in one and low in the other.
     let same = "?set=/option/0/place/0/supplier=Lambda&set=/option/0/place/0/on_demand/price=2.50";
     let same = moves(&mut finance, same).await;
-    assert!(same.contains("Nothing that is drawn tells On demand and Specialty apart."), "{same}");
+    assert!(same.contains("No simulation distinguishes On demand and Specialty."), "{same}");
     assert!(same.contains("What is decided is not drawn"), "{same}");
 }
 

@@ -67,7 +67,7 @@ pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
                 }
             }
             Target::Pool { pool } if book.pool(pool).is_none() => {
-                found.add_in(&title, format!("it gives to pool {pool}, and there is no such pool"), month);
+                found.add_in(&title, format!("it gives to shared costs {pool}, which do not exist"), month);
             }
             _ => {}
         }

@@ -46,7 +46,7 @@ pub(super) fn check_alone(title: &str, pool: &Pool, found: &mut Found) {
             found.add(title, format!("team {team} takes part and has no share"));
         }
         for other in pool.pools.iter().filter(|other| !has_share(&Recipient::Pool((*other).clone()))) {
-            found.add(title, format!("pool {other} takes part and has no share"));
+            found.add(title, format!("shared costs {other} take part and have no share"));
         }
     }
     if let Split::Quantity { unit } = &pool.split
@@ -62,7 +62,7 @@ pub(super) fn check_alone(title: &str, pool: &Pool, found: &mut Found) {
     let hands_to_pools =
         matches!(pool.split, Split::Quantity { .. } | Split::WhoUsedIt) && !pool.pools.is_empty();
     if hands_to_pools {
-        found.add(title, "pools have neither entered quantities nor use, so none can take part in it");
+        found.add(title, "shared costs have neither entered quantities nor use, so none can take part in it");
     }
     for team in &pool.among {
         if pool.without.contains(team) {
@@ -75,7 +75,7 @@ pub(super) fn check_alone(title: &str, pool: &Pool, found: &mut Found) {
 pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
     let month = book.month;
     for pool in &book.pools {
-        let title = format!("pool {}", pool.name);
+        let title = format!("shared costs {}", pool.name);
         let teams = pool.among.iter().chain(&pool.without);
         for team in teams.filter(|team| book.team(team).is_none()) {
             found.add_in(&title, format!("there is no team {team}"), month);
@@ -86,7 +86,7 @@ pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
                     found.add_in(&title, format!("there is no team {team}"), month);
                 }
                 Recipient::Pool(other) if book.pool(&other).is_none() => {
-                    found.add_in(&title, format!("there is no pool {other}"), month);
+                    found.add_in(&title, format!("there are no shared costs {other}"), month);
                 }
                 _ => {}
             }
@@ -94,7 +94,7 @@ pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
         for other in pools_of(pool) {
             if let Some(other) = book.pool(&other).filter(|other| other.split == Split::WhoUsedIt) {
                 let name = &other.name;
-                found.add(&title, format!("pool {name} is divided by who used it, so it cannot take part"));
+                found.add(&title, format!("shared costs {name} are divided by who used them, so they cannot take part"));
             }
         }
     }
@@ -111,7 +111,7 @@ fn check_ways(book: &MonthBook<'_>, found: &mut Found) {
     for pool in &book.pools {
         if let Some(path) = loop_of(book, &pool.handle) {
             has_loop = true;
-            found.add(format!("pool {}", pool.name), format!("it comes back to itself: {}", named(&path)));
+            found.add(format!("shared costs {}", pool.name), format!("it comes back to itself: {}", named(&path)));
         }
     }
     if has_loop {
@@ -122,7 +122,7 @@ fn check_ways(book: &MonthBook<'_>, found: &mut Found) {
         if path.len() > STEPS {
             let message =
                 format!("it takes more than two steps to reach the teams: {} → teams", named(&path));
-            found.add(format!("pool {}", pool.name), message);
+            found.add(format!("shared costs {}", pool.name), message);
         }
     }
 }

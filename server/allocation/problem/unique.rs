@@ -35,7 +35,7 @@ pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
     }
     let mut pools = BTreeSet::new();
     for pool in book.pools.iter().filter(|pool| !pools.insert(&pool.handle)) {
-        found.add_in(format!("pool {}", pool.name), "there are two of it", book.month);
+        found.add_in(format!("shared costs {}", pool.name), "there are two of it", book.month);
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn check_labels(book: &Book, found: &mut Found) {
     for entry in book.entries.values() {
         match entry {
             Entry::Meaning(it) if !meanings.insert(it.label) => {
-                found.add(entry.title(), "it stands there twice");
+                found.add(entry.title(), "it is there twice");
             }
             Entry::Value(it) => {
                 for spelling in it.spellings.iter().chain([&it.value]) {

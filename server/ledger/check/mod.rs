@@ -42,8 +42,8 @@ const EQUATIONS: [(&str, &str); 12] = [
     ("sums by key = sums by plain key", include_str!("keys_to_totals.sql")),
     ("monthly rollup = daily rollup", include_str!("months_to_days.sql")),
     ("daily rollup = sums by resource", include_str!("days_to_resources.sql")),
-    ("month on the page = files that count for it", include_str!("page_to_files.sql")),
-    ("what counts = last replacement and later additions", include_str!("visible.sql")),
+    ("month on the page = files that are active for it", include_str!("page_to_files.sql")),
+    ("what is active = last replacement and later additions", include_str!("visible.sql")),
     ("rows that state an identity = rows that are active once", include_str!("active_twice.sql")),
     ("ledger sequence = steps of its log", include_str!("sequence.sql")),
 ];

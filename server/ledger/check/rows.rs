@@ -121,7 +121,7 @@ impl Again {
             ),
             (
                 Some(charge.is_metered) != stored.is_metered,
-                "whether it is metered is told otherwise".to_owned(),
+                "whether it is metered differs".to_owned(),
             ),
         ];
         let found = others.into_iter().find_map(|(differs, what)| differs.then_some(what))?;

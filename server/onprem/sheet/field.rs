@@ -81,8 +81,8 @@ pub(super) const CLUSTER: &[Field] = &[
         "What addresses, rules and bills call it: it is the billing account of its charges, and stays.",
     ),
     field("name", "Name", Takes::Text),
-    field("site", "Site", Takes::Text).hint("Where it stands; the region of its charges."),
-    field("since", "Since", Takes::Day).hint("Hardware and energy cost nothing before; what is paid by the month counts for the whole of this one."),
+    field("site", "Site", Takes::Text).hint("Where it is; the region of its charges."),
+    field("since", "Since", Takes::Day).hint("Hardware and energy cost nothing before; monthly payments count for the whole of this month."),
     DOWNTIME.hint(
         "From its beginning; 5 to 10 is usual. To change it from a month on, leave it as it was and add an entry under \
          “Utilization and downtime”: a change here changes the modelled energy of every month since the beginning.",
@@ -256,7 +256,7 @@ pub(super) const COLOCATION: &[Field] = &[
             ("no", "No: energy is charged by tariff and meters"),
         ]),
     )
-    .hint("To count power twice is the most common mistake, so it is asked."),
+    .hint("Counting power twice is the most common mistake, so say which it is."),
 ];
 
 pub(super) const STAFF: &[Field] = &[
@@ -324,7 +324,7 @@ pub(super) const COST: &[Field] = &[
 /// What is asked of a new cluster.
 pub(in super::super) const START: &[Field] = &[
     field("name", "Name", Takes::Text).hint("H100 East: people, addresses and bills call it so."),
-    field("site", "Site", Takes::Text).hint("Where it stands; the region of its charges."),
+    field("site", "Site", Takes::Text).hint("Where it is; the region of its charges."),
     field("since", "In service from", Takes::Day),
     field("system", "System", Takes::Text),
     field("nodes", "Nodes in service", Takes::Number).default("8").hint("Of eight accelerators each."),
@@ -352,7 +352,7 @@ pub(in super::super) const START: &[Field] = &[
         .hint("0.08 to 0.15 in the field; US industry paid 0.0826 in 2025. Times of day, demand and colocation come later."),
     field(
         "housing",
-        "Where it stands",
+        "Where it is",
         Takes::OneOf(&[
             ("own", "In a building of our own: energy by the figures above"),
             ("colocation", "Colocation, energy apart"),
@@ -360,7 +360,7 @@ pub(in super::super) const START: &[Field] = &[
         ]),
     )
     .default("own")
-    .hint("Asked, because to count power twice is the most common mistake."),
+    .hint("Counting power twice is the most common mistake, so say which it is."),
     field("colocation_price", "Colocation", Takes::Number)
         .unit("per contracted kW and month")
         .default("200")

@@ -23,12 +23,12 @@ pub const SPLITS: [(&str, &str, &str); 8] = [
     ),
     (
         "owned-hours",
-        "In proportion to hours owned",
+        "In proportion to on-prem GPU-hours",
         "by the hours of the organization’s own accelerators that are a team’s: who only rents gets nothing of it",
     ),
     (
         "paid-hours",
-        "In proportion to hours paid for",
+        "In proportion to cloud GPU-hours",
         "by the accelerator-hours that a team rents: who only has machines of the organization’s own gets nothing of it",
     ),
     (
@@ -158,7 +158,7 @@ impl PoolForm {
         let mut problems = Vec::new();
         let name = self.value("name").to_owned();
         if name.is_empty() {
-            problems.push(problem("Name", "a pool needs a name, by which statements call it"));
+            problems.push(problem("Name", "Enter a name; statements show it"));
         }
         let handle = match self.value("handle") {
             "" => handle_of(&name),

@@ -167,7 +167,7 @@ impl Shown {
     fn hours(&self) -> Option<&'static str> {
         let Split::AcceleratorHours(hours) = &self.pool.split else { return None };
         Some(match hours.of {
-            HoursOf::All => "Hours paid for and hours of the organization’s own machines weigh alike.",
+            HoursOf::All => "Cloud GPU-hours and on-prem GPU-hours have the same weight.",
             HoursOf::Owned => {
                 "Only hours of the organization’s own machines weigh: who only rents gets nothing of it."
             }
@@ -201,8 +201,8 @@ impl FormPage {
 
     fn title(&self) -> String {
         match self.id {
-            Some(_) => format!("Pool “{}”", self.form.value("name")),
-            None => "New pool".to_owned(),
+            Some(_) => format!("Shared costs “{}”", self.form.value("name")),
+            None => "New shared costs".to_owned(),
         }
     }
 
@@ -250,7 +250,7 @@ pub async fn create(
         Ok((pool, since)) => {
             let months = Months { first: since, last: pool.months.last };
             let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
-            let summary = format!("New pool “{}”", pool.name);
+            let summary = format!("New shared costs “{}”", pool.name);
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
             let edits = vec![Edit { id, before: None, after: Some(Entry::Pool(Pool { months, ..pool })) }];
             match send(&mut db, edits, about, None, &by).await? {
@@ -276,7 +276,7 @@ pub async fn change(
     let problems = match form.read() {
         Ok((pool, since)) => {
             let months = Months { first: known.months.first, last: pool.months.last };
-            let summary = format!("Pool “{}” changed", pool.name);
+            let summary = format!("Shared costs “{}” changed", pool.name);
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
             // Its handle is what rules and other pools know it by.
             let after = Entry::Pool(Pool { months, handle: known.handle.clone(), ..pool });
@@ -295,7 +295,7 @@ pub async fn remove(path: paths::PoolRemove, by: Actor, mut db: Db) -> Result {
     let book = book_now(&mut db).await?;
     let pool = find(&book, path.pool)?;
     let edits = vec![Edit { id: path.pool, before: Some(Entry::Pool(pool.clone())), after: None }];
-    let summary = format!("Pool “{}” removed", pool.name);
+    let summary = format!("Shared costs “{}” removed", pool.name);
     sent(send(&mut db, edits, &summary, None, &by).await?)
 }
 
@@ -342,8 +342,8 @@ fn takers(pool: &Pool, book: &Book) -> String {
     };
     let through = match pool.pools.as_slice() {
         [] => String::new(),
-        [one] => format!("; the pool {} takes part and hands on what it gets", book.pool_name(one)),
-        many => format!("; the pools {} take part and hand on what they get", pools(many, book)),
+        [one] => format!("; {} takes part and passes on what it gets", book.pool_name(one)),
+        many => format!("; {} take part and pass on what they get", pools(many, book)),
     };
     among + &without + &through
 }
@@ -354,7 +354,7 @@ pub fn split(split: &Split, book: &Book) -> String {
     let told = shares.iter().map(|it| {
         let name = match &it.to {
             Recipient::Team(team) => book.team_name(team),
-            Recipient::Pool(pool) => format!("pool {}", book.pool_name(pool)),
+            Recipient::Pool(pool) => format!("shared costs {}", book.pool_name(pool)),
         };
         format!("{name} {} %", it.share.times(100).normalize())
     });

@@ -224,7 +224,7 @@ fn burn_up(it: &BudgetPage) -> Option<BurnUp> {
     Some(BurnUp {
         title: format!("Effective cost since the first day of {}, against the budget", current.period.name()),
         description:
-            "Columns up to what was spent by the end of each day; the same figures stand in the table below."
+            "Columns up to what was spent by the end of each day; the table below has the same figures."
                 .to_owned(),
         unit: it.line.amount.currency.to_string(),
         limit: it.line.amount.amount,

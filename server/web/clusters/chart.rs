@@ -23,7 +23,7 @@ pub(super) fn over_time(it: &ClusterReport, currency: &Currency) -> Stack {
     totals.sort_by_key(|(_, sum)| std::cmp::Reverse(*sum));
     Stack {
         title: "Effective cost by month and component".to_owned(),
-        description: "Stacked columns; the same figures stand in the table below.".to_owned(),
+        description: "Stacked columns; the table below has the same figures.".to_owned(),
         unit: currency.to_string(),
         buckets: it.recent().iter().map(|it| month(it.summary.month)).collect(),
         series: totals
@@ -48,7 +48,7 @@ pub(super) fn energy(it: &ClusterReport) -> Stack {
         |label: &str, values: Vec<Decimal>| Series { label: label.to_owned(), values, is_other: false };
     Stack {
         title: "Energy of the site by month".to_owned(),
-        description: "Stacked columns, measured and modelled; the same figures stand in the table below."
+        description: "Stacked columns, measured and modelled; the table below has the same figures."
             .to_owned(),
         unit: "kWh".to_owned(),
         buckets: it.energy.iter().map(|it| month(it.month)).collect(),

@@ -222,7 +222,7 @@ async fn send(
 fn told(outcome: Outcome, summary: &str, next: &str) -> Sent {
     let (sentence, next) = match outcome {
         Outcome::At { .. } => (
-            format!("Done: {summary}. Months that it changes count once they are published."),
+            format!("Done: {summary}. Publish the months that it changes to update them."),
             next.to_owned(),
         ),
         Outcome::Proposed(change) => (

@@ -131,11 +131,11 @@ impl Stands {
         match self {
             Self::Published => "published",
             Self::New => "not published",
-            Self::Differs => "differs from what counts",
+            Self::Differs => "differs from what is active",
             Self::Reworded => "only words changed",
             Self::Running => "goes on",
             Self::HandedIn => "being loaded",
-            Self::Uploaded => "a file that somebody loaded",
+            Self::Uploaded => "a file that somebody uploaded",
             Self::Gone => "nothing is left of it",
             Self::Empty => "nothing",
         }

@@ -129,14 +129,14 @@ pub async fn load(
         page.refused = problems.into_iter().map(refused).collect();
         return respond::refused(page);
     }
-    let mut sentence = format!("{summary}. Months that they change count once they are published.");
+    let mut sentence = format!("{summary}. Publish the months that they change to update them.");
     if file.duplicates > 0 {
         let _ = write!(sentence, " {} stood in the file twice.", file.duplicates);
     }
     if let Some(reset) = file.resets.first() {
         let _ = write!(
             sentence,
-            " A register began anew {}, first in row {}: what it showed then was counted from zero.",
+            " A meter started again {}, first in row {}: what it showed then was counted from zero.",
             if file.resets.len() == 1 { "once".to_owned() } else { format!("{} times", file.resets.len()) },
             reset.row
         );

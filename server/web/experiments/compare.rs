@@ -112,7 +112,7 @@ async fn compared(
     });
     if names.len() > MOST {
         return Err(Error::BadRequest(format!(
-            "experiment: found {}, expected at most {MOST} to stand side by side.",
+            "experiment: found {}, expected at most {MOST} to compare.",
             names.len()
         )));
     }

@@ -60,13 +60,13 @@ pub async fn cancel(path: paths::BatchCancel, by: Actor, mut db: Db) -> Result {
             if is_reload { "Stopped. The import stays archived." } else { CANCELLED }
         }
         Cancelled::Soon if is_reload => "It stops at its next rows. The import stays archived.",
-        Cancelled::Soon => "The import stops at its next rows. Nothing of it will count.",
+        Cancelled::Soon => "The import stops at its next rows. Nothing of it becomes active.",
         Cancelled::TooLate => "Nothing changed: it had ended before.",
     };
     Ok(back_to(&path.batch, sentence))
 }
 
-const CANCELLED: &str = "The upload is cancelled and its files are removed. Nothing of it was loaded.";
+const CANCELLED: &str = "The upload is cancelled and its files are removed. Nothing of it was imported.";
 
 pub async fn retry(path: paths::BatchRetry, by: Actor, State(app): State<App>, mut db: Db) -> Result {
     report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;

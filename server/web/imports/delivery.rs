@@ -181,7 +181,7 @@ impl Page {
         let along = &(&now - &without) - &BTreeSet::from([delivery]);
         say(along, "corrects rows of it and goes with it", "correct rows of it and go with it");
         if without.is_empty() {
-            let nothing = "Its months will show nothing of these accounts, until something else is loaded.";
+            let nothing = "Its months will show nothing of these accounts, until something else is imported.";
             sentences.insert(0, nothing.to_owned());
         }
         let mut restates: Vec<String> = self.restates.iter().map(Restates::sentence).collect();

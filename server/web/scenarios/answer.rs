@@ -155,7 +155,7 @@ impl Answer {
         };
         let close = if share < Decimal::new(6, 1) { ": too close to call" } else { "" };
         Some(format!(
-            "With prices, rates and factors uncertain at once it stays the cheapest in {often} of {} draws{close}.",
+            "With prices, rates and factors uncertain at once it stays the cheapest in {often} of {} simulations{close}.",
             figure(i64::from(self.simulation.draws).into(), 0)
         ))
     }
@@ -184,7 +184,7 @@ impl Answer {
     pub(super) fn why_nothing_moves(&self) -> String {
         match (&self.lead, self.comparison.cheapest) {
             (Some(lead), _) => format!(
-                "Nothing that is drawn tells {} and {} apart.",
+                "No simulation distinguishes {} and {}.",
                 self.name(&lead.cheapest),
                 self.name(&lead.next)
             ),

@@ -50,7 +50,7 @@ async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
     }
     let mut said = Said::read(pairs)?;
     if said.version.is_some() {
-        return Err(Error::BadRequest("version: what is not kept has none.".to_owned()));
+        return Err(Error::BadRequest("version: what is not saved has none.".to_owned()));
     }
     let prices = Prices::of_list(&mut db, &answers, said.list).await?;
     let found = Box::pin(ledger::ask(&mut db, &answers, &said.rest, &person, &prices)).await?;

@@ -69,7 +69,7 @@ impl Wish {
             }
             _ => {
                 return Err(Error::BadRequest(
-                    "from: expected what is kept, template:…, scenario:… or ledger.".to_owned(),
+                    "from: expected the number of a saved scenario, template:…, scenario:… or ledger.".to_owned(),
                 ));
             }
         };
@@ -140,7 +140,7 @@ pub async fn create(
     };
     let (mut db, now) = (app.db.acquire().await?, clock::now());
     let id = scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
-    Ok(told(to(id), &format!("“{name}” is kept.")))
+    Ok(told(to(id), &format!("“{name}” is saved.")))
 }
 
 fn name_problem(name: &str) -> Option<&'static str> {
@@ -236,7 +236,7 @@ pub async fn load(
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
     let mut db = app.db.acquire().await?;
     let id = scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, clock::now()).await?;
-    Ok(told(to(id), &format!("“{}” is kept.", scenario.name)))
+    Ok(told(to(id), &format!("“{}” is saved.", scenario.name)))
 }
 
 /// A scenario that this person may change.

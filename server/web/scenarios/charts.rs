@@ -300,12 +300,12 @@ fn range(answer: &Answer) -> Histogram {
     let drawn = &answer.simulation;
     let title = match answer.comparison.cheapest {
         Some(at) => format!(
-            "In eight of ten draws {} comes to between {} and {}.",
+            "In eight of ten simulations {} costs between {} and {}.",
             answer.name(&at),
             answer.money(drawn.options[at].p10),
             answer.money(drawn.options[at].p90)
         ),
-        None => "What each option comes to in all draws.".to_owned(),
+        None => "What each option costs in all simulations.".to_owned(),
     };
     let spreads = drawn.options.iter().enumerate().map(|(at, it)| Spread {
         label: answer.name(&at).to_owned(),
@@ -317,7 +317,7 @@ fn range(answer: &Answer) -> Histogram {
         title,
         unit: answer.currency().to_string(),
         axes: format!(
-            "{}, {} over {} months. The higher, the more of the draws",
+            "{}, {} over {} months. The higher, the more of the simulations",
             answer.currency(),
             answer.present_value(),
             answer.comparison.months
@@ -338,7 +338,7 @@ fn turns(answer: &Answer) -> Option<Tornado> {
         ", all of it ahead".to_owned()
     };
     let title = format!(
-        "{} moves the lead most: between {} and {}{after}.",
+        "{} changes the advantage most: between {} and {}{after}.",
         first.input.label,
         answer.money(ends.0),
         answer.money(ends.1)

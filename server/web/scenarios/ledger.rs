@@ -434,7 +434,7 @@ impl Around<'_> {
             } else {
                 format!(", converted from {currency}")
             };
-            let source = format!("what the register says of {}{converted}", cluster.name);
+            let source = format!("what the asset register says of {}{converted}", cluster.name);
             is_fine.then_some(Machines { owning, name, source })
         };
         clusters.filter_map(of_cluster).max_by_key(|it| it.owning.gpus)

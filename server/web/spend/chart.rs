@@ -20,7 +20,7 @@ pub(in crate::web) fn stack(spend: &Spend, step: Step, series: Series) -> chart:
     chart::Stack {
         title: format!("{} by {time}{what}", spend.cost.label()),
         description: format!(
-            "{}, stacked columns; the same figures stand in the table below.",
+            "{}, stacked columns; the table below has the same figures.",
             spend.period.name()
         ),
         unit: spend.currency.as_ref().map(ToString::to_string).unwrap_or_default(),

@@ -25,7 +25,7 @@ pub(super) fn question(scenario: &Scenario) -> Part {
     of.rare("dollar/worth", "A US dollar is worth", Takes::NumberOrNone, unit, hint);
     of.rare("dollar/date", "Rate of", Takes::DayOrNone, "", "");
     of.rare("dollar/source", "Rate by", Takes::Text, "", "");
-    of.rare("seed", "Seed of the draws", Takes::Whole, "", "The same seed draws the same.");
+    of.rare("seed", "Seed of the simulations", Takes::Whole, "", "The same seed gives the same simulations.");
     let acts = vec![
         ("Add work".to_owned(), "add:/work".to_owned()),
         ("Add an option".to_owned(), "add:/option".to_owned()),

@@ -88,7 +88,7 @@ pub(super) fn of_work(at: usize, work: &Work, count: usize, money: &str) -> Sect
             let count = Decimal::from(i64::try_from(gpus.len()).unwrap_or(i64::MAX));
             let mean = quotient(gpus.iter().copied().sum(), count).unwrap_or_default();
             let unit = format!("{} measured hours, {} GPUs on average", number(count, 0), number(mean, 1));
-            let hint = "Another shape takes their place; the way back is the browser’s.";
+            let hint = "Another shape replaces them. Go back in the browser to undo.";
             of.add("demand/shape", "Asks for", Takes::OneOf(MEASURED), &unit, hint);
         }
     }

@@ -93,7 +93,7 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
         let parts: Vec<String> = hours.into_iter().chain([money(it.shared_cost)]).collect();
         let but = if it.running > Decimal::ZERO { ", but for what runs our own machines" } else { "" };
         said.push(format!(
-            "Parts of shared costs: {}. They are nobody’s hours alone, and left out{but}.",
+            "Parts of shared costs: {}. They belong to no team alone, and are left out{but}.",
             parts.join(", ")
         ));
     }

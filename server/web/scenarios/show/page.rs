@@ -66,7 +66,7 @@ impl Page {
         let is_understood = notes.is_empty();
         if edited.scenario.name.trim().is_empty() {
             // It is computed all the same: only to be kept it has to be called something.
-            let sentence = "Expected a name: without one it is not kept.".to_owned();
+            let sentence = "Enter a name to save it.".to_owned();
             notes.push(Note { pointer: "/name".to_owned(), sentence, is_refusal: true });
         }
         if is_understood {
