@@ -35,7 +35,7 @@ const PURE: &[&str] = &[
     "onprem/problem.rs",
     "onprem/racks.rs",
     "onprem/computed_bill.rs",
-    "onprem/register.rs",
+    "onprem/asset_register.rs",
     "onprem/sheet",
     "onprem/start.rs",
     "onprem/summary.rs",

@@ -11,7 +11,7 @@ pub enum Object {
     /// A change of the allocation.
     Change(i64),
     /// A change of the asset register.
-    RegisterChange(i64),
+    AssetRegisterChange(i64),
     /// A change of the price list.
     PriceChange(i64),
     /// Invoices of a month.
@@ -35,7 +35,7 @@ impl Object {
     pub fn parts(&self) -> (&'static str, String, String) {
         match self {
             Self::Delivery(id) => ("delivery", id.to_string(), format!("delivery {id}")),
-            Self::RegisterChange(id) => ("register-change", id.to_string(), format!("change {id}")),
+            Self::AssetRegisterChange(id) => ("register-change", id.to_string(), format!("change {id}")),
             Self::PriceChange(id) => ("price-change", id.to_string(), format!("change {id}")),
             Self::Invoices(month) => ("invoices", month.to_string(), format!("invoices of {}", month.name())),
             Self::Change(id) => ("change", id.to_string(), format!("change {id}")),

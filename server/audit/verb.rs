@@ -67,10 +67,10 @@ verbs! {
     ChangeDiscarded = "allocation.discarded", "draft of the allocation discarded";
     QuantitiesSet = "allocation.quantities_set", "quantities entered";
     QuantitiesRemoved = "allocation.quantities_removed", "quantities removed";
-    RegisterChanged = "register.changed", "asset register changed";
-    RegisterProposed = "register.proposed", "change of the asset register proposed";
-    RegisterUndone = "register.undone", "change of the asset register undone";
-    RegisterDiscarded = "register.discarded", "proposal for the asset register discarded";
+    AssetRegisterChanged = "register.changed", "asset register changed";
+    AssetRegisterProposed = "register.proposed", "change of the asset register proposed";
+    AssetRegisterUndone = "register.undone", "change of the asset register undone";
+    AssetRegisterDiscarded = "register.discarded", "proposal for the asset register discarded";
     ClusterPublished = "register.published", "months of a cluster published";
     ScenarioMade = "scenario.made", "scenario made";
     ScenarioSaved = "scenario.saved", "version of a scenario saved";

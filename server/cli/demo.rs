@@ -212,10 +212,10 @@ async fn enter_invoices(session: &Session, demonstration: &Demonstration) -> any
 async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> {
     let mut db = session.pool.acquire().await?;
     let Happening { at, what } = happening;
-    let (_, register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = onprem::current(&mut db).await?;
     let outcome = match what {
         ClusterNews::Written { summary, entries } => {
-            if entries.iter().any(|entry| register.entries.values().any(|known| known == entry)) {
+            if entries.iter().any(|entry| asset_register.entries.values().any(|known| known == entry)) {
                 return Ok(0);
             }
             let ids = onprem::entry_ids(&mut db, entries.len()).await?;
@@ -226,7 +226,7 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
         }
         ClusterNews::Read { summary, readings } => {
             let mut meters = Vec::new();
-            for (id, entry) in &register.entries {
+            for (id, entry) in &asset_register.entries {
                 let onprem::Entry::Meter(meter) = entry else { continue };
                 let mine = readings.iter().filter(|reading| reading.meter == meter.name);
                 meters.push(MeterReadings { meter_id: *id, readings: mine.cloned().collect() });
@@ -245,7 +245,7 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
     };
     match outcome {
         Outcome::At { .. } => Ok(0),
-        other => bail!("the register of the demonstration was not taken: {other:?}"),
+        other => bail!("the asset register of the demonstration was not taken: {other:?}"),
     }
 }
 
@@ -254,11 +254,11 @@ async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> a
     let mut db = session.pool.acquire().await?;
     let mut tx = db.begin().await?;
     let revision = onprem::hold(&mut tx, CLUSTER).await?;
-    let register = onprem::register(&mut tx, revision).await?;
-    let (register, today) = ((revision, &register), at.date_naive());
-    let found = Months::default().one(&mut tx, register, CLUSTER, month, today).await?;
+    let asset_register = onprem::asset_register(&mut tx, revision).await?;
+    let (asset_register, today) = ((revision, &asset_register), at.date_naive());
+    let found = Months::default().one(&mut tx, asset_register, CLUSTER, month, today).await?;
     let Some(it) = found.filter(|it| it.state != State::Published) else { return Ok(0) };
-    let Some(made) = onprem::file_of(&mut tx, register, CLUSTER, month, today).await? else { return Ok(0) };
+    let Some(made) = onprem::file_of(&mut tx, asset_register, CLUSTER, month, today).await? else { return Ok(0) };
     let batch_id = Uuid::new_v4();
     onprem::note_handed_in(&mut tx, (CLUSTER, revision), (&it, &made), batch_id, FINANCE, at).await?;
     let details = json!({ "cluster": CLUSTER, "months": [month] });

@@ -1,4 +1,4 @@
-//! Handing in months of a cluster: files like any other, made of the register.
+//! Handing in months of a cluster: files like any other, made of the asset register.
 
 use anyhow::{Context as _, bail};
 use chrono::{DateTime, Utc};
@@ -22,7 +22,7 @@ pub struct HandedIn {
     pub gone: usize,
 }
 
-/// Hands in the months of a cluster that do not count as the register says: all that are over, or one. The caller
+/// Hands in the months of a cluster that do not count as the asset register says: all that are over, or one. The caller
 /// notifies the worker.
 ///
 /// # Errors
@@ -36,13 +36,13 @@ pub async fn hand_in_cluster(
     now: DateTime<Utc>,
 ) -> anyhow::Result<HandedIn> {
     // Computed and remembered before anything is held, so that nobody waits for it.
-    let (revision, register) = onprem::current(&mut *db).await?;
-    computed.of(&mut *db, (revision, &register), cluster, now.date_naive()).await?;
+    let (revision, asset_register) = onprem::current(&mut *db).await?;
+    computed.of(&mut *db, (revision, &asset_register), cluster, now.date_naive()).await?;
     let mut tx = db.begin().await?;
-    // The register stays as it is, and nobody else hands in months of this cluster, until this is done.
+    // The asset register stays as it is, and nobody else hands in months of this cluster, until this is done.
     let revision = onprem::hold(&mut tx, cluster).await?;
-    let register = onprem::register(&mut tx, revision).await?;
-    let (at, today) = ((revision, &register), now.date_naive());
+    let asset_register = onprem::asset_register(&mut tx, revision).await?;
+    let (at, today) = ((revision, &asset_register), now.date_naive());
     let mut due = computed.of(&mut tx, at, cluster, today).await?;
     due.retain(|it| match only {
         Some(month) => month == it.month && it.state.may_be_handed_in(),
@@ -58,7 +58,7 @@ pub async fn hand_in_cluster(
         // One after another: the file of a month of a large cluster is large.
         for it in &files {
             let made = onprem::file_of(&mut tx, at, cluster, it.month, today).await?;
-            let made = made.context("the cluster is gone from a register that is held")?;
+            let made = made.context("the cluster is gone from an asset register that is held")?;
             let mut file = arriving.file(&it.file_name(cluster))?;
             file.write(&made.bytes).await?;
             file.finish().await?;

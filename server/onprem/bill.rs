@@ -3,7 +3,7 @@
 //! Site is RegionId, a unit of hardware is ResourceId, what was paid is BilledCost and what belongs to the month is
 //! EffectiveCost, as the FOCUS working group maps data centres; list and contracted cost are the effective one, since
 //! nobody else sells it. `x_PricingCategory` says that it is owned, `x_Basis` what a row rests on, and `x_Input` which
-//! entry of the register it comes from. The bytes follow from the lines alone, so that the same month is the same file.
+//! entry of the asset register it comes from. The bytes follow from the lines alone, so that the same month is the same file.
 
 use serde_json::json;
 
@@ -200,17 +200,17 @@ mod tests {
 
     use super::super::entry::Entry;
     use super::super::month::lines;
-    use super::super::register::Register;
+    use super::super::asset_register::AssetRegister;
     use super::super::sheet::Kind;
     use super::super::summary::{MonthSummary, owned_hours};
-    use super::super::testing::{entry, month, number, of_a, register, try_entry};
+    use super::super::testing::{entry, month, number, of_a, asset_register, try_entry};
     use super::*;
     use crate::accelerator::{accelerator_hours, recognize};
     use crate::billing::{self, Charge, PricingCategory, Step};
     use crate::money::{Currency, Decimal};
 
     /// Two days of a node of eight, a person, a thing that was sold.
-    fn small() -> Register {
+    fn small() -> AssetRegister {
         of_a([
             entry(
                 Kind::Assets,
@@ -227,10 +227,10 @@ mod tests {
         ])
     }
 
-    fn file_of(register: &Register, is_over: bool) -> Vec<u8> {
+    fn file_of(asset_register: &AssetRegister, is_over: bool) -> Vec<u8> {
         let january = month("2026-01");
-        let lines = lines(register, &[], "a", january);
-        bill(register.cluster("a").unwrap(), january, &lines, is_over)
+        let lines = lines(asset_register, &[], "a", january);
+        bill(asset_register.cluster("a").unwrap(), january, &lines, is_over)
     }
 
     fn read(file: &[u8]) -> Vec<Charge> {
@@ -257,9 +257,9 @@ mod tests {
 
     #[test]
     fn it_is_read_as_it_was_written() {
-        let register = small();
-        let lines = lines(&register, &[], "a", month("2026-01"));
-        let charges = read(&file_of(&register, true));
+        let asset_register = small();
+        let lines = lines(&asset_register, &[], "a", month("2026-01"));
+        let charges = read(&file_of(&asset_register, true));
         let rows: Vec<_> =
             lines.iter().flat_map(|line| line.parts().map(move |(unit, part)| (line, unit, part))).collect();
         assert_eq!(charges.len(), rows.len());
@@ -279,7 +279,7 @@ mod tests {
         let sum = |cost: fn(&Charge) -> Decimal| charges.iter().map(cost).sum::<Decimal>();
         assert_eq!(sum(|it| it.effective_cost), summary.effective);
         assert_eq!(sum(|it| it.billed_cost), summary.billed);
-        assert!(read(&file_of(&register, false)).iter().all(|charge| charge.invoice_id.is_empty()));
+        assert!(read(&file_of(&asset_register, false)).iter().all(|charge| charge.invoice_id.is_empty()));
     }
 
     #[test]
@@ -293,11 +293,11 @@ mod tests {
             ("DGX A100 80 GB", "A100 SXM4 80GB", 8, "A100"),
             ("rack, liquid", "H100 PCIe", 4, "H100"),
         ] {
-            let register = of_a([entry(
+            let asset_register = of_a([entry(
                 Kind::Assets,
                 &format!("model={model}|accelerator={accelerator}|accelerators={accelerators}"),
             )]);
-            let charges = read(&file_of(&register, true));
+            let charges = read(&file_of(&asset_register, true));
             let mut hours = Decimal::ZERO;
             for charge in charges.iter().filter(|charge| charge.is_metered) {
                 let found = recognize(&charge.key).unwrap_or_else(|| panic!("{model}: {:?}", charge.key));
@@ -305,7 +305,7 @@ mod tests {
                 let parts = charge.consumed_quantity.unwrap().times(found.per_unit.parts());
                 hours += accelerator_hours(parts.times(found.seconds_per_unit.into()), 6);
             }
-            let owned = owned_hours(&lines(&register, &[], "a", month("2026-01")));
+            let owned = owned_hours(&lines(&asset_register, &[], "a", month("2026-01")));
             assert_eq!(hours, owned, "{model}");
             assert_eq!(owned, number("1488").times(accelerators), "{model}");
         }
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn the_same_month_is_the_same_bytes() {
         assert_eq!(file_of(&small(), true), file_of(&small(), true));
-        let renumbered = Register { entries: small().entries.into_iter().rev().collect() };
+        let renumbered = AssetRegister { entries: small().entries.into_iter().rev().collect() };
         assert_eq!(file_of(&renumbered, true), file_of(&small(), true));
         assert_ne!(file_of(&small(), true), file_of(&small(), false), "a month that goes on is another file");
     }
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn no_cell_of_it_is_a_formula() {
         for sign in ["=", "+", "-", "@", "＝", "＋", "－", "＠", " ="] {
-            let register = register([
+            let asset_register = asset_register([
                 tempting(Kind::Clusters, "", &["name", "site"], sign),
                 tempting(Kind::Assets, "idle_kw=1|load_kw=2", &["name", "model", "accelerator"], sign),
                 tempting(Kind::Assets, "what=fabric|accelerators=|accelerator=", &["name", "model"], sign),
@@ -351,7 +351,7 @@ mod tests {
                     sign,
                 ),
             ]);
-            let file = file_of(&register, true);
+            let file = file_of(&asset_register, true);
             let mut reader = csv::Reader::from_reader(file.as_slice());
             let mut tempted = 0;
             for record in reader.records() {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::depreciation::{Method, YearOfLife};
 use super::entry::{Asset, Paid};
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use crate::money::{Currency, Decimal};
 
 /// How the units of an asset that are in a cluster lose their value.
@@ -41,14 +41,14 @@ impl AssetSchedule {
 }
 
 /// What is leased is given back, and has no value in the books.
-fn owned(register: &Register) -> impl Iterator<Item = (i64, &Asset)> {
-    register.assets().filter(|(_, asset)| !matches!(asset.paid, Paid::Leased { .. }))
+fn owned(asset_register: &AssetRegister) -> impl Iterator<Item = (i64, &Asset)> {
+    asset_register.assets().filter(|(_, asset)| !matches!(asset.paid, Paid::Leased { .. }))
 }
 
 /// Of a cluster's assets as they stand on a day: the units that are there, or will be.
-pub fn schedules(register: &Register, cluster: &str, today: NaiveDate) -> Vec<AssetSchedule> {
-    let events = register.events();
-    owned(register)
+pub fn schedules(asset_register: &AssetRegister, cluster: &str, today: NaiveDate) -> Vec<AssetSchedule> {
+    let events = asset_register.events();
+    owned(asset_register)
         .filter_map(|(id, asset)| {
             let units = events.units_in(asset, cluster, today.max(asset.in_service));
             let schedule = asset.schedule().ok().filter(|_| units > 0)?;
@@ -77,9 +77,9 @@ pub fn schedules(register: &Register, cluster: &str, today: NaiveDate) -> Vec<As
 
 /// Of a cluster's assets in one currency, from the year of the first to the one after which nothing is written down:
 /// of units that were or will be there then.
-pub fn year_ends(register: &Register, cluster: &str, currency: &Currency) -> Vec<YearEnd> {
-    let events = register.events();
-    let assets: Vec<(i64, &Asset)> = owned(register)
+pub fn year_ends(asset_register: &AssetRegister, cluster: &str, currency: &Currency) -> Vec<YearEnd> {
+    let events = asset_register.events();
+    let assets: Vec<(i64, &Asset)> = owned(asset_register)
         .filter(|(_, asset)| asset.currency == *currency)
         .filter(|(_, asset)| events.location_history(asset).stays.iter().any(|stay| stay.cluster == cluster))
         .collect();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     /// Two nodes of 100,000, a fifth of which is left after three years, from July on.
-    fn register() -> Register {
+    fn asset_register() -> AssetRegister {
         let mut texts = Start::defaults(&systems()[0], day("2025-07-01"));
         texts.extend(
             [
@@ -127,30 +127,30 @@ mod tests {
             .map(|(name, value)| (name.to_owned(), value.to_owned())),
         );
         let start = Start::read(&texts).unwrap();
-        Register { entries: (1..).zip(start.entries()).collect() }
+        AssetRegister { entries: (1..).zip(start.entries()).collect() }
     }
 
     #[test]
     fn a_year_s_end_has_what_is_left_of_the_units_that_are_there() {
-        let mut register = register();
+        let mut asset_register = asset_register();
         let usd = Currency::exactly("USD");
-        let told = |register: &Register| -> Vec<(i32, String)> {
-            let ends = year_ends(register, "east", &usd);
+        let told = |asset_register: &AssetRegister| -> Vec<(i32, String)> {
+            let ends = year_ends(asset_register, "east", &usd);
             ends.iter().map(|end| (end.year, end.values[0].1.round(2).to_string())).collect()
         };
         // 80,000 over three years of 365, 365 and 366 days: 26,666.67 × 184 ÷ 365 in the first half year.
         let expected = [(2025, "173114.16"), (2026, "119780.82"), (2027, "66520.94"), (2028, "40000.00")]
             .map(|(y, v)| (y, v.to_owned()));
-        assert_eq!(told(&register), expected);
+        assert_eq!(told(&asset_register), expected);
         let sold = Event {
             asset: "east-node".into(),
             units: vec![2],
             day: day("2026-12-31"),
             what: EventKind::Disposal { proceeds: 1.into() },
         };
-        register.entries.insert(90, Entry::Event(sold));
-        assert_eq!(told(&register)[1], (2026, "59890.41".to_owned()));
-        let left = schedules(&register, "east", day("2027-01-01"));
+        asset_register.entries.insert(90, Entry::Event(sold));
+        assert_eq!(told(&asset_register)[1], (2026, "59890.41".to_owned()));
+        let left = schedules(&asset_register, "east", day("2027-01-01"));
         assert_eq!((left[0].count, left[0].price, left[0].years.len()), (1, 100_000.into(), 3));
         assert_eq!(left[0].years[2].book_value_after.round(2), 20_000.into());
         assert_eq!(left[0].charged + left[0].book_value, left[0].price);
@@ -158,18 +158,18 @@ mod tests {
 
     #[test]
     fn what_comes_later_is_listed_and_what_is_leased_is_not() {
-        let mut register = register();
-        let before = schedules(&register, "east", day("2025-01-01"));
+        let mut asset_register = asset_register();
+        let before = schedules(&asset_register, "east", day("2025-01-01"));
         assert_eq!(
             (before[0].count, before[0].charged, before[0].book_value),
             (2, Decimal::ZERO, 200_000.into())
         );
-        for entry in register.entries.values_mut() {
+        for entry in asset_register.entries.values_mut() {
             if let Entry::Asset(asset) = entry {
                 asset.paid = Paid::Leased { monthly: 100.into(), months: 36 };
             }
         }
-        assert!(schedules(&register, "east", day("2026-01-01")).is_empty());
-        assert!(year_ends(&register, "east", &Currency::exactly("USD")).is_empty());
+        assert!(schedules(&asset_register, "east", day("2026-01-01")).is_empty());
+        assert!(year_ends(&asset_register, "east", &Currency::exactly("USD")).is_empty());
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::economics::owning;
 use super::entry::Cluster;
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::scenario::Finding;
@@ -67,12 +67,12 @@ pub struct More {
 /// # Errors
 /// What cannot be planned with, in words.
 pub fn capacity(
-    register: &Register,
+    asset_register: &AssetRegister,
     cluster: &Cluster,
     today: NaiveDate,
 ) -> Option<Result<Capacity, Refused>> {
     // No money is in it.
-    let stands = owning(register, &cluster.handle, today, &Currency::exactly("USD"))?;
+    let stands = owning(asset_register, &cluster.handle, today, &Currency::exactly("USD"))?;
     if stands.gpus == 0 {
         return None;
     }
@@ -88,7 +88,7 @@ pub fn capacity(
     };
     let month = BillingMonth::of(today);
     let planned = plan(&demand, stands.gpus, stands.utilization, month);
-    let is_assumed = cluster.growth.is_zero() && !register.has_usage(&cluster.handle, month);
+    let is_assumed = cluster.growth.is_zero() && !asset_register.has_usage(&cluster.handle, month);
     Some(planned.map(|capacity| if is_assumed { capacity.without_advice() } else { capacity }))
 }
 

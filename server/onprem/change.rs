@@ -1,4 +1,4 @@
-//! Changing the register: proposed by whoever may, applied and undone by whoever may decide. Each makes a revision.
+//! Changing the asset register: proposed by whoever may, applied and undone by whoever may decide. Each makes a revision.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -7,15 +7,15 @@ use sqlx::types::Json;
 use sqlx::{Connection, PgConnection};
 
 use super::entry::Entry;
-use super::keep::register;
+use super::keep::asset_register;
 use super::power::Reading;
 use super::problem::{Problem, problems};
-use super::register::Edit;
+use super::asset_register::Edit;
 use super::standing::counting_months;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::money::Decimal;
 
-/// What became of a wish to change the register.
+/// What became of a wish to change the asset register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is as wished from this revision on.
@@ -24,7 +24,7 @@ pub enum Outcome {
     Proposed(i64),
     /// Nothing happened: it is so already, or was decided before.
     Nothing,
-    /// Nothing happened: the register would have these problems.
+    /// Nothing happened: the asset register would have these problems.
     Refused(Vec<Problem>),
     /// Nothing happened: these entries are not as they were when it was made, or applied.
     Conflict(Vec<String>),
@@ -59,7 +59,7 @@ impl Status {
     }
 }
 
-/// A change of the register, and what became of it.
+/// A change of the asset register, and what became of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     pub id: i64,
@@ -85,7 +85,7 @@ pub struct About<'a> {
     pub reason: Option<&'a str>,
 }
 
-/// Changes the register, or proposes to. Edits that change nothing are left out.
+/// Changes the asset register, or proposes to. Edits that change nothing are left out.
 pub async fn change(
     db: &mut PgConnection,
     edits: Vec<Edit>,
@@ -104,7 +104,7 @@ pub async fn change(
         return Ok(refusal);
     }
     let id = sqlx::query_scalar!(
-        "insert into register_changes (status, summary, reason, edits, made_at, made_by)
+        "insert into asset_register_changes (status, summary, reason, edits, made_at, made_by)
          values ('proposed', $1, $2, $3, $4, $5)
          returning change_id",
         about.summary,
@@ -118,7 +118,7 @@ pub async fn change(
     let decision = Decision { change: id, summary: about.summary, by, now };
     let outcome = match right {
         Right::Propose => {
-            decision.record(&mut tx, Verb::RegisterProposed, json!({ "reason": about.reason })).await?;
+            decision.record(&mut tx, Verb::AssetRegisterProposed, json!({ "reason": about.reason })).await?;
             Outcome::Proposed(id)
         }
         Right::Apply => {
@@ -165,7 +165,7 @@ pub async fn undo(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>
         return Ok(Outcome::Conflict(vec![format!("readings of {}", change.summary)]));
     }
     sqlx::query!(
-        "update register_changes set status = 'undone', undone_revision = $2, undone_at = $3, undone_by = $4
+        "update asset_register_changes set status = 'undone', undone_revision = $2, undone_at = $3, undone_by = $4
          where change_id = $1",
         id,
         revision,
@@ -176,7 +176,7 @@ pub async fn undo(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>
     .await?;
     end(&mut tx, revision).await?;
     let decision = Decision { change: id, summary: &change.summary, by, now };
-    decision.record(&mut tx, Verb::RegisterUndone, json!({ "revision": revision })).await?;
+    decision.record(&mut tx, Verb::AssetRegisterUndone, json!({ "revision": revision })).await?;
     tx.commit().await?;
     Ok(Outcome::At { change: id, revision })
 }
@@ -187,7 +187,7 @@ pub async fn discard(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<U
     // Who applies it at the same moment is waited for.
     begin(&mut tx).await?;
     let summary = sqlx::query_scalar!(
-        "update register_changes set status = 'discarded', decided_at = $2, decided_by = $3
+        "update asset_register_changes set status = 'discarded', decided_at = $2, decided_by = $3
          where change_id = $1 and status = 'proposed'
          returning summary",
         id,
@@ -198,7 +198,7 @@ pub async fn discard(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<U
     .await?;
     let Some(summary) = summary else { return Ok(false) };
     let decision = Decision { change: id, summary: &summary, by, now };
-    decision.record(&mut tx, Verb::RegisterDiscarded, json!({})).await?;
+    decision.record(&mut tx, Verb::AssetRegisterDiscarded, json!({})).await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -288,7 +288,7 @@ pub async fn take_readings(
         .await?;
     }
     let id = sqlx::query_scalar!(
-        "insert into register_changes (status, summary, edits, made_at, made_by)
+        "insert into asset_register_changes (status, summary, edits, made_at, made_by)
          values ('proposed', $1, '[]', $2, $3)
          returning change_id",
         summary,
@@ -308,7 +308,7 @@ pub async fn changes(db: &mut PgConnection, limit: i64) -> sqlx::Result<Vec<Chan
         Change,
         r#"select change_id as id, status as "status: Status", summary, reason, edits as "edits: Json<Vec<Edit>>",
                   made_at, made_by, decided_at, decided_by, applied_revision, undone_revision, undone_at, undone_by
-           from register_changes order by change_id desc limit $1"#,
+           from asset_register_changes order by change_id desc limit $1"#,
         limit,
     )
     .fetch_all(db)
@@ -317,7 +317,7 @@ pub async fn changes(db: &mut PgConnection, limit: i64) -> sqlx::Result<Vec<Chan
 
 /// How many proposals wait for a decision.
 pub async fn waiting(db: &mut PgConnection) -> sqlx::Result<i64> {
-    sqlx::query_scalar!(r#"select count(*) as "count!" from register_changes where status = 'proposed'"#)
+    sqlx::query_scalar!(r#"select count(*) as "count!" from asset_register_changes where status = 'proposed'"#)
         .fetch_one(db)
         .await
 }
@@ -328,26 +328,26 @@ pub async fn find(db: &mut PgConnection, id: i64) -> sqlx::Result<Option<Change>
         Change,
         r#"select change_id as id, status as "status: Status", summary, reason, edits as "edits: Json<Vec<Edit>>",
                   made_at, made_by, decided_at, decided_by, applied_revision, undone_revision, undone_at, undone_by
-           from register_changes where change_id = $1"#,
+           from asset_register_changes where change_id = $1"#,
         id,
     )
     .fetch_optional(db)
     .await
 }
 
-/// Locks the register, so that revisions are made one after another; answers the last.
+/// Locks the asset register, so that revisions are made one after another; answers the last.
 async fn begin(db: &mut PgConnection) -> sqlx::Result<i64> {
-    sqlx::query_scalar!("select revision from register for update").fetch_one(db).await
+    sqlx::query_scalar!("select revision from asset_register for update").fetch_one(db).await
 }
 
 async fn end(db: &mut PgConnection, revision: i64) -> sqlx::Result<()> {
-    sqlx::query!("update register set revision = $1", revision).execute(db).await?;
+    sqlx::query!("update asset_register set revision = $1", revision).execute(db).await?;
     Ok(())
 }
 
-/// Why edits cannot be made in the register as it is.
+/// Why edits cannot be made in the asset register as it is.
 async fn refusal(db: &mut PgConnection, edits: &[Edit], last: i64) -> sqlx::Result<Option<Outcome>> {
-    let now = register(db, last).await?;
+    let now = asset_register(db, last).await?;
     let conflicts = now.conflicts(edits);
     if !conflicts.is_empty() {
         return Ok(Some(Outcome::Conflict(conflicts)));
@@ -358,8 +358,8 @@ async fn refusal(db: &mut PgConnection, edits: &[Edit], last: i64) -> sqlx::Resu
         let counting = counting_months(&mut *db, &it.handle).await?;
         if counting > 0 {
             let why = format!(
-                "{counting} of its months count in the ledger, and would be out of reach: take its entries out of the \
-                 register, publish what that changes, and remove it then"
+                "{counting} of its months are active and would be out of reach: remove its entries from the asset register, \
+                 publish what that changes, then remove it"
             );
             found.push(Problem { id: edit.id, what: edit.title(), why });
         }
@@ -370,7 +370,7 @@ async fn refusal(db: &mut PgConnection, edits: &[Edit], last: i64) -> sqlx::Resu
 async fn write(db: &mut PgConnection, edits: &[Edit], revision: i64) -> sqlx::Result<()> {
     let ids: Vec<i64> = edits.iter().map(|edit| edit.id).collect();
     sqlx::query!(
-        "update register_entries set until_revision = $2 where entry_id = any($1) and until_revision is null",
+        "update asset_register_entries set until_revision = $2 where entry_id = any($1) and until_revision is null",
         &ids,
         revision,
     )
@@ -379,7 +379,7 @@ async fn write(db: &mut PgConnection, edits: &[Edit], revision: i64) -> sqlx::Re
     for edit in edits {
         if let Some(entry) = &edit.after {
             sqlx::query!(
-                "insert into register_entries (entry_id, from_revision, content) values ($1, $2, $3)",
+                "insert into asset_register_entries (entry_id, from_revision, content) values ($1, $2, $3)",
                 edit.id,
                 revision,
                 Json(entry) as _,
@@ -402,7 +402,7 @@ async fn take_readings_back(db: &mut PgConnection, applied: i64, revision: i64) 
                    where it.meter_id = was.meter_id and it.starts_at = was.starts_at and it.until_revision is null
                      and it.ends_at = was.ends_at and it.kwh = was.kwh
                      and (it.from_revision = $1
-                          or it.from_revision in (select undone_revision from register_changes))))
+                          or it.from_revision in (select undone_revision from asset_register_changes))))
            as "is_replaced!""#,
         applied,
     )
@@ -444,7 +444,7 @@ impl Decision<'_> {
     /// Notes that it holds from this revision on, and ends that.
     async fn apply(&self, db: &mut PgConnection, revision: i64) -> sqlx::Result<Outcome> {
         sqlx::query!(
-            "update register_changes
+            "update asset_register_changes
              set status = 'applied', decided_at = $2, decided_by = $3, applied_revision = $4
              where change_id = $1",
             self.change,
@@ -455,7 +455,7 @@ impl Decision<'_> {
         .execute(&mut *db)
         .await?;
         end(db, revision).await?;
-        self.record(db, Verb::RegisterChanged, json!({ "revision": revision })).await?;
+        self.record(db, Verb::AssetRegisterChanged, json!({ "revision": revision })).await?;
         Ok(Outcome::At { change: self.change, revision })
     }
 
@@ -466,6 +466,6 @@ impl Decision<'_> {
         mut details: serde_json::Value,
     ) -> sqlx::Result<()> {
         details["summary"] = self.summary.into();
-        audit::record(db, self.by, verb, &Object::RegisterChange(self.change), details, self.now).await
+        audit::record(db, self.by, verb, &Object::AssetRegisterChange(self.change), details, self.now).await
     }
 }

@@ -1,4 +1,4 @@
-//! The equations of on-premises: a month that counts is what the register says of it, and a price becomes expense whole.
+//! The equations of on-premises: a month that counts is what the asset register says of it, and a price becomes expense whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use sqlx::{Connection, PgConnection};
 
 use super::bill::PROVIDER;
 use super::entry::{Asset, Entry, EventKind, Paid};
-use super::keep::{current, readings, register};
+use super::keep::{current, readings, asset_register};
 use super::month::{Component, Line, lines_of_asset};
 use super::problem::problems;
 use super::computed_bill::lines_until;
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use super::summary::owned_hours;
 use super::location_history::Events;
 use crate::accelerator::accelerator_hours;
@@ -22,7 +22,7 @@ use crate::period::BillingMonth;
 /// Decimals of accelerator-hours, more than a month of a third of an accelerator needs to be told from another.
 const HOURS_PLACES: u8 = 12;
 
-/// Checks every month of a cluster that counts, and the register as it is.
+/// Checks every month of a cluster that counts, and the asset register as it is.
 pub async fn check(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<Equation>> {
     let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
     let mut equations = Vec::new();
@@ -110,9 +110,9 @@ async fn computed_again(
     day: NaiveDate,
     equations: &mut Vec<Equation>,
 ) -> sqlx::Result<()> {
-    let register = register(&mut *db, revision).await?;
-    let read = readings(&mut *db, &register, &it.cluster, it.month, revision).await?;
-    let lines = lines_until(&register, &read, &it.cluster, it.month, day);
+    let asset_register = asset_register(&mut *db, revision).await?;
+    let read = readings(&mut *db, &asset_register, &it.cluster, it.month, revision).await?;
+    let lines = lines_until(&asset_register, &read, &it.cluster, it.month, day);
     let mut computed = Costs::new();
     for line in &lines {
         let key = (line.component.name().to_owned(), line.currency.to_string());
@@ -200,7 +200,7 @@ fn written_off(
     today: NaiveDate,
     equations: &mut Vec<Equation>,
 ) {
-    // Told as a problem of the register.
+    // Told as a problem of the asset register.
     let Ok(schedule) = asset.schedule() else { return };
     let location_history = events.location_history(asset);
     let leavings = &location_history.leavings;
@@ -266,17 +266,17 @@ fn expense(line: &Line) -> Decimal {
     }
 }
 
-/// What is wrong with the register, by cluster.
-fn sound(register: &Register, equations: &mut Vec<Equation>) {
-    let mut wrong: Vec<i64> = problems(register).into_iter().map(|problem| problem.id).collect();
-    wrong.extend(register.assets().filter(|(_, asset)| asset.schedule().is_err()).map(|(id, _)| id));
+/// What is wrong with the asset register, by cluster.
+fn sound(asset_register: &AssetRegister, equations: &mut Vec<Equation>) {
+    let mut wrong: Vec<i64> = problems(asset_register).into_iter().map(|problem| problem.id).collect();
+    wrong.extend(asset_register.assets().filter(|(_, asset)| asset.schedule().is_err()).map(|(id, _)| id));
     let mut push = |of: String, count: usize| {
         let count = Decimal::from(i64::try_from(count).unwrap_or(i64::MAX));
         equations.push(Equation::new("problems of the asset register = 0", of, count, Decimal::ZERO));
     };
     let mut told = BTreeSet::new();
-    for cluster in register.clusters() {
-        let entries = register.of_cluster(&cluster.handle);
+    for cluster in asset_register.clusters() {
+        let entries = asset_register.of_cluster(&cluster.handle);
         let ids: BTreeSet<i64> = entries.iter().map(|(id, _)| *id).collect();
         push(
             format!("{}, {} entries", cluster.handle, entries.len()),
@@ -285,7 +285,7 @@ fn sound(register: &Register, equations: &mut Vec<Equation>) {
         told.extend(ids);
     }
     let elsewhere: Vec<(&i64, &Entry)> =
-        register.entries.iter().filter(|(id, _)| !told.contains(id)).collect();
+        asset_register.entries.iter().filter(|(id, _)| !told.contains(id)).collect();
     if !elsewhere.is_empty() {
         push(
             format!("{} entries of no cluster", elsewhere.len()),

@@ -11,7 +11,7 @@ use super::energy_use::EnergyOfMonth;
 use super::entry::Cluster;
 use super::month::{Line, lines};
 use super::power::Reading;
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use super::summary::MonthSummary;
 use crate::money::{Currency, Money};
 use crate::period::BillingMonth;
@@ -39,13 +39,13 @@ pub struct ComputedBill {
 
 /// The lines of a month as far as it has gone: of one that goes on, the days before today.
 pub fn lines_until(
-    register: &Register,
+    asset_register: &AssetRegister,
     readings: &[Reading],
     cluster: &str,
     month: BillingMonth,
     today: NaiveDate,
 ) -> Vec<Line> {
-    let mut lines = lines(register, readings, cluster, month);
+    let mut lines = lines(asset_register, readings, cluster, month);
     lines.retain(|line| line.days.start < today);
     lines
 }
@@ -58,20 +58,20 @@ pub fn is_over(month: BillingMonth, today: NaiveDate) -> bool {
 impl ComputedBill {
     /// A month as far as it has gone.
     pub fn of(
-        register: &Register,
+        asset_register: &AssetRegister,
         readings: &[Reading],
         cluster: &Cluster,
         month: BillingMonth,
         today: NaiveDate,
     ) -> Self {
-        let lines = lines_until(register, readings, &cluster.handle, month, today);
+        let lines = lines_until(asset_register, readings, &cluster.handle, month, today);
         let (content, amounts) = hashes(cluster, month, &lines, is_over(month, today));
         Self {
             month,
             summaries: MonthSummary::by_currency(month, &lines),
-            hours: hours_by_model(&lines, register.shares(cluster, month).productive()),
+            hours: hours_by_model(&lines, asset_register.shares(cluster, month).productive()),
             accelerators: accelerators(&lines),
-            energy: EnergyOfMonth::of(register, &cluster.handle, month, &lines, readings, today),
+            energy: EnergyOfMonth::of(asset_register, &cluster.handle, month, &lines, readings, today),
             content,
             amounts,
         }
@@ -199,15 +199,15 @@ mod tests {
     use super::*;
     use crate::money::Decimal;
 
-    fn register(cluster: &str, more: &[(Kind, &str)]) -> Register {
-        let mut register = of_a(more.iter().map(|(kind, pairs)| entry(*kind, pairs)));
-        register.entries.insert(1, entry(Kind::Clusters, cluster));
-        register
+    fn asset_register(cluster: &str, more: &[(Kind, &str)]) -> AssetRegister {
+        let mut asset_register = of_a(more.iter().map(|(kind, pairs)| entry(*kind, pairs)));
+        asset_register.entries.insert(1, entry(Kind::Clusters, cluster));
+        asset_register
     }
 
-    fn january(register: &Register, today: &str) -> ComputedBill {
-        let cluster = register.cluster("a").unwrap();
-        ComputedBill::of(register, &[], cluster, month("2026-01"), today.parse().unwrap())
+    fn january(asset_register: &AssetRegister, today: &str) -> ComputedBill {
+        let cluster = asset_register.cluster("a").unwrap();
+        ComputedBill::of(asset_register, &[], cluster, month("2026-01"), today.parse().unwrap())
     }
 
     const NODES: (Kind, &str) = (Kind::Assets, "tags=team=vision");
@@ -215,48 +215,48 @@ mod tests {
 
     #[test]
     fn words_are_told_from_amounts() {
-        let before = january(&register("", &[NODES, STAFF]), "2026-03-01");
-        let same = january(&register("", &[NODES, STAFF]), "2026-04-01");
+        let before = january(&asset_register("", &[NODES, STAFF]), "2026-03-01");
+        let same = january(&asset_register("", &[NODES, STAFF]), "2026-04-01");
         assert_eq!(before, same, "a month that is over stays as it is");
         let written_otherwise = (Kind::Assets, "tags=team=vision|price=36500.00");
         let insurance = |every: &str| {
             let pairs = format!("name=insurance|what=insurance|amount=100|{every}|last=2026-01");
-            january(&register("", &[(Kind::Costs, &pairs)]), "2026-03-01")
+            january(&asset_register("", &[(Kind::Costs, &pairs)]), "2026-03-01")
         };
         assert_eq!(insurance("every=once").amounts, insurance("every=month").amounts, "how it came about");
         assert_ne!(insurance("every=once").content, insurance("every=month").content);
         for (what, of) in [
-            ("another name", register("name=Another", &[NODES, STAFF])),
-            ("another model", register("", &[(Kind::Assets, "tags=team=vision|model=rack"), STAFF])),
-            ("how it is written", register("", &[written_otherwise, STAFF])),
+            ("another name", asset_register("name=Another", &[NODES, STAFF])),
+            ("another model", asset_register("", &[(Kind::Assets, "tags=team=vision|model=rack"), STAFF])),
+            ("how it is written", asset_register("", &[written_otherwise, STAFF])),
         ] {
             let after = january(&of, "2026-03-01");
             assert_eq!(after.amounts, before.amounts, "{what}");
             assert_ne!(after.content, before.content, "{what}");
         }
         for (what, of) in [
-            ("a price", register("", &[(Kind::Assets, "tags=team=vision|price=36501"), STAFF])),
-            ("a tag", register("", &[(Kind::Assets, "tags=team=nlp"), STAFF])),
-            ("a place", register("site=ber", &[NODES, STAFF])),
+            ("a price", asset_register("", &[(Kind::Assets, "tags=team=vision|price=36501"), STAFF])),
+            ("a tag", asset_register("", &[(Kind::Assets, "tags=team=nlp"), STAFF])),
+            ("a place", asset_register("site=ber", &[NODES, STAFF])),
             (
                 "a name that rules may ask for",
-                register("", &[NODES, (Kind::Staff, "role=people|fte=1|loaded_cost=120000")]),
+                asset_register("", &[NODES, (Kind::Staff, "role=people|fte=1|loaded_cost=120000")]),
             ),
-            ("a life", register("", &[(Kind::Assets, "tags=team=vision|life_months=13"), STAFF])),
+            ("a life", asset_register("", &[(Kind::Assets, "tags=team=vision|life_months=13"), STAFF])),
         ] {
             let after = january(&of, "2026-03-01");
             assert_ne!(after.amounts, before.amounts, "{what}");
             assert_ne!(after.content, before.content, "{what}");
         }
-        let goes_on = january(&register("", &[NODES, STAFF]), "2026-01-31");
+        let goes_on = january(&asset_register("", &[NODES, STAFF]), "2026-01-31");
         assert_ne!(goes_on.amounts, before.amounts);
     }
 
     #[test]
     fn the_number_of_an_entry_is_a_word() {
         let switch = (Kind::Assets, "name=switch|what=fabric|accelerators=|accelerator=");
-        let before = january(&register("", &[NODES, switch]), "2026-03-01");
-        let mut entered_again = register("", &[NODES, switch]);
+        let before = january(&asset_register("", &[NODES, switch]), "2026-03-01");
+        let mut entered_again = asset_register("", &[NODES, switch]);
         let nodes = entered_again.entries.remove(&2).unwrap();
         entered_again.entries.insert(9, nodes);
         let after = january(&entered_again, "2026-03-01");
@@ -268,7 +268,7 @@ mod tests {
     /// until it is published again: a decision to write down, with a migration that forgets the hashes.
     #[test]
     fn the_same_month_has_these_hashes() {
-        let it = january(&register("", &[NODES, STAFF]), "2026-03-01");
+        let it = january(&asset_register("", &[NODES, STAFF]), "2026-03-01");
         let hex = |sha: Sha| sha.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         let content = "92ca560f34e714087198ce6eb388390163e6c75234f6600809731f256b9a6fde";
         let amounts = "73befc8741dcc0e1b4badda39f8b63c88d092588a5b13839437df456020a9a24";
@@ -279,7 +279,7 @@ mod tests {
     fn units_that_change_places_are_another_month() {
         let sold = |unit: u32| {
             let event = format!("asset=node|units={unit}|day=2026-01-11|what=disposal|proceeds=1");
-            january(&register("", &[NODES, (Kind::Events, &event)]), "2026-03-01")
+            january(&asset_register("", &[NODES, (Kind::Events, &event)]), "2026-03-01")
         };
         assert_eq!(sold(1).summaries, sold(2).summaries);
         assert_ne!(sold(1).amounts, sold(2).amounts);
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn a_month_is_added_up_in_each_currency() {
         let eur = (Kind::Costs, "name=insurance|what=insurance|amount=100|every=month|currency=EUR");
-        let it = january(&register("", &[NODES, eur]), "2026-03-01");
+        let it = january(&asset_register("", &[NODES, eur]), "2026-03-01");
         let told: Vec<String> =
             it.effective().iter().map(|it| format!("{} {}", it.amount, it.currency)).collect();
         assert_eq!(told, ["100.00 EUR", "6200.00 USD"]);

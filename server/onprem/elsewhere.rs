@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
     use crate::onprem::economics::economics;
-    use crate::onprem::register::Register;
+    use crate::onprem::asset_register::AssetRegister;
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
     use crate::onprem::{Entry, month};
@@ -136,14 +136,14 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn register() -> Register {
+    fn asset_register() -> AssetRegister {
         let mut texts = Start::defaults(&systems()[0], day("2026-01-01"));
         texts.extend(
             [("name", "East"), ("site", "Berlin"), ("nodes", "8"), ("spares", "1")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned())),
         );
         let start = Start::read(&texts).unwrap();
-        Register { entries: (1..).zip(start.entries()).collect() }
+        AssetRegister { entries: (1..).zip(start.entries()).collect() }
     }
 
     fn number(text: &str) -> Decimal {
@@ -152,15 +152,15 @@ mod tests {
 
     #[test]
     fn hours_are_told_by_model_as_the_catalog_knows_it() {
-        let mut register = register();
-        let node = register.assets().find(|(_, asset)| asset.bears_accelerators()).unwrap().1.clone();
+        let mut asset_register = asset_register();
+        let node = asset_register.assets().find(|(_, asset)| asset.bears_accelerators()).unwrap().1.clone();
         for (id, accelerator) in [(90, "H100 SXM5"), (91, "Abacus 3")] {
             let name = format!("more-{id}");
             let more =
                 super::super::Asset { name, accelerator: accelerator.into(), count: 1, ..node.clone() };
-            register.entries.insert(id, Entry::Asset(more));
+            asset_register.entries.insert(id, Entry::Asset(more));
         }
-        let lines = month::lines(&register, &[], "east", "2026-02".parse().unwrap());
+        let lines = month::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
         let told: Vec<(Option<&str>, String, String, String)> = hours_by_model(&lines, number("0.5"))
             .into_iter()
             .map(|it| (it.accelerator, it.name, it.owned.to_string(), it.productive.to_string()))
@@ -176,12 +176,12 @@ mod tests {
 
     #[test]
     fn prices_per_use_have_a_break_even_and_committed_ones_a_ratio() {
-        let register = register();
+        let asset_register = asset_register();
         let economics =
-            economics(&register, "east", day("2026-02-01"), &Currency::exactly("USD"), &BTreeMap::new())
+            economics(&asset_register, "east", day("2026-02-01"), &Currency::exactly("USD"), &BTreeMap::new())
                 .unwrap()
                 .unwrap();
-        let lines = month::lines(&register, &[], "east", "2026-02".parse().unwrap());
+        let lines = month::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
         let hours = &hours_by_model(&lines, number("0.76"))[0];
         let own = economics.per_hour(Hours::Productive).unwrap();
 
@@ -208,12 +208,12 @@ mod tests {
 
     #[test]
     fn the_list_is_converted_and_marked_where_it_is_old() {
-        let register = register();
+        let asset_register = asset_register();
         let economics =
-            economics(&register, "east", day("2026-02-01"), &Currency::exactly("USD"), &BTreeMap::new())
+            economics(&asset_register, "east", day("2026-02-01"), &Currency::exactly("USD"), &BTreeMap::new())
                 .unwrap()
                 .unwrap();
-        let lines = month::lines(&register, &[], "east", "2026-02".parse().unwrap());
+        let lines = month::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
         let hours = &hours_by_model(&lines, number("0.76"))[0];
         let list = Catalogue::shipped();
         let half = |it: &Currency| (it.as_str() == "USD").then(|| number("0.5"));

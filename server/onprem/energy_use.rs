@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::entry::Entry;
 use super::month::{Basis, Component, Line, UnpricedEnergy, unpriced_energy};
 use super::power::{MeasuredPue, MeterLocation, Reading, measured_pue};
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use crate::money::{Decimal, Money};
 use crate::period::BillingMonth;
 
@@ -37,14 +37,14 @@ pub struct EnergyOfMonth {
 impl EnergyOfMonth {
     /// From the month's lines and what its meters read, both of the days before `until`; `None` where nothing is known.
     pub fn of(
-        register: &Register,
+        asset_register: &AssetRegister,
         cluster: &str,
         month: BillingMonth,
         lines: &[Line],
         readings: &[Reading],
         until: NaiveDate,
     ) -> Option<Self> {
-        let unpriced = unpriced_energy(register, readings, cluster, month, until);
+        let unpriced = unpriced_energy(asset_register, readings, cluster, month, until);
         let energy = || lines.iter().filter(|line| line.component == Component::Energy);
         let kwh = |is_measured: bool| -> Decimal {
             let lines = energy().filter(|line| (line.basis == Basis::Measured) == is_measured);
@@ -62,7 +62,7 @@ impl EnergyOfMonth {
         // A month has one tariff, and so one currency.
         let currency = lines.iter().find(is_cost).map(|line| line.currency.clone());
         let amount: Decimal = lines.iter().filter(is_cost).map(|line| line.effective).sum();
-        let pue_measured = pue_of(register, cluster, month, readings);
+        let pue_measured = pue_of(asset_register, cluster, month, readings);
         if days == 0 && pue_measured.is_none() {
             return None;
         }
@@ -71,7 +71,7 @@ impl EnergyOfMonth {
             measured_kwh,
             modelled_kwh,
             mean_kw: (measured_kwh + modelled_kwh).divide(hours, PLACES).map(Decimal::normalize),
-            pue_entered: register.pue(cluster, month),
+            pue_entered: asset_register.pue(cluster, month),
             pue_measured,
             cost_per_kwh: amount
                 .divide(measured_kwh + modelled_kwh, PLACES)
@@ -95,14 +95,14 @@ impl EnergyOfMonth {
 
 /// The PUE that the meters of machines and site tell together.
 fn pue_of(
-    register: &Register,
+    asset_register: &AssetRegister,
     cluster: &str,
     month: BillingMonth,
     readings: &[Reading],
 ) -> Option<MeasuredPue> {
     let at = |place: MeterLocation| -> Vec<Reading> {
         let is_there = |name: &str| {
-            register.entries.values().any(|entry| {
+            asset_register.entries.values().any(|entry| {
                 matches!(entry, Entry::Meter(it) if it.cluster == cluster && it.place == place && it.name == name)
             })
         };
@@ -120,19 +120,19 @@ mod tests {
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
 
-    fn register() -> Register {
+    fn asset_register() -> AssetRegister {
         let mut texts = Start::defaults(&systems()[0], "2026-01-01".parse().unwrap());
         texts.extend(
             [("name", "East"), ("site", "Berlin"), ("nodes", "1"), ("spares", "0"), ("pue", "1.3")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned())),
         );
         let start = Start::read(&texts).unwrap();
-        let mut register = Register { entries: (1..).zip(start.entries()).collect() };
+        let mut asset_register = AssetRegister { entries: (1..).zip(start.entries()).collect() };
         for (id, name, place) in [(90, "it", MeterLocation::It), (91, "site", MeterLocation::Facility)] {
             let meter = Meter { cluster: "east".into(), name: name.into(), place };
-            register.entries.insert(id, Entry::Meter(meter));
+            asset_register.entries.insert(id, Entry::Meter(meter));
         }
-        register
+        asset_register
     }
 
     fn after() -> NaiveDate {
@@ -146,17 +146,17 @@ mod tests {
 
     #[test]
     fn what_was_measured_is_distinguished_from_what_was_computed() {
-        let (register, of_month) = (register(), "2026-02".parse().unwrap());
+        let (asset_register, of_month) = (asset_register(), "2026-02".parse().unwrap());
         let readings = [
             reading("it", "2026-02-01", 100),
             reading("site", "2026-02-01", 140),
             reading("site", "2026-02-02", 150),
         ];
-        let lines = month::lines(&register, &readings, "east", of_month);
-        let it = EnergyOfMonth::of(&register, "east", of_month, &lines, &readings, after()).unwrap();
+        let lines = month::lines(&asset_register, &readings, "east", of_month);
+        let it = EnergyOfMonth::of(&asset_register, "east", of_month, &lines, &readings, after()).unwrap();
         assert_eq!(it.measured_kwh, 290.into());
         // 26 days of a node that draws 2.1 kW and 6.3 more for 0.95 × its utilization.
-        let cluster = register.cluster("east").unwrap();
+        let cluster = asset_register.cluster("east").unwrap();
         let busy = cluster.utilization.multiply(Decimal::from(1) - cluster.downtime);
         let node = "2.1".parse::<Decimal>().unwrap() + "6.3".parse::<Decimal>().unwrap().multiply(busy);
         let expected = node.times(26 * 24).multiply("1.3".parse().unwrap()).normalize();
@@ -171,28 +171,28 @@ mod tests {
             .map(|line| line.effective)
             .sum();
         assert_eq!(it.cost.unwrap().amount, total.normalize());
-        let mut nothing = register;
+        let mut nothing = asset_register;
         nothing.entries.retain(|_, entry| matches!(entry, Entry::Cluster(_)));
         assert_eq!(EnergyOfMonth::of(&nothing, "east", of_month, &[], &[], after()), None);
     }
 
     #[test]
     fn energy_without_a_price_is_told_with_its_days() {
-        let (mut register, of_month) = (register(), "2026-02".parse().unwrap());
+        let (mut asset_register, of_month) = (asset_register(), "2026-02".parse().unwrap());
         let readings = [reading("site", "2026-02-01", 140), reading("site", "2026-02-02", 150)];
-        let of = |register: &Register, until: &str| {
-            let lines = month::lines(register, &readings, "east", of_month);
-            EnergyOfMonth::of(register, "east", of_month, &lines, &readings, until.parse().unwrap()).unwrap()
+        let of = |asset_register: &AssetRegister, until: &str| {
+            let lines = month::lines(asset_register, &readings, "east", of_month);
+            EnergyOfMonth::of(asset_register, "east", of_month, &lines, &readings, until.parse().unwrap()).unwrap()
         };
-        let priced = of(&register, "2026-03-01");
+        let priced = of(&asset_register, "2026-03-01");
         assert_eq!(priced.unpriced, None);
         // The tariff begins a month later.
-        for entry in register.entries.values_mut() {
+        for entry in asset_register.entries.values_mut() {
             if let Entry::Tariff(it) = entry {
                 it.months.first = "2026-03".parse().unwrap();
             }
         }
-        let gap = of(&register, "2026-03-01");
+        let gap = of(&asset_register, "2026-03-01");
         let unpriced = gap.unpriced.clone().unwrap();
         let day = |text: &str| text.parse::<NaiveDate>().unwrap();
         assert_eq!(
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!((gap.kwh(), gap.mean_kw), (priced.kwh(), priced.mean_kw));
         assert_eq!((gap.cost, gap.cost_per_kwh), (None, None));
         // Of a month that goes on, as far as it has gone.
-        let begun = of(&register, "2026-02-02").unpriced.unwrap();
+        let begun = of(&asset_register, "2026-02-02").unpriced.unwrap();
         assert_eq!((begun.days, begun.measured_kwh, begun.modelled_kwh), (1, 140.into(), Decimal::ZERO));
         // Where energy is in the price of the place, none is paid for.
         let place = Colocation {
@@ -215,7 +215,7 @@ mod tests {
             currency: crate::money::Currency::exactly("USD"),
             includes_energy: true,
         };
-        register.entries.insert(95, Entry::Colocation(place));
-        assert_eq!(unpriced_energy(&register, &readings, "east", of_month, after()), None);
+        asset_register.entries.insert(95, Entry::Colocation(place));
+        assert_eq!(unpriced_energy(&asset_register, &readings, "east", of_month, after()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The register in PostgreSQL: as it stood at a revision.
+//! The asset register in PostgreSQL: as it stood at a revision.
 
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
@@ -6,43 +6,43 @@ use sqlx::types::Json;
 
 use super::entry::Entry;
 use super::power::Reading;
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
 /// The last revision.
 pub async fn revision(db: &mut PgConnection) -> sqlx::Result<i64> {
-    sqlx::query_scalar!("select revision from register").fetch_one(db).await
+    sqlx::query_scalar!("select revision from asset_register").fetch_one(db).await
 }
 
-/// The register as of a revision.
-pub async fn register(db: &mut PgConnection, revision: i64) -> sqlx::Result<Register> {
+/// The asset register as of a revision.
+pub async fn asset_register(db: &mut PgConnection, revision: i64) -> sqlx::Result<AssetRegister> {
     let rows = sqlx::query!(
         r#"select entry_id, content as "content: Json<Entry>"
-           from register_entries
+           from asset_register_entries
            where from_revision <= $1 and (until_revision is null or until_revision > $1)"#,
         revision,
     )
     .fetch_all(db)
     .await?;
-    Ok(Register { entries: rows.into_iter().map(|row| (row.entry_id, row.content.0)).collect() })
+    Ok(AssetRegister { entries: rows.into_iter().map(|row| (row.entry_id, row.content.0)).collect() })
 }
 
-/// The register as it is, with its revision.
-pub async fn current(db: &mut PgConnection) -> sqlx::Result<(i64, Register)> {
+/// The asset register as it is, with its revision.
+pub async fn current(db: &mut PgConnection) -> sqlx::Result<(i64, AssetRegister)> {
     let revision = revision(&mut *db).await?;
-    Ok((revision, register(db, revision).await?))
+    Ok((revision, asset_register(db, revision).await?))
 }
 
-/// What the meters of a cluster read in a month, as of a revision. Their names are those of the register.
+/// What the meters of a cluster read in a month, as of a revision. Their names are those of the asset register.
 pub async fn readings(
     db: &mut PgConnection,
-    register: &Register,
+    asset_register: &AssetRegister,
     cluster: &str,
     month: BillingMonth,
     revision: i64,
 ) -> sqlx::Result<Vec<Reading>> {
-    let meters: Vec<(i64, &str)> = register
+    let meters: Vec<(i64, &str)> = asset_register
         .entries
         .iter()
         .filter_map(|(id, entry)| match entry {
@@ -112,7 +112,7 @@ pub async fn meters_read(db: &mut PgConnection, meters: &[i64]) -> sqlx::Result<
 /// Numbers for entries that are about to be written.
 pub async fn entry_ids(db: &mut PgConnection, count: usize) -> sqlx::Result<Vec<i64>> {
     sqlx::query_scalar!(
-        r#"select nextval('register_entry_ids') as "id!" from generate_series(1, $1)"#,
+        r#"select nextval('asset_register_entry_ids') as "id!" from generate_series(1, $1)"#,
         i32::try_from(count).unwrap_or(i32::MAX),
     )
     .fetch_all(db)

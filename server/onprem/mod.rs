@@ -1,8 +1,8 @@
 //! On-premises clusters: what our own racks cost, month by month.
 //!
-//! - People write down what there is and what it costs: the *register* ([`Register`]), whose every change is a revision
+//! - People write down what there is and what it costs: the *asset register* ([`AssetRegister`]), whose every change is a revision
 //!   with who, when and why. Nothing of it counts by itself.
-//! - A cluster's month follows from the register and from what meters read ([`lines`]), the same whenever it is
+//! - A cluster's month follows from the asset register and from what meters read ([`lines`]), the same whenever it is
 //!   computed. As a file ([`bill`]) it is handed in like any bill, and is a delivery of the ledger from then on:
 //!   published, superseded by the next one of that month, undone, and traced to the revision it was computed from.
 //! - This is the book view: what a month is charged. What owning costs in comparisons, with the cost of capital, is the
@@ -27,7 +27,7 @@ pub mod power;
 mod problem;
 mod racks;
 mod computed_bill;
-mod register;
+mod asset_register;
 mod sheet;
 mod sides;
 mod standing;
@@ -54,7 +54,7 @@ pub use entry::{
     Asset, AssetKind, Cluster, Colocation, Cost, CostKind, Entry, Event, EventKind, Every, Meter, Paid, Pue,
     Shares, Span, Staff, StaffHours, Tariff, Utilization,
 };
-pub use keep::{Read, current, entry_ids, meters_read, readings, register, revision};
+pub use keep::{Read, current, entry_ids, meters_read, readings, asset_register, revision};
 pub use loan::{Installment, Loan};
 pub use month::{Amounts, Basis, Component, Line, Machine, Units, UnpricedEnergy, lines, unpriced_energy};
 pub use months::{MonthFile, Months, file_of, lines_of};
@@ -62,7 +62,7 @@ pub use moved::{Moved, MovedAmount, MovedTotal, Moves, Sides};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
 pub use computed_bill::{ComputedBill, lines_until};
-pub use register::{Edit, Register};
+pub use asset_register::{Edit, AssetRegister};
 pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };

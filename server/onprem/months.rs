@@ -15,7 +15,7 @@ use super::entry::{Cluster, Entry};
 use super::keep::readings;
 use super::month::Line;
 use super::computed_bill::{ComputedBill, Sha, feed, is_over, lines_until};
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use super::standing::{ClusterMonth, Counting, counting, waiting};
 use crate::compute::compute;
 use crate::period::BillingMonth;
@@ -57,23 +57,23 @@ pub struct MonthFile {
 /// A cluster with what its months follow from, as of a revision.
 struct Behind {
     cluster: Cluster,
-    register: Arc<Register>,
+    asset_register: Arc<AssetRegister>,
     revision: i64,
     sha: Sha,
 }
 
 impl Behind {
-    fn find(&(revision, register): &(i64, &Register), cluster: &str) -> Option<Self> {
-        let cluster = register.cluster(cluster)?.clone();
-        let register = register.behind(&cluster.handle);
+    fn find(&(revision, asset_register): &(i64, &AssetRegister), cluster: &str) -> Option<Self> {
+        let cluster = asset_register.cluster(cluster)?.clone();
+        let asset_register = asset_register.behind(&cluster.handle);
         let mut hash = Sha256::new();
-        feed(&mut hash, &register.entries);
-        Some(Self { cluster, register: Arc::new(register), revision, sha: hash.finalize().into() })
+        feed(&mut hash, &asset_register.entries);
+        Some(Self { cluster, asset_register: Arc::new(asset_register), revision, sha: hash.finalize().into() })
     }
 
     fn meters(&self) -> Vec<i64> {
         let is_meter = |(_, entry): &(&i64, &Entry)| matches!(entry, Entry::Meter(_));
-        self.register.entries.iter().filter(is_meter).map(|(id, _)| *id).collect()
+        self.asset_register.entries.iter().filter(is_meter).map(|(id, _)| *id).collect()
     }
 }
 
@@ -82,7 +82,7 @@ impl Months {
     pub async fn of(
         &self,
         db: &mut PgConnection,
-        at: (i64, &Register),
+        at: (i64, &AssetRegister),
         cluster: &str,
         today: NaiveDate,
     ) -> sqlx::Result<Vec<ClusterMonth>> {
@@ -115,7 +115,7 @@ impl Months {
     pub async fn one(
         &self,
         db: &mut PgConnection,
-        at: (i64, &Register),
+        at: (i64, &AssetRegister),
         cluster: &str,
         month: BillingMonth,
         today: NaiveDate,
@@ -150,16 +150,16 @@ impl Months {
         };
         let computation = async {
             self.computations.fetch_add(1, Ordering::Relaxed);
-            let Behind { cluster, register, revision, .. } = behind;
-            let read = readings(db, register, &cluster.handle, month, *revision).await?;
-            let (cluster, register) = (cluster.clone(), Arc::clone(register));
-            Ok(compute(move || ComputedBill::of(&register, &read, &cluster, month, today)).await?)
+            let Behind { cluster, asset_register, revision, .. } = behind;
+            let read = readings(db, asset_register, &cluster.handle, month, *revision).await?;
+            let (cluster, asset_register) = (cluster.clone(), Arc::clone(asset_register));
+            Ok(compute(move || ComputedBill::of(&asset_register, &read, &cluster, month, today)).await?)
         };
         self.computed.get(key, computation).await
     }
 
     /// What the months of a cluster follow from; `None` of a cluster that there is not.
-    async fn behind(&self, at: (i64, &Register), cluster: &str) -> sqlx::Result<Option<Arc<Behind>>> {
+    async fn behind(&self, at: (i64, &AssetRegister), cluster: &str) -> sqlx::Result<Option<Arc<Behind>>> {
         if at.1.cluster(cluster).is_none() {
             return Ok(None);
         }
@@ -207,22 +207,22 @@ async fn read_in(db: &mut PgConnection, meters: &[i64], revision: i64) -> sqlx::
 /// The lines of a month as far as it has gone; none of a cluster that there is not.
 pub async fn lines_of(
     db: &mut PgConnection,
-    at: (i64, &Register),
+    at: (i64, &AssetRegister),
     cluster: &str,
     month: BillingMonth,
     today: NaiveDate,
 ) -> sqlx::Result<Vec<Line>> {
-    let Some(Behind { cluster, register, revision, .. }) = Behind::find(&at, cluster) else {
+    let Some(Behind { cluster, asset_register, revision, .. }) = Behind::find(&at, cluster) else {
         return Ok(Vec::new());
     };
-    let read = readings(db, &register, &cluster.handle, month, revision).await?;
-    Ok(compute(move || lines_until(&register, &read, &cluster.handle, month, today)).await?)
+    let read = readings(db, &asset_register, &cluster.handle, month, revision).await?;
+    Ok(compute(move || lines_until(&asset_register, &read, &cluster.handle, month, today)).await?)
 }
 
 /// A month as it is handed in; `None` of a cluster that there is not.
 pub async fn file_of(
     db: &mut PgConnection,
-    at: (i64, &Register),
+    at: (i64, &AssetRegister),
     cluster: &str,
     month: BillingMonth,
     today: NaiveDate,
@@ -246,7 +246,7 @@ impl SizeInCache for ComputedBill {
 
 impl SizeInCache for Behind {
     fn size_in_cache(&self) -> usize {
-        size_of_val(self) + self.register.entries.len() * size_of::<Entry>()
+        size_of_val(self) + self.asset_register.entries.len() * size_of::<Entry>()
     }
 }
 

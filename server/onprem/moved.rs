@@ -1,4 +1,4 @@
-//! What a change of the register moves: the months of clusters as they are without it, and as they are with it. Pure.
+//! What a change of the asset register moves: the months of clusters as they are without it, and as they are with it. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use serde::Serialize;
 use super::entry::Entry;
 use super::power::Reading;
 use super::computed_bill::ComputedBill;
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use super::summary::currencies;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
-/// A register, and what the meters of its clusters read.
+/// An asset register, and what the meters of its clusters read.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
-    pub register: Register,
+    pub asset_register: AssetRegister,
     /// The same on both sides where no readings changed.
     pub readings: Arc<Readings>,
 }
@@ -40,7 +40,7 @@ pub struct Moves {
     /// By currency.
     pub totals: Vec<MovedTotal>,
     /// Months in which no amount moves, but what costs are divided by: hours, tags, sites, names of what was entered.
-    /// They differ from the register where they count, as those whose amounts move do.
+    /// They differ from the asset register where they count, as those whose amounts move do.
     pub divided_otherwise: usize,
     /// Months of which words alone change. They need not be published again.
     pub reworded: usize,
@@ -93,11 +93,11 @@ impl Sides {
     /// What differs in the months that have begun.
     pub fn moves(&self, today: NaiveDate) -> Moves {
         let mut moves = Moves::default();
-        let edited = touched(&self.before.register, &self.after.register);
+        let edited = touched(&self.before.asset_register, &self.after.asset_register);
         let mut clusters = edited.clone();
         clusters.extend(self.read_otherwise().map(|(cluster, _)| cluster.clone()));
         for cluster in &clusters {
-            let known = [&self.before, &self.after].map(|side| side.register.first_month(cluster));
+            let known = [&self.before, &self.after].map(|side| side.asset_register.first_month(cluster));
             let Some(first) = known.into_iter().flatten().min() else { continue };
             let months = std::iter::successors(Some(first), |month| Some(month.next()));
             for month in months.take_while(|month| month.first_day() <= today) {
@@ -129,7 +129,7 @@ impl Sides {
             return;
         }
         let (cluster, month) = of_month;
-        let named = [&self.after, &self.before].map(|side| side.register.cluster(cluster));
+        let named = [&self.after, &self.before].map(|side| side.asset_register.cluster(cluster));
         let name = named.into_iter().flatten().next().map_or(cluster.as_str(), |it| it.name.as_str());
         let mut has_moved = false;
         for currency in currencies(before.summaries.iter().chain(&after.summaries)) {
@@ -162,16 +162,16 @@ impl Side {
     /// As far as the month has gone.
     fn computed(&self, of_month: &(String, BillingMonth), today: NaiveDate) -> ComputedBill {
         let (cluster, month) = of_month;
-        let Some(cluster) = self.register.cluster(cluster) else { return ComputedBill::nothing(*month) };
+        let Some(cluster) = self.asset_register.cluster(cluster) else { return ComputedBill::nothing(*month) };
         let readings = self.readings.get(of_month).map_or(&[][..], Vec::as_slice);
-        let computed = ComputedBill::of(&self.register, readings, cluster, *month, today);
+        let computed = ComputedBill::of(&self.asset_register, readings, cluster, *month, today);
         // What is of no cluster and of one without anything is the same.
         if computed.is_empty() { ComputedBill::nothing(*month) } else { computed }
     }
 }
 
 /// The clusters whose months can differ: those of entries that do, and wherever such an asset has been on either side.
-pub fn touched(before: &Register, after: &Register) -> BTreeSet<String> {
+pub fn touched(before: &AssetRegister, after: &AssetRegister) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut assets: BTreeSet<&str> = BTreeSet::new();
     for (side, other) in [(before, after), (after, before)] {
@@ -221,11 +221,11 @@ fn totals(amounts: &[MovedAmount]) -> Vec<MovedTotal> {
 #[cfg(test)]
 mod tests {
     use super::super::sheet::Kind;
-    use super::super::testing::{entry, month, number, of_a, register};
+    use super::super::testing::{entry, month, number, of_a, asset_register};
     use super::*;
 
-    fn sides(before: &Register, after: &Register) -> Sides {
-        let side = |register: &Register| Side { register: register.clone(), ..Side::default() };
+    fn sides(before: &AssetRegister, after: &AssetRegister) -> Sides {
+        let side = |asset_register: &AssetRegister| Side { asset_register: asset_register.clone(), ..Side::default() };
         Sides { before: side(before), after: side(after), counting: BTreeSet::new() }
     }
 
@@ -306,7 +306,7 @@ mod tests {
     fn words_move_no_amounts_and_what_is_the_same_is_not_told() {
         let before = of_a([asset("")]);
         let tagged = of_a([asset("tags=team=vision")]);
-        let counted = |after: &Register| {
+        let counted = |after: &AssetRegister| {
             let moves = sides(&before, after).moves(day("2026-02-10"));
             assert_eq!((moves.amounts.len(), moves.totals.len()), (0, 0));
             (moves.divided_otherwise, moves.reworded)
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn an_asset_that_has_moved_on_moves_amounts_where_it_is() {
         let of = |price: &str| {
-            register([
+            asset_register([
                 entry(Kind::Clusters, ""),
                 entry(Kind::Clusters, "handle=b|name=B"),
                 entry(Kind::Clusters, "handle=c|name=C"),
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_cluster_that_is_new_or_gone_moves_all_it_has() {
-        let (none, one) = (Register::default(), of_a([asset("")]));
+        let (none, one) = (AssetRegister::default(), of_a([asset("")]));
         let moves = sides(&none, &one).moves(day("2026-02-01"));
         assert_eq!(told(&moves), [line("a", "2026-01", "USD", "6200", "73000")]);
         let moves = sides(&one, &none).moves(day("2026-02-01"));

@@ -1,4 +1,4 @@
-//! What is wrong with a register: what its entries say of each other. Pure.
+//! What is wrong with an asset register: what its entries say of each other. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 
 use super::bill::counted;
 use super::entry::{Asset, Cluster, Entry, Event, EventKind, Paid, Span, Staff, StaffHours};
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use super::location_history::Leaving;
 use crate::accelerator::Accelerators;
 use crate::money::Decimal;
@@ -27,12 +27,12 @@ pub struct Problem {
     pub why: String,
 }
 
-/// Everything that is wrong with a register; a sound one has none.
-pub fn problems(register: &Register) -> Vec<Problem> {
-    let mut found = Found { known: Known::new(register), problems: Vec::new() };
-    found.doubles(register);
-    found.units(register);
-    for (id, entry) in &register.entries {
+/// Everything that is wrong with an asset register; a sound one has none.
+pub fn problems(asset_register: &AssetRegister) -> Vec<Problem> {
+    let mut found = Found { known: Known::new(asset_register), problems: Vec::new() };
+    found.doubles(asset_register);
+    found.units(asset_register);
+    for (id, entry) in &asset_register.entries {
         found.cluster_of(*id, entry);
         match entry {
             Entry::Cluster(it) if TAKEN.contains(&it.handle.as_str()) => {
@@ -51,7 +51,7 @@ pub fn problems(register: &Register) -> Vec<Problem> {
     found.problems
 }
 
-/// What entries are held against, looked up once: a register may have thousands.
+/// What entries are held against, looked up once: an asset register may have thousands.
 struct Known<'a> {
     clusters: BTreeMap<&'a str, &'a Cluster>,
     assets: BTreeMap<&'a str, (i64, &'a Asset)>,
@@ -66,7 +66,7 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn new(register: &'a Register) -> Self {
+    fn new(asset_register: &'a AssetRegister) -> Self {
         let mut known = Self {
             clusters: BTreeMap::new(),
             assets: BTreeMap::new(),
@@ -75,7 +75,7 @@ impl<'a> Known<'a> {
             charged: BTreeMap::new(),
             prices: BTreeMap::new(),
         };
-        for (id, entry) in &register.entries {
+        for (id, entry) in &asset_register.entries {
             match entry {
                 Entry::Cluster(it) => {
                     known.clusters.entry(&it.handle).or_insert(it);
@@ -91,7 +91,7 @@ impl<'a> Known<'a> {
                 _ => {}
             }
         }
-        let events = register.events();
+        let events = asset_register.events();
         for (_, asset) in known.assets.values() {
             if !events.of(&asset.name).is_empty() {
                 let leavings = events.location_history(asset).leavings;
@@ -140,9 +140,9 @@ impl<'a> Found<'a> {
     }
 
     /// Names that must be one thing's alone.
-    fn doubles(&mut self, register: &Register) {
+    fn doubles(&mut self, asset_register: &AssetRegister) {
         let mut known: BTreeMap<String, i64> = BTreeMap::new();
-        for (id, entry) in &register.entries {
+        for (id, entry) in &asset_register.entries {
             let name = match entry {
                 Entry::Cluster(it) => format!("cluster {}", it.handle),
                 Entry::Asset(it) => format!("asset {}", it.name),
@@ -168,9 +168,9 @@ impl<'a> Found<'a> {
 
     /// Bills tell machines apart by the names of units: `node-03` may be the third of one asset, or an asset itself. Two
     /// assets of several units each have no unit in common, since their names differ.
-    fn units(&mut self, register: &Register) {
+    fn units(&mut self, asset_register: &AssetRegister) {
         let mut told: BTreeSet<i64> = BTreeSet::new();
-        for (id, alone) in register.assets().filter(|(_, asset)| asset.count == 1) {
+        for (id, alone) in asset_register.assets().filter(|(_, asset)| asset.count == 1) {
             let Some((name, number)) = alone.name.rsplit_once('-') else { continue };
             let Some((other, several)) = self.known.assets.get(name).filter(|(_, it)| it.count > 1) else {
                 continue;
@@ -180,7 +180,7 @@ impl<'a> Found<'a> {
             });
             // Of the two the one that came later is told, and once.
             let later = id.max(*other);
-            if let Some(entry) = register.entries.get(&later).filter(|_| is_unit && told.insert(later)) {
+            if let Some(entry) = asset_register.entries.get(&later).filter(|_| is_unit && told.insert(later)) {
                 let why = format!(
                     "another asset has a unit “{}” as well: bills tell machines apart by it",
                     alone.name
@@ -514,8 +514,8 @@ mod tests {
             ),
         ];
         for (entries, expected) in table {
-            let register = of_a(entries.iter().map(|(kind, pairs)| entry(*kind, pairs)));
-            let found: Vec<String> = problems(&register).iter().map(ToString::to_string).collect();
+            let asset_register = of_a(entries.iter().map(|(kind, pairs)| entry(*kind, pairs)));
+            let found: Vec<String> = problems(&asset_register).iter().map(ToString::to_string).collect();
             assert_eq!(found.len(), expected.len(), "{entries:?}: {found:?}");
             for (found, expected) in found.iter().zip(*expected) {
                 assert!(found.contains(expected), "{entries:?}: {found}");

@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::entry::AssetKind;
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use crate::money::Decimal;
 use crate::scenario::Owning;
 use crate::scenario::owning::Racks;
@@ -31,11 +31,11 @@ pub struct RacksOfKind {
 }
 
 /// Of the nodes of a cluster on a day; `None` where nothing is there, or nothing is known of what it is rated for.
-pub fn racks(register: &Register, cluster: &str, on: NaiveDate) -> Option<RackPlan> {
-    let rack_kw = register.cluster(cluster)?.rack_kw;
+pub fn racks(asset_register: &AssetRegister, cluster: &str, on: NaiveDate) -> Option<RackPlan> {
+    let rack_kw = asset_register.cluster(cluster)?.rack_kw;
     let mut kinds: Vec<(&str, Decimal, u32)> = Vec::new();
-    let events = register.events();
-    for (_, asset) in register.assets() {
+    let events = asset_register.events();
+    for (_, asset) in asset_register.assets() {
         let units = events.units_in(asset, cluster, on);
         let is_node = matches!(asset.what, AssetKind::Node | AssetKind::SpareNode);
         if units == 0 || !is_node || asset.rated_kw.is_zero() {
@@ -84,23 +84,23 @@ mod tests {
                 .map(|(name, value)| (name.to_owned(), value.to_owned())),
         );
         let start = Start::read(&texts).unwrap();
-        let mut register = Register { entries: (1..).zip(start.entries()).collect() };
-        let plan = racks(&register, "east", day("2026-02-01")).unwrap();
+        let mut asset_register = AssetRegister { entries: (1..).zip(start.entries()).collect() };
+        let plan = racks(&asset_register, "east", day("2026-02-01")).unwrap();
         // Nine of 10.2 kW, three to a rack of 40.
         assert_eq!(plan.kinds.len(), 1);
         assert_eq!((plan.kinds[0].units, plan.kinds[0].racks.nodes_per_rack, plan.racks), (9, 3, Some(3)));
         assert_eq!(plan.kinds[0].racks.cooling, Cooling::Air);
         assert!(plan.kinds[0].racks.airflow.is_some());
 
-        let node = register.assets().find(|(_, asset)| asset.what == AssetKind::Node).unwrap().1.clone();
+        let node = asset_register.assets().find(|(_, asset)| asset.what == AssetKind::Node).unwrap().1.clone();
         let small =
             Asset { name: "small".into(), model: "Small".into(), count: 5, rated_kw: 8.into(), ..node };
         let wide = Asset { name: "wide".into(), model: "Wide".into(), rated_kw: 41.into(), ..small.clone() };
-        register.entries.insert(100, Entry::Asset(small));
-        let plan = racks(&register, "east", day("2026-02-01")).unwrap();
+        asset_register.entries.insert(100, Entry::Asset(small));
+        let plan = racks(&asset_register, "east", day("2026-02-01")).unwrap();
         assert_eq!((plan.kinds.len(), plan.racks), (2, Some(4)));
-        register.entries.insert(101, Entry::Asset(wide));
-        assert_eq!(racks(&register, "east", day("2026-02-01")).unwrap().racks, None);
-        assert_eq!(racks(&register, "east", day("2025-12-31")), None);
+        asset_register.entries.insert(101, Entry::Asset(wide));
+        assert_eq!(racks(&asset_register, "east", day("2026-02-01")).unwrap().racks, None);
+        assert_eq!(racks(&asset_register, "east", day("2025-12-31")), None);
     }
 }

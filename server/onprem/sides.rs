@@ -1,4 +1,4 @@
-//! The two sides of a change: the register and its readings without it, and with it.
+//! The two sides of a change: the asset register and its readings without it, and with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use sqlx::PgConnection;
 use super::bill::PROVIDER;
 use super::change::{Change, Status};
 use super::entry::Entry;
-use super::keep::{current, register};
+use super::keep::{current, asset_register};
 use super::moved::{Readings, Side, Sides, touched};
 use super::power::Reading;
-use super::register::{Edit, Register};
+use super::asset_register::{Edit, AssetRegister};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
-/// What a proposal would change in the register as it is, or what a change changed when it was applied; `None` of one
+/// What a proposal would change in the asset register as it is, or what a change changed when it was applied; `None` of one
 /// that never held.
 pub async fn sides(db: &mut PgConnection, change: &Change) -> sqlx::Result<Option<Sides>> {
     match (change.status, change.applied_revision) {
@@ -26,15 +26,15 @@ pub async fn sides(db: &mut PgConnection, change: &Change) -> sqlx::Result<Optio
             Ok(Some(of(db, change, (now, AsOf::at(revision)), (then, AsOf::at(revision))).await?))
         }
         (_, Some(applied)) => {
-            let before = register(&mut *db, applied - 1).await?;
-            let after = register(&mut *db, applied).await?;
+            let before = asset_register(&mut *db, applied - 1).await?;
+            let after = asset_register(&mut *db, applied).await?;
             Ok(Some(of(db, change, (before, AsOf::at(applied - 1)), (after, AsOf::at(applied))).await?))
         }
         (_, None) => Ok(None),
     }
 }
 
-/// What undoing a change would change in the register as it is; `None` of one that does not hold.
+/// What undoing a change would change in the asset register as it is; `None` of one that does not hold.
 pub async fn sides_of_undoing(db: &mut PgConnection, change: &Change) -> sqlx::Result<Option<Sides>> {
     let (Status::Applied, Some(applied)) = (change.status, change.applied_revision) else { return Ok(None) };
     let (revision, now) = current(&mut *db).await?;
@@ -61,8 +61,8 @@ impl AsOf {
 async fn of(
     db: &mut PgConnection,
     change: &Change,
-    (before, at): (Register, AsOf),
-    (after, then): (Register, AsOf),
+    (before, at): (AssetRegister, AsOf),
+    (after, then): (AssetRegister, AsOf),
 ) -> sqlx::Result<Sides> {
     let mut clusters = touched(&before, &after);
     let read = match change.applied_revision {
@@ -81,14 +81,14 @@ async fn of(
     };
     Ok(Sides {
         counting,
-        before: Side { readings: read_before, register: before },
-        after: Side { readings: read_after, register: after },
+        before: Side { readings: read_before, asset_register: before },
+        after: Side { readings: read_after, asset_register: after },
     })
 }
 
 /// The meters of these clusters, with their clusters and names.
-fn meters<'a>(register: &'a Register, clusters: &BTreeSet<String>) -> BTreeMap<i64, (&'a str, &'a str)> {
-    let its = register.entries.iter().filter_map(|(id, entry)| match entry {
+fn meters<'a>(asset_register: &'a AssetRegister, clusters: &BTreeSet<String>) -> BTreeMap<i64, (&'a str, &'a str)> {
+    let its = asset_register.entries.iter().filter_map(|(id, entry)| match entry {
         Entry::Meter(it) if clusters.contains(&it.cluster) => {
             Some((*id, (it.cluster.as_str(), it.name.as_str())))
         }
@@ -104,14 +104,14 @@ async fn meters_of(db: &mut PgConnection, revision: i64) -> sqlx::Result<Vec<i64
         .await
 }
 
-/// What the meters of these clusters read. Their names are those of the register.
+/// What the meters of these clusters read. Their names are those of the asset register.
 async fn readings(
     db: &mut PgConnection,
-    register: &Register,
+    asset_register: &AssetRegister,
     clusters: &BTreeSet<String>,
     AsOf { revision, without }: AsOf,
 ) -> sqlx::Result<Readings> {
-    let meters = meters(register, clusters);
+    let meters = meters(asset_register, clusters);
     if meters.is_empty() {
         return Ok(Readings::new());
     }

@@ -1,4 +1,4 @@
-//! From a register to the ledger: how each month of a cluster stands, what counts against what it comes to.
+//! From an asset register to the ledger: how each month of a cluster stands, what counts against what it comes to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::computed_bill::{ComputedBill, Sha, is_over};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;
 
-/// A month of a cluster: what counts, and what it comes to by the register as it is.
+/// A month of a cluster: what counts, and what it comes to by the asset register as it is.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClusterMonth {
     pub month: BillingMonth,
@@ -43,21 +43,21 @@ impl ClusterMonth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// What counts is what the register says.
+    /// What counts is what the asset register says.
     Published,
     /// Nothing of it counts.
     New,
-    /// Other amounts count than the register says, or for others.
+    /// Other amounts count than the asset register says, or for others.
     Differs,
-    /// Every amount counts as the register says; names or descriptions do not.
+    /// Every amount counts as the asset register says; names or descriptions do not.
     Reworded,
     /// It goes on: what counts of it, if anything does, is what was known when it was handed in.
     Running,
     /// It was handed in and is being loaded.
     HandedIn,
-    /// A file counts that somebody loaded, and that no register was asked for.
+    /// A file counts that somebody loaded, and that no asset register was asked for.
     Uploaded,
-    /// The register says nothing of it, but something counts.
+    /// The asset register says nothing of it, but something counts.
     Gone,
     /// There is nothing, and nothing counts.
     Empty,
@@ -80,7 +80,7 @@ impl State {
 pub(super) struct Counting {
     delivery: i64,
     revision: Option<i64>,
-    /// Of its file, where the register was asked for it.
+    /// Of its file, where the asset register was asked for it.
     content: Option<Vec<u8>>,
     amounts: Option<Vec<u8>>,
     effective: Vec<Money>,
@@ -158,7 +158,7 @@ pub(super) async fn counting(
             effective: Vec::new(),
         });
         if counting.delivery != row.delivery_id {
-            // Several deliveries add up to it, so it is not what the register was asked for.
+            // Several deliveries add up to it, so it is not what the asset register was asked for.
             (counting.content, counting.amounts) = (None, None);
         }
         let currency = Currency::exactly(&row.currency);
@@ -188,13 +188,13 @@ pub(super) async fn waiting(db: &mut PgConnection, cluster: &str) -> sqlx::Resul
     Ok(months.into_iter().map(BillingMonth::of).collect())
 }
 
-/// Keeps the register as it is until the transaction ends, and others from handing in months of this cluster. Answers the
+/// Keeps the asset register as it is until the transaction ends, and others from handing in months of this cluster. Answers the
 /// revision.
 pub async fn hold(db: &mut PgConnection, cluster: &str) -> sqlx::Result<i64> {
     sqlx::query!("select pg_advisory_xact_lock(hashtextextended('cluster ' || $1, 0))", cluster)
         .fetch_one(&mut *db)
         .await?;
-    sqlx::query_scalar!("select revision from register for share").fetch_one(db).await
+    sqlx::query_scalar!("select revision from asset_register for share").fetch_one(db).await
 }
 
 /// Notes of which revision and with which batch a month is handed in, as this file.
@@ -227,7 +227,7 @@ pub async fn note_handed_in(
     Ok(())
 }
 
-/// The deliveries of a month that were made of the register and would count if later ones were undone, the latest first.
+/// The deliveries of a month that were made of the asset register and would count if later ones were undone, the latest first.
 pub async fn deliveries_of(
     db: &mut PgConnection,
     cluster: &str,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::entry::Entry;
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use super::sheet::{Kind, RefusedCell, read};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -45,12 +45,12 @@ pub fn entry(kind: Kind, pairs: &str) -> Entry {
     try_entry(kind, pairs).unwrap_or_else(|refused| panic!("{pairs}: {refused:?}"))
 }
 
-/// A register of these, numbered from 1.
-pub fn register(entries: impl IntoIterator<Item = Entry>) -> Register {
-    Register { entries: (1..).zip(entries).collect() }
+/// An asset register of these, numbered from 1.
+pub fn asset_register(entries: impl IntoIterator<Item = Entry>) -> AssetRegister {
+    AssetRegister { entries: (1..).zip(entries).collect() }
 }
 
 /// Cluster `a` alone with these.
-pub fn of_a(entries: impl IntoIterator<Item = Entry>) -> Register {
-    register(std::iter::once(entry(Kind::Clusters, "")).chain(entries))
+pub fn of_a(entries: impl IntoIterator<Item = Entry>) -> AssetRegister {
+    asset_register(std::iter::once(entry(Kind::Clusters, "")).chain(entries))
 }

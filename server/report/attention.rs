@@ -29,8 +29,8 @@ pub enum Attention {
     Failed { batch: Uuid, files: Vec<String>, since: DateTime<Utc> },
     /// Changes of the allocation that somebody proposed and nobody decided.
     Proposed { changes: i64 },
-    /// The same of the register of our own clusters.
-    RegisterProposed { changes: i64 },
+    /// The same of the asset register of our own clusters.
+    AssetRegisterProposed { changes: i64 },
     /// Rows of a delivery that counts that could not be read, and that nobody corrected.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
     /// A month of an account that lost more than the limits when an import replaced what it held, and nobody said why.
@@ -45,7 +45,7 @@ pub enum Attention {
     },
     /// An account that was billed last month, and of which this month has nothing.
     Absent { provider: String, billing_account: String, month: BillingMonth },
-    /// Months of a cluster of our own that are over and do not count as the register says, all for one reason, in their
+    /// Months of a cluster of our own that are over and do not count as the asset register says, all for one reason, in their
     /// order.
     Cluster { cluster: String, name: String, state: State, months: Vec<BillingMonth> },
     /// Months in which a currency was billed that no rate converts, in their order.
@@ -82,7 +82,7 @@ pub(super) async fn attention(
     let changes = allocation::proposals(db).await?;
     found.extend((changes > 0).then_some(Attention::Proposed { changes }));
     let changes = onprem::waiting(db).await?;
-    found.extend((changes > 0).then_some(Attention::RegisterProposed { changes }));
+    found.extend((changes > 0).then_some(Attention::AssetRegisterProposed { changes }));
     found.extend(rejected(db, period).await?);
     found.extend(shrank(db).await?);
     let of_clusters = months_of_clusters(db, months, today).await?;
@@ -109,10 +109,10 @@ async fn months_of_clusters(
     known: &Months,
     today: NaiveDate,
 ) -> sqlx::Result<Vec<MonthsOfCluster>> {
-    let (revision, register) = onprem::current(&mut *db).await?;
+    let (revision, asset_register) = onprem::current(&mut *db).await?;
     let mut found = Vec::new();
-    for it in register.clusters() {
-        let months = known.of(&mut *db, (revision, &register), &it.handle, today).await?;
+    for it in asset_register.clusters() {
+        let months = known.of(&mut *db, (revision, &asset_register), &it.handle, today).await?;
         found.push(MonthsOfCluster {
             cluster: it.handle.clone(),
             name: it.name.clone(),
@@ -138,7 +138,7 @@ fn due_months(clusters: &[MonthsOfCluster]) -> Vec<Attention> {
     found
 }
 
-/// Of a cluster that the register knows only a month that goes on is absent: one that is over is to be published, is
+/// Of a cluster that the asset register knows only a month that goes on is absent: one that is over is to be published, is
 /// being loaded, or has nothing.
 fn is_told(item: &Attention, clusters: &[MonthsOfCluster]) -> bool {
     let Attention::Absent { provider, billing_account, month } = item else { return false };

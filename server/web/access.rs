@@ -118,13 +118,13 @@ const AREAS: &[Area] = &[
     },
     Area {
         what: "On-premises clusters: what they cost, to read, to publish, to import readings of meters and undo them, and to propose changes of what was entered",
-        below: &["/clusters", "/clusters.json", "/clusters.csv", "/register"],
+        below: &["/clusters", "/clusters.json", "/clusters.csv", "/asset-register"],
         writes: None,
         lead: "yes",
     },
     Area {
         what: "On-premises clusters: apply what was proposed, and undo it",
-        below: &["/register/changes/{change}/apply", "/register/changes/{change}/undo"],
+        below: &["/asset-register/changes/{change}/apply", "/asset-register/changes/{change}/undo"],
         writes: None,
         lead: "yes",
     },

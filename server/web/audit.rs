@@ -143,7 +143,7 @@ impl Line {
             ("person", _) => Some(format!("/people/{id}")),
             ("scenario", _) => Some(format!("/scenarios/{id}")),
             ("change", _) => Some(format!("/changes/{id}")),
-            ("register-change", _) => Some(format!("/register/changes/{id}")),
+            ("register-change", _) => Some(format!("/asset-register/changes/{id}")),
             ("price-change", _) => Some(format!("/prices/changes/{id}")),
             ("invoices", _) => Some(format!("/invoices/{id}")),
             (_, "import limits") => Some(paths::ImportLimits.to_string()),

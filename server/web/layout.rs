@@ -89,7 +89,7 @@ impl Layout {
             "/spend" => &["/variance", "/charges"],
             "/teams" => &["/chargeback"],
             "/rules" => &["/unallocated", "/pools", "/organization", "/labels", "/quantities", "/changes"],
-            "/clusters" => &["/register"],
+            "/clusters" => &["/asset-register"],
             "/scenarios" => &["/prices"],
             "/people" => &["/audit"],
             _ => &[],

@@ -47,6 +47,7 @@ mod prices;
 mod quantities;
 mod question;
 mod rates;
+mod renamed;
 mod scenarios;
 mod setup;
 mod sign_in;
@@ -250,13 +251,13 @@ pub fn routes() -> Routes {
         .post(Finance, clusters::cluster::publish)
         .upload(Finance, clusters::readings::load)
         .figures(Finance, clusters::month::show)
-        .figures(Finance, clusters::register::index)
-        .upload(Finance, clusters::register::load)
-        .get(Finance, clusters::register::new)
-        .post(Finance, clusters::register::create)
-        .get(Finance, clusters::register::edit)
-        .post(Finance, clusters::register::change)
-        .post(Finance, clusters::register::remove)
+        .figures(Finance, clusters::asset_register::index)
+        .upload(Finance, clusters::asset_register::load)
+        .get(Finance, clusters::asset_register::new)
+        .post(Finance, clusters::asset_register::create)
+        .get(Finance, clusters::asset_register::edit)
+        .post(Finance, clusters::asset_register::change)
+        .post(Finance, clusters::asset_register::remove)
         .figures(Finance, clusters::changes::index)
         .figures(Finance, clusters::changes::json)
         .figures(Finance, clusters::change::show)

@@ -162,8 +162,8 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
         Attention::Proposed { changes } => {
             proposed(*changes, "the allocation", super::allocation::changes::proposed(), may_decide)
         }
-        Attention::RegisterProposed { changes } => {
-            proposed(*changes, "our own clusters", paths::RegisterChanges.to_string(), may_decide)
+        Attention::AssetRegisterProposed { changes } => {
+            proposed(*changes, "our own clusters", paths::AssetRegisterChanges.to_string(), may_decide)
         }
         Attention::Rejected { delivery: id, rows, months } => Item {
             state: "Incomplete",

@@ -100,14 +100,14 @@ const PAGES: &[(&str, &str)] = &[
     ("/clusters/{cluster}", "/clusters/h100-east"),
     ("/clusters/{cluster}/{month}", "/clusters/h100-east/2026-09"),
     ("/clusters/{cluster}/{month}", "/clusters/h100-east/2026-10"),
-    ("/register/{kind}", "/register/assets"),
-    ("/register/{kind}", "/register/events"),
-    ("/register/{kind}/new", "/register/tariffs/new?cluster=h100-east"),
-    ("/register/entries/{entry}", "/register/entries/2"),
-    ("/register/changes", "/register/changes"),
-    ("/register/changes/{change}", "/register/changes/2"),
-    ("/register/changes/{change}", "/register/changes/3"),
-    ("/register/changes/{change}", "/register/changes/4"),
+    ("/asset-register/{kind}", "/asset-register/assets"),
+    ("/asset-register/{kind}", "/asset-register/events"),
+    ("/asset-register/{kind}/new", "/asset-register/tariffs/new?cluster=h100-east"),
+    ("/asset-register/entries/{entry}", "/asset-register/entries/2"),
+    ("/asset-register/changes", "/asset-register/changes"),
+    ("/asset-register/changes/{change}", "/asset-register/changes/2"),
+    ("/asset-register/changes/{change}", "/asset-register/changes/3"),
+    ("/asset-register/changes/{change}", "/asset-register/changes/4"),
 ];
 
 /// Pages for who is not signed in.
@@ -140,7 +140,7 @@ const NO_PAGES: &[&str] = &[
     "/rates.csv",
     "/clusters.json",
     "/clusters.csv",
-    "/register/changes.json",
+    "/asset-register/changes.json",
     "/changes.json",
     "/changes.csv",
     "/rules.json",
@@ -298,7 +298,7 @@ async fn own(site: &Site) {
     let meter_id = ids[ids.len() - 2];
     let edits =
         ids.iter().zip(entries).map(|(id, entry)| onprem::Edit { id: *id, before: None, after: Some(entry) });
-    register(&mut db, edits.collect(), Right::Apply).await;
+    asset_register(&mut db, edits.collect(), Right::Apply).await;
     let from = "2026-09-01T00:00:00Z".parse().unwrap();
     let reading =
         Reading { meter: "pdu".into(), from, until: from + chrono::TimeDelta::days(3), kwh: 4000.into() };
@@ -346,11 +346,11 @@ async fn correct(site: &Site) {
         let (id, asset) = now.assets().next().unwrap();
         let after = onprem::Asset { price: price.into(), ..asset.clone() };
         let (before, after) = (Some(Own::Asset(asset.clone())), Some(Own::Asset(after)));
-        register(&mut db, vec![onprem::Edit { id, before, after }], right).await;
+        asset_register(&mut db, vec![onprem::Edit { id, before, after }], right).await;
     }
 }
 
-async fn register(db: &mut PgConnection, edits: Vec<onprem::Edit>, right: Right) {
+async fn asset_register(db: &mut PgConnection, edits: Vec<onprem::Edit>, right: Right) {
     let by = Actor::person("ada@example.com", "test");
     let about = About { summary: "What we have", reason: Some("by the invoice") };
     let outcome = onprem::change(db, edits, about, right, &by, clock::now()).await.unwrap();

@@ -200,9 +200,9 @@ impl Racks {
     /// An entry as it is, changed.
     async fn edit(&self, wanted: impl Fn(&Entry) -> bool, change: impl FnOnce(&mut Entry)) -> Outcome {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let (_, register) = onprem::current(&mut db).await.unwrap();
+        let (_, asset_register) = onprem::current(&mut db).await.unwrap();
         drop(db);
-        let Some((id, before)) = register.entries.into_iter().find(|(_, entry)| wanted(entry)) else {
+        let Some((id, before)) = asset_register.entries.into_iter().find(|(_, entry)| wanted(entry)) else {
             return Outcome::Nothing;
         };
         let mut after = before.clone();
@@ -226,8 +226,8 @@ impl Racks {
 
     async fn read(&self, first: NaiveDate, dice: &mut Dice) -> Outcome {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let (_, register) = onprem::current(&mut db).await.unwrap();
-        let meter = register.entries.iter().find(|(_, entry)| matches!(entry, Entry::Meter(_)));
+        let (_, asset_register) = onprem::current(&mut db).await.unwrap();
+        let meter = asset_register.entries.iter().find(|(_, entry)| matches!(entry, Entry::Meter(_)));
         let Some((meter_id, _)) = meter else { return Outcome::Nothing };
         let begins = first.and_time(chrono::NaiveTime::MIN).and_utc();
         let readings = (0..60).map(|hour| Reading {
@@ -333,8 +333,8 @@ impl Racks {
 
     async fn months_by(&self, months: &Months, cluster: &str, today: &str) -> Vec<ClusterMonth> {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let (revision, register) = onprem::current(&mut db).await.unwrap();
-        months.of(&mut db, (revision, &register), cluster, day(today)).await.unwrap()
+        let (revision, asset_register) = onprem::current(&mut db).await.unwrap();
+        months.of(&mut db, (revision, &asset_register), cluster, day(today)).await.unwrap()
     }
 
     /// How many months of the first cluster are computed for a look at them.
@@ -400,7 +400,7 @@ async fn corrections_to_past_months_in_any_order_leave_every_equation_true(db: P
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_month_that_is_not_what_the_register_says_is_told(db: PgPool) {
+async fn a_month_that_is_not_what_the_asset_register_says_is_told(db: PgPool) {
     let racks = Racks::new(db).await;
     racks.happens("node", 2, day("2026-03-20"), EventKind::WriteOff).await;
     racks.publish("east", None).await;
@@ -445,7 +445,7 @@ async fn a_month_that_is_not_what_the_register_says_is_told(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_file_that_no_register_was_asked_for_is_named_and_held_to_what_it_says(db: PgPool) {
+async fn a_file_that_no_asset_register_was_asked_for_is_named_and_held_to_what_it_says(db: PgPool) {
     let racks = Racks::new(db).await;
     let focus = Focus::new().hour("east", "", "2026-03-05T10", "40", "vision");
     racks.ledger.deliver("by-hand.csv", focus.owned()).await;
@@ -457,18 +457,18 @@ async fn a_file_that_no_register_was_asked_for_is_named_and_held_to_what_it_says
     assert!(found[0].of.starts_with("east 2026-03, delivery "), "{}", found[0].of);
     // It is not replaced with the others, but only where somebody asks for that.
     assert_eq!(racks.publish("east", None).await, 2, "February and April");
-    let of_march = |told: &[Equation]| told.iter().filter(|it| it.name.contains("no register")).count();
+    let of_march = |told: &[Equation]| told.iter().filter(|it| it.name.contains("no asset register")).count();
     assert_eq!(of_march(&racks.equations().await), 2);
     racks.execute("update monthly_costs set billed_cost = 41 where billing_month = '2026-03-01'").await;
     assert_eq!(racks.broken().await.len(), 1);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_register_with_a_problem_is_told(db: PgPool) {
+async fn an_asset_register_with_a_problem_is_told(db: PgPool) {
     let racks = Racks::new(db).await;
     racks
         .execute(
-            "update register_entries set content = jsonb_set(content, '{residual}', '\"300000.02\"')
+            "update asset_register_entries set content = jsonb_set(content, '{residual}', '\"300000.02\"')
              where content ->> 'name' = 'node'",
         )
         .await;

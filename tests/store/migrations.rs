@@ -25,6 +25,7 @@ const VALUES: &[(&str, &str)] = &[
     ("corrected_rejections.delivery_id", "2"),
     ("allocation_changes.status", "'discarded'"),
     ("register_changes.status", "'discarded'"),
+    ("asset_register_changes.status", "'discarded'"),
     ("price_changes.status", "'discarded'"),
     ("attributions.pool", "''"),
     ("attributions.pool_part", "''"),
@@ -58,7 +59,12 @@ const MADE_AGAIN: &[&str] =
     &["attributed_costs", "attributed_days", "attributed_months", "attributed_parts", "charged_days"];
 
 /// Tables that have another name now.
-const RENAMED: &[(&str, &str)] = &[("mended_rejections", "corrected_rejections")];
+const RENAMED: &[(&str, &str)] = &[
+    ("mended_rejections", "corrected_rejections"),
+    ("register", "asset_register"),
+    ("register_changes", "asset_register_changes"),
+    ("register_entries", "asset_register_entries"),
+];
 
 fn value(table: &str, column: &str, kind: &str) -> String {
     let own = format!("{table}.{column}");

@@ -30,8 +30,8 @@ enum Use {
     Teams,
     /// A file of quantities.
     Quantities,
-    /// A file for the register: rows of assets, or what a meter read.
-    Register(&'static str),
+    /// A file for the asset register: rows of assets, or what a meter read.
+    AssetRegister(&'static str),
     /// A file of a scenario.
     Scenario,
     /// A file of prices.
@@ -216,30 +216,30 @@ const WRITING: &[(&str, &str, Use)] = &[
         Use::Form("/clusters", &[("month", "2026-10")]),
     ),
     (
-        "/register/{kind}/new",
-        "/register/meters/new",
+        "/asset-register/{kind}/new",
+        "/asset-register/meters/new",
         Use::Form("/clusters/new", &[("cluster", "east"), ("name", "pdu"), ("place", "it")]),
     ),
-    ("/register/{kind}/file", "/register/pue/file", Use::Register("cluster,first,value\neast,2026-11,1.2\n")),
+    ("/asset-register/{kind}/file", "/asset-register/pue/file", Use::AssetRegister("cluster,first,value\neast,2026-11,1.2\n")),
     (
         "/clusters/{cluster}/readings",
         "/clusters/east/readings",
-        Use::Register("meter,from,until,kwh\npdu,2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,5\n"),
+        Use::AssetRegister("meter,from,until,kwh\npdu,2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,5\n"),
     ),
     (
-        "/register/changes/{change}/take-back",
-        "/register/changes/HELD/take-back",
+        "/asset-register/changes/{change}/take-back",
+        "/asset-register/changes/HELD/take-back",
         Use::Form("/clusters/new", &[]),
     ),
     (
-        "/register/entries/{entry}",
-        "/register/entries/METER",
+        "/asset-register/entries/{entry}",
+        "/asset-register/entries/METER",
         Use::Form("/clusters/new", &[("cluster", "east"), ("name", "pdu"), ("place", "facility")]),
     ),
-    ("/register/entries/{entry}/remove", "/register/entries/METER/remove", Use::Form("/clusters/new", &[])),
-    ("/register/changes/{change}/undo", "/register/changes/HELD/undo", Use::Form("/clusters/new", &[])),
-    ("/register/changes/{change}/apply", "/register/changes/WISH/apply", Use::Form("/clusters/new", &[])),
-    ("/register/changes/{change}/discard", "/register/changes/WISH/discard", Use::Form("/clusters/new", &[])),
+    ("/asset-register/entries/{entry}/remove", "/asset-register/entries/METER/remove", Use::Form("/clusters/new", &[])),
+    ("/asset-register/changes/{change}/undo", "/asset-register/changes/HELD/undo", Use::Form("/clusters/new", &[])),
+    ("/asset-register/changes/{change}/apply", "/asset-register/changes/WISH/apply", Use::Form("/clusters/new", &[])),
+    ("/asset-register/changes/{change}/discard", "/asset-register/changes/WISH/discard", Use::Form("/clusters/new", &[])),
     ("/prices/new", "/prices/new", Use::Form("/prices/new", &super::prices::ENTERED)),
     ("/prices/changes/{change}/undo", "/prices/changes/1/undo", Use::Form("/prices/new", &[])),
     ("/prices/file", "/prices/file", Use::Prices),
@@ -310,12 +310,12 @@ async fn written(app: &TestApp) {
     write(&mut db, rules.into_iter().chain(others).collect()).await;
 }
 
-/// Another wish to change the register.
+/// Another wish to change the asset register.
 async fn proposed(app: &TestApp) {
     let mut db = app.db.acquire().await.unwrap();
-    let (_, register) = onprem::current(&mut db).await.unwrap();
+    let (_, asset_register) = onprem::current(&mut db).await.unwrap();
     let is_wanted = |kind: Kind| matches!(kind, Kind::Costs | Kind::Staff | Kind::Power);
-    let (id, entry) = register.entries.iter().find(|(_, it)| is_wanted(Kind::of(it))).unwrap();
+    let (id, entry) = asset_register.entries.iter().find(|(_, it)| is_wanted(Kind::of(it))).unwrap();
     let edits = vec![onprem::Edit { id: *id, before: Some(entry.clone()), after: None }];
     let about = onprem::About { summary: "without support", reason: None };
     let by = Actor::person("ada@example.com", "test");
@@ -378,11 +378,11 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 for (word, query) in [
                     (
                         "METER",
-                        "select max(entry_id) from register_entries where content ->> 'kind' = 'meter'",
+                        "select max(entry_id) from asset_register_entries where content ->> 'kind' = 'meter'",
                     ),
-                    ("HELD", "select max(change_id) from register_changes where status = 'applied'"),
+                    ("HELD", "select max(change_id) from asset_register_changes where status = 'applied'"),
                     ("PRICES", "select max(change_id) from price_changes"),
-                    ("WISH", "select max(change_id) from register_changes where status = 'proposed'"),
+                    ("WISH", "select max(change_id) from asset_register_changes where status = 'proposed'"),
                     (
                         "BUDGET",
                         "select max(entry_id) from allocation_entries where content ->> 'kind' = 'budget'",
@@ -447,7 +447,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 super::prices::load(&mut ada, "", file).await
             }
             Use::Scenario => super::scenarios::load(&mut ada, "a.toml", super::scenarios::TEXT).await,
-            Use::Register(content) => super::clusters::load(&mut ada, address, content.as_bytes()).await,
+            Use::AssetRegister(content) => super::clusters::load(&mut ada, address, content.as_bytes()).await,
             Use::Quantities => {
                 let file = "day,kind,owner,unit,quantity\n2026-10-06,team,vision,runs,4\n";
                 super::quantities::load(&mut ada, file).await

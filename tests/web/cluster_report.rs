@@ -1,4 +1,4 @@
-//! A cluster's page: what stands on it and in its JSON is the same, and is what the ledger and the register say.
+//! A cluster's page: what stands on it and in its JSON is the same, and is what the ledger and the asset register say.
 
 use axum::http::StatusCode;
 use chrono::Months;
@@ -118,7 +118,7 @@ async fn capacity_racks_power_and_book_values_stand_on_the_page_and_in_json(db: 
     let from = month(1);
     let fields =
         [("cluster", "h100-east"), ("first", from.as_str()), ("downtime", "5"), ("utilization", "90")];
-    admin.submit("/register/utilization/new", "/register/utilization/new", &fields).await;
+    admin.submit("/asset-register/utilization/new", "/asset-register/utilization/new", &fields).await;
     let page = admin.get("/clusters/h100-east").await.body;
     let it = json(&mut admin, "/clusters/h100-east.json").await;
     assert_eq!(it["capacity"]["full"], serde_json::json!({ "is": "already" }));
@@ -166,11 +166,11 @@ async fn capacity_racks_power_and_book_values_stand_on_the_page_and_in_json(db: 
 async fn hours_are_counted_by_how_each_month_was_used(db: PgPool) {
     let mut admin = site(db).await;
     let from = month(2);
-    let form = admin.get("/register/utilization/new?cluster=h100-east").await.body;
+    let form = admin.get("/asset-register/utilization/new?cluster=h100-east").await.body;
     assert!(form.contains("value=\"80\"") && form.contains("value=\"5\""), "it begins with what holds");
     let fields =
         [("cluster", "h100-east"), ("first", from.as_str()), ("downtime", "10"), ("utilization", "50")];
-    let entered = admin.submit("/register/utilization/new", "/register/utilization/new", &fields).await;
+    let entered = admin.submit("/asset-register/utilization/new", "/asset-register/utilization/new", &fields).await;
     assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", entered.body);
     let it = json(&mut admin, "/clusters/h100-east.json").await;
     let owned = |ago: u32| -> Decimal {
@@ -192,15 +192,15 @@ async fn hours_are_counted_by_how_each_month_was_used(db: PgPool) {
     let text = html::text(&page, "main");
     assert!(text.contains("the mean of these months"), "{text}");
     assert!(html::text(&page, "#register").contains("50 % of available hours productive, 10 % downtime"));
-    let csv = admin.get("/register/utilization.csv").await.body;
+    let csv = admin.get("/asset-register/utilization.csv").await.body;
     assert_eq!(csv.lines().nth(1), Some(format!("h100-east,{from},10,50").as_str()), "{csv}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: PgPool) {
     let mut admin = site(db).await;
-    let tariffs = json(&mut admin, "/register/tariffs.json").await;
-    let entry = format!("/register/entries/{}", tariffs["entries"][0]["id"]);
+    let tariffs = json(&mut admin, "/asset-register/tariffs.json").await;
+    let entry = format!("/asset-register/entries/{}", tariffs["entries"][0]["id"]);
     let page = admin.get("/clusters/h100-east").await.body;
     assert!(!page.contains("Energy without a price"), "every month has its tariff");
     let first = month(4);
@@ -234,7 +234,7 @@ async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: P
         let of_month = admin.get(&format!("/clusters/h100-east/{}", month(ago))).await.body;
         assert!(html::text(&of_month, "#unpriced").contains(&days), "{days}");
         assert!(
-            of_month.contains(&format!("/register/tariffs/new?cluster=h100-east&#38;first={}", month(ago)))
+            of_month.contains(&format!("/asset-register/tariffs/new?cluster=h100-east&#38;first={}", month(ago)))
         );
         let of_month = json(&mut admin, &format!("/clusters/h100-east/{}.json", month(ago))).await;
         assert_eq!(of_month["unpriced_energy"], *unpriced);
@@ -261,14 +261,14 @@ async fn a_cost_says_what_its_end_cuts_off_and_which_amounts_are_read_in_two_way
             ("last", last.as_str()),
         ]
     };
-    let refused = admin.submit("/register/costs/new", "/register/costs/new", &cost("12.000")).await;
+    let refused = admin.submit("/asset-register/costs/new", "/asset-register/costs/new", &cost("12.000")).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(
         refused.body.contains("Expected 12000 or 12.00: a point before three digits"),
         "{}",
         refused.body
     );
-    let taken = admin.submit("/register/costs/new", "/register/costs/new", &cost("12000")).await;
+    let taken = admin.submit("/asset-register/costs/new", "/asset-register/costs/new", &cost("12000")).await;
     assert_eq!(taken.status, StatusCode::SEE_OTHER, "{}", taken.body);
     let entered = html::text(&admin.get("/clusters/h100-east").await.body, "#register");
     assert!(entered.contains("its last payment is billed for 6 of 12 months"), "{entered}");

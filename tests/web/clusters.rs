@@ -60,11 +60,11 @@ pub async fn publish(app: &mut TestApp, cluster: &str, month: &str) -> Answer {
     answer
 }
 
-/// An entry of the register, with its number.
+/// An entry of the asset register, with its number.
 async fn find(app: &TestApp, title: &str) -> (i64, Entry) {
     let mut db = app.db.acquire().await.unwrap();
-    let (_, register) = onprem::current(&mut db).await.unwrap();
-    let found = register.entries.into_iter().find(|(_, entry)| entry.title() == title);
+    let (_, asset_register) = onprem::current(&mut db).await.unwrap();
+    let found = asset_register.entries.into_iter().find(|(_, entry)| entry.title() == title);
     found.unwrap_or_else(|| panic!("no {title}"))
 }
 
@@ -77,7 +77,7 @@ pub async fn change(app: &mut TestApp, title: &str, changed: &[(&str, &str)]) ->
     }
     let fields: Vec<(&str, &str)> =
         texts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let address = format!("/register/entries/{id}");
+    let address = format!("/asset-register/entries/{id}");
     app.submit(&address, &address, &fields).await
 }
 
@@ -119,7 +119,7 @@ async fn revision(app: &TestApp) -> i64 {
 }
 
 pub async fn newest_change(app: &TestApp) -> i64 {
-    sqlx::query_scalar("select max(change_id) from register_changes").fetch_one(&app.db).await.unwrap()
+    sqlx::query_scalar("select max(change_id) from asset_register_changes").fetch_one(&app.db).await.unwrap()
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -184,15 +184,15 @@ async fn a_past_month_is_corrected_and_brought_back_to_the_digit(db: PgPool) {
         change(&mut admin, "asset “h100-east-node”", &[("price", "365000"), ("reason", "a credit")]).await;
     assert_eq!(changed.location(), "/clusters/h100-east");
     assert_eq!(september(&mut admin).await, json!(["differs", ["10619.01"], ["10756.00"], 1]));
-    let page = admin.get("/register/changes").await;
+    let page = admin.get("/asset-register/changes").await;
     assert!(page.body.contains("price: 360000 → 365000") && page.body.contains("a credit"), "{}", page.body);
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(september(&mut admin).await, json!(["published", ["10756.00"], ["10756.00"], 2]));
     assert_eq!(spend(&mut admin, "provider").await, json!([[["On-premises", "10756.00"]], "5760"]));
     assert_eq!(ask(&mut admin, "/imports/1.json").await["is_counted"], false, "superseded");
 
-    let undo = format!("/register/changes/{}/undo", newest_change(&admin).await);
-    assert_eq!(admin.submit("/register/changes", &undo, &[]).await.status, StatusCode::SEE_OTHER);
+    let undo = format!("/asset-register/changes/{}/undo", newest_change(&admin).await);
+    assert_eq!(admin.submit("/asset-register/changes", &undo, &[]).await.status, StatusCode::SEE_OTHER);
     assert_eq!(september(&mut admin).await, json!(["differs", ["10756.00"], ["10619.01"], 2]));
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(september(&mut admin).await, json!(["published", ["10619.01"], ["10619.01"], 3]));
@@ -248,7 +248,7 @@ async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
     change(&mut admin, "asset “h100-east-node”", &[("price", "365000")]).await;
     publish(&mut admin, "h100-east", "2026-09").await;
     let (id, _) = find(&admin, "asset “h100-east-node”").await;
-    let entry = format!("/register/entries/{id}");
+    let entry = format!("/asset-register/entries/{id}");
     let removed = admin.submit(&entry, &format!("{entry}/remove"), &[]).await;
     assert_eq!(removed.location(), "/clusters/h100-east");
     assert_eq!(september(&mut admin).await, json!(["gone", ["10756.00"], [], 2]));
@@ -257,8 +257,8 @@ async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
     assert_eq!(ask(&mut admin, "/spend/2026-09.json").await["total"], Value::Null);
 
     // A cluster that begins later has no September, and what was published of it is told as gone.
-    let undo = format!("/register/changes/{}/undo", newest_change(&admin).await);
-    admin.submit("/register/changes", &undo, &[]).await;
+    let undo = format!("/asset-register/changes/{}/undo", newest_change(&admin).await);
+    admin.submit("/asset-register/changes", &undo, &[]).await;
     publish(&mut admin, "h100-east", "2026-09").await;
     change(&mut admin, "asset “h100-east-node”", &[("in_service", "2026-10-01")]).await;
     let refused = change(&mut admin, "cluster “H100 East”", &[("since", "2026-11-01")]).await;
@@ -270,7 +270,7 @@ async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
     );
     for title in ["tariff “Energy”", "PUE of h100-east from 2026-09"] {
         let (entry, _) = find(&admin, title).await;
-        let entry = format!("/register/entries/{entry}");
+        let entry = format!("/asset-register/entries/{entry}");
         admin.submit(&entry, &format!("{entry}/remove"), &[]).await;
     }
     let changed = change(&mut admin, "cluster “H100 East”", &[("since", "2026-10-01")]).await;
@@ -287,7 +287,7 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     let app = TestApp::new(db);
     let (mut admin, mut finance) = (app.signed_in(Role::Admin).await, app.signed_in(Role::Finance).await);
     let proposed = finance.submit("/clusters/new", "/clusters/new", START).await;
-    assert_eq!(proposed.location(), format!("/register/changes/{}", newest_change(&app).await));
+    assert_eq!(proposed.location(), format!("/asset-register/changes/{}", newest_change(&app).await));
     assert!(
         html::text(&finance.get(proposed.location()).await.body, ".flash")
             .contains("An administrator decides")
@@ -295,25 +295,25 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     assert_eq!(finance.get("/clusters/h100-east").await.status, StatusCode::NOT_FOUND);
     assert!(finance.get("/clusters").await.body.contains("1 proposal needs"));
     let id = newest_change(&app).await;
-    let apply = format!("/register/changes/{id}/apply");
-    assert_eq!(finance.submit("/register/changes", &apply, &[]).await.status, StatusCode::FORBIDDEN);
+    let apply = format!("/asset-register/changes/{id}/apply");
+    assert_eq!(finance.submit("/asset-register/changes", &apply, &[]).await.status, StatusCode::FORBIDDEN);
     assert_eq!(revision(&app).await, 0);
-    assert_eq!(admin.submit("/register/changes", &apply, &[]).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(admin.submit("/asset-register/changes", &apply, &[]).await.status, StatusCode::SEE_OTHER);
     assert_eq!(revision(&app).await, 1);
     assert_eq!(finance.get("/clusters/h100-east").await.status, StatusCode::OK);
     // Decided once.
-    admin.submit("/register/changes", &apply, &[]).await;
-    assert!(html::text(&admin.get("/register/changes").await.body, ".flash").contains("Nothing changed"));
+    admin.submit("/asset-register/changes", &apply, &[]).await;
+    assert!(html::text(&admin.get("/asset-register/changes").await.body, ".flash").contains("Nothing changed"));
     assert_eq!(revision(&app).await, 1);
 
     // Discarded.
     change(&mut finance, "asset “h100-east-node”", &[("price", "1")]).await;
-    let discard = format!("/register/changes/{}/discard", newest_change(&app).await);
-    admin.submit("/register/changes", &discard, &[]).await;
-    let flash = html::text(&admin.get("/register/changes").await.body, ".flash");
+    let discard = format!("/asset-register/changes/{}/discard", newest_change(&app).await);
+    admin.submit("/asset-register/changes", &discard, &[]).await;
+    let flash = html::text(&admin.get("/asset-register/changes").await.body, ".flash");
     assert_eq!(flash, "The proposal is discarded.");
-    admin.submit("/register/changes", &discard, &[]).await;
-    let flash = html::text(&admin.get("/register/changes").await.body, ".flash");
+    admin.submit("/asset-register/changes", &discard, &[]).await;
+    let flash = html::text(&admin.get("/asset-register/changes").await.body, ".flash");
     assert_eq!(flash, "It was decided before.");
     assert_eq!(revision(&app).await, 1);
 
@@ -323,14 +323,14 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     change(&mut finance, "asset “h100-east-node”", &[("price", "362000")]).await;
     let second = newest_change(&app).await;
     for (id, status) in [(first, StatusCode::SEE_OTHER), (second, StatusCode::UNPROCESSABLE_ENTITY)] {
-        let answer = admin.submit("/register/changes", &format!("/register/changes/{id}/apply"), &[]).await;
+        let answer = admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/apply"), &[]).await;
         assert_eq!(answer.status, status, "{}", answer.body);
         let told = html::text(&answer.body, "main ul");
         assert_eq!(told.contains("somebody changed it meanwhile"), id == second, "{told}");
     }
     // So is a form that was opened before: it does not bring back what somebody else has changed.
     let (node, before) = find(&app, "asset “h100-east-node”").await;
-    let form = format!("/register/entries/{node}");
+    let form = format!("/asset-register/entries/{node}");
     let opened = admin.get(&form).await;
     let seen = html::attributes(&opened.body, "main input[name=revision]", "value");
     change(&mut admin, "asset “h100-east-node”", &[("price", "363000")]).await;
@@ -342,12 +342,12 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     let stale = admin.submit(&form, &form, &fields).await;
     assert_eq!(stale.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", stale.body);
     assert!(html::text(&stale.body, "main ul").contains("somebody changed it meanwhile"));
-    let undo = admin.submit("/register/changes", &format!("/register/changes/{first}/undo"), &[]).await;
+    let undo = admin.submit("/asset-register/changes", &format!("/asset-register/changes/{first}/undo"), &[]).await;
     assert_eq!(undo.status, StatusCode::UNPROCESSABLE_ENTITY);
     let (_, Entry::Asset(asset)) = find(&app, "asset “h100-east-node”").await else { panic!("an asset") };
     assert_eq!(asset.price, 363_000.into());
     // What an undoing would break is refused with the reason.
-    let undo = admin.submit("/register/changes", &format!("/register/changes/{id}/undo"), &[]).await;
+    let undo = admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/undo"), &[]).await;
     assert_eq!(undo.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(revision(&app).await, 3);
 }
@@ -362,7 +362,7 @@ async fn a_file_is_taken_whole_or_not_at_all(db: PgPool) {
     let good =
         "h100-east,rack-a,node,H100 SXM,8,4,350000,USD,2026-10-01,36,0,straight-line,bought,team=vision\n";
     let bad = "h100-east,rack-b,node,H100 SXM,8,4,,USD,2026-10-01,0,0,straight-line,bought,\n";
-    let address = "/register/assets/file";
+    let address = "/asset-register/assets/file";
     let answer = load(&mut admin, address, format!("{ASSETS}{good}{bad}").as_bytes()).await;
     let found = refused(&answer);
     assert_eq!(found[..3], ["2", "price", ""], "{found:?}");
@@ -380,22 +380,22 @@ async fn a_file_is_taken_whole_or_not_at_all(db: PgPool) {
     assert_eq!(revision(&app).await, 1, "nothing of them was taken");
 
     let loaded = load(&mut admin, address, format!("{ASSETS}{good}").as_bytes()).await;
-    assert_eq!(loaded.location(), "/register/assets", "{}", html::text(&loaded.body, "main"));
+    assert_eq!(loaded.location(), "/asset-register/assets", "{}", html::text(&loaded.body, "main"));
     assert_eq!(revision(&app).await, 2);
     // The file that is taken away is taken in as it is, and changes nothing.
-    let csv = admin.get("/register/assets.csv").await;
+    let csv = admin.get("/asset-register/assets.csv").await;
     assert_eq!(csv.header("content-disposition"), "attachment; filename=\"assets.csv\"");
     load(&mut admin, address, &csv.bytes).await;
-    assert!(html::text(&admin.get("/register/assets").await.body, ".flash").contains("Nothing changed"));
+    assert!(html::text(&admin.get("/asset-register/assets").await.body, ".flash").contains("Nothing changed"));
     assert_eq!(revision(&app).await, 2);
     let dearer = csv.body.replace(",350000,", ",351000,");
     load(&mut admin, address, dearer.as_bytes()).await;
     let (_, Entry::Asset(asset)) = find(&app, "asset “rack-a”").await else { panic!("an asset") };
     assert_eq!((asset.price, revision(&app).await), (351_000.into(), 3));
     for kind in Kind::ALL {
-        let csv = admin.get(&format!("/register/{kind}.csv")).await;
+        let csv = admin.get(&format!("/asset-register/{kind}.csv")).await;
         assert_eq!(csv.status, StatusCode::OK, "{kind}");
-        let again = load(&mut admin, &format!("/register/{kind}/file"), &csv.bytes).await;
+        let again = load(&mut admin, &format!("/asset-register/{kind}/file"), &csv.bytes).await;
         assert_eq!(again.status, StatusCode::SEE_OTHER, "{kind}: {}", html::text(&again.body, "main"));
     }
     assert_eq!(revision(&app).await, 3);
@@ -418,7 +418,7 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
     assert!(found[3].contains("enter it first"), "{found:?}");
 
     let meter = [("cluster", "h100-east"), ("name", "pdu"), ("place", "it")];
-    admin.submit("/register/meters/new", "/register/meters/new", &meter).await;
+    admin.submit("/asset-register/meters/new", "/asset-register/meters/new", &meter).await;
     for (rows, row, column, expected) in [
         ("pdu,2026-08-31T00:00:00Z,2026-09-01T00:00:00Z,5\n", "", "time", "2026-09-01 or later"),
         ("pdu,2026-09-02T00:00:00Z,2026-09-01T00:00:00Z,5\n", "1", "", ""),
@@ -430,18 +430,18 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
         assert!(column.is_empty() || found[1] == column, "{rows}: {found:?}");
         assert!(found[3].contains(expected) && !found[3].is_empty(), "{rows}: {found:?}");
     }
-    // A register that runs backwards by little is wrong; by much it began anew, which is told.
-    let register = "meter,at,kwh\npdu,2026-09-01T00:00:00Z,1000\npdu,2026-09-02T00:00:00Z,";
-    let backwards = refused(&load(&mut admin, address, format!("{register}999\n").as_bytes()).await);
+    // A meter that runs backwards by little is wrong; by much it started again, which is said.
+    let readings = "meter,at,kwh\npdu,2026-09-01T00:00:00Z,1000\npdu,2026-09-02T00:00:00Z,";
+    let backwards = refused(&load(&mut admin, address, format!("{readings}999\n").as_bytes()).await);
     assert_eq!(backwards[0], "2", "{backwards:?}");
     assert!(refused(&load(&mut admin, address, head.as_bytes()).await).is_empty(), "no readings at all");
     assert_eq!(revision(&app).await, 2, "nothing of them was taken");
-    let reset = load(&mut admin, address, format!("{register}40\n").as_bytes()).await;
+    let reset = load(&mut admin, address, format!("{readings}40\n").as_bytes()).await;
     assert_eq!(reset.location(), "/clusters/h100-east");
     let flash = html::text(&admin.get("/clusters/h100-east").await.body, ".flash");
     assert!(flash.contains("A meter started again once, first in row 2"), "{flash}");
     admin
-        .submit("/register/changes", &format!("/register/changes/{}/undo", newest_change(&app).await), &[])
+        .submit("/asset-register/changes", &format!("/asset-register/changes/{}/undo", newest_change(&app).await), &[])
         .await;
     assert_eq!(september(&mut admin).await[2], json!(["10619.01"]), "as if it had not been");
 
@@ -457,11 +457,11 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
     load(&mut admin, address, format!("{head}{}{}", day(2, 300), day(3, 300)).as_bytes()).await;
     assert_eq!(september(&mut admin).await[2], json!(["10643.41"]));
     let second = newest_change(&app).await;
-    let undo = |id: i64| format!("/register/changes/{id}/undo");
-    let conflicts = admin.submit("/register/changes", &undo(first), &[]).await;
+    let undo = |id: i64| format!("/asset-register/changes/{id}/undo");
+    let conflicts = admin.submit("/asset-register/changes", &undo(first), &[]).await;
     assert_eq!(conflicts.status, StatusCode::UNPROCESSABLE_ENTITY);
     for (id, expected) in [(second, "10606.11"), (first, "10619.01")] {
-        let undone = admin.submit("/register/changes", &undo(id), &[]).await;
+        let undone = admin.submit("/asset-register/changes", &undo(id), &[]).await;
         assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", html::text(&undone.body, "main ul"));
         assert_eq!(september(&mut admin).await[2], json!([expected]));
     }
@@ -485,14 +485,14 @@ async fn what_people_write_is_text_everywhere(db: PgPool) {
         ("first", "2026-09"),
         ("reason", evil),
     ];
-    let entered = admin.submit("/register/costs/new", "/register/costs/new", &cost).await;
+    let entered = admin.submit("/asset-register/costs/new", "/asset-register/costs/new", &cost).await;
     assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", html::text(&entered.body, "main"));
     for address in [
         "/clusters",
         "/clusters/h100-east",
         "/clusters/h100-east/2026-09",
-        "/register/costs",
-        "/register/changes",
+        "/asset-register/costs",
+        "/asset-register/changes",
     ] {
         let page = admin.get(address).await;
         assert_eq!(page.status, StatusCode::OK, "{address}");
@@ -516,12 +516,12 @@ async fn what_people_write_is_text_everywhere(db: PgPool) {
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{value}");
         assert!(answer.body.contains("spreadsheets compute that"), "{}", answer.body);
     }
-    let answer = load_named(&mut admin, "/register/costs/file", "=<b>.csv", b"x\n1\n").await;
+    let answer = load_named(&mut admin, "/asset-register/costs/file", "=<b>.csv", b"x\n1\n").await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     let answer = load_named(&mut admin, "/clusters/h100-east/readings", "<b>x</b>.csv", b"x\n1\n").await;
     assert!(!answer.body.contains("<b>x</b>"), "{}", answer.body);
     assert_eq!(
-        load_named(&mut admin, "/register/costs/file", "a\0b.csv", b"x\n1\n").await.status,
+        load_named(&mut admin, "/asset-register/costs/file", "a\0b.csv", b"x\n1\n").await.status,
         StatusCode::BAD_REQUEST
     );
 }
@@ -536,7 +536,7 @@ async fn nothing_of_it_is_open_to_leads(db: PgPool) {
     let own: Vec<_> = routes
         .stated()
         .iter()
-        .filter(|line| line.path.starts_with("/clusters") || line.path.starts_with("/register"))
+        .filter(|line| line.path.starts_with("/clusters") || line.path.starts_with("/asset-register"))
         .collect();
     assert_eq!(own.len(), 24);
     for line in own {
@@ -560,4 +560,12 @@ async fn nothing_of_it_is_open_to_leads(db: PgPool) {
             }
         }
     }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn old_address_of_asset_register_leads_to_new_one(db: PgPool) {
+    let finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let answer = finance.get("/register/changes?page=1").await;
+    assert_eq!(answer.status, StatusCode::PERMANENT_REDIRECT);
+    assert_eq!(answer.location(), "/asset-register/changes?page=1");
 }

@@ -266,8 +266,8 @@ async fn nobody_holds_a_connection_while_a_file_arrives(db: PgPool) {
         ("/rates", "/rates/file"),
         ("/quantities", "/quantities/file"),
         ("/organization/teams", "/organization/teams/file"),
-        ("/register/clusters", "/register/clusters/file"),
-        ("/register/clusters", "/clusters/atlas/readings"),
+        ("/asset-register/clusters", "/asset-register/clusters/file"),
+        ("/asset-register/clusters", "/clusters/atlas/readings"),
     ] {
         let few = few_connections(&db);
         let app = TestApp::new(few.clone());

@@ -70,7 +70,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     assert!(said.contains("1 proposed change of our own clusters waits for an administrator."), "{said}");
     assert!(html::text(&admin.get("/overview").await.body, "#attention").contains("waits for you."));
     let id = newest_change(&admin).await;
-    admin.submit("/register/changes", &format!("/register/changes/{id}/discard"), &[]).await;
+    admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/discard"), &[]).await;
 
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(told(&mut finance).await, json!([later]));
@@ -148,7 +148,7 @@ async fn a_proposal_says_what_it_would_move_and_a_change_what_it_moved(db: PgPoo
     finance.submit(named.location(), &discard, &[]).await;
     let page = finance.get(named.location()).await;
     assert!(html::texts(&page.body, "#moves").is_empty() && page.body.contains("Discarded "));
-    assert_eq!(finance.get("/register/changes/999").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(finance.get("/asset-register/changes/999").await.status, StatusCode::NOT_FOUND);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -157,7 +157,7 @@ async fn finance_takes_readings_back_and_no_other_change(db: PgPool) {
     let (mut admin, mut finance) = (app.signed_in(Role::Admin).await, app.signed_in(Role::Finance).await);
     entered(&mut admin).await;
     let meter = [("cluster", "h100-east"), ("name", "pdu"), ("place", "it")];
-    admin.submit("/register/meters/new", "/register/meters/new", &meter).await;
+    admin.submit("/asset-register/meters/new", "/asset-register/meters/new", &meter).await;
     let entered = newest_change(&app).await;
     let before = september(&mut finance).await;
     let readings =
@@ -168,11 +168,11 @@ async fn finance_takes_readings_back_and_no_other_change(db: PgPool) {
         changes.push(newest_change(&app).await);
     }
     // 100 instead of 200 kWh, × 1.25 × 0.10; without them it is 200 again, as it was before.
-    let second = format!("/register/changes/{}", changes[1]);
+    let second = format!("/asset-register/changes/{}", changes[1]);
     let moves = ask(&mut finance, &format!("{second}.json")).await;
     assert_eq!(of_september(&moves["moves"])[2], "-12.50");
     assert_eq!(moves["undoing"], Value::Null);
-    let first = format!("/register/changes/{}", changes[0]);
+    let first = format!("/asset-register/changes/{}", changes[0]);
     assert_eq!(of_september(&ask(&mut finance, &format!("{first}.json")).await["moves"])[2], "-0.20");
     assert!(finance.get(&second).await.body.contains("Undo this change"));
 
@@ -188,11 +188,11 @@ async fn finance_takes_readings_back_and_no_other_change(db: PgPool) {
 
     // What was entered is not theirs to undo, by neither way.
     for what in ["take-back", "undo"] {
-        let address = format!("/register/changes/{entered}/{what}");
+        let address = format!("/asset-register/changes/{entered}/{what}");
         let refused = finance.submit("/clusters", &address, &[]).await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN, "{what}");
     }
-    let count: i64 = sqlx::query_scalar("select count(*) from register_changes where status = 'applied'")
+    let count: i64 = sqlx::query_scalar("select count(*) from asset_register_changes where status = 'applied'")
         .fetch_one(&app.db)
         .await
         .unwrap();
@@ -205,13 +205,13 @@ async fn what_undoing_readings_would_move_is_what_it_moves(db: PgPool) {
     let mut admin = app.signed_in(Role::Admin).await;
     entered(&mut admin).await;
     let meter = [("cluster", "h100-east"), ("name", "pdu"), ("place", "it")];
-    admin.submit("/register/meters/new", "/register/meters/new", &meter).await;
+    admin.submit("/asset-register/meters/new", "/asset-register/meters/new", &meter).await;
     let mut addresses = Vec::new();
     for (day, kwh) in [(1, 200), (2, 300), (1, 150)] {
         let rows = format!("pdu,2026-09-{day:02}T00:00:00Z,2026-09-{:02}T00:00:00Z,{kwh}\n", day + 1);
         load(&mut admin, "/clusters/h100-east/readings", format!("meter,from,until,kwh\n{rows}").as_bytes())
             .await;
-        addresses.push(format!("/register/changes/{}", newest_change(&app).await));
+        addresses.push(format!("/asset-register/changes/{}", newest_change(&app).await));
     }
     change(&mut admin, "tariff “Energy”", &[("price_per_kwh", "0.20")]).await;
     // Of the second day, and of the first, where what it stood for is there again; each from what there is then.
@@ -293,7 +293,7 @@ async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) 
             ("first", of.as_str()),
             ("last", of.as_str()),
         ];
-        let entered = admin.submit("/register/costs/new", "/register/costs/new", &cost).await;
+        let entered = admin.submit("/asset-register/costs/new", "/asset-register/costs/new", &cost).await;
         assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", html::text(&entered.body, "main"));
     }
     let csv = admin.get("/clusters/old.csv").await.body;

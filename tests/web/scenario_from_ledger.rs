@@ -156,7 +156,7 @@ async fn machines_of_our_own_cost_what_everything_of_their_cluster_did(db: PgPoo
     assert_eq!(number(&made["as_it_is"]["ledger"]), cost);
     assert_eq!(made["as_it_is"]["difference"], "0");
     assert_eq!(number(&made["besides"]), Decimal::ZERO);
-    // Our own machines are computed with as the register has them.
+    // Our own machines are computed with as the asset register has them.
     let options = json["scenario"]["option"].as_array().unwrap();
     let own = options.iter().find(|it| it["name"] == "Machines of our own, the rest on demand").unwrap();
     assert_eq!(own["place"][0]["supplier"], "Our own, as H100 East");
@@ -457,7 +457,7 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_lead_whose_team_uses_our_own_machines_is_told_nothing_of_the_register(db: PgPool) {
+async fn a_lead_whose_team_uses_our_own_machines_is_told_nothing_of_the_asset_register(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
     entered(&mut admin).await;
@@ -470,15 +470,15 @@ async fn a_lead_whose_team_uses_our_own_machines_is_told_nothing_of_the_register
     assert!(all.contains("361777") && all.contains("Our own, as H100 East"), "{all}");
     let (hours, _) = spent(&mut lead, "/spend/2026-09.json").await;
     assert!(hours > Decimal::ZERO);
-    for register in ["", "&register=0", "&register=2"] {
-        let json = ask(&mut lead, &format!("/scenarios/new.json?from=2026-09{register}")).await;
+    for asset_register in ["", "&register=0", "&register=2"] {
+        let json = ask(&mut lead, &format!("/scenarios/new.json?from=2026-09{asset_register}")).await;
         assert_eq!(sum(&hours_of(&json["scenario"])), hours);
         assert_eq!(json["made_of"].get("register_revision"), None);
         for file in ["", ".json", ".csv", ".toml"] {
-            let answer = lead.get(&format!("/scenarios/new{file}?from=2026-09{register}")).await;
+            let answer = lead.get(&format!("/scenarios/new{file}?from=2026-09{asset_register}")).await;
             assert_eq!(answer.status, StatusCode::OK, "{file}");
             for theirs in ["361777", "361,777", "Our own, as", "what the asset register says", "register="] {
-                assert!(!answer.body.contains(theirs), "{file}{register}: {theirs}");
+                assert!(!answer.body.contains(theirs), "{file}{asset_register}: {theirs}");
             }
         }
     }

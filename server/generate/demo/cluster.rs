@@ -45,7 +45,7 @@ pub struct Happening {
 
 #[derive(Clone, Debug)]
 pub enum ClusterNews {
-    /// Written into the register.
+    /// Written into the asset register.
     Written { summary: String, entries: Vec<Entry> },
     /// Read from its meters.
     Read { summary: String, readings: Vec<Reading> },
@@ -314,23 +314,23 @@ fn machines(name: &str, what: AssetKind, count: u32, in_service: NaiveDate) -> A
 mod tests {
     use super::*;
     use crate::onprem::power::measured_pue;
-    use crate::onprem::{Component, Line, Register, lines, owned_hours, problems};
+    use crate::onprem::{Component, Line, AssetRegister, lines, owned_hours, problems};
 
-    /// The register as it is in the end, and everything that was read.
-    fn told(today: &str) -> (Register, Vec<Reading>, Vec<BillingMonth>) {
-        let (mut register, mut read, mut published) = (Register::default(), Vec::new(), Vec::new());
+    /// The asset register as it is in the end, and everything that was read.
+    fn told(today: &str) -> (AssetRegister, Vec<Reading>, Vec<BillingMonth>) {
+        let (mut asset_register, mut read, mut published) = (AssetRegister::default(), Vec::new(), Vec::new());
         for happening in happenings(&Demonstration::new(1, today.parse().unwrap())) {
             match happening.what {
                 ClusterNews::Written { entries, .. } => {
-                    let first = register.entries.len() as i64 + 1;
-                    register.entries.extend((first..).zip(entries));
-                    assert_eq!(problems(&register), []);
+                    let first = asset_register.entries.len() as i64 + 1;
+                    asset_register.entries.extend((first..).zip(entries));
+                    assert_eq!(problems(&asset_register), []);
                 }
                 ClusterNews::Read { readings, .. } => read.extend(readings),
                 ClusterNews::Published(month) => published.push(month),
             }
         }
-        (register, read, published)
+        (asset_register, read, published)
     }
 
     #[test]
@@ -348,11 +348,11 @@ mod tests {
 
     #[test]
     fn sixty_four_accelerators_are_in_service_after_the_expansion() {
-        let (register, read, published) = told("2026-11-21");
+        let (asset_register, read, published) = told("2026-11-21");
         let of = |month: BillingMonth| {
             let mine: Vec<Reading> =
                 read.iter().filter(|it| month.contains(it.from.date_naive())).cloned().collect();
-            lines(&register, &mine, CLUSTER, month)
+            lines(&asset_register, &mine, CLUSTER, month)
         };
         assert_eq!(owned_hours(&of(published[0])), Decimal::from(48 * 24 * 30));
         assert_eq!(owned_hours(&of(published[11])), Decimal::from(64 * 24 * 31));

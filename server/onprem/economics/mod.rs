@@ -24,7 +24,7 @@ use serde::Serialize;
 
 pub use self::owning::owning;
 use self::units::Here;
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::scenario::arithmetic::{product, quotient};
@@ -61,13 +61,13 @@ pub struct Economics {
 /// # Errors
 /// What cannot be computed with, in words.
 pub fn economics(
-    register: &Register,
+    asset_register: &AssetRegister,
     cluster: &str,
     on: NaiveDate,
     currency: &Currency,
     rates: &BTreeMap<Currency, Decimal>,
 ) -> Option<Result<Economics, Refused>> {
-    let here = Here::find(register, cluster, on)?;
+    let here = Here::find(asset_register, cluster, on)?;
     let likeness = owning::likeness(&here, currency);
     let mut warnings = match check::owning(&likeness).warnings_or_refused() {
         Ok(warnings) => warnings,

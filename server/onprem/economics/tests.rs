@@ -23,7 +23,7 @@ fn usd() -> Currency {
 }
 
 /// Eight DGX H100 and a spare one, from what a newcomer enters.
-fn register(change: impl FnOnce(&mut Start)) -> Register {
+fn asset_register(change: impl FnOnce(&mut Start)) -> AssetRegister {
     let mut texts = Start::defaults(&systems()[0], day("2026-01-15"));
     texts.extend(
         [("name", "East"), ("site", "Berlin"), ("nodes", "8"), ("spares", "1")]
@@ -31,20 +31,20 @@ fn register(change: impl FnOnce(&mut Start)) -> Register {
     );
     let mut start = Start::read(&texts).unwrap();
     change(&mut start);
-    Register { entries: (1..).zip(start.entries()).collect() }
+    AssetRegister { entries: (1..).zip(start.entries()).collect() }
 }
 
-fn with(mut register: Register, entries: impl IntoIterator<Item = Entry>) -> Register {
-    register.entries.extend((100..).zip(entries));
-    register
+fn with(mut asset_register: AssetRegister, entries: impl IntoIterator<Item = Entry>) -> AssetRegister {
+    asset_register.entries.extend((100..).zip(entries));
+    asset_register
 }
 
-fn of(register: &Register, on: &str) -> Economics {
-    economics(register, "east", day(on), &usd(), &std::collections::BTreeMap::new()).unwrap().unwrap()
+fn of(asset_register: &AssetRegister, on: &str) -> Economics {
+    economics(asset_register, "east", day(on), &usd(), &std::collections::BTreeMap::new()).unwrap().unwrap()
 }
 
-fn node(register: &Register) -> Asset {
-    register.assets().find(|(_, asset)| asset.what == AssetKind::Node).unwrap().1.clone()
+fn node(asset_register: &AssetRegister) -> Asset {
+    asset_register.assets().find(|(_, asset)| asset.what == AssetKind::Node).unwrap().1.clone()
 }
 
 fn cost(name: &str, what: CostKind, amount: i64, every: Every, first: &str) -> Entry {
@@ -77,9 +77,9 @@ fn a_cluster_of_one_kind_costs_what_the_scenario_of_it_costs() {
         |start| start.life_months = 42,
         |start| start.spares = 2,
     ] {
-        let register = with(register(change), entries.clone());
-        let economics = of(&register, "2026-06-10");
-        let scenario = owning(&register, "east", day("2026-06-10"), &usd()).unwrap().cost().unwrap();
+        let asset_register = with(asset_register(change), entries.clone());
+        let economics = of(&asset_register, "2026-06-10");
+        let scenario = owning(&asset_register, "east", day("2026-06-10"), &usd()).unwrap().cost().unwrap();
         assert!(close(economics.total, scenario.total), "{} for {}", economics.total, scenario.total);
         assert!(close(economics.by_utilization.variable, scenario.by_utilization.variable));
         for hours in [Hours::Owned, Hours::Available, Hours::Productive] {
@@ -93,19 +93,19 @@ fn a_cluster_of_one_kind_costs_what_the_scenario_of_it_costs() {
 
 #[test]
 fn a_cluster_that_is_leased_begins_a_scenario_as_one() {
-    let leased = |mut register: Register| {
-        for entry in register.entries.values_mut() {
+    let leased = |mut asset_register: AssetRegister| {
+        for entry in asset_register.entries.values_mut() {
             if let Entry::Asset(asset) = entry
                 && [AssetKind::Node, AssetKind::SpareNode].contains(&asset.what)
             {
                 asset.paid = Paid::Leased { monthly: 9500.into(), months: 24 };
             }
         }
-        register
+        asset_register
     };
-    let register = leased(register(|_| {}));
-    let economics = of(&register, "2026-06-10");
-    let scenario = owning(&register, "east", day("2026-06-10"), &usd()).unwrap();
+    let asset_register = leased(asset_register(|_| {}));
+    let economics = of(&asset_register, "2026-06-10");
+    let scenario = owning(&asset_register, "east", day("2026-06-10"), &usd()).unwrap();
     assert_eq!(scenario.life_years, 2.into());
     let cost = scenario.cost().unwrap();
     // Nine nodes, of which one is spare.
@@ -113,12 +113,12 @@ fn a_cluster_that_is_leased_begins_a_scenario_as_one() {
     let paid = economics.components.iter().filter(|it| it.part == Part::Lease).map(|it| it.per_year);
     assert_eq!(paid.sum::<Decimal>(), cost.of(Part::Lease));
     let euro = Currency::exactly("EUR");
-    assert_eq!(owning(&register, "east", day("2026-06-10"), &euro), None);
+    assert_eq!(owning(&asset_register, "east", day("2026-06-10"), &euro), None);
 }
 
 #[test]
 fn capital_is_that_of_each_asset_by_its_own_price_and_life() {
-    let first = register(|start| start.spares = 0);
+    let first = asset_register(|start| start.spares = 0);
     let second = Asset {
         name: "later".into(),
         count: 2,
@@ -134,9 +134,9 @@ fn capital_is_that_of_each_asset_by_its_own_price_and_life() {
         paid: Paid::Leased { monthly: 9000.into(), months: 3 },
         ..second.clone()
     };
-    let register = with(first, [Entry::Asset(second), Entry::Asset(leased)]);
+    let asset_register = with(first, [Entry::Asset(second), Entry::Asset(leased)]);
     let named = |on: &str, name: &str| {
-        let found = of(&register, on);
+        let found = of(&asset_register, on);
         found.components.iter().find(|it| it.name == name).map(|it| it.per_year.round(2).to_string())
     };
     assert_eq!(named("2026-04-30", "Capital in later"), None);
@@ -146,13 +146,13 @@ fn capital_is_that_of_each_asset_by_its_own_price_and_life() {
     assert_eq!(named("2026-08-01", "Lease of leased"), None, "it was given back");
     assert_eq!(named("2028-04-30", "Capital in later").as_deref(), Some("345714.29"));
     assert_eq!(named("2028-05-01", "Capital in later").as_deref(), Some("0.00"));
-    assert_eq!(of(&register, "2026-04-30").accelerators, 64);
-    assert_eq!(of(&register, "2026-05-01").accelerators, 88);
+    assert_eq!(of(&asset_register, "2026-04-30").accelerators, 64);
+    assert_eq!(of(&asset_register, "2026-05-01").accelerators, 88);
 }
 
 #[test]
 fn a_place_that_includes_energy_takes_away_energy() {
-    let own = register(|_| {});
+    let own = asset_register(|_| {});
     let place = Entry::Colocation(Colocation {
         cluster: "east".into(),
         name: "Hall 3".into(),
@@ -184,8 +184,8 @@ fn hours_of_people_and_payments_are_those_of_a_year() {
             currency: usd(),
         })
     };
-    let register = with(
-        register(|_| {}),
+    let asset_register = with(
+        asset_register(|_| {}),
         [
             hours("2026-01", 30),
             hours("2026-03", 10),
@@ -194,7 +194,7 @@ fn hours_of_people_and_payments_are_those_of_a_year() {
         ],
     );
     let named = |on: &str, name: &str| {
-        of(&register, on).components.iter().find(|it| it.name == name).map(|it| it.per_year)
+        of(&asset_register, on).components.iter().find(|it| it.name == name).map(|it| it.per_year)
     };
     // 4,000 in the three months that are over; of April not all is known on its last day.
     assert_eq!(named("2026-04-30", "Vendor"), Some(16_000.into()));
@@ -203,11 +203,11 @@ fn hours_of_people_and_payments_are_those_of_a_year() {
     assert_eq!(named("2026-04-30", "Line"), Some(6000.into()));
     assert!(named("2026-04-30", "Gone").is_some_and(|amount| amount > Decimal::ZERO));
     // Of a month that goes on nothing is added before it is over, but where there is no other.
-    let mut begun = register.clone();
+    let mut begun = asset_register.clone();
     begun.entries.insert(200, hours("2026-04", 1));
-    assert_eq!(of(&begun, "2026-04-30").total, of(&register, "2026-04-30").total);
+    assert_eq!(of(&begun, "2026-04-30").total, of(&asset_register, "2026-04-30").total);
     let first = |on: &str| {
-        let components = of(&register, on).components;
+        let components = of(&asset_register, on).components;
         let vendor = components.into_iter().find(|it| it.name == "Vendor").unwrap();
         (vendor.per_year, vendor.formula)
     };
@@ -224,41 +224,41 @@ fn a_year_and_its_capacity_are_computed_with_how_it_is_used_in_the_month() {
         downtime: number("0.1"),
         utilization: number("0.5"),
     });
-    let (plain, register) = (register(|_| {}), with(register(|_| {}), [used]));
-    assert_eq!(of(&register, "2026-02-28"), of(&plain, "2026-02-28"));
-    let march = of(&register, "2026-03-01");
+    let (plain, asset_register) = (asset_register(|_| {}), with(asset_register(|_| {}), [used]));
+    assert_eq!(of(&asset_register, "2026-02-28"), of(&plain, "2026-02-28"));
+    let march = of(&asset_register, "2026-03-01");
     assert_eq!((march.downtime, march.utilization), (number("0.1"), number("0.5")));
-    let said = self::register(|start| {
+    let said = self::asset_register(|start| {
         start.downtime = number("0.1");
         start.utilization = number("0.5");
     });
     assert_eq!(march, of(&said, "2026-03-01"));
-    let capacity = |register: &Register| {
-        let cluster = register.cluster("east").unwrap();
-        crate::onprem::capacity(register, cluster, day("2026-03-01")).unwrap().unwrap()
+    let capacity = |asset_register: &AssetRegister| {
+        let cluster = asset_register.cluster("east").unwrap();
+        crate::onprem::capacity(asset_register, cluster, day("2026-03-01")).unwrap().unwrap()
     };
     // It is the same but for who said it: what a cluster begins with is an assumption.
     let assumed = capacity(&said);
     assert!(assumed.is_assumed);
-    assert_eq!(capacity(&register), crate::onprem::Capacity { is_assumed: false, ..assumed });
-    assert_ne!(capacity(&register), capacity(&plain));
+    assert_eq!(capacity(&asset_register), crate::onprem::Capacity { is_assumed: false, ..assumed });
+    assert_ne!(capacity(&asset_register), capacity(&plain));
 }
 
 #[test]
 fn a_rebate_takes_off_what_it_is() {
-    let plain = of(&register(|_| {}), "2026-04-30");
+    let plain = of(&asset_register(|_| {}), "2026-04-30");
     let rebates = [
         cost("Rebate", CostKind::Maintenance, -500, Every::Month, "2026-01"),
         cost("Credit", CostKind::Other, -1000, Every::Once, "2026-01"),
     ];
-    let economics = of(&with(register(|_| {}), rebates), "2026-04-30");
+    let economics = of(&with(asset_register(|_| {}), rebates), "2026-04-30");
     let named = |name: &str| economics.components.iter().find(|it| it.name == name).unwrap().per_year;
     assert_eq!(named("Rebate"), (-6000).into());
     assert!(named("Credit").is_negative());
     assert_eq!(economics.total, plain.total + named("Rebate") + named("Credit"));
     assert_eq!(economics.warnings, plain.warnings);
     let all = cost("Rebate", CostKind::Other, -100_000_000, Every::Year, "2026-01");
-    let brings = of(&with(register(|_| {}), [all]), "2026-04-30");
+    let brings = of(&with(asset_register(|_| {}), [all]), "2026-04-30");
     assert!(brings.warnings.iter().any(|it| it.field == "total"), "{:?}", brings.warnings);
 }
 
@@ -268,20 +268,20 @@ fn other_currencies_are_named_and_not_added() {
     if let Entry::Cost(it) = &mut foreign {
         it.currency = Currency::exactly("EUR");
     }
-    let plain = of(&register(|_| {}), "2026-04-30");
-    let economics = of(&with(register(|_| {}), [foreign]), "2026-04-30");
+    let plain = of(&asset_register(|_| {}), "2026-04-30");
+    let economics = of(&with(asset_register(|_| {}), [foreign]), "2026-04-30");
     assert_eq!(economics.total, plain.total);
     assert_eq!(economics.other_currencies, [Currency::exactly("EUR")]);
 }
 
 #[test]
 fn what_is_odd_is_told_and_what_cannot_be_is_refused() {
-    let busy = of(&register(|start| start.utilization = number("0.97")), "2026-04-30");
+    let busy = of(&asset_register(|start| start.utilization = number("0.97")), "2026-04-30");
     assert!(busy.warnings.iter().any(|it| it.field == "utilization"), "{:?}", busy.warnings);
-    let mut dark = register(|_| {});
+    let mut dark = asset_register(|_| {});
     dark.entries.retain(|_, entry| !matches!(entry, Entry::Tariff(_)));
     assert!(of(&dark, "2026-04-30").warnings.iter().any(|it| it.field == "tariff"));
-    let paying = register(|start| start.price_per_kwh = number("-0.01"));
+    let paying = asset_register(|start| start.price_per_kwh = number("-0.01"));
     let refused = economics(&paying, "east", day("2026-04-30"), &usd(), &std::collections::BTreeMap::new())
         .unwrap()
         .unwrap_err();
@@ -289,6 +289,6 @@ fn what_is_odd_is_told_and_what_cannot_be_is_refused() {
     assert!(
         economics(&paying, "west", day("2026-04-30"), &usd(), &std::collections::BTreeMap::new()).is_none()
     );
-    let empty = of(&register(|_| {}), "2025-12-31");
+    let empty = of(&asset_register(|_| {}), "2025-12-31");
     assert!(empty.hours.iter().all(|link| link.cost_per_hour.is_none()));
 }

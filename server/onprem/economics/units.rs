@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 
 use super::super::entry::{Asset, AssetKind, Cluster, Entry, Shares, Tariff};
 use super::super::power::Prices;
-use super::super::register::Register;
+use super::super::asset_register::AssetRegister;
 use super::month_of;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -12,7 +12,7 @@ use crate::scenario::arithmetic::one;
 
 /// A cluster on a day, with the assets that have units in it.
 pub(super) struct Here<'a> {
-    pub register: &'a Register,
+    pub asset_register: &'a AssetRegister,
     pub cluster: &'a Cluster,
     pub on: NaiveDate,
     /// How its hours are used in the month of that day.
@@ -22,16 +22,16 @@ pub(super) struct Here<'a> {
 }
 
 impl<'a> Here<'a> {
-    pub fn find(register: &'a Register, cluster: &str, on: NaiveDate) -> Option<Self> {
-        let cluster = register.cluster(cluster)?;
-        let events = register.events();
-        let assets = register
+    pub fn find(asset_register: &'a AssetRegister, cluster: &str, on: NaiveDate) -> Option<Self> {
+        let cluster = asset_register.cluster(cluster)?;
+        let events = asset_register.events();
+        let assets = asset_register
             .assets()
             .map(|(_, asset)| (asset, events.units_in(asset, &cluster.handle, on)))
             .filter(|(_, units)| *units > 0)
             .collect();
-        let shares = register.shares(cluster, BillingMonth::of(on));
-        Some(Self { register, cluster, on, shares, assets })
+        let shares = asset_register.shares(cluster, BillingMonth::of(on));
+        Some(Self { asset_register, cluster, on, shares, assets })
     }
 
     pub fn of_kind(&self, kind: AssetKind) -> impl Iterator<Item = (&'a Asset, u32)> {
@@ -52,11 +52,11 @@ impl<'a> Here<'a> {
     /// Entries of the cluster itself.
     pub fn entries(&self) -> impl Iterator<Item = &'a Entry> {
         let handle = &self.cluster.handle;
-        self.register.entries.values().filter(move |entry| entry.cluster() == Some(handle))
+        self.asset_register.entries.values().filter(move |entry| entry.cluster() == Some(handle))
     }
 
     pub fn pue(&self) -> Decimal {
-        self.register.pue(&self.cluster.handle, month_of(self)).unwrap_or(one())
+        self.asset_register.pue(&self.cluster.handle, month_of(self)).unwrap_or(one())
     }
 
     /// What energy costs; none where its price is that of the place.
@@ -64,11 +64,11 @@ impl<'a> Here<'a> {
         if self.has_energy_included() {
             return None;
         }
-        let (_, tariff) = self.register.tariff(&self.cluster.handle, month_of(self))?;
+        let (_, tariff) = self.asset_register.tariff(&self.cluster.handle, month_of(self))?;
         tariff.price.prices().ok().map(|prices| (tariff, prices))
     }
 
     pub fn has_energy_included(&self) -> bool {
-        self.register.has_energy_included(&self.cluster.handle, month_of(self))
+        self.asset_register.has_energy_included(&self.cluster.handle, month_of(self))
     }
 }

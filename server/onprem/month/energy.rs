@@ -9,7 +9,7 @@ use super::super::entry::{Entry, Tariff};
 use super::super::power::{
     self, DayEnergy, MeterLocation, Model, Peak, Prices, Pue, PueByMonth, Reading, by_day, peak,
 };
-use super::super::register::Register;
+use super::super::asset_register::AssetRegister;
 use super::super::location_history::Stay;
 use super::hardware::days_of;
 use super::line::{Basis, Component, Line};
@@ -18,18 +18,18 @@ use crate::period::BillingMonth;
 
 pub(super) fn push(
     lines: &mut Vec<Line>,
-    register: &Register,
+    asset_register: &AssetRegister,
     readings: &[Reading],
     cluster: &str,
     month: BillingMonth,
 ) {
-    if register.has_energy_included(cluster, month) {
+    if asset_register.has_energy_included(cluster, month) {
         return;
     }
-    let Some((id, tariff)) = register.tariff(cluster, month) else { return };
-    // An entry of the register has been through `read`, which refuses a tariff without prices.
+    let Some((id, tariff)) = asset_register.tariff(cluster, month) else { return };
+    // An entry of the asset register has been through `read`, which refuses a tariff without prices.
     let Ok(prices) = tariff.price.prices() else { return };
-    let drawn = Drawn { register, readings, cluster, month };
+    let drawn = Drawn { asset_register, readings, cluster, month };
     Charged { drawn: &drawn, id, tariff, prices }.push(lines);
 }
 
@@ -52,18 +52,18 @@ impl UnpricedEnergy {
 
 /// The energy of a month without a price, of the days before `until`; `None` where there is a price or nothing to pay.
 pub fn unpriced_energy(
-    register: &Register,
+    asset_register: &AssetRegister,
     readings: &[Reading],
     cluster: &str,
     month: BillingMonth,
     until: NaiveDate,
 ) -> Option<UnpricedEnergy> {
-    if register.has_energy_included(cluster, month) || register.tariff(cluster, month).is_some() {
+    if asset_register.has_energy_included(cluster, month) || asset_register.tariff(cluster, month).is_some() {
         return None;
     }
     // Of no matter which price: it is the kWh that are asked for.
     let prices = power::Tariff::flat(Currency::exactly("USD"), Decimal::ZERO).prices().ok()?;
-    let days = Drawn { register, readings, cluster, month }.known()?.days(&prices);
+    let days = Drawn { asset_register, readings, cluster, month }.known()?.days(&prices);
     let mut days: Vec<(NaiveDate, Decimal, Basis)> =
         days.into_iter().map(|(day, _, basis)| (day.day, day.facility_kwh, basis)).collect();
     days.retain(|(day, kwh, _)| *day < until && !kwh.is_zero());
@@ -79,7 +79,7 @@ pub fn unpriced_energy(
     })
 }
 
-impl Register {
+impl AssetRegister {
     /// Whether the price of a place has energy in it, so that none is charged beside it.
     pub fn has_energy_included(&self, cluster: &str, month: BillingMonth) -> bool {
         self.entries.values().any(|entry| {
@@ -130,7 +130,7 @@ fn covered_days(readings: &[&Reading], month: BillingMonth) -> BTreeSet<NaiveDat
 
 /// What a cluster draws in a month.
 struct Drawn<'a> {
-    register: &'a Register,
+    asset_register: &'a AssetRegister,
     readings: &'a [Reading],
     cluster: &'a str,
     month: BillingMonth,
@@ -176,7 +176,7 @@ impl Known<'_> {
 
 impl<'a> Drawn<'a> {
     fn known(&self) -> Option<Known<'a>> {
-        let pue = self.register.pue(self.cluster, self.month);
+        let pue = self.asset_register.pue(self.cluster, self.month);
         // Entries hold no PUE below 1.
         let by_month = pue.map_or_else(|| Ok(Pue::one()), Pue::new).map(PueByMonth::from).ok()?;
         // Meters of the site tell all of it: those of the machines count on days that they do not.
@@ -195,7 +195,7 @@ impl<'a> Drawn<'a> {
     /// What the meters of a place read.
     fn read_at(&self, place: MeterLocation) -> Vec<&'a Reading> {
         let is_there = |name: &str| {
-            self.register.entries.values().any(|entry| {
+            self.asset_register.entries.values().any(|entry| {
                 matches!(entry, Entry::Meter(it)
                     if it.cluster == self.cluster && it.place == place && it.name == name)
             })
@@ -218,9 +218,9 @@ impl<'a> Drawn<'a> {
     /// What the units that are in the cluster draw, each asset by itself: at work for the productive share of available
     /// hours.
     fn models(&self) -> Vec<Model> {
-        let Some(cluster) = self.register.cluster(self.cluster) else { return Vec::new() };
-        let utilization = self.register.shares(cluster, self.month).productive().round(6);
-        let events = self.register.events();
+        let Some(cluster) = self.asset_register.cluster(self.cluster) else { return Vec::new() };
+        let utilization = self.asset_register.shares(cluster, self.month).productive().round(6);
+        let events = self.asset_register.events();
         let of_asset = |asset: &super::super::entry::Asset| {
             let stays = events.location_history(asset).stays;
             let on = |day: NaiveDate| {
@@ -233,7 +233,7 @@ impl<'a> Drawn<'a> {
             let nodes = days_of(&self.month.days()).map(|day| (day, on(day))).collect();
             Model { nodes, idle_kw: asset.idle_kw, load_kw: asset.load_kw, utilization }
         };
-        let assets = self.register.assets().filter(|(_, asset)| !asset.load_kw.is_zero());
+        let assets = self.asset_register.assets().filter(|(_, asset)| !asset.load_kw.is_zero());
         assets.map(|(_, asset)| of_asset(asset)).collect()
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn push(
 ) {
     let it = Hardware { id, asset, cluster, month, location_history };
     it.paid(lines);
-    // An entry of the register has been through `read`, which refuses what has no schedule.
+    // An entry of the asset register has been through `read`, which refuses what has no schedule.
     let Ok(schedule) = asset.schedule() else { return };
     it.days(lines, &schedule);
     it.left(lines, &schedule);

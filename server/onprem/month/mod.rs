@@ -25,20 +25,20 @@ pub use line::{Amounts, Basis, Component, Line, Machine, Units};
 
 use super::entry::{Asset, Entry};
 use super::power::Reading;
-use super::register::Register;
+use super::asset_register::AssetRegister;
 use super::location_history::LocationHistory;
 use crate::period::BillingMonth;
 use crate::stop;
 
 /// The lines of a cluster's month. `readings` are those of its meters in the month, and may be more.
-pub fn lines(register: &Register, readings: &[Reading], cluster: &str, month: BillingMonth) -> Vec<Line> {
+pub fn lines(asset_register: &AssetRegister, readings: &[Reading], cluster: &str, month: BillingMonth) -> Vec<Line> {
     let mut lines = Vec::new();
-    let events = register.events();
-    for (id, asset) in register.assets() {
+    let events = asset_register.events();
+    for (id, asset) in asset_register.assets() {
         stop::check();
         hardware::push(&mut lines, (id, asset), &events.location_history(asset), cluster, month);
     }
-    for (id, entry) in &register.entries {
+    for (id, entry) in &asset_register.entries {
         if entry.cluster() != Some(cluster) {
             continue;
         }
@@ -50,7 +50,7 @@ pub fn lines(register: &Register, readings: &[Reading], cluster: &str, month: Bi
             _ => {}
         }
     }
-    energy::push(&mut lines, register, readings, cluster, month);
+    energy::push(&mut lines, asset_register, readings, cluster, month);
     lines.retain(|line| !line.says_nothing());
     lines
 }

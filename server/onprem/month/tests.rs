@@ -1,4 +1,4 @@
-//! What a cluster's months come to, in tables and by what must hold of any register.
+//! What a cluster's months come to, in tables and by what must hold of any asset register.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::super::entry::{Asset, Event, EventKind, Paid};
 use super::super::sheet::Kind;
 use super::super::summary::{MonthSummary, owned_hours};
-use super::super::testing::{entry, month, number, of_a, register};
-use super::super::{Entry, Register, problems};
+use super::super::testing::{entry, month, number, of_a, asset_register};
+use super::super::{Entry, AssetRegister, problems};
 use super::*;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -28,29 +28,29 @@ fn told(lines: &[Line]) -> String {
     sums.into_iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-fn of(register: &Register, text: &str) -> String {
-    told(&lines(register, &[], "a", month(text)))
+fn of(asset_register: &AssetRegister, text: &str) -> String {
+    told(&lines(asset_register, &[], "a", month(text)))
 }
 
-fn hours(register: &Register, cluster: &str, text: &str) -> Decimal {
-    owned_hours(&lines(register, &[], cluster, month(text)))
+fn hours(asset_register: &AssetRegister, cluster: &str, text: &str) -> Decimal {
+    owned_hours(&lines(asset_register, &[], cluster, month(text)))
 }
 
 fn asset(pairs: &str) -> Entry {
     entry(Kind::Assets, pairs)
 }
 
-fn assert_months(register: &Register, expected: &[(&str, &str)]) {
+fn assert_months(asset_register: &AssetRegister, expected: &[(&str, &str)]) {
     for (text, expected) in expected {
-        assert_eq!(of(register, text), *expected, "{text}");
+        assert_eq!(of(asset_register, text), *expected, "{text}");
     }
 }
 
 #[test]
 fn what_was_bought_is_billed_at_once_and_charged_by_the_day() {
-    let register = of_a([asset("")]);
+    let asset_register = of_a([asset("")]);
     assert_months(
-        &register,
+        &asset_register,
         &[
             ("2025-12", ""),
             ("2026-01", "Purchase 73000 0; Depreciation 0 6200"),
@@ -61,20 +61,20 @@ fn what_was_bought_is_billed_at_once_and_charged_by_the_day() {
         ],
     );
     for text in ["2026-01", "2027-01"] {
-        assert_eq!(hours(&register, "a", text), number("11904"), "2 × 8 × 744 in {text}");
+        assert_eq!(hours(&asset_register, "a", text), number("11904"), "2 × 8 × 744 in {text}");
     }
     // From the middle of a month, with a residual value and a switch to the straight line.
-    let register =
+    let asset_register =
         of_a([asset("in_service=2026-01-31|count=1|residual=500|depreciation=declining-balance|factor=1.5")]);
-    assert_eq!(hours(&register, "a", "2026-01"), number("192"));
-    assert_months(&register, &[("2026-01", "Purchase 36500 0; Depreciation 0 98.63")]);
+    assert_eq!(hours(&asset_register, "a", "2026-01"), number("192"));
+    assert_months(&asset_register, &[("2026-01", "Purchase 36500 0; Depreciation 0 98.63")]);
 }
 
 #[test]
 fn what_is_financed_is_billed_by_installments_whose_interest_is_a_cost() {
-    let register = of_a([asset("price=50000|paid=financed|yearly_rate=6|term_months=12")]);
+    let asset_register = of_a([asset("price=50000|paid=financed|yearly_rate=6|term_months=12")]);
     assert_months(
-        &register,
+        &asset_register,
         &[
             ("2026-01", "Depreciation 0 8493.16"),
             ("2026-02", "Depreciation 0 7671.22; Interest 8606.64 500"),
@@ -86,9 +86,9 @@ fn what_is_financed_is_billed_by_installments_whose_interest_is_a_cost() {
 
 #[test]
 fn what_is_leased_costs_its_payments_and_is_given_back() {
-    let register = of_a([asset("price=0|paid=leased|monthly=295|term_months=2|idle_kw=1|load_kw=2")]);
+    let asset_register = of_a([asset("price=0|paid=leased|monthly=295|term_months=2|idle_kw=1|load_kw=2")]);
     assert_months(
-        &register,
+        &asset_register,
         &[
             // 590 over 59 days, twice.
             ("2026-01", "Lease 590 620"),
@@ -96,23 +96,23 @@ fn what_is_leased_costs_its_payments_and_is_given_back() {
             ("2026-03", ""),
         ],
     );
-    assert_eq!(hours(&register, "a", "2026-02"), number("10752"));
-    assert_eq!(hours(&register, "a", "2026-03"), Decimal::ZERO, "given back");
+    assert_eq!(hours(&asset_register, "a", "2026-02"), number("10752"));
+    assert_eq!(hours(&asset_register, "a", "2026-03"), Decimal::ZERO, "given back");
 }
 
 #[test]
 fn what_leaves_is_charged_what_it_was_still_worth_less_what_it_brought() {
     let sold = entry(Kind::Events, "asset=node|units=2|day=2026-02-01|what=disposal|proceeds=20000");
-    let register = of_a([asset(""), sold]);
+    let asset_register = of_a([asset(""), sold]);
     assert_months(
-        &register,
+        &asset_register,
         &[
             ("2026-01", "Purchase 73000 0; Depreciation 0 6200"),
             ("2026-02", "Depreciation 0 2800; Disposal -20000 13400"),
             ("2026-03", "Depreciation 0 3100"),
         ],
     );
-    let february = lines(&register, &[], "a", month("2026-02"));
+    let february = lines(&asset_register, &[], "a", month("2026-02"));
     let disposal = february.iter().find(|line| line.component == Component::Disposal).unwrap();
     assert_eq!(
         (disposal.input, disposal.parts().next().unwrap().0.as_deref()),
@@ -122,12 +122,12 @@ fn what_leaves_is_charged_what_it_was_still_worth_less_what_it_brought() {
     assert_eq!(owned_hours(&february), number("5376"), "one node is left");
 
     let lost = entry(Kind::Events, "asset=node|day=2026-02-01|what=write-off");
-    let register = of_a([asset(""), lost]);
-    assert_months(&register, &[("2026-02", "Disposal 0 66800"), ("2026-03", "")]);
+    let asset_register = of_a([asset(""), lost]);
+    assert_months(&asset_register, &[("2026-02", "Disposal 0 66800"), ("2026-03", "")]);
     // What is sold after its life is worth what was said to be left.
     let sold = entry(Kind::Events, "asset=node|day=2027-03-10|what=disposal|proceeds=1500");
-    let register = of_a([asset("residual=1000"), sold]);
-    assert_months(&register, &[("2027-03", "Depreciation 0 0; Disposal -3000 -1000")]);
+    let asset_register = of_a([asset("residual=1000"), sold]);
+    assert_months(&asset_register, &[("2027-03", "Depreciation 0 0; Disposal -3000 -1000")]);
 }
 
 #[test]
@@ -146,19 +146,19 @@ fn units_that_are_alike_are_one_line_however_many() {
 #[test]
 fn what_moves_is_charged_where_it_is_and_paid_where_it_was_bought() {
     let move_ = entry(Kind::Events, "asset=node|units=2|day=2026-01-11|what=move|to=b");
-    let register = of_a([asset(""), move_, entry(Kind::Clusters, "handle=b|name=B")]);
-    assert_months(&register, &[("2026-01", "Purchase 73000 0; Depreciation 0 4100")]);
-    assert_eq!(told(&lines(&register, &[], "b", month("2026-01"))), "Depreciation 0 2100");
-    assert_eq!(hours(&register, "a", "2026-01"), number("7872"), "8 × 24 × (31 + 10)");
-    assert_eq!(hours(&register, "b", "2026-01"), number("4032"), "8 × 24 × 21");
+    let asset_register = of_a([asset(""), move_, entry(Kind::Clusters, "handle=b|name=B")]);
+    assert_months(&asset_register, &[("2026-01", "Purchase 73000 0; Depreciation 0 4100")]);
+    assert_eq!(told(&lines(&asset_register, &[], "b", month("2026-01"))), "Depreciation 0 2100");
+    assert_eq!(hours(&asset_register, "a", "2026-01"), number("7872"), "8 × 24 × (31 + 10)");
+    assert_eq!(hours(&asset_register, "b", "2026-01"), number("4032"), "8 × 24 × 21");
 }
 
 #[test]
 fn what_stands_by_or_bears_nothing_costs_and_adds_no_hours() {
     for what in ["spare-node", "fabric|accelerators=|accelerator=", "facility|accelerators=|accelerator="] {
-        let register = of_a([asset(&format!("what={what}"))]);
-        assert_months(&register, &[("2026-01", "Purchase 73000 0; Depreciation 0 6200"), ("2027-01", "")]);
-        assert_eq!(hours(&register, "a", "2026-01"), Decimal::ZERO, "{what}");
+        let asset_register = of_a([asset(&format!("what={what}"))]);
+        assert_months(&asset_register, &[("2026-01", "Purchase 73000 0; Depreciation 0 6200"), ("2027-01", "")]);
+        assert_eq!(hours(&asset_register, "a", "2026-01"), Decimal::ZERO, "{what}");
     }
 }
 
@@ -176,23 +176,23 @@ fn a_payment_is_billed_when_it_is_due_and_spread_over_its_months() {
         ("every=year|amount=-100|last=2026-03", ["-25 -8.33", "0 -8.34", "0 -8.33", ""]),
     ];
     for (pairs, expected) in table {
-        let register = of_a([entry(Kind::Costs, &format!("what=insurance|amount=100|{pairs}"))]);
+        let asset_register = of_a([entry(Kind::Costs, &format!("what=insurance|amount=100|{pairs}"))]);
         for (text, expected) in ["2026-01", "2026-02", "2026-03", "2026-04"].iter().zip(expected) {
             let expected = if expected.is_empty() { String::new() } else { format!("Insurance {expected}") };
-            assert_eq!(of(&register, text), expected, "{pairs} in {text}");
+            assert_eq!(of(&asset_register, text), expected, "{pairs} in {text}");
         }
     }
-    let register = of_a([entry(Kind::Costs, "what=link|amount=100|every=month")]);
-    assert_months(&register, &[("2025-12", ""), ("2046-01", "Links 100 100")]);
+    let asset_register = of_a([entry(Kind::Costs, "what=link|amount=100|every=month")]);
+    assert_months(&asset_register, &[("2025-12", ""), ("2046-01", "Links 100 100")]);
 }
 
 #[test]
 fn people_cost_their_twelfth_or_their_hours() {
     let staff = entry(Kind::Staff, "fte=1.5|loaded_cost=250000|share=40|last=2026-12");
     let hours = entry(Kind::StaffHours, "role=vendor|month=2026-02|hours=12.5|hourly_cost=90.1");
-    let register = of_a([staff, hours]);
+    let asset_register = of_a([staff, hours]);
     assert_months(
-        &register,
+        &asset_register,
         &[
             ("2026-01", "Staff 12500 12500"),
             ("2026-02", "Staff 13626.25 13626.25"),
@@ -201,17 +201,17 @@ fn people_cost_their_twelfth_or_their_hours() {
         ],
     );
     // What twelve does not divide is made up within the year.
-    let register = of_a([entry(Kind::Staff, "fte=1|loaded_cost=100|share=100")]);
+    let asset_register = of_a([entry(Kind::Staff, "fte=1|loaded_cost=100|share=100")]);
     let year: Decimal = (0..12)
-        .flat_map(|n| lines(&register, &[], "a", month("2026-01").plus(n)))
+        .flat_map(|n| lines(&asset_register, &[], "a", month("2026-01").plus(n)))
         .map(|line| line.effective)
         .sum();
     assert_eq!(year, number("100"));
-    assert_months(&register, &[("2036-02", "Staff 8.34 8.34")]);
+    assert_months(&asset_register, &[("2036-02", "Staff 8.34 8.34")]);
 }
 
 /// Two nodes that draw 2 kW at work, always.
-fn drawing(more: &[(Kind, &str)]) -> Register {
+fn drawing(more: &[(Kind, &str)]) -> AssetRegister {
     let more = more.iter().map(|(kind, pairs)| entry(*kind, pairs));
     of_a([asset("in_service=2025-12-31|idle_kw=1|load_kw=2")].into_iter().chain(more).chain([
         entry(Kind::Tariffs, "name=Energy|price_per_kwh=0.10|demand_per_kw=10"),
@@ -219,8 +219,8 @@ fn drawing(more: &[(Kind, &str)]) -> Register {
     ]))
 }
 
-fn energy(register: &Register, readings: &[Reading]) -> Vec<(String, &'static str)> {
-    let lines = lines(register, readings, "a", month("2026-01"));
+fn energy(asset_register: &AssetRegister, readings: &[Reading]) -> Vec<(String, &'static str)> {
+    let lines = lines(asset_register, readings, "a", month("2026-01"));
     let mut told = Vec::new();
     for basis in [Basis::Measured, Basis::Modelled, Basis::Entered] {
         let of_it: Vec<Line> = lines
@@ -304,14 +304,14 @@ fn energy_in_the_price_of_a_place_is_charged_once() {
 
 #[test]
 fn a_pue_holds_until_the_next_and_a_tariff_for_its_months() {
-    let register = of_a([
+    let asset_register = of_a([
         asset("idle_kw=1|load_kw=2"),
         entry(Kind::Tariffs, "name=old|price_per_kwh=0.10|last=2026-02"),
         entry(Kind::Tariffs, "name=new|price_per_kwh=0.20|first=2026-03"),
         entry(Kind::Power, "first=2026-02|value=2"),
     ]);
     let of_month = |text: &str| {
-        let lines = lines(&register, &[], "a", month(text));
+        let lines = lines(&asset_register, &[], "a", month(text));
         let energy: Vec<Line> =
             lines.into_iter().filter(|line| line.component == Component::Energy).collect();
         told(&energy)
@@ -323,10 +323,10 @@ fn a_pue_holds_until_the_next_and_a_tariff_for_its_months() {
 
 #[test]
 fn a_utilization_holds_from_its_month_on_and_leaves_those_before_byte_for_byte() {
-    let file = |register: &Register, text: &str| {
+    let file = |asset_register: &AssetRegister, text: &str| {
         let month = month(text);
-        let lines = lines(register, &[], "a", month);
-        let file = super::super::bill(register.cluster("a").unwrap(), month, &lines, true);
+        let lines = lines(asset_register, &[], "a", month);
+        let file = super::super::bill(asset_register.cluster("a").unwrap(), month, &lines, true);
         String::from_utf8(file).unwrap()
     };
     let before = drawing(&[]);
@@ -351,7 +351,7 @@ fn a_utilization_holds_from_its_month_on_and_leaves_those_before_byte_for_byte()
     );
 }
 
-// What must hold of any register.
+// What must hold of any asset register.
 
 const FIRST: &str = "2026-01";
 /// After the end of everything that is made here.
@@ -411,7 +411,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 /// Two clusters and an asset, with what of these events can be.
-fn registers() -> impl Strategy<Value = (Register, Asset)> {
+fn asset_registers() -> impl Strategy<Value = (AssetRegister, Asset)> {
     (assets(), events()).prop_map(|(asset, events)| {
         let clusters = [entry(Kind::Clusters, ""), entry(Kind::Clusters, "handle=b|name=B")];
         let mut entries = clusters.to_vec();
@@ -420,18 +420,18 @@ fn registers() -> impl Strategy<Value = (Register, Asset)> {
             // Of two on one day the one that was entered first comes first: that is an order that counts.
             let is_alone = !entries.iter().any(|it| matches!(it, Entry::Event(it) if it.day == event.day));
             entries.push(Entry::Event(event));
-            if !is_alone || !problems(&register(entries.clone())).is_empty() {
+            if !is_alone || !problems(&asset_register(entries.clone())).is_empty() {
                 entries.pop();
             }
         }
-        (register(entries), asset)
+        (asset_register(entries), asset)
     })
 }
 
-fn all_months(register: &Register) -> Vec<(&'static str, BillingMonth, Vec<Line>)> {
+fn all_months(asset_register: &AssetRegister) -> Vec<(&'static str, BillingMonth, Vec<Line>)> {
     let months = (0..MONTHS).map(|n| month(FIRST).plus(n));
     months
-        .flat_map(|month| ["a", "b"].map(|cluster| (cluster, month, lines(register, &[], cluster, month))))
+        .flat_map(|month| ["a", "b"].map(|cluster| (cluster, month, lines(asset_register, &[], cluster, month))))
         .collect()
 }
 
@@ -444,16 +444,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn over_its_life_an_asset_costs_its_price_less_what_is_left_of_it((register, asset) in registers()) {
+    fn over_its_life_an_asset_costs_its_price_less_what_is_left_of_it((asset_register, asset) in asset_registers()) {
         let (mut billed, mut effective, mut interest) = (Decimal::ZERO, Decimal::ZERO, Decimal::ZERO);
-        for line in all_months(&register).iter().flat_map(|(.., lines)| lines) {
+        for line in all_months(&asset_register).iter().flat_map(|(.., lines)| lines) {
             billed += line.billed;
             effective += line.effective;
             if line.component == Component::Interest {
                 interest += line.effective;
             }
         }
-        let leavings = register.events().location_history(&asset).leavings;
+        let leavings = asset_register.events().location_history(&asset).leavings;
         let proceeds: Decimal = leavings.iter().map(|leaving| match leaving.what {
             EventKind::Disposal { proceeds } => *proceeds,
             _ => Decimal::ZERO,
@@ -474,9 +474,9 @@ proptest! {
     }
 
     #[test]
-    fn every_line_lies_in_its_month_and_the_components_sum_to_it((register, _) in registers()) {
+    fn every_line_lies_in_its_month_and_the_components_sum_to_it((asset_register, _) in asset_registers()) {
         let usd = Currency::exactly("USD");
-        for (_, month, lines) in all_months(&register) {
+        for (_, month, lines) in all_months(&asset_register) {
             let days = month.days();
             for line in &lines {
                 prop_assert!(days.start <= line.days.start && line.days.end <= days.end);
@@ -490,10 +490,10 @@ proptest! {
     }
 
     #[test]
-    fn a_unit_is_in_one_cluster_each_day_that_it_is_there((register, asset) in registers()) {
+    fn a_unit_is_in_one_cluster_each_day_that_it_is_there((asset_register, asset) in asset_registers()) {
         prop_assume!(asset.bears_accelerators());
         let mut seen: BTreeMap<(NaiveDate, String), usize> = BTreeMap::new();
-        for line in all_months(&register).iter().flat_map(|(.., lines)| lines) {
+        for line in all_months(&asset_register).iter().flat_map(|(.., lines)| lines) {
             for (unit, _) in line.parts().filter(|_| line.machine.is_some()) {
                 *seen.entry((line.days.start, unit.unwrap())).or_default() += 1;
             }
@@ -501,7 +501,7 @@ proptest! {
         prop_assert!(seen.values().all(|count| *count == 1));
         let end = month(FIRST).plus(MONTHS).first_day();
         let end = asset.given_back().unwrap_or(end).min(end);
-        let leavings = register.events().location_history(&asset).leavings;
+        let leavings = asset_register.events().location_history(&asset).leavings;
         let expected: i64 = (1..=asset.count)
             .map(|unit| {
                 let left = leavings.iter().find(|leaving| leaving.unit == unit).map_or(end, |it| it.day);
@@ -512,8 +512,8 @@ proptest! {
     }
 
     #[test]
-    fn a_line_for_units_is_what_they_are_charged_together((register, _) in registers()) {
-        for line in all_months(&register).iter().flat_map(|(.., lines)| lines) {
+    fn a_line_for_units_is_what_they_are_charged_together((asset_register, _) in asset_registers()) {
+        for line in all_months(&asset_register).iter().flat_map(|(.., lines)| lines) {
             let parts: Vec<Amounts> = line.parts().map(|(_, part)| part).collect();
             let sum = |amount: fn(&Amounts) -> Decimal| parts.iter().map(amount).sum::<Decimal>();
             prop_assert_eq!((sum(|it| it.billed), sum(|it| it.effective)), (line.billed, line.effective));
@@ -525,9 +525,9 @@ proptest! {
     }
 
     #[test]
-    fn a_month_follows_from_the_entries_behind_its_cluster_alone((register, _) in registers()) {
-        for (cluster, month, lines) in all_months(&register) {
-            let behind = register.behind(cluster);
+    fn a_month_follows_from_the_entries_behind_its_cluster_alone((asset_register, _) in asset_registers()) {
+        for (cluster, month, lines) in all_months(&asset_register) {
+            let behind = asset_register.behind(cluster);
             prop_assert_eq!(&lines, &super::lines(&behind, &[], cluster, month));
             let others = behind.clusters().iter().filter(|it| it.handle != cluster).count();
             prop_assert_eq!(others, 0);
@@ -535,8 +535,8 @@ proptest! {
     }
 
     #[test]
-    fn the_order_in_which_things_were_entered_changes_nothing((written, _) in registers()) {
-        let backwards = register(written.entries.values().rev().cloned());
+    fn the_order_in_which_things_were_entered_changes_nothing((written, _) in asset_registers()) {
+        let backwards = asset_register(written.entries.values().rev().cloned());
         for ((.., one), (.., other)) in all_months(&written).iter().zip(all_months(&backwards)) {
             let mut one: Vec<String> = one.iter().map(said).collect();
             let mut other: Vec<String> = other.iter().map(said).collect();
@@ -553,9 +553,9 @@ proptest! {
         length in 0u32..40,
     ) {
         let (amount, last) = (Decimal::new(cents.into(), 2), month(FIRST).plus(length));
-        let register = of_a([entry(Kind::Costs, &format!("amount={amount}|every={every}|last={last}"))]);
+        let asset_register = of_a([entry(Kind::Costs, &format!("amount={amount}|every={every}|last={last}"))]);
         let (mut billed, mut effective) = (Decimal::ZERO, Decimal::ZERO);
-        for line in all_months(&register).iter().flat_map(|(.., lines)| lines) {
+        for line in all_months(&asset_register).iter().flat_map(|(.., lines)| lines) {
             billed += line.billed;
             effective += line.effective;
         }

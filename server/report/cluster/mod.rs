@@ -19,7 +19,7 @@ use crate::exchange::{self, Missing, Rates};
 use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan, Register,
+    AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan, AssetRegister,
     UnpricedEnergy, YearEnd, capacity, currencies, economics, racks, schedules, year_ends,
 };
 use crate::period::BillingMonth;
@@ -55,16 +55,16 @@ pub struct ClusterReport {
 }
 
 impl Answers {
-    /// Of a cluster and its months; `None` where the register has no such cluster.
+    /// Of a cluster and its months; `None` where the asset register has no such cluster.
     pub async fn cluster(
         &self,
         db: &mut PgConnection,
-        (revision, register): (i64, &Register),
+        (revision, asset_register): (i64, &AssetRegister),
         cluster: &str,
         months: &[ClusterMonth],
         today: NaiveDate,
     ) -> Result<Option<ClusterReport>, Error> {
-        let Some(it) = register.cluster(cluster) else { return Ok(None) };
+        let Some(it) = asset_register.cluster(cluster) else { return Ok(None) };
         let recent = recent_of(months);
         let of_months = |months: &[ClusterMonth]| currencies(months.iter().flat_map(|it| &it.sums.summaries));
         // Of a cluster that is gone for long, that of all its months.
@@ -76,9 +76,9 @@ impl Answers {
             Some(currency) => rates_into(&mut *db, currency, others, today).await?,
             None => BTreeMap::new(),
         };
-        let stands = currency.as_ref().and_then(|it| economics(register, cluster, today, it, &rates));
+        let stands = currency.as_ref().and_then(|it| economics(asset_register, cluster, today, it, &rates));
         let (economics, economics_refused) = told(stands);
-        let (capacity, capacity_refused) = told(capacity(register, it, today));
+        let (capacity, capacity_refused) = told(capacity(asset_register, it, today));
         let cloud = match &economics {
             // Where a part of the cost is left out, owning would look cheaper than it is.
             Some(economics) if economics.other_currencies.is_empty() => {
@@ -95,7 +95,7 @@ impl Answers {
         };
         let of_recent = recent_of(&of_months);
         Ok(Some(ClusterReport {
-            hours: HourChain::of((register, it), of_recent, today),
+            hours: HourChain::of((asset_register, it), of_recent, today),
             without_rate: of_recent.iter().flat_map(MonthOfCluster::without_rate).collect(),
             cluster: it.clone(),
             revision,
@@ -106,12 +106,12 @@ impl Answers {
             cloud,
             capacity,
             capacity_refused,
-            racks: racks(register, cluster, today),
+            racks: racks(asset_register, cluster, today),
             energy: recent.iter().filter_map(|it| it.sums.energy.clone()).collect(),
-            schedules: schedules(register, cluster, today),
+            schedules: schedules(asset_register, cluster, today),
             year_ends: currency
                 .as_ref()
-                .map(|currency| year_ends(register, cluster, currency))
+                .map(|currency| year_ends(asset_register, cluster, currency))
                 .unwrap_or_default(),
             currency,
         }))

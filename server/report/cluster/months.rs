@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::exchange::{Missing, Rates};
 use crate::money::{Currency, Decimal, Money};
-use crate::onprem::{Cluster, ClusterMonth, Component, MonthSummary, Register, Shares, State};
+use crate::onprem::{Cluster, ClusterMonth, Component, MonthSummary, AssetRegister, Shares, State};
 use crate::period::BillingMonth;
 
 /// Decimals of a price.
@@ -105,7 +105,7 @@ impl MonthOfCluster {
 
 impl HourChain {
     pub(super) fn of(
-        (register, cluster): (&Register, &Cluster),
+        (asset_register, cluster): (&AssetRegister, &Cluster),
         months: &[MonthOfCluster],
         today: NaiveDate,
     ) -> Option<Self> {
@@ -118,7 +118,7 @@ impl HourChain {
         let owned: Decimal = whole.iter().map(|it| it.summary.owned_hours).sum();
         let by_month: Vec<(Decimal, Shares)> = whole
             .iter()
-            .map(|it| (it.summary.owned_hours, register.shares(cluster, it.summary.month)))
+            .map(|it| (it.summary.owned_hours, asset_register.shares(cluster, it.summary.month)))
             .collect();
         let sum = |share: fn(Shares) -> Decimal| -> Decimal {
             by_month.iter().map(|(owned, shares)| owned.multiply(share(*shares))).sum::<Decimal>().normalize()

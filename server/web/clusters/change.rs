@@ -1,4 +1,4 @@
-//! `/register/changes/7`: a change of the register with what it would move, or moved, by cluster and month; undo.
+//! `/asset-register/changes/7`: a change of the asset register with what it would move, or moved, by cluster and month; undo.
 
 use askama::Template;
 use serde_json::json;
@@ -33,12 +33,12 @@ impl Page {
     async fn find(layout: Layout, db: &mut PgConnection, id: i64) -> Result<Self> {
         let change = onprem::find(&mut *db, id).await?.ok_or(Error::NotFound)?;
         let moves = computed(onprem::sides(&mut *db, &change).await?).await?;
-        let (revision, register) = onprem::current(&mut *db).await?;
+        let (revision, asset_register) = onprem::current(&mut *db).await?;
         let conflicts = match change.status {
-            Status::Proposed => register.conflicts(&change.edits),
+            Status::Proposed => asset_register.conflicts(&change.edits),
             Status::Applied => {
                 let back: Vec<Edit> = change.edits.iter().cloned().map(Edit::undone).collect();
-                register.conflicts(&back)
+                asset_register.conflicts(&back)
             }
             _ => Vec::new(),
         };
@@ -67,16 +67,16 @@ impl Page {
         undo_of(&self.layout, &self.change).filter(|_| self.conflicts.is_empty())
     }
 
-    fn apply(&self) -> paths::RegisterApply {
-        paths::RegisterApply { change: self.change.id }
+    fn apply(&self) -> paths::AssetRegisterApply {
+        paths::AssetRegisterApply { change: self.change.id }
     }
 
-    fn discard(&self) -> paths::RegisterDiscard {
-        paths::RegisterDiscard { change: self.change.id }
+    fn discard(&self) -> paths::AssetRegisterDiscard {
+        paths::AssetRegisterDiscard { change: self.change.id }
     }
 
-    fn here(&self) -> paths::RegisterChange {
-        paths::RegisterChange { change: As::page(self.change.id) }
+    fn here(&self) -> paths::AssetRegisterChange {
+        paths::AssetRegisterChange { change: As::page(self.change.id) }
     }
 }
 
@@ -91,7 +91,7 @@ async fn computed(sides: Option<Sides>) -> Result<Option<Moves>> {
     Ok(Some(compute(move || sides.moves(today)).await?))
 }
 
-pub async fn show(path: paths::RegisterChange, layout: Layout, mut db: Db) -> Result {
+pub async fn show(path: paths::AssetRegisterChange, layout: Layout, mut db: Db) -> Result {
     let As { value: id, format } = path.change;
     let page = Page::find(layout, &mut db, id).await?;
     match format {

@@ -1,4 +1,4 @@
-//! `/register/changes`: who changed what of the register, when and why; proposals, and undo.
+//! `/asset-register/changes`: who changed what of the asset register, when and why; proposals, and undo.
 
 use std::collections::BTreeMap;
 
@@ -35,20 +35,20 @@ impl Page {
         self.layout.may(Access::Admin)
     }
 
-    fn page(&self, change: &i64) -> paths::RegisterChange {
-        paths::RegisterChange { change: As::page(*change) }
+    fn page(&self, change: &i64) -> paths::AssetRegisterChange {
+        paths::AssetRegisterChange { change: As::page(*change) }
     }
 
     fn undo(&self, change: &Change) -> Option<String> {
         undo_of(&self.layout, change)
     }
 
-    fn apply(&self, change: &i64) -> paths::RegisterApply {
-        paths::RegisterApply { change: *change }
+    fn apply(&self, change: &i64) -> paths::AssetRegisterApply {
+        paths::AssetRegisterApply { change: *change }
     }
 
-    fn discard(&self, change: &i64) -> paths::RegisterDiscard {
-        paths::RegisterDiscard { change: *change }
+    fn discard(&self, change: &i64) -> paths::AssetRegisterDiscard {
+        paths::AssetRegisterDiscard { change: *change }
     }
 
     fn waits(&self, change: &Change) -> bool {
@@ -72,9 +72,9 @@ pub(super) fn undo_of(layout: &Layout, it: &Change) -> Option<String> {
     let access = if is_of_readings { Access::Finance } else { Access::Admin };
     let may_undo = it.status == Status::Applied && layout.may(access);
     let way = if is_of_readings {
-        paths::RegisterTakeBack { change: it.id }.to_string()
+        paths::AssetRegisterTakeBack { change: it.id }.to_string()
     } else {
-        paths::RegisterUndo { change: it.id }.to_string()
+        paths::AssetRegisterUndo { change: it.id }.to_string()
     };
     may_undo.then_some(way)
 }
@@ -95,26 +95,26 @@ pub(super) fn differences(edit: &Edit) -> Vec<(String, String, String)> {
         .collect()
 }
 
-pub async fn index(_: paths::RegisterChanges, layout: Layout, mut db: Db) -> Result {
+pub async fn index(_: paths::AssetRegisterChanges, layout: Layout, mut db: Db) -> Result {
     respond::html(Page::find(layout, &mut db).await?)
 }
 
-pub async fn json(_: paths::RegisterChangesJson, mut db: Db) -> Result {
+pub async fn json(_: paths::AssetRegisterChangesJson, mut db: Db) -> Result {
     respond::json(&onprem::changes(&mut db, i64::MAX).await?)
 }
 
-pub async fn apply(path: paths::RegisterApply, layout: Layout, by: Actor, mut db: Db) -> Result {
+pub async fn apply(path: paths::AssetRegisterApply, layout: Layout, by: Actor, mut db: Db) -> Result {
     let outcome = onprem::apply(&mut db, path.change, &by, clock::now()).await?;
     decided(outcome, "applied", layout, db).await
 }
 
-pub async fn undo(path: paths::RegisterUndo, layout: Layout, by: Actor, mut db: Db) -> Result {
+pub async fn undo(path: paths::AssetRegisterUndo, layout: Layout, by: Actor, mut db: Db) -> Result {
     let outcome = onprem::undo(&mut db, path.change, &by, clock::now()).await?;
     decided(outcome, "undone", layout, db).await
 }
 
 /// Undoes the loading of readings, and nothing else.
-pub async fn take_back(path: paths::RegisterTakeBack, layout: Layout, by: Actor, mut db: Db) -> Result {
+pub async fn take_back(path: paths::AssetRegisterTakeBack, layout: Layout, by: Actor, mut db: Db) -> Result {
     let change = onprem::find(&mut db, path.change).await?.ok_or(Error::NotFound)?;
     if !change.edits.is_empty() {
         return Err(Error::MayNotWrite);
@@ -124,7 +124,7 @@ pub async fn take_back(path: paths::RegisterTakeBack, layout: Layout, by: Actor,
 }
 
 async fn decided(outcome: onprem::Outcome, what: &str, layout: Layout, mut db: Db) -> Result {
-    match told(outcome, what, &paths::RegisterChanges.to_string()) {
+    match told(outcome, what, &paths::AssetRegisterChanges.to_string()) {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             let page = Page::find(layout, &mut db).await?;
@@ -133,10 +133,10 @@ async fn decided(outcome: onprem::Outcome, what: &str, layout: Layout, mut db: D
     }
 }
 
-pub async fn discard(path: paths::RegisterDiscard, by: Actor, mut db: Db) -> Result {
+pub async fn discard(path: paths::AssetRegisterDiscard, by: Actor, mut db: Db) -> Result {
     let is_done = onprem::discard(&mut db, path.change, &by, clock::now()).await?;
     let sentence = if is_done { "The proposal is discarded." } else { "It was decided before." };
-    let mut response = respond::see_other(paths::RegisterChanges);
+    let mut response = respond::see_other(paths::AssetRegisterChanges);
     cookie::leave_flash(&mut response, sentence);
     Ok(response)
 }

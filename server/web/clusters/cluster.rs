@@ -19,7 +19,7 @@ use crate::chart::Stack;
 use crate::clock;
 use crate::jobs::{self, HandedIn};
 use crate::money::{Currency, Decimal, Money};
-use crate::onprem::{self, ClusterMonth, Component, Entry, Kind, Months, Register, State as Stands};
+use crate::onprem::{self, ClusterMonth, Component, Entry, Kind, Months, AssetRegister, State as Stands};
 use crate::period::{BillingMonth, Period};
 use crate::report::{self, Answers, ClusterReport};
 
@@ -31,7 +31,7 @@ struct Page {
     /// Of cost, and of book values, where anything is paid.
     charts: Option<(Stack, Stack)>,
     energy: Stack,
-    /// Months that do not count as the register says.
+    /// Months that do not count as the asset register says.
     due: Vec<(BillingMonth, Stands, Vec<Money>, Vec<Money>)>,
     /// Those of them that were final: what teams are charged in them changes.
     final_months: Vec<BillingMonth>,
@@ -81,7 +81,7 @@ impl Page {
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hold references")]
     fn new_entry(&self, kind: &Kind) -> String {
-        paths::with_query(paths::RegisterNew { kind: *kind }, &[("cluster", &self.it.cluster.handle)])
+        paths::with_query(paths::AssetRegisterNew { kind: *kind }, &[("cluster", &self.it.cluster.handle)])
     }
 
     /// Of the first month that has none.
@@ -112,15 +112,15 @@ pub async fn show(
 ) -> Result {
     let As { value: handle, format } = path.cluster;
     let today = clock::now().date_naive();
-    let (revision, register) = onprem::current(&mut db).await?;
-    let months = computed.of(&mut db, (revision, &register), &handle, today).await?;
-    let it = answers.cluster(&mut db, (revision, &register), &handle, &months, today).await?;
+    let (revision, asset_register) = onprem::current(&mut db).await?;
+    let months = computed.of(&mut db, (revision, &asset_register), &handle, today).await?;
+    let it = answers.cluster(&mut db, (revision, &asset_register), &handle, &months, today).await?;
     let it = it.ok_or(Error::NotFound)?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => csv::answer(&handle, &rows(&it)),
         Format::Html => {
-            let meters = meters(&mut db, &register, &handle).await?;
+            let meters = meters(&mut db, &asset_register, &handle).await?;
             let charts = it
                 .currency
                 .as_ref()
@@ -137,7 +137,7 @@ pub async fn show(
                     states.push(month.state);
                 }
             }
-            let kinds = kinds(&register, &handle);
+            let kinds = kinds(&asset_register, &handle);
             let of_due = months.iter().filter(is_due).map(|it| it.month);
             let final_months = report::final_months(&mut db, of_due).await?;
             respond::html(Page {
@@ -159,8 +159,8 @@ pub async fn show(
 }
 
 /// What was entered, kind by kind.
-fn kinds(register: &Register, cluster: &str) -> Vec<(Kind, Vec<(i64, String)>)> {
-    let entries = register.of_cluster(cluster);
+fn kinds(asset_register: &AssetRegister, cluster: &str) -> Vec<(Kind, Vec<(i64, String)>)> {
+    let entries = asset_register.of_cluster(cluster);
     Kind::ALL
         .into_iter()
         .map(|kind| {
@@ -263,10 +263,10 @@ fn units(event: &onprem::Event) -> String {
 
 async fn meters(
     db: &mut sqlx::PgConnection,
-    register: &Register,
+    asset_register: &AssetRegister,
     cluster: &str,
 ) -> Result<Vec<(i64, String, Option<onprem::Read>)>> {
-    let meters: Vec<(i64, String)> = register
+    let meters: Vec<(i64, String)> = asset_register
         .entries
         .iter()
         .filter_map(|(id, entry)| match entry {
@@ -332,7 +332,7 @@ pub struct PublishForm {
     month: Option<BillingMonth>,
 }
 
-/// Hands in months that do not count as the register says.
+/// Hands in months that do not count as the asset register says.
 pub async fn publish(
     path: paths::ClusterPublish,
     by: Actor,
@@ -340,8 +340,8 @@ pub async fn publish(
     mut db: Db,
     Form(form): Form<PublishForm>,
 ) -> Result<Response> {
-    let (_, register) = onprem::current(&mut db).await?;
-    register.cluster(&path.cluster).ok_or(Error::NotFound)?;
+    let (_, asset_register) = onprem::current(&mut db).await?;
+    asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let (with, now) = ((&app.inbox, &*app.months), clock::now());
     let handed_in = jobs::hand_in_cluster(&mut db, with, &path.cluster, form.month, &by, now).await?;
     app.notifier.notify();

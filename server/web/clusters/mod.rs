@@ -7,7 +7,7 @@ pub(super) mod cluster;
 pub(super) mod month;
 pub(super) mod new;
 pub(super) mod readings;
-pub(super) mod register;
+pub(super) mod asset_register;
 mod words;
 
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::clock;
 use crate::exchange::Rates;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    self, About, Cluster, ClusterMonth, Edit, Entry, Kind, MonthSummary, Months, Outcome, Problem, Register,
+    self, About, Cluster, ClusterMonth, Edit, Entry, Kind, MonthSummary, Months, Outcome, Problem, AssetRegister,
     Right, currencies,
 };
 use crate::period::{BillingMonth, Period};
@@ -44,7 +44,7 @@ pub struct Standing {
     pub site: String,
     /// The last month that is over; without one, the one that goes on.
     pub month: Option<MonthSummary>,
-    /// Months that do not count as the register says.
+    /// Months that do not count as the asset register says.
     pub due: usize,
     pub accelerators: u32,
     pub other_currencies: Vec<Currency>,
@@ -55,7 +55,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    fn of(register: &Register, cluster: &Cluster, months: &[ClusterMonth], rates: &Rates) -> Self {
+    fn of(asset_register: &AssetRegister, cluster: &Cluster, months: &[ClusterMonth], rates: &Rates) -> Self {
         let this_month = BillingMonth::of(clock::now().date_naive());
         let mut stated = months.iter().filter(|it| !it.sums.is_empty());
         let last = stated.clone().rfind(|it| it.month < this_month).or_else(|| stated.next_back());
@@ -73,7 +73,7 @@ impl Standing {
             other_currencies: known.get(1..).unwrap_or_default().to_vec(),
             per_productive_hour: per_owned_hour
                 .zip(month.as_ref())
-                .and_then(|(price, it)| price.divide(register.shares(cluster, it.month).productive(), 12)),
+                .and_then(|(price, it)| price.divide(asset_register.shares(cluster, it.month).productive(), 12)),
             per_owned_hour,
             month,
         }
@@ -101,18 +101,18 @@ fn scenario(cluster: &str, period: Period) -> String {
 /// The form of a tariff that begins in a month.
 fn new_tariff(cluster: &str, first: BillingMonth) -> String {
     let pairs = [("cluster", cluster), ("first", &first.to_string())];
-    paths::with_query(paths::RegisterNew { kind: Kind::Tariffs }, &pairs)
+    paths::with_query(paths::AssetRegisterNew { kind: Kind::Tariffs }, &pairs)
 }
 
 /// The form of an entry.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn to_entry(entry: &i64) -> String {
-    paths::RegisterEntry { entry: *entry }.to_string()
+    paths::AssetRegisterEntry { entry: *entry }.to_string()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn to_removal(entry: &i64) -> String {
-    paths::RegisterRemove { entry: *entry }.to_string()
+    paths::AssetRegisterRemove { entry: *entry }.to_string()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
@@ -130,13 +130,13 @@ struct Page {
 }
 
 async fn standings(db: &mut PgConnection, computed: &Months) -> Result<Vec<Standing>> {
-    let (revision, register) = onprem::current(&mut *db).await?;
+    let (revision, asset_register) = onprem::current(&mut *db).await?;
     let today = clock::now().date_naive();
     let mut standings = Vec::new();
-    for cluster in register.clusters() {
-        let months = computed.of(&mut *db, (revision, &register), &cluster.handle, today).await?;
+    for cluster in asset_register.clusters() {
+        let months = computed.of(&mut *db, (revision, &asset_register), &cluster.handle, today).await?;
         let rates = report::rates_of_months(&mut *db, &months).await?;
-        standings.push(Standing::of(&register, cluster, &months, &rates));
+        standings.push(Standing::of(&asset_register, cluster, &months, &rates));
     }
     Ok(standings)
 }
@@ -193,7 +193,7 @@ impl Record for Standing {
     }
 }
 
-/// Whether whoever looks may change the register at once, or only propose to.
+/// Whether whoever looks may change the asset register at once, or only propose to.
 fn right(layout: &Layout) -> Right {
     if layout.may(Access::Admin) { Right::Apply } else { Right::Propose }
 }
@@ -227,7 +227,7 @@ fn told(outcome: Outcome, summary: &str, next: &str) -> Sent {
         ),
         Outcome::Proposed(change) => (
             format!("Proposed: {summary}. An administrator decides."),
-            paths::RegisterChange { change: As::page(change) }.to_string(),
+            paths::AssetRegisterChange { change: As::page(change) }.to_string(),
         ),
         Outcome::Nothing => ("Nothing changed: it was so before.".to_owned(), next.to_owned()),
         Outcome::Refused(problems) => return Sent::Refused(problems),

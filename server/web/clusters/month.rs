@@ -184,9 +184,9 @@ pub async fn show(
     mut db: Db,
 ) -> Result {
     let As { value: month, format } = path.month;
-    let (revision, register) = onprem::current(&mut db).await?;
-    let cluster = register.cluster(&path.cluster).ok_or(Error::NotFound)?;
-    let (at, today) = ((revision, &register), clock::now().date_naive());
+    let (revision, asset_register) = onprem::current(&mut db).await?;
+    let cluster = asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
+    let (at, today) = ((revision, &asset_register), clock::now().date_naive());
     let it = computed.one(&mut db, at, &cluster.handle, month, today).await?;
     let has_been = BillingMonth::of(cluster.since) <= month && month <= BillingMonth::of(today);
     // What was published of a time before or after is told all the same.

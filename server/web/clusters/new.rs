@@ -14,7 +14,7 @@ use crate::audit::Actor;
 use crate::clock;
 use crate::money::Decimal;
 use crate::onprem::{
-    About, Economics, Field, MonthSummary, Problem, RefusedCell, Register, Right, Start, System, economics,
+    About, Economics, Field, MonthSummary, Problem, RefusedCell, AssetRegister, Right, Start, System, economics,
     lines, system, systems,
 };
 use crate::period::BillingMonth;
@@ -57,15 +57,15 @@ const PARTS: [(&str, &[&str]); 4] = [
 impl Figure {
     fn of(start: Start) -> Option<Self> {
         let entries = start.entries();
-        let register = Register { entries: (1..).zip(entries).collect() };
+        let asset_register = AssetRegister { entries: (1..).zip(entries).collect() };
         let month = BillingMonth::of(start.since).next();
-        let lines = lines(&register, &[], &start.handle(), month);
+        let lines = lines(&asset_register, &[], &start.handle(), month);
         let month = MonthSummary::of(month, &lines, &start.currency);
         let per_owned_hour = month.per_owned_hour();
         let share = start.utilization.multiply(Decimal::from(1) - start.downtime);
         let per_productive_hour = per_owned_hour.and_then(|price| price.divide(share, 12));
         let economics = economics(
-            &register,
+            &asset_register,
             &start.handle(),
             month.month.first_day(),
             &start.currency,

@@ -50,8 +50,8 @@ pub async fn load(
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let read = compute(move || power::read(&content)).await?;
     let mut db = pool.acquire().await?;
-    let (_, register) = onprem::current(&mut db).await?;
-    let cluster = register.cluster(&path.cluster).ok_or(Error::NotFound)?;
+    let (_, asset_register) = onprem::current(&mut db).await?;
+    let cluster = asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let mut page =
         RefusedPage { layout, cluster: cluster.handle.clone(), name, rows: 0, refused: Vec::new() };
     let file = match read {
@@ -63,7 +63,7 @@ pub async fn load(
     };
     page.rows = file.rows;
     page.refused = file.refused;
-    let meters: BTreeMap<&str, i64> = register
+    let meters: BTreeMap<&str, i64> = asset_register
         .entries
         .iter()
         .filter_map(|(id, entry)| match entry {

@@ -13,7 +13,7 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::CookieJar;
 use tokio::time::timeout;
 
@@ -22,7 +22,7 @@ use super::error::{Asked, Error, Result, present};
 use super::extract::{Visitor, bearer, cookie, has_nul};
 use super::observe::Who;
 use super::routes::{Access, Stated};
-use super::{App, headers, page_cache};
+use super::{App, headers, page_cache, renamed};
 use crate::accounts::session;
 use crate::accounts::token::{self, Sent};
 use crate::clock;
@@ -59,6 +59,9 @@ pub(super) fn stand_before(router: Router<App>, stated: Vec<Stated>, app: App) -
 
 async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let is_get = matches!(*request.method(), Method::GET | Method::HEAD);
+    if is_get && let Some(now) = renamed::address(request.uri()) {
+        return Redirect::permanent(&now).into_response();
+    }
     let asked = Asked::of(request.uri(), request.headers(), is_get);
     let mut visitor = Visitor { is_demonstration: guard.app.is_demonstration, ..Visitor::default() };
     let admitted = guard.admit(request, &mut visitor).await;

@@ -1,4 +1,4 @@
-//! On-premises clusters and the register of what they cost.
+//! On-premises clusters and the asset register of what they cost.
 
 use axum_extra::routing::TypedPath;
 use serde::Deserialize;
@@ -58,72 +58,72 @@ pub struct ClusterReadings {
 
 /// Everything of a kind that was entered.
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/register/{kind}", rejection(Error))]
-pub struct Register {
+#[typed_path("/asset-register/{kind}", rejection(Error))]
+pub struct AssetRegister {
     pub kind: As<Kind>,
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/register/{kind}/file", rejection(Error))]
-pub struct RegisterFile {
+#[typed_path("/asset-register/{kind}/file", rejection(Error))]
+pub struct AssetRegisterFile {
     pub kind: Kind,
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/register/{kind}/new", rejection(Error))]
-pub struct RegisterNew {
+#[typed_path("/asset-register/{kind}/new", rejection(Error))]
+pub struct AssetRegisterNew {
     pub kind: Kind,
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/register/entries/{entry}", rejection(Error))]
-pub struct RegisterEntry {
+#[typed_path("/asset-register/entries/{entry}", rejection(Error))]
+pub struct AssetRegisterEntry {
     pub entry: i64,
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/register/entries/{entry}/remove", rejection(Error))]
-pub struct RegisterRemove {
+#[typed_path("/asset-register/entries/{entry}/remove", rejection(Error))]
+pub struct AssetRegisterRemove {
     pub entry: i64,
 }
 
 /// Who changed what, when and why.
 #[derive(TypedPath)]
-#[typed_path("/register/changes", rejection(Error))]
-pub struct RegisterChanges;
+#[typed_path("/asset-register/changes", rejection(Error))]
+pub struct AssetRegisterChanges;
 
 #[derive(TypedPath)]
-#[typed_path("/register/changes.json", rejection(Error))]
-pub struct RegisterChangesJson;
+#[typed_path("/asset-register/changes.json", rejection(Error))]
+pub struct AssetRegisterChangesJson;
 
 /// A change with what it moves.
 #[derive(Clone, TypedPath, Deserialize)]
-#[typed_path("/register/changes/{change}", rejection(Error))]
-pub struct RegisterChange {
+#[typed_path("/asset-register/changes/{change}", rejection(Error))]
+pub struct AssetRegisterChange {
     pub change: As<i64>,
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/register/changes/{change}/apply", rejection(Error))]
-pub struct RegisterApply {
+#[typed_path("/asset-register/changes/{change}/apply", rejection(Error))]
+pub struct AssetRegisterApply {
     pub change: i64,
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/register/changes/{change}/discard", rejection(Error))]
-pub struct RegisterDiscard {
+#[typed_path("/asset-register/changes/{change}/discard", rejection(Error))]
+pub struct AssetRegisterDiscard {
     pub change: i64,
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/register/changes/{change}/undo", rejection(Error))]
-pub struct RegisterUndo {
+#[typed_path("/asset-register/changes/{change}/undo", rejection(Error))]
+pub struct AssetRegisterUndo {
     pub change: i64,
 }
 
 /// Undoes what meters were said to read.
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/register/changes/{change}/take-back", rejection(Error))]
-pub struct RegisterTakeBack {
+#[typed_path("/asset-register/changes/{change}/take-back", rejection(Error))]
+pub struct AssetRegisterTakeBack {
     pub change: i64,
 }

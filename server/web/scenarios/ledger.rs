@@ -1,7 +1,7 @@
 //! `/scenarios/new?from=2026-Q3&team=nlp`: a scenario of what the ledger says was used and paid.
 //!
 //! Its address is a question to the ledger, as spend takes it, and then whatever was edited. Every link of the page says
-//! what it was made as of: the step of the ledger, and the revisions of the list of prices and of the register. Options
+//! what it was made as of: the step of the ledger, and the revisions of the list of prices and of the asset register. Options
 //! are left out where no price is known and edits name them by their places, so that what is edited stays what it was.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use crate::compute::compute;
 use crate::exchange;
 use crate::ledger;
 use crate::money::{Currency, Decimal};
-use crate::onprem::{self, Register, systems};
+use crate::onprem::{self, AssetRegister, systems};
 use crate::period::{BillingMonth, Period};
 use crate::report::{self, Answers, Grouping, Hourly, Instance, Question, Unconverted};
 use crate::scenario::arithmetic::product;
@@ -50,9 +50,9 @@ pub(super) struct FromLedger {
     /// `Team: nlp`.
     pub whose: String,
     pub sequence: i64,
-    /// Of the register, where it was looked at.
+    /// Of the asset register, where it was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub register_revision: Option<i64>,
+    pub asset_register_revision: Option<i64>,
     /// Of the list of prices.
     pub prices_revision: i64,
     pub currency: Currency,
@@ -93,8 +93,8 @@ pub(super) struct Nothing {
 struct Wish {
     asked: Asked,
     period: Period,
-    /// The revision of the register; none: the current one.
-    register: Option<i64>,
+    /// The revision of the asset register; none: the current one.
+    asset_register: Option<i64>,
 }
 
 impl Wish {
@@ -122,8 +122,8 @@ impl Wish {
                 "from: found {months} months, expected at most {LONGEST}."
             )));
         }
-        let register = once(&own, "register")?.map(|text| revision("register", text)).transpose()?;
-        Ok(Self { asked, period, register })
+        let asset_register = once(&own, "register")?.map(|text| revision("register", text)).transpose()?;
+        Ok(Self { asked, period, asset_register })
     }
 
     /// A team that somebody may not see is not there.
@@ -161,13 +161,13 @@ impl Wish {
     }
 
     /// What owning costs here is no lead's to see, whatever an address says that somebody else sent them.
-    async fn register(&self, db: &mut PgConnection, viewer: &Viewer) -> Result<Option<(i64, Register)>> {
+    async fn asset_register(&self, db: &mut PgConnection, viewer: &Viewer) -> Result<Option<(i64, AssetRegister)>> {
         if *viewer != Viewer::Everything {
             return Ok(None);
         }
         let current = onprem::revision(&mut *db).await?;
-        let revision = known("register", self.register, current)?;
-        Ok(Some((revision, onprem::register(db, revision).await?)))
+        let revision = known("register", self.asset_register, current)?;
+        Ok(Some((revision, onprem::asset_register(db, revision).await?)))
     }
 }
 
@@ -226,7 +226,7 @@ pub(super) struct Found {
     hours: Hourly,
     currency: Currency,
     worth: BTreeMap<Currency, Decimal>,
-    register: Option<(i64, Register)>,
+    asset_register: Option<(i64, AssetRegister)>,
     prices: Prices,
 }
 
@@ -244,15 +244,15 @@ pub(super) async fn ask(
     let question = wish.asked.question(wish.period, viewer.clone());
     let hours = answers.hourly(&mut *db, &question).await?;
     let whose = wish.whose(&viewer);
-    let register = wish.register(&mut *db, &viewer).await?;
+    let asset_register = wish.asset_register(&mut *db, &viewer).await?;
     let Some(currency) = hours.spend.currency.clone() else {
         let spend = spend_of(&wish.asked, wish.period);
         return Ok(Err(Nothing { whose, period: wish.period, spend, is_billed: false }));
     };
-    let of_register = register.iter().flat_map(|(_, it)| it.assets()).map(|(_, it)| it.currency.clone());
-    let needed = of_register.chain([Currency::exactly(DOLLAR)]).collect();
+    let of_asset_register = asset_register.iter().flat_map(|(_, it)| it.assets()).map(|(_, it)| it.currency.clone());
+    let needed = of_asset_register.chain([Currency::exactly(DOLLAR)]).collect();
     let worth = worth(db, wish.period, hours.spend.sequence, (needed, &currency)).await?;
-    Ok(Ok(Found { wish, whose, hours, currency, worth, register, prices: prices.clone() }))
+    Ok(Ok(Found { wish, whose, hours, currency, worth, asset_register, prices: prices.clone() }))
 }
 
 /// The same question in spend.
@@ -271,7 +271,7 @@ impl Found {
     }
 
     fn make(self) -> Result<FromLedger, Nothing> {
-        let Self { wish, whose, hours: found, currency, worth, register, prices } = self;
+        let Self { wish, whose, hours: found, currency, worth, asset_register, prices } = self;
         let dollar = worth.get(&Currency::exactly(DOLLAR)).copied();
         let end = wish.period.days().end;
         let around = Around {
@@ -279,7 +279,7 @@ impl Found {
             currency: &currency,
             dollar,
             worth: &worth,
-            register: register.as_ref().map(|(_, register)| register),
+            asset_register: asset_register.as_ref().map(|(_, asset_register)| asset_register),
             on: end.pred_opt().unwrap_or(end),
         };
         let measured = Measured {
@@ -295,9 +295,9 @@ impl Found {
             return Err(Nothing { whose, period: wish.period, spend, is_billed: true });
         };
         let asked = wish.as_of(found.spend.sequence);
-        let register_revision = register.map(|(revision, _)| revision);
+        let asset_register_revision = asset_register.map(|(revision, _)| revision);
         let mut pairs = asked.scenario_pairs(wish.period);
-        pairs.extend(register_revision.map(|it| ("register".to_owned(), it.to_string())));
+        pairs.extend(asset_register_revision.map(|it| ("register".to_owned(), it.to_string())));
         let total = |spend: &report::Spend| spend.total.as_ref().map_or(Decimal::ZERO, |it| it.amount);
         let hours = |spend: &report::Spend| spend.accelerator_hours + spend.owned_hours;
         let besides = total(&found.direct) + found.running - of_models;
@@ -306,7 +306,7 @@ impl Found {
             scenario: made.scenario,
             whose,
             sequence: found.spend.sequence,
-            register_revision,
+            asset_register_revision,
             prices_revision: prices.revision(),
             accelerator_hours: found.spend.accelerator_hours,
             owned_hours: found.spend.owned_hours,
@@ -361,9 +361,9 @@ struct Around<'a> {
     list: &'a Catalogue,
     currency: &'a Currency,
     dollar: Option<Decimal>,
-    /// What each currency of the register is worth in that of the question.
+    /// What each currency of the asset register is worth in that of the question.
     worth: &'a BTreeMap<Currency, Decimal>,
-    register: Option<&'a Register>,
+    asset_register: Option<&'a AssetRegister>,
     on: NaiveDate,
 }
 
@@ -410,19 +410,19 @@ fn model_of(name: &str, instances: &[Instance]) -> Option<(&'static Model, u32)>
 }
 
 impl Around<'_> {
-    /// Machines of a model of our own: as in the register, where we have some, else as they are sold.
+    /// Machines of a model of our own: as in the asset register, where we have some, else as they are sold.
     fn machines(&self, model: &Model) -> Option<Machines> {
         self.registered(model).or_else(|| self.sold(model))
     }
 
     fn registered(&self, model: &Model) -> Option<Machines> {
-        let register = self.register?;
+        let asset_register = self.asset_register?;
         let is_its = |text: &str| find_model(text).is_some_and(|it| it.id == model.id);
-        let assets = register.assets().filter(|(_, it)| it.bears_accelerators() && is_its(&it.accelerator));
-        let clusters = assets.filter_map(|(_, it)| register.cluster(&it.cluster));
+        let assets = asset_register.assets().filter(|(_, it)| it.bears_accelerators() && is_its(&it.accelerator));
+        let clusters = assets.filter_map(|(_, it)| asset_register.cluster(&it.cluster));
         let of_cluster = |cluster: &onprem::Cluster| {
             let (owning, currency) = self.worth.iter().find_map(|(currency, rate)| {
-                let owning = onprem::owning(register, &cluster.handle, self.on, currency)?;
+                let owning = onprem::owning(asset_register, &cluster.handle, self.on, currency)?;
                 Some((owning.at_rate(*rate), currency))
             })?;
             let is_leased = matches!(owning.tenure, Tenure::Leased { .. });

@@ -1,4 +1,4 @@
-//! `/register/assets`: everything of a kind that was entered, as a list, as forms and as a CSV file.
+//! `/asset-register/assets`: everything of a kind that was entered, as a list, as forms and as a CSV file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use super::{Sent, additions, right, send, to};
 use crate::audit::Actor;
 use crate::clock;
 use crate::onprem::{
-    self, About, Edit, Entry, Field, Kind, Problem, RefusedCell, RefusedRow, Register, Right, System, Takes,
+    self, About, Edit, Entry, Field, Kind, Problem, RefusedCell, RefusedRow, AssetRegister, Right, System, Takes,
     cells, identity, read_file, systems, write_file,
 };
 use crate::period::BillingMonth;
@@ -36,7 +36,7 @@ pub struct Asked {
 }
 
 #[derive(Template)]
-#[template(path = "clusters/register.html")]
+#[template(path = "clusters/asset_register.html")]
 struct Page {
     layout: Layout,
     kind: Kind,
@@ -48,15 +48,15 @@ struct Page {
 }
 
 impl Page {
-    fn new(layout: Layout, kind: Kind, asked: Asked, register: &Register) -> Self {
-        let of_kind = of_kind(register, kind, asked.cluster.as_deref());
+    fn new(layout: Layout, kind: Kind, asked: Asked, asset_register: &AssetRegister) -> Self {
+        let of_kind = of_kind(asset_register, kind, asked.cluster.as_deref());
         let entries = of_kind
             .into_iter()
             .map(|(id, entry)| (id, entry.cluster().unwrap_or_default().to_owned(), in_short(entry)));
         Self {
             layout,
             kind,
-            clusters: clusters(register),
+            clusters: clusters(asset_register),
             entries: entries.collect(),
             asked,
             refused: Vec::new(),
@@ -65,21 +65,21 @@ impl Page {
     }
 
     fn kinds(&self) -> Vec<(&'static str, String, bool)> {
-        let at = |kind: Kind| paths::with_query(paths::Register { kind: As::page(kind) }, &self.asked);
+        let at = |kind: Kind| paths::with_query(paths::AssetRegister { kind: As::page(kind) }, &self.asked);
         Kind::ALL
             .map(|kind| (kind.name(), at(kind).trim_end_matches('?').to_owned(), kind == self.kind))
             .into()
     }
 
-    fn here(&self) -> paths::Register {
-        paths::Register { kind: As::page(self.kind) }
+    fn here(&self) -> paths::AssetRegister {
+        paths::AssetRegister { kind: As::page(self.kind) }
     }
 
     fn new_one(&self) -> String {
         if self.kind == Kind::Clusters {
             return paths::NewCluster.to_string();
         }
-        paths::with_query(paths::RegisterNew { kind: self.kind }, &self.asked)
+        paths::with_query(paths::AssetRegisterNew { kind: self.kind }, &self.asked)
             .trim_end_matches('?')
             .to_owned()
     }
@@ -94,26 +94,26 @@ impl Page {
     }
 }
 
-fn clusters(register: &Register) -> Vec<(String, String)> {
-    register.clusters().iter().map(|it| (it.handle.clone(), it.name.clone())).collect()
+fn clusters(asset_register: &AssetRegister) -> Vec<(String, String)> {
+    asset_register.clusters().iter().map(|it| (it.handle.clone(), it.name.clone())).collect()
 }
 
-fn of_kind<'a>(register: &'a Register, kind: Kind, cluster: Option<&str>) -> Vec<(i64, &'a Entry)> {
+fn of_kind<'a>(asset_register: &'a AssetRegister, kind: Kind, cluster: Option<&str>) -> Vec<(i64, &'a Entry)> {
     let mut entries: Vec<(i64, &Entry)> = match cluster {
-        Some(cluster) => register.of_cluster(cluster),
-        None => register.entries.iter().map(|(id, entry)| (*id, entry)).collect(),
+        Some(cluster) => asset_register.of_cluster(cluster),
+        None => asset_register.entries.iter().map(|(id, entry)| (*id, entry)).collect(),
     };
     entries.retain(|(_, entry)| Kind::of(entry) == kind);
     entries.sort_by_cached_key(|(id, entry)| (identity(entry), *id));
     entries
 }
 
-pub async fn index(path: paths::Register, layout: Layout, Query(asked): Query<Asked>, mut db: Db) -> Result {
+pub async fn index(path: paths::AssetRegister, layout: Layout, Query(asked): Query<Asked>, mut db: Db) -> Result {
     let As { value: kind, format } = path.kind;
-    let (revision, register) = onprem::current(&mut db).await?;
-    let entries = of_kind(&register, kind, asked.cluster.as_deref());
+    let (revision, asset_register) = onprem::current(&mut db).await?;
+    let entries = of_kind(&asset_register, kind, asked.cluster.as_deref());
     match format {
-        Format::Html => respond::html(Page::new(layout, kind, asked, &register)),
+        Format::Html => respond::html(Page::new(layout, kind, asked, &asset_register)),
         Format::Json => {
             let entries: Vec<_> =
                 entries.iter().map(|(id, entry)| json!({ "id": id, "entry": entry })).collect();
@@ -130,7 +130,7 @@ pub async fn index(path: paths::Register, layout: Layout, Query(asked): Query<As
 
 /// All of a file, or nothing: rows that are new are added, others changed.
 pub async fn load(
-    path: paths::RegisterFile,
+    path: paths::AssetRegisterFile,
     layout: Layout,
     by: Actor,
     State(pool): State<PgPool>,
@@ -138,8 +138,8 @@ pub async fn load(
 ) -> Result {
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let mut db = pool.acquire().await?;
-    let (_, register) = onprem::current(&mut db).await?;
-    let mut page = Page::new(layout, path.kind, Asked::default(), &register);
+    let (_, asset_register) = onprem::current(&mut db).await?;
+    let mut page = Page::new(layout, path.kind, Asked::default(), &asset_register);
     let entries = match read_file(path.kind, &content) {
         Ok(entries) => entries,
         Err(refused) => {
@@ -147,7 +147,7 @@ pub async fn load(
             return respond::refused(page);
         }
     };
-    let of_kind = register.entries.iter().filter(|(_, known)| Kind::of(known) == path.kind);
+    let of_kind = asset_register.entries.iter().filter(|(_, known)| Kind::of(known) == path.kind);
     // Of several that cannot be told apart the first.
     let known: BTreeMap<Vec<String>, (i64, &Entry)> =
         of_kind.rev().map(|(id, known)| (identity(known), (*id, known))).collect();
@@ -196,11 +196,11 @@ impl EntryPage {
         id: Option<i64>,
         title: String,
         texts: BTreeMap<String, String>,
-        register: &Register,
+        asset_register: &AssetRegister,
     ) -> Self {
-        let assets = register.assets().map(|(_, asset)| asset.name.clone()).collect();
+        let assets = asset_register.assets().map(|(_, asset)| asset.name.clone()).collect();
         let (refused, problems) = (Vec::new(), Vec::new());
-        Self { layout, kind, id, title, texts, refused, problems, clusters: clusters(register), assets }
+        Self { layout, kind, id, title, texts, refused, problems, clusters: clusters(asset_register), assets }
     }
 
     fn value(&self, name: &str) -> &str {
@@ -223,14 +223,14 @@ impl EntryPage {
     }
 
     /// The list it stands on.
-    fn list(&self) -> paths::Register {
-        paths::Register { kind: As::page(self.kind) }
+    fn list(&self) -> paths::AssetRegister {
+        paths::AssetRegister { kind: As::page(self.kind) }
     }
 
     fn action(&self) -> String {
         match self.id {
-            Some(entry) => paths::RegisterEntry { entry }.to_string(),
-            None => paths::RegisterNew { kind: self.kind }.to_string(),
+            Some(entry) => paths::AssetRegisterEntry { entry }.to_string(),
+            None => paths::AssetRegisterNew { kind: self.kind }.to_string(),
         }
     }
 
@@ -255,7 +255,7 @@ impl EntryPage {
                 ("load_kw", number(&it.load_kw)),
                 ("rated_kw", number(&it.rated_kw)),
             ];
-            (it.name.as_str(), paths::with_query(paths::RegisterNew { kind: self.kind }, &pairs))
+            (it.name.as_str(), paths::with_query(paths::AssetRegisterNew { kind: self.kind }, &pairs))
         };
         systems().iter().map(of).collect()
     }
@@ -270,7 +270,7 @@ impl EntryPage {
     fn removing(&self) -> &'static str {
         match self.kind {
             Kind::Clusters => {
-                "The cluster is taken out of the register with everything that was entered of it, unless months of it \
+                "The cluster is removed from the asset register with everything that was entered of it, unless months of it \
                  count. It can be undone among the changes."
             }
             _ => {
@@ -282,47 +282,47 @@ impl EntryPage {
 }
 
 pub async fn new(
-    path: paths::RegisterNew,
+    path: paths::AssetRegisterNew,
     layout: Layout,
     Query(pairs): Query<Vec<(String, String)>>,
     mut db: Db,
 ) -> Result {
     let kind = path.kind;
-    let (_, register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = onprem::current(&mut db).await?;
     let mut texts: BTreeMap<String, String> =
         kind.fields().iter().map(|field| (field.name.to_owned(), field.default.to_owned())).collect();
     let asked = pairs.iter().find(|(name, _)| name == "cluster").map(|(_, cluster)| cluster.as_str());
     // What a cluster was bought in is what the rest of it is likely paid in.
-    if let Some((_, asset)) = register.assets().find(|(_, asset)| Some(asset.cluster.as_str()) == asked)
+    if let Some((_, asset)) = asset_register.assets().find(|(_, asset)| Some(asset.cluster.as_str()) == asked)
         && let Some(currency) = texts.get_mut("currency")
     {
         *currency = asset.currency.to_string();
     }
     // What holds now is what is changed.
     if let Some(cluster) =
-        asked.and_then(|asked| register.cluster(asked)).filter(|_| kind == Kind::Utilization)
+        asked.and_then(|asked| asset_register.cluster(asked)).filter(|_| kind == Kind::Utilization)
     {
-        let shares = register.shares(cluster, BillingMonth::of(clock::now().date_naive()));
+        let shares = asset_register.shares(cluster, BillingMonth::of(clock::now().date_naive()));
         for (name, share) in [("downtime", shares.downtime), ("utilization", shares.utilization)] {
             texts.insert(name.to_owned(), share.times(100).normalize().to_string());
         }
     }
     texts.extend(pairs);
-    respond::html(EntryPage::new(layout, kind, None, format!("New {}", kind.one()), texts, &register))
+    respond::html(EntryPage::new(layout, kind, None, format!("New {}", kind.one()), texts, &asset_register))
 }
 
 pub async fn create(
-    path: paths::RegisterNew,
+    path: paths::AssetRegisterNew,
     layout: Layout,
     by: Actor,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
     let kind = path.kind;
-    let (_, register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = onprem::current(&mut db).await?;
     let texts: BTreeMap<String, String> = pairs.into_iter().collect();
     let title = format!("New {}", kind.one());
-    let mut page = EntryPage::new(layout, kind, None, title, texts, &register);
+    let mut page = EntryPage::new(layout, kind, None, title, texts, &asset_register);
     let entry = match onprem::read(kind, &page.texts) {
         Ok(entry) => entry,
         Err(refused) => {
@@ -330,22 +330,22 @@ pub async fn create(
             return respond::refused(page);
         }
     };
-    let (summary, next) = (format!("New {}", entry.title()), next(&entry, &register, kind));
+    let (summary, next) = (format!("New {}", entry.title()), next(&entry, &asset_register, kind));
     let edits = additions(&mut db, vec![entry]).await?;
     finish(&mut db, page, edits, &summary, &next, &by).await
 }
 
-pub async fn edit(path: paths::RegisterEntry, layout: Layout, mut db: Db) -> Result {
-    let (revision, register) = onprem::current(&mut db).await?;
-    let entry = register.entries.get(&path.entry).ok_or(Error::NotFound)?;
+pub async fn edit(path: paths::AssetRegisterEntry, layout: Layout, mut db: Db) -> Result {
+    let (revision, asset_register) = onprem::current(&mut db).await?;
+    let entry = asset_register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let (kind, title) = (Kind::of(entry), filters::capital(&entry.title()));
     let mut texts = cells(entry);
     texts.insert("revision".to_owned(), revision.to_string());
-    respond::html(EntryPage::new(layout, kind, Some(path.entry), title, texts, &register))
+    respond::html(EntryPage::new(layout, kind, Some(path.entry), title, texts, &asset_register))
 }
 
 pub async fn change(
-    path: paths::RegisterEntry,
+    path: paths::AssetRegisterEntry,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -355,15 +355,15 @@ pub async fn change(
     // As it was when the form was opened: whoever changed it meanwhile is not overwritten.
     let now = onprem::revision(&mut db).await?;
     let seen = texts.get("revision").and_then(|text| text.parse().ok()).filter(|seen| *seen <= now);
-    let register = onprem::register(&mut db, seen.unwrap_or(now)).await?;
-    let before = register.entries.get(&path.entry).ok_or(Error::NotFound)?;
+    let asset_register = onprem::asset_register(&mut db, seen.unwrap_or(now)).await?;
+    let before = asset_register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let kind = Kind::of(before);
     if let Entry::Cluster(it) = before {
         // What bills and addresses call it stays.
         texts.insert("handle".to_owned(), it.handle.clone());
     }
     let mut page =
-        EntryPage::new(layout, kind, Some(path.entry), filters::capital(&before.title()), texts, &register);
+        EntryPage::new(layout, kind, Some(path.entry), filters::capital(&before.title()), texts, &asset_register);
     let after = match onprem::read(kind, &page.texts) {
         Ok(entry) => entry,
         Err(refused) => {
@@ -371,14 +371,14 @@ pub async fn change(
             return respond::refused(page);
         }
     };
-    let (summary, next) = (format!("Changed {}", before.title()), next(&after, &register, kind));
+    let (summary, next) = (format!("Changed {}", before.title()), next(&after, &asset_register, kind));
     let edits = vec![Edit { id: path.entry, before: Some(before.clone()), after: Some(after) }];
     finish(&mut db, page, edits, &summary, &next, &by).await
 }
 
-pub async fn remove(path: paths::RegisterRemove, layout: Layout, by: Actor, mut db: Db) -> Result {
-    let (_, register) = onprem::current(&mut db).await?;
-    let before = register.entries.get(&path.entry).ok_or(Error::NotFound)?;
+pub async fn remove(path: paths::AssetRegisterRemove, layout: Layout, by: Actor, mut db: Db) -> Result {
+    let (_, asset_register) = onprem::current(&mut db).await?;
+    let before = asset_register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let kind = Kind::of(before);
     let page = EntryPage::new(
         layout,
@@ -386,13 +386,13 @@ pub async fn remove(path: paths::RegisterRemove, layout: Layout, by: Actor, mut 
         Some(path.entry),
         filters::capital(&before.title()),
         cells(before),
-        &register,
+        &asset_register,
     );
-    let (summary, next) = (format!("Removed {}", before.title()), next(before, &register, kind));
+    let (summary, next) = (format!("Removed {}", before.title()), next(before, &asset_register, kind));
     let edits = match before {
         // A cluster goes with everything that is its own.
         Entry::Cluster(it) => {
-            let assets: BTreeSet<&str> = register
+            let assets: BTreeSet<&str> = asset_register
                 .assets()
                 .filter(|(_, asset)| asset.cluster == it.handle)
                 .map(|(_, asset)| asset.name.as_str())
@@ -401,7 +401,7 @@ pub async fn remove(path: paths::RegisterRemove, layout: Layout, by: Actor, mut 
                 Entry::Event(event) => assets.contains(event.asset.as_str()),
                 _ => true,
             };
-            let own = register.of_cluster(&it.handle).into_iter().filter(|(_, entry)| is_own(entry));
+            let own = asset_register.of_cluster(&it.handle).into_iter().filter(|(_, entry)| is_own(entry));
             own.map(|(id, entry)| Edit { id, before: Some(entry.clone()), after: None }).collect()
         }
         _ => vec![Edit { id: path.entry, before: Some(before.clone()), after: None }],
@@ -427,13 +427,13 @@ async fn finish(
 }
 
 /// Where one goes on: the page of its cluster.
-fn next(entry: &Entry, register: &Register, kind: Kind) -> String {
+fn next(entry: &Entry, asset_register: &AssetRegister, kind: Kind) -> String {
     let of_asset = |name: &str| {
-        register.assets().find(|(_, asset)| asset.name == name).map(|(_, asset)| asset.cluster.clone())
+        asset_register.assets().find(|(_, asset)| asset.name == name).map(|(_, asset)| asset.cluster.clone())
     };
     let cluster = match entry {
         Entry::Event(it) => of_asset(&it.asset),
         _ => entry.cluster().map(str::to_owned),
     };
-    cluster.map_or_else(|| paths::Register { kind: As::page(kind) }.to_string(), |cluster| to(&cluster))
+    cluster.map_or_else(|| paths::AssetRegister { kind: As::page(kind) }.to_string(), |cluster| to(&cluster))
 }

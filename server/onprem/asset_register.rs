@@ -1,4 +1,4 @@
-//! The register: every entry, and what follows from several of them together. Pure.
+//! The asset register: every entry, and what follows from several of them together. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::period::BillingMonth;
 
 /// Everything that was written down, by its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Register {
+pub struct AssetRegister {
     pub entries: BTreeMap<i64, Entry>,
 }
 
@@ -36,18 +36,18 @@ impl Edit {
     }
 }
 
-impl Register {
+impl AssetRegister {
     /// With these edits made.
     #[must_use]
     pub fn edited(&self, edits: &[Edit]) -> Self {
-        let mut register = self.clone();
+        let mut asset_register = self.clone();
         for edit in edits {
             match &edit.after {
-                Some(entry) => register.entries.insert(edit.id, entry.clone()),
-                None => register.entries.remove(&edit.id),
+                Some(entry) => asset_register.entries.insert(edit.id, entry.clone()),
+                None => asset_register.entries.remove(&edit.id),
             };
         }
-        register
+        asset_register
     }
 
     /// What of these edits is not as it was when they were made.
