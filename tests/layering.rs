@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const PURE: &[&str] = &[
     "accelerator",
     "allocation/attribute.rs",
-    "allocation/book.rs",
+    "allocation/configuration.rs",
     "allocation/entry.rs",
     "allocation/experiment.rs",
     "allocation/label.rs",

@@ -13,7 +13,7 @@ use super::attributed::attribute_costs;
 use super::forget::use_division;
 use super::keyed::key_costs;
 use super::weigh::weigh;
-use super::{Book, Divided, MonthBook, divide, mapping};
+use super::{Configuration, Divided, MonthConfiguration, divide, mapping};
 use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
@@ -44,13 +44,13 @@ pub struct Division {
 /// Allocates a month: makes what is missing of its mapping, weighs, and divides its pools.
 pub async fn allocate(
     db: &mut PgConnection,
-    book: &Book,
+    configuration: &Configuration,
     month: BillingMonth,
     visible: &Visible,
     rates: &Rates,
     sequence: i64,
 ) -> sqlx::Result<MonthAllocation> {
-    let of_month = book.of_month(month);
+    let of_month = configuration.of_month(month);
     let set_id = mapping::cover(db, &of_month, visible.deliveries()).await?;
     let basis_id = key_costs(db, month, visible).await?;
     let parts = attribute_costs(db, month, basis_id, set_id, visible).await?;
@@ -68,16 +68,16 @@ pub async fn allocate(
 /// Divides the pools of a month that was summed.
 async fn division(
     db: &mut PgConnection,
-    book: &MonthBook<'_>,
+    configuration: &MonthConfiguration<'_>,
     parts: &[Uuid],
     rates: &Rates,
     sequence: i64,
 ) -> sqlx::Result<Division> {
     let mut division = Division { currency: None, without_rate: Vec::new(), pools: Vec::new() };
-    if !book.pools.is_empty() {
-        let (weights, weighed_in) = weigh(db, book, parts, rates, sequence).await?;
+    if !configuration.pools.is_empty() {
+        let (weights, weighed_in) = weigh(db, configuration, parts, rates, sequence).await?;
         (division.currency, division.without_rate) = (weighed_in.currency, weighed_in.without_rate);
-        division.pools = divide(book, &weights);
+        division.pools = divide(configuration, &weights);
     }
     Ok(division)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::book::MonthBook;
+use super::configuration::MonthConfiguration;
 use super::entry::{Account, CostCentre, Experiment, Meaning, Months, Project, Split, Target, Team, Value};
 use super::label::{Label, normalized, normalized_key};
 use super::rule::{Compiled, Facts, PatternError};
@@ -29,7 +29,7 @@ pub struct Attribution {
     pub rule: i64,
 }
 
-/// A month of the book, ready to be asked of many keys.
+/// A month of the configuration, ready to be asked of many keys.
 pub struct Attributor<'a> {
     rules: Vec<(i64, Vec<Compiled>, &'a Target)>,
     keys: [Vec<String>; Label::ALL.len()],
@@ -40,7 +40,7 @@ pub struct Attributor<'a> {
     accounts: HashMap<String, &'a Account>,
     values: HashMap<(Label, String), String>,
     pools_by_use: Vec<&'a str>,
-    book: &'a MonthBook<'a>,
+    configuration: &'a MonthConfiguration<'a>,
 }
 
 /// What the labels of a key read as: handles of what there is, else nothing; of experiments, environments, model
@@ -55,10 +55,10 @@ impl Labels {
 }
 
 impl<'a> Attributor<'a> {
-    /// Fails where a rule has a pattern that is none, which a book that was kept has not.
-    pub fn new(book: &'a MonthBook<'a>) -> Result<Self, PatternError> {
-        let mut rules = Vec::with_capacity(book.rules.len());
-        for (id, rule) in &book.rules {
+    /// Fails where a rule has a pattern that is none, which a configuration that was kept has not.
+    pub fn new(configuration: &'a MonthConfiguration<'a>) -> Result<Self, PatternError> {
+        let mut rules = Vec::with_capacity(configuration.rules.len());
+        for (id, rule) in &configuration.rules {
             let conditions = rule.when.iter().map(super::Condition::compile).collect::<Result<_, _>>()?;
             rules.push((*id, conditions, &rule.to));
         }
@@ -70,7 +70,7 @@ impl<'a> Attributor<'a> {
                 }
             }
         }
-        for value in &book.values {
+        for value in &configuration.values {
             for spelling in &value.spellings {
                 values.insert((value.label, normalized(spelling)), value.value.clone());
             }
@@ -78,24 +78,24 @@ impl<'a> Attributor<'a> {
         }
         Ok(Self {
             rules,
-            keys: Label::ALL.map(|label| book.keys_of(label)),
-            teams: by_spelling(&book.teams, |team| (&team.handle, &team.name, &team.spellings)),
-            projects: by_spelling(&book.projects, |project| {
+            keys: Label::ALL.map(|label| configuration.keys_of(label)),
+            teams: by_spelling(&configuration.teams, |team| (&team.handle, &team.name, &team.spellings)),
+            projects: by_spelling(&configuration.projects, |project| {
                 (&project.handle, &project.name, &project.spellings)
             }),
-            cost_centres: by_spelling(&book.cost_centres, |centre| {
+            cost_centres: by_spelling(&configuration.cost_centres, |centre| {
                 (&centre.handle, &centre.name, &centre.spellings)
             }),
-            experiments: by_spelling(&book.experiments, |it| (&it.handle, &it.name, &it.spellings)),
-            accounts: book.accounts.iter().map(|account| (normalized(&account.account), *account)).collect(),
+            experiments: by_spelling(&configuration.experiments, |it| (&it.handle, &it.name, &it.spellings)),
+            accounts: configuration.accounts.iter().map(|account| (normalized(&account.account), *account)).collect(),
             values,
-            pools_by_use: book
+            pools_by_use: configuration
                 .pools
                 .iter()
                 .filter(|pool| pool.split == Split::WhoUsedIt)
                 .map(|pool| pool.handle.as_str())
                 .collect(),
-            book,
+            configuration,
         })
     }
 
@@ -114,7 +114,7 @@ impl<'a> Attributor<'a> {
         let by_experiment = experiment.and_then(|experiment| experiment.project.as_deref());
         let project =
             Some(labels.get(Label::Project)).filter(|project| !project.is_empty()).or(by_experiment);
-        let project = project.filter(|handle| self.book.project(handle).is_some());
+        let project = project.filter(|handle| self.configuration.project(handle).is_some());
         project.unwrap_or_default().clone_into(&mut attribution.project);
         for (id, conditions, target) in &self.rules {
             let holds = conditions.iter().all(|condition| condition.holds(facts, |label| labels.get(label)));
@@ -143,7 +143,7 @@ impl<'a> Attributor<'a> {
                 }
             };
             // A rule whose target names nobody here leaves the charge to the next.
-            if let Some(team) = team.filter(|team| self.book.team(team).is_some()) {
+            if let Some(team) = team.filter(|team| self.configuration.team(team).is_some()) {
                 team.clone_into(&mut attribution.team);
                 attribution.rule = *id;
                 break;
@@ -196,14 +196,14 @@ impl<'a> Attributor<'a> {
         experiment: Option<&'s Experiment>,
     ) -> Option<&'s str> {
         let named = Some(labels.get(Label::Team)).filter(|team| !team.is_empty());
-        named.or_else(|| self.book.project(project)?.team.as_deref()).or_else(|| experiment?.team.as_deref())
+        named.or_else(|| self.configuration.project(project)?.team.as_deref()).or_else(|| experiment?.team.as_deref())
     }
 
     fn cost_centre<'s>(&'s self, labels: &'s Labels, attribution: &Attribution) -> Option<&'s str> {
         let named = Some(labels.get(Label::CostCentre)).filter(|centre| !centre.is_empty());
         named
-            .or_else(|| self.book.project(&attribution.project)?.cost_centre.as_deref())
-            .or_else(|| self.book.cost_centre_of(&attribution.team))
+            .or_else(|| self.configuration.project(&attribution.project)?.cost_centre.as_deref())
+            .or_else(|| self.configuration.cost_centre_of(&attribution.team))
     }
 
     fn part(&self, pool: &str, facts: &Facts) -> String {
@@ -237,9 +237,9 @@ fn by_spelling<'a, T>(
     found
 }
 
-/// What decides a mapping, so that equal digests stand for equal mappings: everything in the book that
+/// What decides a mapping, so that equal digests stand for equal mappings: everything in the configuration that
 /// [`Attributor`] looks at, and the version of the catalog that says which accelerator a key bears.
-pub fn digest(book: &MonthBook<'_>, catalog_version: u32) -> Uuid {
+pub fn digest(configuration: &MonthConfiguration<'_>, catalog_version: u32) -> Uuid {
     #[derive(Serialize)]
     struct Decisive<'a> {
         /// Counted up when this file attributes differently.
@@ -260,27 +260,27 @@ pub fn digest(book: &MonthBook<'_>, catalog_version: u32) -> Uuid {
     let decisive = Decisive {
         version: 2,
         catalog_version,
-        meanings: book.meanings.clone(),
-        values: book.values.clone(),
-        teams: book
+        meanings: configuration.meanings.clone(),
+        values: configuration.values.clone(),
+        teams: configuration
             .teams
             .iter()
             .map(|&it| Team { members: Vec::new(), months: everywhere(), ..it.clone() })
             .collect(),
-        projects: book.projects.iter().map(|&it| Project { months: everywhere(), ..it.clone() }).collect(),
-        cost_centres: book
+        projects: configuration.projects.iter().map(|&it| Project { months: everywhere(), ..it.clone() }).collect(),
+        cost_centres: configuration
             .cost_centres
             .iter()
             .map(|&it| CostCentre { months: everywhere(), ..it.clone() })
             .collect(),
-        experiments: book
+        experiments: configuration
             .experiments
             .iter()
             .map(|&it| Experiment { months: everywhere(), ..it.clone() })
             .collect(),
-        accounts: book.accounts.iter().map(|&it| Account { months: everywhere(), ..it.clone() }).collect(),
-        rules: book.rules.iter().map(|(id, rule)| (*id, rule.when.as_slice(), &rule.to)).collect(),
-        pools_by_use: book
+        accounts: configuration.accounts.iter().map(|&it| Account { months: everywhere(), ..it.clone() }).collect(),
+        rules: configuration.rules.iter().map(|(id, rule)| (*id, rule.when.as_slice(), &rule.to)).collect(),
+        pools_by_use: configuration
             .pools
             .iter()
             .filter(|pool| pool.split == Split::WhoUsedIt)

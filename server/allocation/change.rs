@@ -1,4 +1,4 @@
-//! Changing the book: drafted by whoever may propose, applied and undone by whoever may decide. Applying and undoing
+//! Changing the configuration: drafted by whoever may propose, applied and undone by whoever may decide. Applying and undoing
 //! are steps of the ledger; a draft changes nothing.
 
 use chrono::{DateTime, Utc};
@@ -7,8 +7,8 @@ use sqlx::types::Json;
 use sqlx::{Connection, PgConnection};
 
 use super::history::{Status, change};
-use super::keep::book;
-use super::{Book, Edit, Problem, problems};
+use super::keep::configuration;
+use super::{Configuration, Edit, Problem, problems};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::compute::{self, compute};
 use crate::ledger;
@@ -32,12 +32,12 @@ impl<'a> From<&'a String> for About<'a> {
     }
 }
 
-/// What became of a wish to change the book.
+/// What became of a wish to change the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The book is as wished from this sequence on.
+    /// The configuration is as wished from this sequence on.
     At(i64),
-    /// Nothing happened: the book would have these problems.
+    /// Nothing happened: the configuration would have these problems.
     Refused(Vec<Problem>),
     /// Nothing happened: these entries are not as they were when it was drafted, or applied.
     Conflict(Vec<String>),
@@ -50,9 +50,9 @@ pub enum Outcome {
 pub enum Drafted {
     /// Under this number.
     As(i64),
-    /// Nothing was kept: the book would have these problems.
+    /// Nothing was kept: the configuration would have these problems.
     Refused(Vec<Problem>),
-    /// Nothing was kept: the book is so already.
+    /// Nothing was kept: the configuration is so already.
     Nothing,
 }
 
@@ -61,9 +61,9 @@ pub enum Drafted {
 pub enum Enacted {
     /// The change of this number holds from this sequence on.
     As { change: i64, sequence: i64 },
-    /// Nothing happened: the book is so already.
+    /// Nothing happened: the configuration is so already.
     Nothing,
-    /// Nothing happened: the book would have these problems.
+    /// Nothing happened: the configuration would have these problems.
     Refused(Vec<Problem>),
     /// Nothing happened: these entries are not as they were when it was asked for.
     Conflict(Vec<String>),
@@ -84,7 +84,7 @@ pub async fn draft(
     }
     let mut tx = db.begin().await?;
     let sequence = ledger::sequence(&mut tx).await?;
-    let current = book(&mut tx, sequence).await?;
+    let current = configuration(&mut tx, sequence).await?;
     let edited = current.edited(&edits);
     let found = compute(move || problems(&edited)).await?;
     if !found.is_empty() {
@@ -291,9 +291,9 @@ impl Decision<'_> {
     }
 }
 
-/// Writes edits into the book while the ledger is locked; the refusal where that cannot be, and then nothing is written.
+/// Writes edits into the configuration while the ledger is locked; the refusal where that cannot be, and then nothing is written.
 async fn write(db: &mut PgConnection, edits: &[Edit], sequence: i64) -> sqlx::Result<Option<Outcome>> {
-    let current: Book = book(&mut *db, sequence).await?;
+    let current: Configuration = configuration(&mut *db, sequence).await?;
     let conflicts = current.conflicts(edits);
     if !conflicts.is_empty() {
         return Ok(Some(Outcome::Conflict(conflicts)));

@@ -2,7 +2,7 @@
 
 use sqlx::{Connection, PgConnection};
 
-use super::{allocate, book, problems};
+use super::{allocate, configuration, problems};
 use crate::exchange;
 use crate::ledger::{self, Equation, Visible};
 use crate::money::Decimal;
@@ -12,9 +12,9 @@ use crate::period::BillingMonth;
 pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
     // What is missing of the mappings is made first; then all is read at one moment.
     let sequence = ledger::sequence(&mut *db).await?;
-    let book = book(&mut *db, sequence).await?;
-    let found = problems(&book).len();
-    let of = format!("{} entries", book.entries.len());
+    let configuration = configuration(&mut *db, sequence).await?;
+    let found = problems(&configuration).len();
+    let of = format!("{} entries", configuration.entries.len());
     let mut equations =
         vec![Equation::new("problems of the allocation rules = 0", of, count(found), Decimal::ZERO)];
     let months = sqlx::query_scalar!(
@@ -31,7 +31,7 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
         let month = BillingMonth::of(first_day);
         let visible = Visible::find(db, month, month, sequence).await?;
         let rates = exchange::rates(db, month, month, sequence).await?;
-        let allocated = allocate(db, &book, month, &visible, &rates, sequence).await?;
+        let allocated = allocate(db, &configuration, month, &visible, &rates, sequence).await?;
         let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
         let sides = sqlx::query_file!(
             "server/allocation/allocated.sql",

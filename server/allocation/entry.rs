@@ -1,4 +1,4 @@
-//! What an organization writes into its allocation book: who there is, what labels mean, and who pays for what.
+//! What an organization writes into its allocation configuration: who there is, what labels mean, and who pays for what.
 
 use serde::{Deserialize, Serialize};
 
@@ -252,7 +252,7 @@ pub enum BudgetPeriod {
     Year,
 }
 
-/// One thing in the book.
+/// One thing in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Entry {

@@ -1,11 +1,11 @@
-//! What people do to an experiment: rename, assign, merge into another. Pure: edits of the book, in which what is new
+//! What people do to an experiment: rename, assign, merge into another. Pure: edits of the configuration, in which what is new
 //! has the number 0.
 
-use super::book::{Book, Edit};
+use super::configuration::{Configuration, Edit};
 use super::entry::{Entry, Experiment};
 use super::label::normalized;
 
-impl Book {
+impl Configuration {
     /// The experiment that a label means where it is none of its own: another spelling of it, or its name.
     pub fn experiment_called(&self, label: &str) -> Option<&str> {
         let label = normalized(label);
@@ -113,17 +113,17 @@ mod tests {
         })
     }
 
-    fn book() -> Book {
+    fn configuration() -> Configuration {
         let entries =
             [experiment("seg-1", "First", &["seg one"]), experiment("seg-2", "Second", &["SEG-II"])];
-        Book { entries: (1..).zip(entries).collect() }
+        Configuration { entries: (1..).zip(entries).collect() }
     }
 
     #[test]
     fn a_merged_experiment_hands_on_everything_that_it_was_called() {
-        let book = book();
-        let edits = book.with_experiments_merged("seg-1", "Seg-2");
-        let merged = book.edited(&edits);
+        let configuration = configuration();
+        let edits = configuration.with_experiments_merged("seg-1", "Seg-2");
+        let merged = configuration.edited(&edits);
         assert_eq!(merged.entries.len(), 1);
         assert_eq!(
             merged.entries[&2],
@@ -134,9 +134,9 @@ mod tests {
         }
         assert_eq!((merged.experiment_called("seg-2"), merged.experiment_called("other")), (None, None));
         // One that nothing was written of gets an entry; another spelling of one leads to that.
-        let edits = book.with_experiments_merged("exp-9", "Exp-10");
+        let edits = configuration.with_experiments_merged("exp-9", "Exp-10");
         assert_eq!(edits[0].after, Some(experiment("exp-10", "Exp-10", &["exp-9"])));
-        assert_eq!(book.with_experiments_merged("exp-9", "seg-ii")[0].id, 2);
+        assert_eq!(configuration.with_experiments_merged("exp-9", "seg-ii")[0].id, 2);
     }
 
     #[test]
@@ -159,19 +159,19 @@ mod tests {
             (Some(of("seg-2", "Second", Some("gemini"))), ("Second".to_owned(), Some("gemini".to_owned()))),
         ] {
             let entries = [(1, first.clone())].into_iter().chain(other.map(|it| (2, it))).collect();
-            assert_eq!(written(&Book { entries }.with_experiments_merged("seg-1", "seg-2")), expected);
+            assert_eq!(written(&Configuration { entries }.with_experiments_merged("seg-1", "seg-2")), expected);
         }
     }
 
     #[test]
     fn an_experiment_is_renamed_where_it_stands_or_gets_an_entry() {
-        let book = book();
-        let edit = book.with_experiment("seg-1", "Old", Some("vision".into()), None);
+        let configuration = configuration();
+        let edit = configuration.with_experiment("seg-1", "Old", Some("vision".into()), None);
         assert_eq!(edit.id, 1);
         let Some(Entry::Experiment(it)) = edit.after else { panic!() };
         assert_eq!((it.name.as_str(), it.team.as_deref(), it.spellings.len()), ("Old", Some("vision"), 1));
         assert_eq!(
-            book.with_experiment("exp-9", "Nine", None, None).after,
+            configuration.with_experiment("exp-9", "Nine", None, None).after,
             Some(experiment("exp-9", "Nine", &[]))
         );
     }

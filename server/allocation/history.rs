@@ -1,4 +1,4 @@
-//! What became of the changes of the book: who drafted, applied, undid or discarded each, when and why.
+//! What became of the changes of the configuration: who drafted, applied, undid or discarded each, when and why.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use sqlx::types::Json;
 
 use super::Edit;
 
-/// A change of the book, and what became of it.
+/// A change of the configuration, and what became of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     pub id: i64,

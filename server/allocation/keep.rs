@@ -1,14 +1,14 @@
-//! The book in PostgreSQL: as it stood at a step of the ledger.
+//! The configuration in PostgreSQL: as it stood at a step of the ledger.
 
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
-use super::{Book, Entry, Label};
+use super::{Configuration, Entry, Label};
 use crate::ledger;
 use crate::period::BillingMonth;
 
-/// The book as of a sequence of the ledger.
-pub async fn book(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Book> {
+/// The configuration as of a sequence of the ledger.
+pub async fn configuration(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Configuration> {
     let rows = sqlx::query!(
         r#"select entry_id, content as "content: Json<Entry>"
            from allocation_entries
@@ -17,10 +17,10 @@ pub async fn book(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Book> {
     )
     .fetch_all(db)
     .await?;
-    Ok(Book { entries: rows.into_iter().map(|row| (row.entry_id, row.content.0)).collect() })
+    Ok(Configuration { entries: rows.into_iter().map(|row| (row.entry_id, row.content.0)).collect() })
 }
 
-/// The last step of the ledger up to this one that changed the book or quantities; 0: none. Books between two such
+/// The last step of the ledger up to this one that changed the configuration or quantities; 0: none. Books between two such
 /// steps are the same.
 pub async fn version(db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> {
     sqlx::query_scalar!(
@@ -36,9 +36,9 @@ pub async fn version(db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> 
 /// The tags that tell any label now, as they are compared. An import keeps them in the key.
 pub async fn label_keys(db: &mut PgConnection) -> sqlx::Result<Vec<String>> {
     let sequence = ledger::sequence(&mut *db).await?;
-    let book = book(db, sequence).await?;
+    let configuration = configuration(db, sequence).await?;
     // Meanings hold for all months.
-    let of_any_month = book.of_month(BillingMonth::of(chrono::NaiveDate::default()));
+    let of_any_month = configuration.of_month(BillingMonth::of(chrono::NaiveDate::default()));
     Ok(Label::ALL.into_iter().flat_map(|label| of_any_month.keys_of(label)).collect())
 }
 

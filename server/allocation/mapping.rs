@@ -1,4 +1,4 @@
-//! Mappings in PostgreSQL: which key belongs to whom, one set for all months whose book says the same.
+//! Mappings in PostgreSQL: which key belongs to whom, one set for all months whose configuration says the same.
 
 use futures_util::TryStreamExt;
 use rustc_hash::FxHashMap;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::forget::use_set;
 use super::key_row::KeyRow;
-use super::{Attribution, Attributor, MonthBook, digest};
+use super::{Attribution, Attributor, MonthConfiguration, digest};
 use crate::accelerator;
 use crate::store::{CopyRows, copy_rows};
 
@@ -16,9 +16,9 @@ pub(super) const MANY: u64 = 5_000;
 /// Rows of a block.
 const BLOCK: usize = 8 << 20;
 
-/// The set of a month's book, made to cover the keys of these deliveries.
-pub async fn cover(db: &mut PgConnection, book: &MonthBook<'_>, deliveries: &[i64]) -> sqlx::Result<Uuid> {
-    let set_id = digest(book, accelerator::VERSION);
+/// The set of a month's configuration, made to cover the keys of these deliveries.
+pub async fn cover(db: &mut PgConnection, configuration: &MonthConfiguration<'_>, deliveries: &[i64]) -> sqlx::Result<Uuid> {
+    let set_id = digest(configuration, accelerator::VERSION);
     use_set(&mut *db, set_id).await?;
     if uncovered(db, set_id, deliveries).await?.is_empty() {
         return Ok(set_id);
@@ -29,7 +29,7 @@ pub async fn cover(db: &mut PgConnection, book: &MonthBook<'_>, deliveries: &[i6
         .execute(&mut *tx)
         .await?;
     let missing = uncovered(&mut tx, set_id, deliveries).await?;
-    let (rows, attributions) = map(&mut tx, book, set_id, &missing).await?;
+    let (rows, attributions) = map(&mut tx, configuration, set_id, &missing).await?;
     let is_many = rows.iter().map(|block| block.rows() as u64).sum::<u64>() >= MANY;
     keep(&mut tx, &attributions).await?;
     for block in rows {
@@ -79,12 +79,12 @@ async fn uncovered(db: &mut PgConnection, set_id: Uuid, deliveries: &[i64]) -> s
 /// Attributes the keys of deliveries that a set lacks.
 async fn map(
     db: &mut PgConnection,
-    book: &MonthBook<'_>,
+    configuration: &MonthConfiguration<'_>,
     set_id: Uuid,
     deliveries: &[i64],
 ) -> sqlx::Result<(Vec<CopyRows>, Vec<(Uuid, Attribution)>)> {
     // A pattern that is none is refused before it is kept.
-    let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let attributor = Attributor::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let mut known: FxHashMap<Attribution, Uuid> = FxHashMap::default();
     let (mut blocks, mut rows) = (Vec::new(), CopyRows::with_capacity(BLOCK));
     let mut keys =

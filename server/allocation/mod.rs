@@ -1,15 +1,15 @@
 //! Allocation: every charge has an owner, a pool of shared costs, or is unallocated by name.
 //!
-//! What people write stands in the [`Book`]: teams, projects, cost centres, experiments, what tags mean, rules, pools.
+//! What people write stands in the [`Configuration`]: teams, projects, cost centres, experiments, what tags mean, rules, pools.
 //! Changing it is a step of the ledger, so a page that is asked as of an earlier one allocates as it did then.
-//! For each month the book says, of every charge key, whose it is ([`Attributor`]), and of every pool, how it is
+//! For each month the configuration says, of every charge key, whose it is ([`Attributor`]), and of every pool, how it is
 //! divided ([`divide`]). Both are plain functions; what they answer is kept under a hash of what they were asked, never
 //! changed and never out of date. No charge is touched by any of it.
 
 mod allocate;
 mod attribute;
 mod attributed;
-mod book;
+mod configuration;
 mod change;
 mod check;
 mod entry;
@@ -33,7 +33,7 @@ mod weigh;
 
 pub use allocate::{Division, MonthAllocation, allocate, division_of};
 pub use attribute::{Attribution, Attributor, Labels, digest};
-pub use book::{Book, Edit, MonthBook};
+pub use configuration::{Configuration, Edit, MonthConfiguration};
 pub use change::{About, Drafted, Enacted, Outcome, apply, discard, draft, enact, propose, undo};
 pub use check::check;
 pub use entry::{
@@ -43,7 +43,7 @@ pub use entry::{
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
 pub use forget::{forget, forget_with};
 pub use history::{Change, Stage, Status, change, changes, proposals};
-pub use keep::{book, entry_ids, label_keys, version};
+pub use keep::{configuration, entry_ids, label_keys, version};
 pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, KeyRow, facts_of};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
 pub use problem::{Problem, problems};

@@ -9,7 +9,7 @@ use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::label::normalized;
-use super::{BudgetOf, MonthBook};
+use super::{BudgetOf, MonthConfiguration};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::ledger;
 use crate::money::Decimal;
@@ -183,7 +183,7 @@ impl QuantityKind {
 
     /// Who is meant by a name, a handle or another spelling: a handle. Experiments need no entry: there the label is
     /// the handle. `None` where there is nobody.
-    pub fn owner_named(self, book: &MonthBook<'_>, spelling: &str) -> Option<String> {
+    pub fn owner_named(self, configuration: &MonthConfiguration<'_>, spelling: &str) -> Option<String> {
         let label = normalized(spelling);
         if label.is_empty() {
             return None;
@@ -194,15 +194,15 @@ impl QuantityKind {
         };
         match self {
             Self::Team => {
-                let mut teams = book.teams.iter();
+                let mut teams = configuration.teams.iter();
                 teams.find(|it| means(&it.handle, &it.name, &it.spellings)).map(|it| it.handle.clone())
             }
             Self::Project => {
-                let mut projects = book.projects.iter();
+                let mut projects = configuration.projects.iter();
                 projects.find(|it| means(&it.handle, &it.name, &it.spellings)).map(|it| it.handle.clone())
             }
             Self::Experiment => {
-                let mut known = book.experiments.iter();
+                let mut known = configuration.experiments.iter();
                 let found = known.find(|it| means(&it.handle, &it.name, &it.spellings));
                 Some(found.map_or(label, |it| it.handle.clone()))
             }
@@ -210,11 +210,11 @@ impl QuantityKind {
     }
 
     /// What people call an owner of this kind.
-    pub fn name_of(self, book: &super::Book, handle: &str) -> String {
+    pub fn name_of(self, configuration: &super::Configuration, handle: &str) -> String {
         match self {
-            Self::Team => book.owner_name(&BudgetOf::Team(handle.to_owned())),
-            Self::Project => book.owner_name(&BudgetOf::Project(handle.to_owned())),
-            Self::Experiment => book.experiment_name(handle),
+            Self::Team => configuration.owner_name(&BudgetOf::Team(handle.to_owned())),
+            Self::Project => configuration.owner_name(&BudgetOf::Project(handle.to_owned())),
+            Self::Experiment => configuration.experiment_name(handle),
         }
     }
 }

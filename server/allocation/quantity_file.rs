@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::NaiveDate;
 
-use super::Book;
+use super::Configuration;
 use super::label::normalized;
 use super::quantity::{Quantity, QuantityKind};
 use super::sheet::{is_separated_by_semicolons, unguarded};
@@ -32,7 +32,7 @@ pub struct QuantityRefused {
 ///
 /// # Errors
 /// The first place that is not as expected.
-pub fn read_quantities(content: &[u8], book: &Book) -> Result<Vec<Quantity>, QuantityRefused> {
+pub fn read_quantities(content: &[u8], configuration: &Configuration) -> Result<Vec<Quantity>, QuantityRefused> {
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(content);
     let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
@@ -67,7 +67,7 @@ pub fn read_quantities(content: &[u8], book: &Book) -> Result<Vec<Quantity>, Qua
             continue;
         }
         let cells = places.map(|place| place.and_then(|place| record.get(place)).map_or("", unguarded));
-        let quantity = read_quantity(book, cells).map_err(|(column, expected)| QuantityRefused {
+        let quantity = read_quantity(configuration, cells).map_err(|(column, expected)| QuantityRefused {
             row,
             column: COLUMNS[column],
             found: cells[column].to_owned(),
@@ -92,7 +92,7 @@ pub fn read_quantities(content: &[u8], book: &Book) -> Result<Vec<Quantity>, Qua
 ///
 /// # Errors
 /// The place of the first text that is not as expected, and what was.
-pub fn read_quantity(book: &Book, cells: [&str; 5]) -> Result<Quantity, (usize, String)> {
+pub fn read_quantity(configuration: &Configuration, cells: [&str; 5]) -> Result<Quantity, (usize, String)> {
     let [day, kind, owner, unit, quantity] = cells.map(str::trim);
     let day: NaiveDate = day
         .parse()
@@ -102,7 +102,7 @@ pub fn read_quantity(book: &Book, cells: [&str; 5]) -> Result<Quantity, (usize, 
     let kind = QuantityKind::parse(kind).ok_or_else(|| (1, "team, project or experiment".to_owned()))?;
     let month = BillingMonth::of(day);
     let owner = kind
-        .owner_named(&book.of_month(month), owner)
+        .owner_named(&configuration.of_month(month), owner)
         .ok_or_else(|| (2, format!("{} of {}", article(kind), month.name())))?;
     let unit = normalized(unit);
     if unit.is_empty() || unit.chars().count() > LONGEST_UNIT {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::allocation::{Entry, Experiment, Months, Project, Team};
 
-    fn book() -> Book {
+    fn configuration() -> Configuration {
         let until = |last: &str| Months { first: None, last: Some(last.parse().unwrap()) };
         let vision = Team {
             handle: "vision".into(),
@@ -163,11 +163,11 @@ mod tests {
             ..Experiment::default()
         };
         let entries = [Entry::Team(vision), Entry::Project(apollo), Entry::Experiment(first)];
-        Book { entries: (1..).zip(entries).collect() }
+        Configuration { entries: (1..).zip(entries).collect() }
     }
 
     fn lines(file: &str) -> Vec<String> {
-        let found = read_quantities(file.as_bytes(), &book()).unwrap();
+        let found = read_quantities(file.as_bytes(), &configuration()).unwrap();
         let line = |it: &Quantity| format!("{} {} {} {} {}", it.day, it.kind, it.owner, it.quantity, it.unit);
         found.iter().map(line).collect()
     }
@@ -233,14 +233,14 @@ mod tests {
             ),
         ] {
             let file = format!("day,kind,owner,unit,quantity\n{good}\n{row}\n");
-            let refused = read_quantities(file.as_bytes(), &book()).unwrap_err().to_string();
+            let refused = read_quantities(file.as_bytes(), &configuration()).unwrap_err().to_string();
             assert!(refused.starts_with(problem), "{refused}\n{problem}");
         }
-        let refused = read_quantities(b"a,b\n1,2\n", &book()).unwrap_err().to_string();
+        let refused = read_quantities(b"a,b\n1,2\n", &configuration()).unwrap_err().to_string();
         assert_eq!(
             refused,
             "row 0, header: found \"a,b\", expected the columns day,kind,owner,unit,quantity; missing: day, kind, owner, unit, quantity"
         );
-        assert!(read_quantities(b"day,kind,owner,unit,quantity\n\xff,1,1,1,1\n", &book()).is_err());
+        assert!(read_quantities(b"day,kind,owner,unit,quantity\n\xff,1,1,1,1\n", &configuration()).is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::book::MonthBook;
+use super::configuration::MonthConfiguration;
 use super::entry::{Hours, Pool, Recipient, Split};
 use super::label::normalized;
 use crate::accelerator::accelerator_hours;
@@ -76,9 +76,9 @@ pub struct TeamShare {
 }
 
 /// Divides all pools of a month.
-pub fn divide(book: &MonthBook<'_>, weights: &Weights) -> Vec<Divided> {
+pub fn divide(configuration: &MonthConfiguration<'_>, weights: &Weights) -> Vec<Divided> {
     let mut parts: Vec<(&Pool, String)> = Vec::new();
-    for pool in &book.pools {
+    for pool in &configuration.pools {
         if pool.split == Split::WhoUsedIt {
             let of_pool = weights.parts.iter().filter(|(handle, _)| *handle == pool.handle);
             parts.extend(of_pool.map(|(_, part)| (*pool, part.clone())));
@@ -88,7 +88,7 @@ pub fn divide(book: &MonthBook<'_>, weights: &Weights) -> Vec<Divided> {
     }
     let first: Vec<FirstStep<'_>> = parts
         .into_iter()
-        .map(|(pool, part)| FirstStep { pool, portions: portions(book, pool, &part, weights), part })
+        .map(|(pool, part)| FirstStep { pool, portions: portions(configuration, pool, &part, weights), part })
         .collect();
     first.iter().map(|step| step.divided(&first)).collect()
 }
@@ -124,7 +124,7 @@ impl FirstStep<'_> {
                 continue;
             };
             for onward in next {
-                // Two steps are allowed; a book that has more is not kept.
+                // Two steps are allowed; a configuration that has more is not kept.
                 let team = match &onward.to {
                     Recipient::Team(team) => team.as_str(),
                     Recipient::Pool(_) => "",
@@ -148,7 +148,7 @@ impl FirstStep<'_> {
 
 /// Who gets how much of a pool; the reason where nobody can.
 fn portions(
-    book: &MonthBook<'_>,
+    configuration: &MonthConfiguration<'_>,
     pool: &Pool,
     part: &str,
     weights: &Weights,
@@ -167,7 +167,7 @@ fn portions(
         weights.and_then(|weights| weights.get(handle)).copied().unwrap_or_default()
     };
     let weight = |to: &Recipient| match (&pool.split, to) {
-        (Split::Evenly, Recipient::Team(team)) if pool.among.is_empty() && book.has_teams_inside(team) => {
+        (Split::Evenly, Recipient::Team(team)) if pool.among.is_empty() && configuration.has_teams_inside(team) => {
             Decimal::ZERO
         }
         (Split::Evenly, _) => one,
@@ -180,7 +180,7 @@ fn portions(
         (Split::WhoUsedIt, Recipient::Team(team)) => of(weights.use_of.get(part), team),
         _ => Decimal::ZERO,
     };
-    let teams = book.teams.iter().filter(|team| takes_part(&team.handle));
+    let teams = configuration.teams.iter().filter(|team| takes_part(&team.handle));
     let teams = teams.map(|team| Recipient::Team(team.handle.clone()));
     let pools = pool.pools.iter().map(|handle| Recipient::Pool(handle.clone()));
     // Whoever has more credits than costs has no part in what the others cost.
@@ -228,7 +228,7 @@ mod tests {
 
     use super::*;
     use crate::accelerator::PARTS;
-    use crate::allocation::book::Book;
+    use crate::allocation::configuration::Configuration;
     use crate::allocation::entry::{Entry, FixedShare, HoursOf, Months, Team};
 
     fn pool(handle: &str, split: Split) -> Pool {
@@ -243,12 +243,12 @@ mod tests {
         }
     }
 
-    fn book(teams: &[&str], pools: Vec<Pool>) -> Book {
+    fn configuration(teams: &[&str], pools: Vec<Pool>) -> Configuration {
         let teams = teams.iter().map(|&handle| {
             Entry::Team(Team { handle: handle.into(), name: handle.into(), ..Team::default() })
         });
         let entries = teams.chain(pools.into_iter().map(Entry::Pool));
-        Book { entries: (1..).zip(entries).collect() }
+        Configuration { entries: (1..).zip(entries).collect() }
     }
 
     fn shares(divided: &[Divided], pool: &str) -> Vec<(String, String)> {
@@ -262,8 +262,8 @@ mod tests {
 
     #[test]
     fn three_teams_share_evenly_to_the_last_unit() {
-        let book = book(&["a", "b", "c"], vec![pool("tax", Split::Evenly)]);
-        let divided = divide(&book.of_month("2026-09".parse().unwrap()), &Weights::default());
+        let configuration = configuration(&["a", "b", "c"], vec![pool("tax", Split::Evenly)]);
+        let divided = divide(&configuration.of_month("2026-09".parse().unwrap()), &Weights::default());
         let expected = [("a", "0.333333333334"), ("b", "0.333333333333"), ("c", "0.333333333333")];
         assert_eq!(shares(&divided, "tax"), strings(&expected));
     }
@@ -272,13 +272,13 @@ mod tests {
     fn a_pool_hands_on_what_it_gets_from_another() {
         let network = Pool { without: vec!["b".into()], ..pool("network", Split::Evenly) };
         let support = Pool { pools: vec!["network".into()], ..pool("support", Split::DirectCost) };
-        let book = book(&["a", "b", "c"], vec![network, support]);
+        let configuration = configuration(&["a", "b", "c"], vec![network, support]);
         let weights = Weights {
             cost: [("a".into(), 60.into()), ("b".into(), 20.into()), ("c".into(), (-5).into())].into(),
             pool_cost: [("network".into(), 20.into())].into(),
             ..Weights::default()
         };
-        let divided = divide(&book.of_month("2026-09".parse().unwrap()), &weights);
+        let divided = divide(&configuration.of_month("2026-09".parse().unwrap()), &weights);
         // Of support, a has 60 of 100 and half of the network's 20; c is in credit and has only its half.
         assert_eq!(shares(&divided, "support"), strings(&[("a", "0.7"), ("b", "0.2"), ("c", "0.1")]));
         assert_eq!(shares(&divided, "network"), strings(&[("a", "0.5"), ("c", "0.5")]));
@@ -293,8 +293,8 @@ mod tests {
         of_credits
             .use_of
             .insert("commitment:ri-1".into(), [("a".into(), 3.into()), ("b".into(), 1.into())].into());
-        let book = book(&["a", "b"], vec![pool("unused", Split::WhoUsedIt)]);
-        let divided = divide(&book.of_month("2026-09".parse().unwrap()), &of_credits);
+        let configuration = configuration(&["a", "b"], vec![pool("unused", Split::WhoUsedIt)]);
+        let divided = divide(&configuration.of_month("2026-09".parse().unwrap()), &of_credits);
         assert_eq!(divided.len(), 2);
         assert_eq!(shares(&divided, "unused"), strings(&[("a", "0.75"), ("b", "0.25")]));
         assert_eq!(divided[1].shares, [TeamShare { team: String::new(), share: 1.into() }]);
@@ -308,8 +308,8 @@ mod tests {
             share: share.parse().unwrap(),
         };
         let split = Split::Fixed { shares: vec![share("a", "0.35"), share("b", "0.65")] };
-        let book = book(&["a", "b", "c"], vec![pool("node-7", split)]);
-        let divided = divide(&book.of_month("2026-09".parse().unwrap()), &Weights::default());
+        let configuration = configuration(&["a", "b", "c"], vec![pool("node-7", split)]);
+        let divided = divide(&configuration.of_month("2026-09".parse().unwrap()), &Weights::default());
         assert_eq!(shares(&divided, "node-7"), strings(&[("a", "0.35"), ("b", "0.65")]));
     }
 
@@ -343,8 +343,8 @@ mod tests {
             (HoursOf::Owned, Some("acme"), Err("no team that takes part has hours owned of acme")),
         ] {
             let hours = Hours { of, account: account.map(str::to_owned) };
-            let book = book(&["a", "b", "c"], vec![pool("racks", Split::AcceleratorHours(hours))]);
-            let divided = divide(&book.of_month("2026-09".parse().unwrap()), &weights);
+            let configuration = configuration(&["a", "b", "c"], vec![pool("racks", Split::AcceleratorHours(hours))]);
+            let divided = divide(&configuration.of_month("2026-09".parse().unwrap()), &weights);
             match expected {
                 Ok(expected) => {
                     assert_eq!(shares(&divided, "racks"), strings(expected), "{of:?} {account:?}");
@@ -358,7 +358,7 @@ mod tests {
     fn a_pool_takes_part_by_hours_too() {
         let racks = pool("racks", Split::AcceleratorHours(Hours { of: HoursOf::Owned, account: None }));
         let racks = Pool { pools: vec!["platform".into()], ..racks };
-        let book = book(&["a", "b"], vec![racks, pool("platform", Split::Evenly)]);
+        let configuration = configuration(&["a", "b"], vec![racks, pool("platform", Split::Evenly)]);
         let weights = Weights {
             time: [
                 (Recipient::Team("a".into()), vec![time(true, "east", 30), time(false, "acme", 70)]),
@@ -367,7 +367,7 @@ mod tests {
             .into(),
             ..Weights::default()
         };
-        let divided = divide(&book.of_month("2026-09".parse().unwrap()), &weights);
+        let divided = divide(&configuration.of_month("2026-09".parse().unwrap()), &weights);
         assert_eq!(shares(&divided, "racks"), strings(&[("a", "0.875"), ("b", "0.125")]));
     }
 
@@ -385,13 +385,13 @@ mod tests {
                 names.iter().zip(&excluded).filter(|(_, is_out)| **is_out).map(|(name, _)| name.clone()).collect();
             let even = Pool { without: without.clone(), ..pool("network", Split::Evenly) };
             let weighted = Pool { without, pools: vec!["network".into()], ..pool("support", Split::DirectCost) };
-            let book = book(&handles, vec![even, weighted]);
+            let configuration = configuration(&handles, vec![even, weighted]);
             let weights = Weights {
                 cost: names.iter().cloned().zip(costs.iter().map(|cost| Decimal::new(i128::from(*cost), scale))).collect(),
                 pool_cost: [("network".to_owned(), Decimal::new(i128::from(network), scale))].into(),
                 ..Weights::default()
             };
-            for divided in divide(&book.of_month("2026-09".parse().unwrap()), &weights) {
+            for divided in divide(&configuration.of_month("2026-09".parse().unwrap()), &weights) {
                 let sum: Decimal = divided.shares.iter().map(|it| it.share).sum();
                 prop_assert_eq!(sum, Decimal::from(1));
                 prop_assert!(divided.shares.iter().all(|it| !it.share.is_negative()));

@@ -2,7 +2,7 @@
 //!
 //! What is the surest comes first:
 //!
-//! 1. *Its account has an owner* in the book, and no rule asked for it.
+//! 1. *Its account has an owner* in the configuration, and no rule asked for it.
 //! 2. *Its labels name somebody*: a team, exactly or nearly (`Vison`), or a project or experiment whose team is known.
 //!    A team's name that nobody has is told too, since the team may only be missing.
 //! 3. *Its account is nearly one team's*: of what is allocated in it, four fifths or more.
@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::label::{Label, look_alike, normalized, normalized_key};
 use super::rule::{Facts, Field};
-use super::{Attributor, MonthBook, Target};
+use super::{Attributor, MonthConfiguration, Target};
 use crate::money::Decimal;
 
 /// Who could own it.
@@ -61,12 +61,12 @@ impl Neighbours {
 
 /// Everyone who could own the charges of a key, the surest first, and each way once.
 pub fn suggest(
-    book: &MonthBook<'_>,
+    configuration: &MonthConfiguration<'_>,
     attributor: &Attributor<'_>,
     facts: &Facts,
     neighbours: &Neighbours,
 ) -> Vec<Suggestion> {
-    let name = |handle: &str| book.team(handle).map_or(handle, |team| team.name.as_str()).to_owned();
+    let name = |handle: &str| configuration.team(handle).map_or(handle, |team| team.name.as_str()).to_owned();
     let to_team = |field: Field, value: &str, handle: &str| How::Rule {
         when: vec![(field, value.to_owned())],
         to: Target::Team { team: handle.to_owned(), project: None },
@@ -78,15 +78,15 @@ pub fn suggest(
         }
     };
 
-    if let Some((account, handle)) = owner_of_account(book, facts) {
+    if let Some((account, handle)) = owner_of_account(configuration, facts) {
         let how = How::Rule { when: vec![(Field::Account, account.to_owned())], to: Target::Account };
         add(name(handle), format!("account {account} is {}’s, and no rule asks for it", name(handle)), how);
     }
 
     for label in [Label::Team, Label::Project, Label::Experiment] {
-        let Some((key, value)) = tag_of(book, facts, label) else { continue };
+        let Some((key, value)) = tag_of(configuration, facts, label) else { continue };
         let said = format!("its tag {key} says “{value}”");
-        match named(book, attributor, label, value) {
+        match named(configuration, attributor, label, value) {
             Named::Team(handle) if label != Label::Team => {
                 let how = to_team(Field::Tag(key.to_owned()), value, handle);
                 add(name(handle), format!("{said}, which is the name of a team"), how);
@@ -114,7 +114,7 @@ pub fn suggest(
         ("of resource", Field::Resource, resource, &neighbours.resources),
     ] {
         let Some((handle, share)) = of.get(value).and_then(leading) else { continue };
-        if book.team(handle).is_some() {
+        if configuration.team(handle).is_some() {
             let part = part_in_words(share);
             let why = format!("{part} is allocated {what} {value} is {}’s", name(handle));
             add(name(handle), why, to_team(field, value, handle));
@@ -138,7 +138,7 @@ enum Named<'a> {
 }
 
 fn named<'a>(
-    book: &'a MonthBook<'_>,
+    configuration: &'a MonthConfiguration<'_>,
     attributor: &'a Attributor<'_>,
     label: Label,
     value: &str,
@@ -146,17 +146,17 @@ fn named<'a>(
     if let Some(handle) = attributor.team_named(value) {
         return Named::Team(handle);
     }
-    let teams = book.teams.iter().flat_map(|it| spellings(&it.handle, &it.handle, &it.name, &it.spellings));
+    let teams = configuration.teams.iter().flat_map(|it| spellings(&it.handle, &it.handle, &it.name, &it.spellings));
     let (mut owned, mut near): (Vec<Spelling<'_>>, Vec<Spelling<'_>>) = (Vec::new(), teams.collect());
     if label == Label::Project {
-        for it in &book.projects {
+        for it in &configuration.projects {
             let Some(team) = &it.team else { continue };
             owned.extend(spellings(team, &it.handle, &it.name, &it.spellings));
         }
         near.extend(&owned);
     }
     if label == Label::Experiment {
-        for it in &book.experiments {
+        for it in &configuration.experiments {
             let Some(team) = &it.team else { continue };
             owned.extend(spellings(team, &it.handle, &it.name, &it.spellings));
         }
@@ -182,9 +182,9 @@ fn spellings<'a>(
 }
 
 /// The account that has an owner: the sub-account says more than the one that is billed.
-fn owner_of_account<'a>(book: &'a MonthBook<'_>, facts: &'a Facts) -> Option<(&'a str, &'a str)> {
+fn owner_of_account<'a>(configuration: &'a MonthConfiguration<'_>, facts: &'a Facts) -> Option<(&'a str, &'a str)> {
     [&facts.sub_account, &facts.billing_account].into_iter().find_map(|account| {
-        let mut owners = book.accounts.iter();
+        let mut owners = configuration.accounts.iter();
         let owner = owners.find(|owner| normalized(&owner.account) == normalized(account))?;
         Some((account.as_str(), owner.team.as_str()))
     })
@@ -196,8 +196,8 @@ fn account_of(facts: &Facts) -> &str {
 }
 
 /// The tag that tells a label: its name and value as the charge has them.
-fn tag_of<'a>(book: &MonthBook<'_>, facts: &'a Facts, label: Label) -> Option<(&'a str, &'a str)> {
-    book.keys_of(label).iter().find_map(|key| {
+fn tag_of<'a>(configuration: &MonthConfiguration<'_>, facts: &'a Facts, label: Label) -> Option<(&'a str, &'a str)> {
+    configuration.keys_of(label).iter().find_map(|key| {
         let mut tags = facts.tags.iter();
         let (name, value) =
             tags.find(|(name, value)| normalized_key(name) == *key && !value.trim().is_empty())?;
@@ -230,9 +230,9 @@ fn part_in_words(share: Decimal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocation::{Account, Book, Entry, Experiment, Project, Team};
+    use crate::allocation::{Account, Configuration, Entry, Experiment, Project, Team};
 
-    fn book() -> Book {
+    fn configuration() -> Configuration {
         let team = |handle: &str, name: &str| {
             Entry::Team(Team { handle: handle.into(), name: name.into(), ..Team::default() })
         };
@@ -254,7 +254,7 @@ mod tests {
             }),
             Entry::Account(Account { account: "1111".into(), team: "speech".into(), ..Account::default() }),
         ];
-        Book { entries: (1..).zip(entries).collect() }
+        Configuration { entries: (1..).zip(entries).collect() }
     }
 
     fn facts(account: &str, tags: &[(&str, &str)]) -> Facts {
@@ -268,8 +268,8 @@ mod tests {
     }
 
     fn said(facts: &Facts, neighbours: &Neighbours) -> Vec<String> {
-        let book = book();
-        let of_month = book.of_month("2026-09".parse().unwrap());
+        let configuration = configuration();
+        let of_month = configuration.of_month("2026-09".parse().unwrap());
         let attributor = Attributor::new(&of_month).unwrap();
         let line = |it: &Suggestion| {
             let how = match &it.how {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{MonthBook, Recipient, Split, Time, Weights};
+use super::{MonthConfiguration, Recipient, Split, Time, Weights};
 use crate::exchange::{self, Rates};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -23,12 +23,12 @@ pub(super) struct WeighedIn {
 /// Looks at what the pools of a month ask for, and at no more.
 pub(super) async fn weigh(
     db: &mut PgConnection,
-    book: &MonthBook<'_>,
+    configuration: &MonthConfiguration<'_>,
     parts: &[Uuid],
     rates: &Rates,
     sequence: i64,
 ) -> sqlx::Result<(Weights, WeighedIn)> {
-    let asks = |wanted: fn(&Split) -> bool| book.pools.iter().any(|pool| wanted(&pool.split));
+    let asks = |wanted: fn(&Split) -> bool| configuration.pools.iter().any(|pool| wanted(&pool.split));
     let (mut weights, mut weighed_in) = (Weights::default(), WeighedIn::default());
     let asks_use = asks(|split| *split == Split::WhoUsedIt);
     if asks_use || asks(|split| matches!(split, Split::DirectCost | Split::AcceleratorHours(_))) {
@@ -38,19 +38,19 @@ pub(super) async fn weigh(
             None => most_used(&spent),
         };
         for of_owner in spent {
-            weights.add(of_owner, book.month, rates, &mut weighed_in);
+            weights.add(of_owner, configuration.month, rates, &mut weighed_in);
         }
     }
     if asks_use {
         for used in used(&mut *db, parts).await? {
-            weights.add_use(&used, book.month, rates, &mut weighed_in);
+            weights.add_use(&used, configuration.month, rates, &mut weighed_in);
         }
     }
     if asks(|split| matches!(split, Split::AcceleratorHours(_))) {
         weights.time = time(&mut *db, parts).await?;
     }
     if asks(|split| matches!(split, Split::Quantity { .. })) {
-        weights.quantities = quantities(db, book.month, sequence).await?;
+        weights.quantities = quantities(db, configuration.month, sequence).await?;
     }
     weighed_in.without_rate.sort();
     Ok((weights, weighed_in))

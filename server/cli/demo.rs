@@ -133,20 +133,20 @@ async fn set_exchange_rates(session: &Session, demonstration: &Demonstration) ->
 }
 
 /// Who pays for what, as its administrator would have written it.
-async fn write_book(session: &Session, demonstration: &Demonstration) -> anyhow::Result<()> {
+async fn write_configuration(session: &Session, demonstration: &Demonstration) -> anyhow::Result<()> {
     let mut db = session.pool.acquire().await?;
     let sequence = ledger::sequence(&mut db).await?;
-    if !allocation::book(&mut db, sequence).await?.entries.is_empty() {
+    if !allocation::configuration(&mut db, sequence).await?.entries.is_empty() {
         return Ok(());
     }
-    let entries = demonstration.book();
+    let entries = demonstration.configuration();
     let ids = allocation::entry_ids(&mut db, entries.len()).await?;
     let edits = ids.into_iter().zip(entries).map(|(id, entry)| Edit { id, before: None, after: Some(entry) });
     let summary = "The organization, its rules and its budgets";
     let now = clock::now();
     match allocation::enact(&mut db, edits.collect(), summary, &session.by, now).await? {
         Enacted::As { .. } => Ok(()),
-        other => bail!("the allocation book of the demonstration was not taken: {other:?}"),
+        other => bail!("the allocation rules of the demonstration was not taken: {other:?}"),
     }
 }
 
@@ -159,7 +159,7 @@ async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Res
     let began = Instant::now();
     remark!("Loading {} months of an invented organization's bills.", mark.months);
     set_exchange_rates(session, &demonstration).await?;
-    write_book(session, &demonstration).await?;
+    write_configuration(session, &demonstration).await?;
     let mut rows = 0;
     let mut happenings = demonstration.cluster().into_iter().peekable();
     for delivery in deliveries.iter().skip(mark.loaded) {

@@ -11,7 +11,7 @@ use super::label::with_visible_ends;
 use super::question::SHARED;
 use super::{Answers, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Book, MonthAllocation};
+use crate::allocation::{self, Configuration, MonthAllocation};
 use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::Currency;
@@ -38,7 +38,7 @@ pub(super) struct Allocation {
     pub names: Names,
 }
 
-/// What people call what the book has numbers and handles for, as of the last month of a question that has it.
+/// What people call what the configuration has numbers and handles for, as of the last month of a question that has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Names(BTreeMap<(&'static str, String), String>);
 
@@ -78,11 +78,11 @@ impl Allocation {
 }
 
 impl Names {
-    pub fn of(book: &Book, first: BillingMonth, last: BillingMonth) -> Self {
+    pub fn of(configuration: &Configuration, first: BillingMonth, last: BillingMonth) -> Self {
         let mut names = BTreeMap::new();
         let mut name = |kind, key: &str, name: &str| names.insert((kind, key.to_owned()), name.to_owned());
         for month in months(first, last) {
-            let of_month = book.of_month(month);
+            let of_month = configuration.of_month(month);
             for it in &of_month.teams {
                 name("team", &it.handle, &it.name);
             }
@@ -144,22 +144,22 @@ impl Question {
     /// The teams whose rows it is about, by month, where the viewer sees only those of some.
     pub(super) fn teams(
         &self,
-        book: &Book,
+        configuration: &Configuration,
         first: BillingMonth,
         last: BillingMonth,
     ) -> Vec<(BillingMonth, String)> {
-        let mut seen = teams(book, &self.viewer, first, last);
+        let mut seen = teams(configuration, &self.viewer, first, last);
         if let Some(team) = &self.of_team {
-            let inside = teams(book, &Viewer::Teams(vec![team.clone()]), first, last);
+            let inside = teams(configuration, &Viewer::Teams(vec![team.clone()]), first, last);
             seen.retain(|of_month| inside.contains(of_month));
         }
         seen
     }
 
     /// Until there are teams, what a lead sees is told by tags alone.
-    pub(super) fn needs_allocation(&self, book: &Book) -> bool {
+    pub(super) fn needs_allocation(&self, configuration: &Configuration) -> bool {
         self.dimensions().any(Grouping::is_allocated)
-            || (self.viewer != Viewer::Everything && book.has_teams())
+            || (self.viewer != Viewer::Everything && configuration.has_teams())
     }
 }
 
@@ -169,7 +169,7 @@ pub(super) fn months(first: BillingMonth, last: BillingMonth) -> impl Iterator<I
 
 /// The viewer's teams and all inside them, month by month.
 pub(super) fn teams(
-    book: &Book,
+    configuration: &Configuration,
     viewer: &Viewer,
     first: BillingMonth,
     last: BillingMonth,
@@ -177,7 +177,7 @@ pub(super) fn teams(
     let Viewer::Teams(theirs) = viewer else { return Vec::new() };
     let mut found = Vec::new();
     for month in months(first, last) {
-        let of_month = book.of_month(month);
+        let of_month = configuration.of_month(month);
         let mut teams: Vec<String> = theirs
             .iter()
             .flat_map(|team| of_month.with_teams_inside(&allocation::handle_of(team)))

@@ -15,7 +15,7 @@ use super::owned_by::parts;
 use super::{Answers, Grouping, Question, Standing, Unconverted, stated_until};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    Book, Budget, BudgetOf, BudgetPeriod, Entry, Forecast, Known, USUAL_DAYS, USUAL_MONTHS,
+    Configuration, Budget, BudgetOf, BudgetPeriod, Entry, Forecast, Known, USUAL_DAYS, USUAL_MONTHS,
 };
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
@@ -116,7 +116,7 @@ struct Spent {
 
 /// What all of an answer is found by.
 struct Asking<'a> {
-    book: &'a Book,
+    configuration: &'a Configuration,
     viewer: &'a Viewer,
     sequence: i64,
     latest: BillingMonth,
@@ -127,12 +127,12 @@ struct Asking<'a> {
 impl Answers {
     pub async fn budgets(&self, db: &mut PgConnection, viewer: &Viewer) -> Result<Budgets, Error> {
         let sequence = as_of(db, None).await?;
-        let book = self.book(db, sequence).await?;
+        let configuration = self.configuration(db, sequence).await?;
         let month = self.latest_month(db, &Viewer::Everything).await?;
-        let asking = self.asking(db, &book, viewer, sequence, month).await?;
+        let asking = self.asking(db, &configuration, viewer, sequence, month).await?;
         let mut budgets = Vec::new();
-        for (id, budget) in book.budgets().filter(|(_, budget)| sees(&book, viewer, budget, month)) {
-            let mut line = BudgetLine::of(&book, id, budget);
+        for (id, budget) in configuration.budgets().filter(|(_, budget)| sees(&configuration, viewer, budget, month)) {
+            let mut line = BudgetLine::of(&configuration, id, budget);
             if let Some(asking) = &asking
                 && let Some(period) = budget.periods_until(asking.latest).next()
                 && asking.sees(&budget.of, period)
@@ -155,16 +155,16 @@ impl Answers {
         month: BillingMonth,
     ) -> Result<Vec<BudgetLine>, Error> {
         let sequence = as_of(db, None).await?;
-        let book = self.book(db, sequence).await?;
+        let configuration = self.configuration(db, sequence).await?;
         let latest = self.latest_month(db, &Viewer::Everything).await?;
         let mut found = Vec::new();
-        let Some(asking) = self.asking(db, &book, viewer, sequence, latest).await? else { return Ok(found) };
-        for (id, budget) in book.budgets().filter(|(_, budget)| budget.of == *of) {
+        let Some(asking) = self.asking(db, &configuration, viewer, sequence, latest).await? else { return Ok(found) };
+        for (id, budget) in configuration.budgets().filter(|(_, budget)| budget.of == *of) {
             let period = budget.periods_until(month).next();
             let Some(period) = period.filter(|period| period.months().any(|it| it == month)) else {
                 continue;
             };
-            let mut line = BudgetLine::of(&book, id, budget);
+            let mut line = BudgetLine::of(&configuration, id, budget);
             if asking.sees(&budget.of, period) {
                 line.current = Some(self.state(db, &asking, budget, period).await?.0);
             }
@@ -181,15 +181,15 @@ impl Answers {
         id: i64,
     ) -> Result<Option<BudgetPage>, Error> {
         let sequence = as_of(db, None).await?;
-        let book = self.book(db, sequence).await?;
+        let configuration = self.configuration(db, sequence).await?;
         let month = self.latest_month(db, &Viewer::Everything).await?;
-        let Some(Entry::Budget(budget)) = book.entries.get(&id) else { return Ok(None) };
-        if !sees(&book, viewer, budget, month) {
+        let Some(Entry::Budget(budget)) = configuration.entries.get(&id) else { return Ok(None) };
+        if !sees(&configuration, viewer, budget, month) {
             return Ok(None);
         }
-        let line = BudgetLine::of(&book, id, budget);
+        let line = BudgetLine::of(&configuration, id, budget);
         let mut page = BudgetPage { sequence, line, days: Vec::new(), history: Vec::new() };
-        let Some(asking) = self.asking(db, &book, viewer, sequence, month).await? else {
+        let Some(asking) = self.asking(db, &configuration, viewer, sequence, month).await? else {
             return Ok(Some(page));
         };
         if let Some(period) =
@@ -214,9 +214,9 @@ impl Answers {
     ) -> Result<Vec<Unconverted>, Error> {
         let viewer = &Viewer::Everything;
         let sequence = as_of(db, None).await?;
-        let book = self.book(db, sequence).await?;
+        let configuration = self.configuration(db, sequence).await?;
         let month = self.latest_month(db, viewer).await?;
-        let Some(asking) = self.asking(db, &book, viewer, sequence, month).await? else {
+        let Some(asking) = self.asking(db, &configuration, viewer, sequence, month).await? else {
             return Ok(Vec::new());
         };
         let first = first.max(asking.latest.minus(23)).min(asking.latest);
@@ -230,7 +230,7 @@ impl Answers {
     async fn asking<'a>(
         &self,
         db: &mut PgConnection,
-        book: &'a Book,
+        configuration: &'a Configuration,
         viewer: &'a Viewer,
         sequence: i64,
         month: Option<BillingMonth>,
@@ -239,7 +239,7 @@ impl Answers {
         // Up to which day bills are stated is nobody's secret, and the same for everyone.
         let standing: Vec<Standing> = self.standing(db, latest.into(), &Viewer::Everything, sequence).await?;
         let stated = stated_until(&standing, latest.into());
-        Ok(Some(Asking { book, viewer, sequence, latest, stated }))
+        Ok(Some(Asking { configuration, viewer, sequence, latest, stated }))
     }
 
     /// How a period of a budget stands, with what was spent in it, and what its forecast is made from.
@@ -317,7 +317,7 @@ impl Answers {
         of: &BudgetOf,
     ) -> Result<Vec<PastPeriod>, Error> {
         let mut found = Vec::new();
-        for (_, budget) in asking.book.budgets().filter(|(_, budget)| budget.of == *of) {
+        for (_, budget) in asking.configuration.budgets().filter(|(_, budget)| budget.of == *of) {
             let periods = budget.periods_until(asking.latest).take(HISTORY);
             let periods: Vec<Period> = periods.filter(|period| asking.sees(of, *period)).collect();
             let (Some(latest), Some(oldest)) = (periods.first(), periods.last()) else { continue };
@@ -351,7 +351,7 @@ impl Answers {
     ) -> Result<Spent, Error> {
         let mut found = Spent::default();
         let (dimension, handle) = owner_of(of);
-        for (part, filter) in parts(asking.book, &dimension, handle, period) {
+        for (part, filter) in parts(asking.configuration, &dimension, handle, period) {
             let question = Question {
                 by: Grouping::Month,
                 then: Some(Grouping::Day),
@@ -393,7 +393,7 @@ impl Asking<'_> {
 
     /// Whether the viewer may see what somebody spent in all of a period.
     fn sees(&self, of: &BudgetOf, period: Period) -> bool {
-        period.months().all(|month| sees_in(self.book, self.viewer, of, month))
+        period.months().all(|month| sees_in(self.configuration, self.viewer, of, month))
     }
 }
 
@@ -443,11 +443,11 @@ impl Spent {
 }
 
 impl BudgetLine {
-    fn of(book: &Book, id: i64, budget: &Budget) -> Self {
+    fn of(configuration: &Configuration, id: i64, budget: &Budget) -> Self {
         Self {
             id,
             of: budget.of.clone(),
-            name: book.owner_name(&budget.of),
+            name: configuration.owner_name(&budget.of),
             every: budget.period,
             first: budget.months.first,
             last: budget.months.last,
@@ -498,18 +498,18 @@ fn months_to(until: NaiveDate, day: NaiveDate) -> u32 {
 }
 
 /// Whether the viewer may see a budget: as things are in the latest month, or in its last one.
-fn sees(book: &Book, viewer: &Viewer, budget: &Budget, latest: Option<BillingMonth>) -> bool {
+fn sees(configuration: &Configuration, viewer: &Viewer, budget: &Budget, latest: Option<BillingMonth>) -> bool {
     let month = budget.months.last.into_iter().chain(latest).min().or(budget.months.first);
     let month = month.max(budget.months.first);
-    *viewer == Viewer::Everything || month.is_some_and(|month| sees_in(book, viewer, &budget.of, month))
+    *viewer == Viewer::Everything || month.is_some_and(|month| sees_in(configuration, viewer, &budget.of, month))
 }
 
 /// What a project or cost centre spends may be of several teams, so it is for those who see everything.
-fn sees_in(book: &Book, viewer: &Viewer, of: &BudgetOf, month: BillingMonth) -> bool {
+fn sees_in(configuration: &Configuration, viewer: &Viewer, of: &BudgetOf, month: BillingMonth) -> bool {
     match (viewer, of) {
         (Viewer::Everything, _) => true,
         (Viewer::Teams(_), BudgetOf::Team(handle)) => {
-            teams(book, viewer, month, month).iter().any(|(_, team)| team == handle)
+            teams(configuration, viewer, month, month).iter().any(|(_, team)| team == handle)
         }
         (Viewer::Teams(_), _) => false,
     }

@@ -10,7 +10,7 @@ use super::line::{Figures, Whole};
 use super::statement::{Cents, months_in_cents};
 use super::{Answers, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::MonthBook;
+use crate::allocation::MonthConfiguration;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -59,22 +59,22 @@ pub async fn chargeback(
     let direct = answers.spend(db, &asked.beside(&whole).direct()).await?;
     let direct: HashMap<Option<&str>, Decimal> =
         direct.groups.iter().map(|group| (group.key.as_deref(), group.cost.amount)).collect();
-    let book = answers.book(db, whole.sequence).await?;
+    let configuration = answers.configuration(db, whole.sequence).await?;
     let last = question.period.last();
-    let month = book.of_month(last);
-    let theirs = answers.teams(db, question, &book, (last, last), whole.sequence).await?;
+    let month = configuration.of_month(last);
+    let theirs = answers.teams(db, question, &configuration, (last, last), whole.sequence).await?;
     let is_seen =
         |handle: &str| question.viewer == Viewer::Everything || theirs.iter().any(|(_, team)| team == handle);
-    let months = months_in_cents(db, answers, &asked.beside(&whole), &book).await?;
+    let months = months_in_cents(db, answers, &asked.beside(&whole), &configuration).await?;
     let of_one = |team: &Option<String>| -> Cents {
         months.iter().filter_map(|(_, teams)| teams.get(team)).copied().sum()
     };
     // Which teams are inside one changes from month to month.
     let with_teams_inside = |handle: &str| -> Option<Cents> {
-        let has_some = |(month, _): &(BillingMonth, _)| book.of_month(*month).has_teams_inside(handle);
+        let has_some = |(month, _): &(BillingMonth, _)| configuration.of_month(*month).has_teams_inside(handle);
         months.iter().any(has_some).then(|| {
             let of_month = |(month, teams): &(BillingMonth, BTreeMap<Option<String>, Cents>)| -> Cents {
-                let then = book.of_month(*month);
+                let then = configuration.of_month(*month);
                 let inside = then.with_teams_inside(handle).into_iter();
                 inside.filter_map(|team| teams.get(&Some(team.to_owned()))).copied().sum()
             };
@@ -110,7 +110,7 @@ pub async fn chargeback(
     })
 }
 
-fn parent(month: &MonthBook<'_>, handle: &str, is_seen: impl Fn(&str) -> bool) -> Option<String> {
+fn parent(month: &MonthConfiguration<'_>, handle: &str, is_seen: impl Fn(&str) -> bool) -> Option<String> {
     let parent = month.team(handle)?.parent.as_deref().filter(|parent| is_seen(parent))?;
     Some(month.team(parent)?.name.clone())
 }

@@ -1,16 +1,16 @@
-//! What a change of the book does besides moving amounts, in sentences: who may see what, what things are called, where
+//! What a change of the configuration does besides moving amounts, in sentences: who may see what, what things are called, where
 //! they are booked, what may be spent. Pure.
 
 use std::collections::BTreeSet;
 
-use crate::allocation::{Book, Budget, BudgetPeriod, Edit, Entry, MonthBook};
+use crate::allocation::{Configuration, Budget, BudgetPeriod, Edit, Entry, MonthConfiguration};
 use crate::period::BillingMonth;
 
-/// A stretch of months in which both books stay the same: its first, `None` for the one before anything begins.
+/// A stretch of months in which both configurations stay the same: its first, `None` for the one before anything begins.
 type Stretch = (Option<BillingMonth>, BillingMonth);
 
-/// What differs between two books, a sentence each, with the months in which it does.
-pub(super) fn consequences(before: &Book, after: &Book, edits: &[Edit]) -> Vec<String> {
+/// What differs between two configurations, a sentence each, with the months in which it does.
+pub(super) fn consequences(before: &Configuration, after: &Configuration, edits: &[Edit]) -> Vec<String> {
     let stretches = stretches(before, after);
     // In the order in which they were found; the stretches in which each is so.
     let mut told: Vec<(String, Vec<usize>)> = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn consequences(before: &Book, after: &Book, edits: &[Edit]) -> Vec<S
     found
 }
 
-fn stretches(before: &Book, after: &Book) -> Vec<Stretch> {
+fn stretches(before: &Configuration, after: &Configuration) -> Vec<Stretch> {
     let (mut months, mut others) = (before.turning_points(), after.turning_points());
     let first = months.remove(0).min(others.remove(0));
     let points: BTreeSet<BillingMonth> = months.into_iter().chain(others).collect();
@@ -58,12 +58,12 @@ fn months(stretches: &[Stretch], first: usize, last: usize) -> String {
 }
 
 /// Teams that `now` are inside others, and then were not: `Vision and 2 teams inside it are visible to the leads of
-/// Research`. Teams that one of the books lacks come and go with all that is theirs.
-fn seen(then: &MonthBook<'_>, now: &MonthBook<'_>, [visible, count]: [&str; 2]) -> Vec<String> {
-    let around = |book: &MonthBook<'_>, handle: &str| -> BTreeSet<String> {
+/// Research`. Teams that one of the configurations lacks come and go with all that is theirs.
+fn seen(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>, [visible, count]: [&str; 2]) -> Vec<String> {
+    let around = |configuration: &MonthConfiguration<'_>, handle: &str| -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        let mut at = book.team(handle);
-        while let Some(parent) = at.and_then(|team| book.team(team.parent.as_deref()?)) {
+        let mut at = configuration.team(handle);
+        while let Some(parent) = at.and_then(|team| configuration.team(team.parent.as_deref()?)) {
             // A circle is refused, but must not hang what looks for it.
             if parent.handle == handle || !found.insert(parent.handle.clone()) {
                 break;
@@ -102,19 +102,19 @@ fn seen(then: &MonthBook<'_>, now: &MonthBook<'_>, [visible, count]: [&str; 2]) 
         .collect()
 }
 
-fn name_of<'a>(book: &'a MonthBook<'_>, handle: &'a str) -> &'a str {
-    book.team(handle).map_or(handle, |team| &team.name)
+fn name_of<'a>(configuration: &'a MonthConfiguration<'_>, handle: &'a str) -> &'a str {
+    configuration.team(handle).map_or(handle, |team| &team.name)
 }
 
 /// What has another name.
-fn called(then: &MonthBook<'_>, now: &MonthBook<'_>) -> Vec<String> {
-    let named = |book: &MonthBook<'_>| -> Vec<(&'static str, String, String)> {
-        let teams = book.teams.iter().map(|it| ("Team", it.handle.clone(), it.name.clone()));
-        let projects = book.projects.iter().map(|it| ("Project", it.handle.clone(), it.name.clone()));
-        let centres = book.cost_centres.iter().map(|it| ("Cost centre", it.handle.clone(), it.name.clone()));
+fn called(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>) -> Vec<String> {
+    let named = |configuration: &MonthConfiguration<'_>| -> Vec<(&'static str, String, String)> {
+        let teams = configuration.teams.iter().map(|it| ("Team", it.handle.clone(), it.name.clone()));
+        let projects = configuration.projects.iter().map(|it| ("Project", it.handle.clone(), it.name.clone()));
+        let centres = configuration.cost_centres.iter().map(|it| ("Cost centre", it.handle.clone(), it.name.clone()));
         let experiments =
-            book.experiments.iter().map(|it| ("Experiment", it.handle.clone(), it.name.clone()));
-        let pools = book.pools.iter().map(|it| ("Shared cost", it.handle.clone(), it.name.clone()));
+            configuration.experiments.iter().map(|it| ("Experiment", it.handle.clone(), it.name.clone()));
+        let pools = configuration.pools.iter().map(|it| ("Shared cost", it.handle.clone(), it.name.clone()));
         teams.chain(projects).chain(centres).chain(experiments).chain(pools).collect()
     };
     let before = named(then);
@@ -126,9 +126,9 @@ fn called(then: &MonthBook<'_>, now: &MonthBook<'_>) -> Vec<String> {
 }
 
 /// What finance books elsewhere.
-fn booked(then: &MonthBook<'_>, now: &MonthBook<'_>) -> Vec<String> {
-    let centre = |book: &MonthBook<'_>, handle: Option<&str>| {
-        let name = |handle: &str| book.cost_centre(handle).map_or(handle, |it| it.name.as_str()).to_owned();
+fn booked(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>) -> Vec<String> {
+    let centre = |configuration: &MonthConfiguration<'_>, handle: Option<&str>| {
+        let name = |handle: &str| configuration.cost_centre(handle).map_or(handle, |it| it.name.as_str()).to_owned();
         handle.map_or_else(|| "no cost centre".to_owned(), name)
     };
     let mut found = Vec::new();
@@ -198,7 +198,7 @@ mod tests {
         Team { handle: handle.into(), name, parent: parent.map(str::to_owned), ..Team::default() }
     }
 
-    fn book() -> Book {
+    fn configuration() -> Configuration {
         let centre = |handle: &str, name: &str| {
             Entry::CostCentre(CostCentre {
                 handle: handle.into(),
@@ -221,16 +221,16 @@ mod tests {
                 thresholds: vec![80],
             }),
         ];
-        Book { entries: (1..).zip(entries).collect() }
+        Configuration { entries: (1..).zip(entries).collect() }
     }
 
     fn told(edits: &[Edit]) -> Vec<String> {
-        let before = book();
+        let before = configuration();
         consequences(&before, &before.edited(edits), edits)
     }
 
     fn edit(id: i64, after: Entry) -> Edit {
-        Edit { id, before: book().entries.get(&id).cloned(), after: Some(after) }
+        Edit { id, before: configuration().entries.get(&id).cloned(), after: Some(after) }
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
             ]
         );
         let month = "2026-09".parse().unwrap();
-        let since = Edit::since(month, 2, &book().entries[&2], into_research(), 99);
+        let since = Edit::since(month, 2, &configuration().entries[&2], into_research(), 99);
         assert_eq!(
             told(&since),
             [
@@ -269,13 +269,13 @@ mod tests {
             told(&[edit(1, Entry::Team(booked))]),
             ["What Research is charged is booked to Models instead of no cost centre."]
         );
-        let Some(Entry::Budget(budget)) = book().entries.remove(&6) else { panic!() };
+        let Some(Entry::Budget(budget)) = configuration().entries.remove(&6) else { panic!() };
         let more = Entry::Budget(Budget { amount: "120".parse().unwrap(), ..budget });
         assert_eq!(
             told(&[edit(6, more)]),
             ["The budget of Vision becomes 120 USD a month instead of 100 USD a month."]
         );
-        let gone = Edit { after: None, ..edit(6, book().entries[&6].clone()) };
+        let gone = Edit { after: None, ..edit(6, configuration().entries[&6].clone()) };
         assert_eq!(told(&[gone]), ["The budget of Vision is removed: 100 USD a month."]);
         assert!(told(&[]).is_empty());
     }

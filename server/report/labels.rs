@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 
 use super::{Answers, Error, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{Attributor, Facts, Label, MonthBook, look_alike, normalized, normalized_key};
+use crate::allocation::{Attributor, Facts, Label, MonthConfiguration, look_alike, normalized, normalized_key};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -57,14 +57,14 @@ pub struct Written {
 pub async fn spellings(
     db: &mut PgConnection,
     answers: &Answers,
-    book: &MonthBook<'_>,
+    configuration: &MonthConfiguration<'_>,
     label: Label,
 ) -> Result<Spellings, Error> {
-    let month = book.month;
+    let month = configuration.month;
     let convert_into = exchange::reporting_currency(&mut *db).await?;
     let question = Question { convert_into, ..Question::of(month.into(), Viewer::Everything) };
     let sequence = crate::ledger::sequence(&mut *db).await?;
-    let keys = book.keys_of(label);
+    let keys = configuration.keys_of(label);
     let names = answers.tag_names(db, month.into(), &Viewer::Everything, sequence, TAGS).await?;
     let mut found = Spellings {
         month,
@@ -77,7 +77,7 @@ pub async fn spellings(
     let all = answers.spend(db, &question).await?;
     found.currency.clone_from(&all.currency);
     // A pattern that is none is refused before it is kept.
-    let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let attributor = Attributor::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
     for tag in found.tags.clone() {
         let by_tag = Question { by: Grouping::Tag(tag.clone()), ..question.clone() };
         let spend = answers.spend(db, &by_tag).await?;
@@ -108,7 +108,7 @@ pub async fn spellings(
     found.lines.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| a.text.cmp(&b.text)));
     let labelled: Decimal = found.lines.iter().map(|line| line.cost).sum();
     found.without = all.total.map(|total| total.amount).unwrap_or_default() - labelled;
-    let known = known(book, label);
+    let known = known(configuration, label);
     for at in 0..found.lines.len() {
         let looks_like = found.lines[at].alike(&known, &found.lines[..at], label);
         found.lines[at].looks_like = looks_like;
@@ -147,14 +147,14 @@ fn means(attributor: &Attributor<'_>, label: Label, tag: &str, value: &str) -> O
 }
 
 /// Handles and names that spellings can be slips of.
-fn known(book: &MonthBook<'_>, label: Label) -> Vec<String> {
+fn known(configuration: &MonthConfiguration<'_>, label: Label) -> Vec<String> {
     match label {
-        Label::Team => book.teams.iter().map(|it| it.handle.clone()).collect(),
-        Label::Project => book.projects.iter().map(|it| it.handle.clone()).collect(),
-        Label::CostCentre => book.cost_centres.iter().map(|it| it.handle.clone()).collect(),
-        Label::Experiment => book.experiments.iter().map(|it| it.handle.clone()).collect(),
+        Label::Team => configuration.teams.iter().map(|it| it.handle.clone()).collect(),
+        Label::Project => configuration.projects.iter().map(|it| it.handle.clone()).collect(),
+        Label::CostCentre => configuration.cost_centres.iter().map(|it| it.handle.clone()).collect(),
+        Label::Experiment => configuration.experiments.iter().map(|it| it.handle.clone()).collect(),
         _ => {
-            let own = book.values.iter().filter(|it| it.label == label).map(|it| normalized(&it.value));
+            let own = configuration.values.iter().filter(|it| it.label == label).map(|it| normalized(&it.value));
             own.chain(label.usual_values().iter().map(|(value, _)| (*value).to_owned())).collect()
         }
     }

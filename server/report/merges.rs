@@ -1,4 +1,4 @@
-//! Experiments that a change of the book makes one, though different teams pay for them.
+//! Experiments that a change of the configuration makes one, though different teams pay for them.
 
 use serde::Serialize;
 use sqlx::PgConnection;
@@ -44,7 +44,7 @@ pub async fn merges(
     }
     let Some(last) = answers.latest_month(db, &Viewer::Everything).await? else { return Ok(Vec::new()) };
     let period = Period::new(last.minus(MONTHS - 1), last).unwrap_or_else(|| last.into());
-    let book = answers.book(db, sequence).await?;
+    let configuration = answers.configuration(db, sequence).await?;
     let mut asked = Question {
         by: Grouping::Team,
         cost: CostBasis::Effective,
@@ -63,7 +63,7 @@ pub async fn merges(
                 asked.currency.or_else(|| spend.currency.filter(|_| asked.convert_into.is_none()));
             let teams = spend.groups.into_iter().filter(|group| !group.cost.amount.is_zero());
             let teams = teams.map(|group| (group.label, group.cost.amount)).collect();
-            sides.push(Merged { name: book.experiment_name(&experiment), experiment, teams });
+            sides.push(Merged { name: configuration.experiment_name(&experiment), experiment, teams });
         }
         let currency = asked.convert_into.clone().or_else(|| asked.currency.clone());
         let (Some(into), Some(from), Some(currency)) = (sides.pop(), sides.pop(), currency) else { continue };

@@ -2,13 +2,13 @@
 
 use super::basis::months;
 use super::{Filter, Grouping};
-use crate::allocation::Book;
+use crate::allocation::Configuration;
 use crate::period::Period;
 
 /// A period in parts of which each has one filter: which teams are inside a team changes from month to month. Months
 /// without such a team are in none.
 pub(super) fn parts(
-    book: &Book,
+    configuration: &Configuration,
     dimension: &Grouping,
     handle: &str,
     period: Period,
@@ -18,7 +18,7 @@ pub(super) fn parts(
     }
     let mut found: Vec<(Period, Filter)> = Vec::new();
     for month in months(period.first(), period.last()) {
-        let of_month = book.of_month(month);
+        let of_month = configuration.of_month(month);
         let inside = of_month.with_teams_inside(handle).into_iter();
         let mut inside: Vec<String> = inside.map(str::to_owned).collect();
         if inside.is_empty() {
@@ -62,9 +62,9 @@ mod tests {
             team("vision", None, until("2026-05")),
             team("vision", Some("research"), from("2026-06")),
         ];
-        let book = Book { entries: (1..).zip(entries).collect() };
+        let configuration = Configuration { entries: (1..).zip(entries).collect() };
         let told = |dimension, handle| -> Vec<String> {
-            let parts = parts(&book, &dimension, handle, "2026".parse().unwrap());
+            let parts = parts(&configuration, &dimension, handle, "2026".parse().unwrap());
             parts.iter().map(|(part, filter)| format!("{part} {}", filter.values.join(" "))).collect()
         };
         assert_eq!(

@@ -32,17 +32,17 @@ pub(super) async fn owner(
     viewer: &Viewer,
 ) -> sqlx::Result<Option<(Owner, bool)>> {
     let sequence = ledger::sequence(&mut *db).await?;
-    let book = allocation::book(db, sequence).await?;
-    if !book.has_teams() {
+    let configuration = allocation::configuration(db, sequence).await?;
+    if !configuration.has_teams() {
         return Ok(None);
     }
-    let of_month = book.of_month(month);
+    let of_month = configuration.of_month(month);
     // A pattern that is none is refused before it is kept.
     let attributor = Attributor::new(&of_month).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let found = attributor.attribute(facts);
-    let theirs = teams(&book, viewer, month, month);
+    let theirs = teams(&configuration, viewer, month, month);
     let may_see = *viewer == Viewer::Everything || theirs.iter().any(|(_, team)| *team == found.team);
-    let names = Names::of(&book, month, month);
+    let names = Names::of(&configuration, month, month);
     let name = |by: Grouping, key: &str| {
         Some(key).filter(|key| !key.is_empty()).map(|key| names.label(&by, Some(key)))
     };

@@ -30,9 +30,9 @@ impl Answers {
         )
         .fetch_all(&mut *db)
         .await?;
-        let book = self.book(db, sequence).await?;
+        let configuration = self.configuration(db, sequence).await?;
         for month in latest.into_iter().map(BillingMonth::of) {
-            self.month(db, &book, month, sequence).await?;
+            self.month(db, &configuration, month, sequence).await?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::statement::{Cents, Finality, Restated, months_in_cents, restated_mont
 use super::unit_costs::{TeamUnit, units};
 use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Standing, Variance};
 use crate::accounts::Viewer;
-use crate::allocation::{Book, BudgetOf, Entry};
+use crate::allocation::{Configuration, BudgetOf, Entry};
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -131,26 +131,26 @@ pub struct Breakdown {
 }
 
 /// A team as of the last month of a period that has it, else as of the last that ever had it. `None` where there
-/// never was one, or the viewer may not see it, by a book and by that of today.
+/// never was one, or the viewer may not see it, by a configuration and by that of today.
 pub fn seen_team(
-    book: &Book,
-    today: &Book,
+    configuration: &Configuration,
+    today: &Configuration,
     viewer: &Viewer,
     handle: &str,
     period: Period,
 ) -> Option<SeenTeam> {
     let mut months: Vec<BillingMonth> = period.months().collect();
     months.reverse();
-    let others = book.entries.values().filter_map(|entry| match entry {
+    let others = configuration.entries.values().filter_map(|entry| match entry {
         Entry::Team(team) if team.handle == handle => team.months.last.or(team.months.first),
         _ => None,
     });
     let mut others: Vec<BillingMonth> = others.collect();
     others.sort_unstable_by(|a, b| b.cmp(a));
     let mut who =
-        months.iter().copied().chain(others).find_map(|month| seen_in(book, today, viewer, handle, month))?;
+        months.iter().copied().chain(others).find_map(|month| seen_in(configuration, today, viewer, handle, month))?;
     for month in months {
-        let Some(then) = seen_in(book, today, viewer, handle, month) else { continue };
+        let Some(then) = seen_in(configuration, today, viewer, handle, month) else { continue };
         who.months.push((month, then.handles()));
         for team in then.teams_inside {
             if who.teams_inside.iter().all(|known| known.team != team.team) {
@@ -163,15 +163,15 @@ pub fn seen_team(
 
 /// A team as of one month.
 fn seen_in(
-    book: &Book,
-    today: &Book,
+    configuration: &Configuration,
+    today: &Configuration,
     viewer: &Viewer,
     handle: &str,
     month: BillingMonth,
 ) -> Option<SeenTeam> {
-    let of_month = book.of_month(month);
+    let of_month = configuration.of_month(month);
     let team = of_month.team(handle)?;
-    let mut theirs = teams(book, viewer, month, month);
+    let mut theirs = teams(configuration, viewer, month, month);
     let theirs_today = teams(today, viewer, month, month);
     theirs.retain(|team| theirs_today.contains(team));
     let is_seen =
@@ -283,16 +283,16 @@ pub async fn team_report(
     };
     let everyone = answers.spend(db, &question.of_organization().by(Grouping::Pool)).await?;
     let owned_price = owned_price(db, answers, &question, &by_pool, &everyone).await?;
-    let book = answers.book(db, by_pool.sequence).await?;
+    let configuration = answers.configuration(db, by_pool.sequence).await?;
     let direct = Part::of(&own, total);
-    let who_stayed = match who_stayed(&question, &book) {
+    let who_stayed = match who_stayed(&question, &configuration) {
         Some(teams) => question.direct().only(Grouping::Team, teams),
         None => question.direct(),
     };
     let variance = answers.variance(db, &who_stayed).await?;
     let shared_movements = shared_movements(db, answers, &question, &shared_costs).await?;
     let moved = moved_teams(&direct, &variance, &by_pool);
-    let in_cents = months_in_cents(db, answers, &question, &book).await?;
+    let in_cents = months_in_cents(db, answers, &question, &configuration).await?;
     let of_teams = || in_cents.iter().flat_map(|(_, teams)| teams);
     let stated: Cents = of_teams().map(|(_, cents)| *cents).sum();
     let stated_by_team = by_team
@@ -359,11 +359,11 @@ pub async fn team_report(
 }
 
 /// The teams that are inside it in every month of a period and of the one before. `None`: all that ever are.
-fn who_stayed(question: &Question, book: &Book) -> Option<Vec<String>> {
+fn who_stayed(question: &Question, configuration: &Configuration) -> Option<Vec<String>> {
     let (first, last) = (question.period.previous().first(), question.period.last());
     let mut by_month: BTreeMap<BillingMonth, BTreeSet<String>> =
         months(first, last).map(|month| (month, BTreeSet::new())).collect();
-    for (month, team) in question.teams(book, first, last) {
+    for (month, team) in question.teams(configuration, first, last) {
         by_month.entry(month).or_default().insert(team);
     }
     let ever: BTreeSet<&String> = by_month.values().flatten().collect();

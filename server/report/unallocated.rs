@@ -16,7 +16,7 @@ use super::statement::{Cents, month_in_cents, months_in_cents};
 use super::sums::{items_source_of, keys_source_of};
 use super::{Answers, Days, Filter, Footing, ChargesAndCredits, Group, Grouping, Question, Spend};
 use crate::accelerator::accelerator_hours;
-use crate::allocation::{Attributor, Facts, KeyRow, MonthBook, Neighbours, Suggestion, suggest};
+use crate::allocation::{Attributor, Facts, KeyRow, MonthConfiguration, Neighbours, Suggestion, suggest};
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
@@ -117,7 +117,7 @@ pub(super) struct Keys {
 
 impl Answers {
     /// How a question's period is covered, and the unallocated keys from `first` on, at most `limit`, the largest
-    /// first. Who could own them is told by the book of the period's last month.
+    /// first. Who could own them is told by the configuration of the period's last month.
     pub async fn unallocated(
         &self,
         db: &mut PgConnection,
@@ -133,8 +133,8 @@ impl Answers {
             ..question.of_everything()
         };
         let spend = self.spend(db, &asked).await?;
-        let book = self.book(db, sequence).await?;
-        let of_month = book.of_month(question.period.last());
+        let configuration = self.configuration(db, sequence).await?;
+        let of_month = configuration.of_month(question.period.last());
         let mut found = Unallocated {
             period: question.period,
             footing: Footing::from(&spend),
@@ -158,7 +158,7 @@ impl Answers {
         let coverage = coverage(&spend, total.amount, &amounts);
         found.coverage = Some(coverage);
         if asked.filters.is_empty() {
-            for (_, cents) in months_in_cents(db, self, &asked, &book).await? {
+            for (_, cents) in months_in_cents(db, self, &asked, &configuration).await? {
                 found.stated += StatedCoverage::of(&cents);
             }
         } else {
@@ -290,17 +290,17 @@ fn nobodys(group: &Group) -> Decimal {
 }
 
 /// The keys with who could own them.
-fn owned(keys: &Keys, book: &MonthBook<'_>, unallocated: &ChargesAndCredits) -> sqlx::Result<Vec<UnallocatedKey>> {
+fn owned(keys: &Keys, configuration: &MonthConfiguration<'_>, unallocated: &ChargesAndCredits) -> sqlx::Result<Vec<UnallocatedKey>> {
     // A pattern that is none is refused before it is kept.
-    let attributor = Attributor::new(book).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let attributor = Attributor::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let key = |(key, facts): &(UnallocatedKey, Facts)| {
         let mut key = key.clone();
         key.share = unallocated.share(key.cost);
         // What stands in a pool is claimed by a rule already.
         if key.pool.is_none() {
-            key.suggestions = suggest(book, &attributor, facts, &keys.neighbours);
+            key.suggestions = suggest(configuration, &attributor, facts, &keys.neighbours);
         }
-        if let Some(pool) = key.pool.as_deref().and_then(|handle| book.pool(handle)) {
+        if let Some(pool) = key.pool.as_deref().and_then(|handle| configuration.pool(handle)) {
             key.pool = Some(pool.name.clone());
         }
         key

@@ -91,7 +91,7 @@ impl Answers {
         entered: &[Quantity],
         sequence: i64,
     ) -> Result<Vec<UnitCost>, Error> {
-        let book = self.book(db, sequence).await?;
+        let configuration = self.configuration(db, sequence).await?;
         let into = exchange::reporting_currency(db).await?;
         let dimension = match of.kind {
             QuantityKind::Team => Grouping::Team,
@@ -99,7 +99,7 @@ impl Answers {
             QuantityKind::Experiment => Grouping::Experiment,
         };
         let mut found = Vec::new();
-        for (part, filter) in parts(&book, &dimension, &of.owner, period) {
+        for (part, filter) in parts(&configuration, &dimension, &of.owner, period) {
             let counted = sums(entered, of.kind, &of.owner, &filter.values, part);
             if counted.is_empty() {
                 continue;
@@ -119,7 +119,7 @@ impl Answers {
                 found.push(UnitCost {
                     month,
                     of: of.clone(),
-                    name: of.kind.name_of(&book, &of.owner),
+                    name: of.kind.name_of(&configuration, &of.owner),
                     unit,
                     quantity: quantity.normalize(),
                     days,
@@ -136,7 +136,7 @@ impl Answers {
         let alone = [of.owner.clone()];
         for ((month, unit), (quantity, days)) in sums(entered, of.kind, &of.owner, &alone, period) {
             if !found.iter().any(|it| it.month == month && it.unit == unit) {
-                let (of, name) = (of.clone(), of.kind.name_of(&book, &of.owner));
+                let (of, name) = (of.clone(), of.kind.name_of(&configuration, &of.owner));
                 let (quantity, cost, per_unit) = (quantity.normalize(), None, None);
                 let is_incomplete = false;
                 found.push(UnitCost { month, of, name, unit, quantity, days, cost, per_unit, is_incomplete });

@@ -42,7 +42,7 @@ impl Headline {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "name", rename_all = "lowercase")]
 pub enum Share {
-    /// Its leads and those of the teams around it, by its handle; by its normalized name where no book has it.
+    /// Its leads and those of the teams around it, by its handle; by its normalized name where no configuration has it.
     Team(String),
     /// A lead, by their address.
     Person(String),

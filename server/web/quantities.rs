@@ -25,7 +25,7 @@ use crate::report::{Answers, UnitCost};
 const LARGEST_FILE: usize = 40 << 20;
 /// Months of the table; a file has them all.
 const MONTHS: u32 = 13;
-/// How one goes back, since quantities are no part of the book that changes are undone of.
+/// How one goes back, since quantities are no part of the configuration that changes are undone of.
 const KEPT: &str = "To take it back, enter what was before, or remove it below; pages as of an earlier version keep that.";
 
 #[derive(Template)]
@@ -69,7 +69,7 @@ impl Everything {
 impl Page {
     async fn find(layout: Layout, db: &mut PgConnection, answers: &Answers, fields: Fields) -> Result<Self> {
         let Everything { sequence, quantities, unit_costs } = Everything::find(db, answers).await?;
-        let book = answers.book(db, sequence).await?;
+        let configuration = answers.configuration(db, sequence).await?;
         let mut units: Vec<String> = quantities.iter().map(|it| it.unit.clone()).collect();
         units.sort();
         units.dedup();
@@ -79,7 +79,7 @@ impl Page {
             costs: unit_costs,
             entered: quantities.len(),
             units,
-            has_teams: book.has_teams(),
+            has_teams: configuration.has_teams(),
             fields,
         })
     }
@@ -125,8 +125,8 @@ pub async fn set(
     let texts = [&*form.day, &form.kind, &form.owner, &form.unit, &form.quantity];
     let mut fields = Fields::new([0, 1, 2, 3, 4].map(|i| (NAMES[i], texts[i])));
     let sequence = ledger::sequence(&mut db).await?;
-    let book = answers.book(&mut db, sequence).await?;
-    let quantity = match allocation::read_quantity(&book, texts) {
+    let configuration = answers.configuration(&mut db, sequence).await?;
+    let quantity = match allocation::read_quantity(&configuration, texts) {
         Ok(quantity) => quantity,
         Err((place, expected)) => {
             fields.refuse(NAMES[place], format!("Expected {expected}."));
@@ -136,7 +136,7 @@ pub async fn set(
     let entered =
         allocation::set_quantities(&mut db, std::slice::from_ref(&quantity), &by, clock::now()).await?;
     let Quantity { day, kind, owner, unit, quantity } = quantity;
-    let name = kind.name_of(&book, &owner);
+    let name = kind.name_of(&configuration, &owner);
     let said = format!("{kind} {name} had {quantity} {unit} on {}", day.format("%-d %b %Y"));
     let sentence = match entered.sequence {
         Some(step) => format!("Entered: {said}. It is version {step}. {KEPT}"),
@@ -157,9 +157,9 @@ pub async fn load(
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let mut db = pool.acquire().await?;
     let sequence = ledger::sequence(&mut db).await?;
-    let book = answers.book(&mut db, sequence).await?;
+    let configuration = answers.configuration(&mut db, sequence).await?;
     let mut fields = Fields::new([("kind", "team")]);
-    let quantities = match allocation::read_quantities(&content, &book) {
+    let quantities = match allocation::read_quantities(&content, &configuration) {
         _ if name.is_empty() => Err("No file came along.".to_owned()),
         Err(refused) => Err(format!("{name}, {refused}. Nothing of it was taken.")),
         Ok(quantities) if quantities.is_empty() => Err(format!("{name} holds no quantity.")),
@@ -233,7 +233,7 @@ pub fn price(price: Decimal) -> String {
 }
 
 impl UnitCost {
-    /// Experiments need no entry in the book, so a slip is told by what it costs alone.
+    /// Experiments need no entry in the configuration, so a slip is told by what it costs alone.
     pub fn has_no_charges(&self) -> bool {
         self.of.kind == QuantityKind::Experiment && self.cost.is_none() && !self.is_incomplete
     }

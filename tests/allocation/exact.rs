@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{
-    self, Book, Edit, Entry, FixedShare, Hours, HoursOf, Months, Pool, Quantity, QuantityKind, Recipient,
+    self, Configuration, Edit, Entry, FixedShare, Hours, HoursOf, Months, Pool, Quantity, QuantityKind, Recipient,
     Split, Target, Team, normalized, problems,
 };
 use gpuledger::audit::Actor;
@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sqlx::{PgConnection, PgPool};
 
-use crate::support::book::{change, pool, rule, team, to_pool, to_team, write};
+use crate::support::configuration::{change, pool, rule, team, to_pool, to_team, write};
 use crate::support::{Focus, TestLedger};
 
 pub const TEAMS: [&str; 6] = ["vision", "speech", "robotics", "search", "ads", "core"];
@@ -133,7 +133,7 @@ pub fn organization(chance: &mut ChaCha8Rng) -> Vec<Entry> {
     loop {
         let entries = written(chance);
         // Whose parent is gone in a month is not kept.
-        if problems(&Book { entries: (1..).zip(entries.iter().cloned()).collect() }).is_empty() {
+        if problems(&Configuration { entries: (1..).zip(entries.iter().cloned()).collect() }).is_empty() {
             return entries;
         }
     }
@@ -268,10 +268,10 @@ async fn statements_sum_to_the_cent(db: &mut PgConnection, asked: &Asked, seed: 
             let cents = report::month_in_cents(db, &answers, &of_month).await.unwrap();
             unallocated += cents.get(&None).copied().unwrap_or_default().total;
         }
-        let book = allocation::book(db, 10_000).await.unwrap();
+        let configuration = allocation::configuration(db, 10_000).await.unwrap();
         let mut charged = Decimal::ZERO;
         for team in TEAMS {
-            let Some(who) = report::seen_team(&book, &book, &Viewer::Everything, team, question.period)
+            let Some(who) = report::seen_team(&configuration, &configuration, &Viewer::Everything, team, question.period)
             else {
                 continue;
             };
@@ -326,7 +326,7 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
         let edits: Vec<Edit> = gone.chain(come).collect();
         change(&mut db, edits).await;
         written = ids.into_iter().zip(entries).collect();
-        assert!(problems(&allocation::book(&mut db, 10_000).await.unwrap()).is_empty());
+        assert!(problems(&allocation::configuration(&mut db, 10_000).await.unwrap()).is_empty());
 
         for asked in Asked::all() {
             let expected = ask(&mut db, Grouping::Service, &asked, Vec::new()).await;

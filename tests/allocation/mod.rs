@@ -1,4 +1,4 @@
-mod book;
+mod configuration;
 pub mod exact;
 mod moved;
 mod owners;

@@ -5,7 +5,7 @@ use gpuledger::allocation::{Edit, Entry, FixedShare, Months, Recipient, Split, T
 use gpuledger::report::{self, CostBasis, Filter, Grouping, Question, Spend};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
-use crate::support::book::{change, pool, rule, team, to_pool, write};
+use crate::support::configuration::{change, pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestLedger};
 
 fn line(month: &str, sub_account: &str, service: &str, category: &str, cost: &str, tags: &str) -> String {
@@ -117,8 +117,8 @@ async fn a_lead_sees_their_teams_and_of_shared_costs_what_they_come_to(db: PgPoo
     assert!(nothing.groups.iter().all(|group| group.cost.amount.is_zero()), "{:?}", nothing.groups);
 
     // Vision becomes a part of research.
-    let book = gpuledger::allocation::book(&mut db, 1000).await.unwrap();
-    let (id, before) = book
+    let configuration = gpuledger::allocation::configuration(&mut db, 1000).await.unwrap();
+    let (id, before) = configuration
         .entries
         .iter()
         .find(|(_, entry)| matches!(entry, Entry::Team(team) if team.handle == "vision"))

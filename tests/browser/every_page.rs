@@ -24,7 +24,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::{Page, Site};
 use crate::support::Focus;
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::configuration::{pool, rule, team, to_pool, write};
 
 const AXE: &str = include_str!("axe.min.js");
 

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 
 use super::Site;
 use crate::support::Focus;
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::configuration::{pool, rule, team, to_pool, write};
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_lead_who_tries_the_addresses_of_another_team_sees_none_of_it(db: PgPool) {

@@ -6,7 +6,7 @@ use gpuledger::money::Decimal;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::book::{rule, team, write};
+use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 const OCTOBER: [&str; 2] = ["2026-10", "2026-11"];

@@ -11,7 +11,7 @@ use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// August and September: machines of three teams, some of them billed in euros, storage that they share in both currencies,

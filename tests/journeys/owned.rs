@@ -7,7 +7,7 @@ use gpuledger::money::Decimal;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
 
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, gpuledger, html};
 
 const MACHINE: &str = r#""{""InstanceType"":""8xH100"",""GpuCount"":8}""#;

@@ -13,7 +13,7 @@ use gpuledger::report::{self, Answers, ChangesBy, CostBasis, Grouping, Page, Que
 use gpuledger::storage::{self, Archiving};
 use sqlx::{Acquire as _, PgConnection, PgPool};
 
-use crate::support::book::{rule, team, write};
+use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestLedger};
 
 /// A bill of September with something of everything.

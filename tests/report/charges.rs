@@ -12,7 +12,7 @@ use gpuledger::money::Decimal;
 use gpuledger::report::{self, Charges, CostBasis, Filter, Grouping, Order, Page, Question};
 use sqlx::PgPool;
 
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestLedger};
 
 fn question(filters: Vec<Filter>) -> Question {

@@ -8,7 +8,7 @@ use gpuledger::money::Decimal;
 use gpuledger::report::{self, CostBasis, Filter, Grouping, Question, Spend};
 use sqlx::PgPool;
 
-use crate::support::book::{rule, team, write};
+use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestLedger};
 
 const ARN: &str = "arn:aws:ec2:us-west-2:111111111111:reserved-instances/ri-1";

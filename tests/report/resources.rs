@@ -10,7 +10,7 @@ use gpuledger::ledger::{Decision, WhenUnsure};
 use gpuledger::report::{self, CostBasis, FIRST, Filter, Group, Grouping, Page, Question, Spend, Step};
 use sqlx::PgPool;
 
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestLedger};
 
 /// Two months of machines and of what is stored beside them, and an addition; three teams and a shared cost.

@@ -1,4 +1,4 @@
-//! An allocation book in a few words.
+//! An allocation configuration in a few words.
 
 use gpuledger::allocation::{
     self, Condition, Drafted, Edit, Entry, Months, Outcome, Pool, Rule, Split, Target, Team, Test,
@@ -46,7 +46,7 @@ pub fn to_team(handle: &str) -> Target {
     Target::Team { team: handle.into(), project: None }
 }
 
-/// Writes entries into the book, in one change; answers their numbers.
+/// Writes entries into the configuration, in one change; answers their numbers.
 pub async fn write(db: &mut PgConnection, entries: Vec<Entry>) -> Vec<i64> {
     let ids = allocation::entry_ids(db, entries.len()).await.unwrap();
     let edits = ids.iter().zip(entries).map(|(id, entry)| Edit { id: *id, before: None, after: Some(entry) });

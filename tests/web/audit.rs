@@ -12,7 +12,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::PASSWORD;
-use crate::support::book::{pool, rule, team, to_team, write};
+use crate::support::configuration::{pool, rule, team, to_team, write};
 use crate::support::{Focus, TestApp, html};
 
 /// How a writing route is used with success.

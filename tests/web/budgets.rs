@@ -6,7 +6,7 @@ use gpuledger::allocation::{Entry, Split, Target, Team};
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 const PAGE: &str = "/budgets";
@@ -161,8 +161,8 @@ async fn forecast_expects_monthly_bills_that_are_not_stated_yet(db: PgPool) {
         parent: Some("research".into()),
         ..Team::default()
     };
-    let book = vec![team("research"), Entry::Team(vision), rule(1, "", "", Target::Labels)];
-    write(&mut ledger.db.acquire().await.unwrap(), book).await;
+    let configuration = vec![team("research"), Entry::Team(vision), rule(1, "", "", Target::Labels)];
+    write(&mut ledger.db.acquire().await.unwrap(), configuration).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
     let expected =
         |it: &Value| -> f64 { it["current"]["forecast"]["expected"].as_str().unwrap().parse().unwrap() };

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::support::app::Answer;
-use crate::support::book::{rule, team, to_team, write};
+use crate::support::configuration::{rule, team, to_team, write};
 use crate::support::{TestApp, TestLedger, html};
 
 /// One node of eight for 360,000 over three years, and its energy.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::Answer;
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// An hour of an 8-GPU machine.

@@ -8,7 +8,7 @@ use gpuledger::accounts::Role;
 use sqlx::PgPool;
 
 use super::access::ROUTES;
-use crate::support::book::{rule, team, write};
+use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger};
 
 /// What an address can hold at most.

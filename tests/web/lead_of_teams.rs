@@ -13,7 +13,7 @@ use sqlx::PgPool;
 use super::lead_scope::{lead_and_token, with_suffix};
 use super::scenarios;
 use crate::support::app::Answer;
-use crate::support::book::{pool, rule, team, to_pool, write};
+use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// What stands only in what is others', in sums with it, or in the charges of a pool.

@@ -8,7 +8,7 @@ use gpuledger::money::{Currency, Decimal};
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::book::{change, rule, team, write};
+use crate::support::configuration::{change, rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// August whole, and September up to the 6th; the invoice of either is not out.
@@ -256,7 +256,7 @@ async fn what_needs_attention_goes_away_when_it_is_done(db: PgPool) {
     let address = html::attributes(&page, "#attention a", "href").remove(0);
     assert_eq!(finance.get(&address).await.status, StatusCode::OK, "{address}");
     let id = found[0]["budget"].as_i64().unwrap();
-    let before = gpuledger::allocation::book(&mut db, 99).await.unwrap().entries.remove(&id);
+    let before = gpuledger::allocation::configuration(&mut db, 99).await.unwrap().entries.remove(&id);
     change(&mut db, vec![Edit { id, before, after: None }]).await;
     assert!(attention(&mut finance).await.is_empty());
 

@@ -8,7 +8,7 @@ use gpuledger::clock;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::support::book::{team, write};
+use crate::support::configuration::{team, write};
 use crate::support::{TestApp, html};
 
 const HOSTILE: &str = "\"><script>alert(1)</script>{{7*7}}";

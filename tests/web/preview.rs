@@ -12,7 +12,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::Answer;
-use crate::support::book::{rule, team, write};
+use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 fn credit(month: &str, account: &str, cost: &str) -> String {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::{Answer, file_head};
-use crate::support::book::{rule, team, write};
+use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// Vultr's H100, which the list that is shipped has not.
@@ -551,8 +551,8 @@ async fn a_rate_of_a_lead_takes_what_their_teams_paid_and_nothing_of_others(db: 
     let at = format!("{}-05T10", quarter.first());
     let ledger = TestLedger::new(db);
     ledger.deliver("theirs.csv", Focus::new().hour("acme", "s1", &at, "80", "rivals")).await;
-    let book = vec![team("research"), team("rivals"), rule(1, "", "", Target::Labels)];
-    write(&mut ledger.db.acquire().await.unwrap(), book).await;
+    let configuration = vec![team("research"), team("rivals"), rule(1, "", "", Target::Labels)];
+    write(&mut ledger.db.acquire().await.unwrap(), configuration).await;
     let app = TestApp::of(&ledger);
     let (mut lead, mut finance) = (app.signed_in(Role::Lead).await, app.signed_in(Role::Finance).await);
     let template = "/scenarios/templates/ten-nodes";

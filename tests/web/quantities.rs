@@ -8,7 +8,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::Answer;
-use crate::support::book::{change, pool, rule, team, to_pool, write};
+use crate::support::configuration::{change, pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 const PAGE: &str = "/quantities";
@@ -128,9 +128,9 @@ async fn entered_quantities_divide_shared_costs_and_tell_what_a_unit_costs(db: P
 async fn a_team_is_counted_with_those_inside_it(db: PgPool) {
     let (ledger, mut finance) = app(db).await;
     let mut connection = ledger.db.acquire().await.unwrap();
-    let book = gpuledger::allocation::book(&mut connection, 1000).await.unwrap();
+    let configuration = gpuledger::allocation::configuration(&mut connection, 1000).await.unwrap();
     let is_speech = |entry: &Entry| matches!(entry, Entry::Team(team) if team.handle == "speech");
-    let (id, before) = book.entries.iter().find(|(_, entry)| is_speech(entry)).unwrap();
+    let (id, before) = configuration.entries.iter().find(|(_, entry)| is_speech(entry)).unwrap();
     let after = Entry::Team(Team {
         handle: "speech".into(),
         name: "Speech".into(),

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use super::clusters::{ask, change, entered, publish};
 use super::prices::ENTERED;
-use crate::support::book::{pool, rule, team, to_pool, to_team, write};
+use crate::support::configuration::{pool, rule, team, to_pool, to_team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 fn number(value: &Value) -> Decimal {
@@ -182,7 +182,7 @@ async fn machines_of_a_team_cost_what_its_page_says_with_what_runs_them(db: PgPo
         change(&mut admin, "asset “h100-east-node”", &[("count", nodes)]).await;
         publish(&mut admin, "h100-east", "2026-09").await;
         if nodes == "1" {
-            let book = vec![
+            let configuration = vec![
                 team("research"),
                 team("rivals"),
                 gpuledger::allocation::Entry::Pool(pool("overhead", Split::Evenly)),
@@ -190,7 +190,7 @@ async fn machines_of_a_team_cost_what_its_page_says_with_what_runs_them(db: PgPo
                 rule(2, "resource", "h100-east-node-01", to_team("research")),
                 rule(3, "provider", "On-premises", to_pool("overhead")),
             ];
-            write(&mut ledger.db.acquire().await.unwrap(), book).await;
+            write(&mut ledger.db.acquire().await.unwrap(), configuration).await;
         }
         let page = ask(&mut admin, "/teams/research/2026-09.json").await;
         let per_hour = number(&page["cost_per_owned_hour"]);
@@ -276,14 +276,14 @@ async fn machines_of_a_team_cost_whoever_looks_what_its_page_says(db: PgPool) {
             .line(&power("west", "3000", "USD"))
     };
     ledger.deliver("own.csv", own().owned()).await;
-    let book = vec![
+    let configuration = vec![
         team("research"),
         team("rivals"),
         gpuledger::allocation::Entry::Pool(pool("overhead", Split::Evenly)),
         rule(1, "sku", "power", to_pool("overhead")),
         rule(2, "", "", Target::Labels),
     ];
-    write(&mut ledger.db.acquire().await.unwrap(), book).await;
+    write(&mut ledger.db.acquire().await.unwrap(), configuration).await;
     let people = power("west", "40", "USD").replace(",power,", ",people,").replace("site", "research");
     let with_west = own().hour("acme", "west", "2026-09-06T10", "17", "research");
     for (file, hours_cost, people, hours) in [(own().line(&people), 100, 40, 8), (with_west, 117, 0, 16)] {
@@ -463,8 +463,8 @@ async fn a_lead_whose_team_uses_our_own_machines_is_told_nothing_of_the_asset_re
     entered(&mut admin).await;
     change(&mut admin, "asset “h100-east-node”", &[("price", "361777")]).await;
     publish(&mut admin, "h100-east", "2026-09").await;
-    let book = vec![team("research"), rule(1, "tag:cluster", "h100-east", to_team("research"))];
-    write(&mut ledger.db.acquire().await.unwrap(), book).await;
+    let configuration = vec![team("research"), rule(1, "tag:cluster", "h100-east", to_team("research"))];
+    write(&mut ledger.db.acquire().await.unwrap(), configuration).await;
     let mut lead = admin.signed_in(Role::Lead).await;
     let all = admin.get("/scenarios/new.json?from=2026-09").await.body;
     assert!(all.contains("361777") && all.contains("Our own, as H100 East"), "{all}");

@@ -11,7 +11,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::{Answer, file_head, upload_of};
-use crate::support::book::{team, write};
+use crate::support::configuration::{team, write};
 use crate::support::{TestApp, TestLedger, gpuledger, html};
 
 /// 64 GPUs all day for a year: 560,640 GPU-hours at 3.00 and at 2.50, and a reservation that is too small.
@@ -689,7 +689,7 @@ async fn a_team_that_is_called_as_another_is_spelled_sees_nothing_of_it(db: PgPo
     let token = lead_of(&app, "language").await;
     let mut script = app.stranger();
     let address = kept(&mut finance).await;
-    // Until there is a book, there are names alone.
+    // Until there is a configuration, there are names alone.
     finance.submit(&address, &format!("{address}/share"), &[("with", "Language")]).await;
     let said = html::text(&finance.get(&address).await.body, ".flash");
     assert!(said.starts_with("Shared with the leads of language."), "{said}");

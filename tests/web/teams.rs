@@ -14,7 +14,7 @@ use sqlx::PgPool;
 
 use crate::allocation::exact;
 use crate::support::app::Answer;
-use crate::support::book::{change, pool, rule, team, to_pool, write};
+use crate::support::configuration::{change, pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 fn line(day: &str, account: &str, service: &str, category: &str, cost: &str, tags: &str) -> String {
@@ -403,7 +403,7 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     assert_eq!((&it["state"], restated(&it)), (&"final".into(), Value::Array(Vec::new())));
     let sequence = it["sequence"].as_i64().unwrap();
 
-    write(&mut db, vec![rule(1, "account", "a2", crate::support::book::to_team("vision"))]).await;
+    write(&mut db, vec![rule(1, "account", "a2", crate::support::configuration::to_team("vision"))]).await;
     let it = json(&finance.get(&format!("{statement}.json")).await);
     let told = &it["restated"][0];
     assert_eq!((&told["sequence"], &told["month"]), (&sequence.into(), &"2026-09".into()));
@@ -543,7 +543,7 @@ async fn a_team_that_was_charged_nothing_is_told_of_a_late_bill(db: PgPool) {
     write(&mut db, vec![team("vision"), team("speech"), team("research")]).await;
     ledger.deliver("september.csv", bill("2026-09").invoiced()).await;
     for (account, team) in [("a1", "vision"), ("a2", "speech"), ("a3", "research")] {
-        write(&mut db, vec![rule(9, "account", account, crate::support::book::to_team(team))]).await;
+        write(&mut db, vec![rule(9, "account", account, crate::support::configuration::to_team(team))]).await;
     }
     for team in ["vision", "speech", "research"] {
         assert_eq!(restated(&mut finance, team, "2026-09").await, none, "{team}");

@@ -6,7 +6,7 @@ use gpuledger::allocation::{Account, Entry, Split, Target};
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::book::{pool, rule, team, to_pool, to_team, write};
+use crate::support::configuration::{pool, rule, team, to_pool, to_team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 const PAGE: &str = "/unallocated/2026-09";

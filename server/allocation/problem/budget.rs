@@ -1,12 +1,12 @@
 //! What is wrong with a budget.
 
-use super::super::book::Book;
+use super::super::configuration::Configuration;
 use super::super::entry::{Budget, BudgetOf, Entry};
 use super::Found;
 
-pub(super) fn check(book: &Book, budget: &Budget, found: &mut Found) {
+pub(super) fn check(configuration: &Configuration, budget: &Budget, found: &mut Found) {
     let title = format!("budget of {}", budget.of.in_words());
-    let exists = book.entries.values().any(|entry| match (&budget.of, entry) {
+    let exists = configuration.entries.values().any(|entry| match (&budget.of, entry) {
         (BudgetOf::Team(handle), Entry::Team(it)) => it.handle == *handle,
         (BudgetOf::Project(handle), Entry::Project(it)) => it.handle == *handle,
         (BudgetOf::CostCentre(handle), Entry::CostCentre(it)) => it.handle == *handle,
@@ -28,7 +28,7 @@ pub(super) fn check(book: &Book, budget: &Budget, found: &mut Found) {
         found.add(&title, "a threshold is not between 1 and 1000 percent");
     }
     let others =
-        book.budgets().filter(|(_, other)| other.of == budget.of && other.months.overlap(budget.months));
+        configuration.budgets().filter(|(_, other)| other.of == budget.of && other.months.overlap(budget.months));
     if others.count() > 1 {
         found.add(&title, "two of its budgets hold for the same months");
     }

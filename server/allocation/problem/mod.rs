@@ -1,4 +1,4 @@
-//! What is wrong with a book. One that has a problem is not kept.
+//! What is wrong with a configuration. One that has a problem is not kept.
 
 mod alone;
 mod budget;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::book::Book;
+use super::configuration::Configuration;
 use super::entry::Entry;
 use crate::period::BillingMonth;
 use crate::stop;
@@ -24,22 +24,22 @@ pub struct Problem {
 }
 
 /// Everything that is wrong, each thing once.
-pub fn problems(book: &Book) -> Vec<Problem> {
+pub fn problems(configuration: &Configuration) -> Vec<Problem> {
     let mut found = Found::default();
-    for entry in book.entries.values() {
+    for entry in configuration.entries.values() {
         alone::check(entry, &mut found);
     }
-    for month in book.turning_points() {
+    for month in configuration.turning_points() {
         stop::check();
-        found.begin(book, month);
-        let of_month = book.of_month(month);
+        found.begin(configuration, month);
+        let of_month = configuration.of_month(month);
         unique::check(&of_month, &mut found);
         named::check(&of_month, &mut found);
         pool::check(&of_month, &mut found);
     }
-    unique::check_labels(book, &mut found);
-    for (_, it) in book.budgets() {
-        budget::check(book, it, &mut found);
+    unique::check_labels(configuration, &mut found);
+    for (_, it) in configuration.budgets() {
+        budget::check(configuration, it, &mut found);
     }
     found.told()
 }
@@ -55,9 +55,9 @@ struct Found {
 
 impl Found {
     /// A month is looked at.
-    fn begin(&mut self, book: &Book, month: BillingMonth) {
+    fn begin(&mut self, configuration: &Configuration, month: BillingMonth) {
         let mut titles: Vec<String> =
-            book.entries.values().filter(|it| it.months().contain(month)).map(Entry::title).collect();
+            configuration.entries.values().filter(|it| it.months().contain(month)).map(Entry::title).collect();
         titles.sort();
         titles.dedup();
         for title in titles {

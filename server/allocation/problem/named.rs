@@ -1,53 +1,53 @@
 //! What an entry refers to, and is not there in a month in which it holds.
 
-use super::super::book::MonthBook;
+use super::super::configuration::MonthConfiguration;
 use super::super::entry::Target;
 use super::Found;
 
-pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
-    let month = book.month;
-    let has_team = |handle: &str| book.team(handle).is_some();
-    for team in &book.teams {
+pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
+    let month = configuration.month;
+    let has_team = |handle: &str| configuration.team(handle).is_some();
+    for team in &configuration.teams {
         let title = format!("team {}", team.name);
         if let Some(parent) = &team.parent {
             if !has_team(parent) {
                 found.add_in(&title, format!("it is part of {parent}, and there is no such team"), month);
-            } else if let Some(path) = circle(book, &team.handle) {
+            } else if let Some(path) = circle(configuration, &team.handle) {
                 found.add(&title, format!("it is a part of itself: {path}"));
             }
         }
         if let Some(centre) = &team.cost_centre
-            && book.cost_centre(centre).is_none()
+            && configuration.cost_centre(centre).is_none()
         {
             found.add_in(&title, format!("there is no cost centre {centre}"), month);
         }
     }
-    for project in &book.projects {
+    for project in &configuration.projects {
         let title = format!("project {}", project.name);
         if let Some(team) = project.team.as_deref().filter(|team| !has_team(team)) {
             found.add_in(&title, format!("there is no team {team}"), month);
         }
-        if let Some(centre) = project.cost_centre.as_deref().filter(|it| book.cost_centre(it).is_none()) {
+        if let Some(centre) = project.cost_centre.as_deref().filter(|it| configuration.cost_centre(it).is_none()) {
             found.add_in(&title, format!("there is no cost centre {centre}"), month);
         }
     }
-    for experiment in &book.experiments {
+    for experiment in &configuration.experiments {
         let title = format!("experiment {}", experiment.name);
         if let Some(team) = experiment.team.as_deref().filter(|team| !has_team(team)) {
             found.add_in(&title, format!("there is no team {team}"), month);
         }
-        if let Some(project) = experiment.project.as_deref().filter(|it| book.project(it).is_none()) {
+        if let Some(project) = experiment.project.as_deref().filter(|it| configuration.project(it).is_none()) {
             found.add_in(&title, format!("there is no project {project}"), month);
         }
     }
-    for account in book.accounts.iter().filter(|account| !has_team(&account.team)) {
+    for account in configuration.accounts.iter().filter(|account| !has_team(&account.team)) {
         found.add_in(
             format!("account {}", account.account),
             format!("there is no team {}", account.team),
             month,
         );
     }
-    for (_, rule) in &book.rules {
+    for (_, rule) in &configuration.rules {
         let title = format!("rule {}", rule.name);
         match &rule.to {
             Target::Team { team, project } => {
@@ -58,7 +58,7 @@ pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
                         month,
                     );
                 }
-                if let Some(project) = project.as_deref().filter(|it| book.project(it).is_none()) {
+                if let Some(project) = project.as_deref().filter(|it| configuration.project(it).is_none()) {
                     found.add_in(
                         &title,
                         format!("it gives to project {project}, and there is no such project"),
@@ -66,7 +66,7 @@ pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
                     );
                 }
             }
-            Target::Pool { pool } if book.pool(pool).is_none() => {
+            Target::Pool { pool } if configuration.pool(pool).is_none() => {
                 found.add_in(&title, format!("it gives to shared costs {pool}, which do not exist"), month);
             }
             _ => {}
@@ -75,19 +75,19 @@ pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
 }
 
 /// The way from a team back to it.
-fn circle(book: &MonthBook<'_>, handle: &str) -> Option<String> {
+fn circle(configuration: &MonthConfiguration<'_>, handle: &str) -> Option<String> {
     let mut path = vec![handle];
-    let mut at = book.team(handle)?;
+    let mut at = configuration.team(handle)?;
     while let Some(parent) = &at.parent {
         path.push(parent);
         if parent == handle {
             return Some(path.join(" → "));
         }
         // A circle that it only leads to is told by those that are in it.
-        if path.len() > book.teams.len() {
+        if path.len() > configuration.teams.len() {
             return None;
         }
-        at = book.team(parent)?;
+        at = configuration.team(parent)?;
     }
     None
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::super::book::MonthBook;
+use super::super::configuration::MonthConfiguration;
 use super::super::entry::{Hours, Pool, Recipient, Split};
 use super::super::split::PLACES;
 use super::Found;
@@ -72,44 +72,44 @@ pub(super) fn check_alone(title: &str, pool: &Pool, found: &mut Found) {
 }
 
 /// What can be seen of pools in a month only.
-pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
-    let month = book.month;
-    for pool in &book.pools {
+pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
+    let month = configuration.month;
+    for pool in &configuration.pools {
         let title = format!("shared costs {}", pool.name);
         let teams = pool.among.iter().chain(&pool.without);
-        for team in teams.filter(|team| book.team(team).is_none()) {
+        for team in teams.filter(|team| configuration.team(team).is_none()) {
             found.add_in(&title, format!("there is no team {team}"), month);
         }
         for recipient in recipients(pool) {
             match recipient {
-                Recipient::Team(team) if book.team(&team).is_none() => {
+                Recipient::Team(team) if configuration.team(&team).is_none() => {
                     found.add_in(&title, format!("there is no team {team}"), month);
                 }
-                Recipient::Pool(other) if book.pool(&other).is_none() => {
+                Recipient::Pool(other) if configuration.pool(&other).is_none() => {
                     found.add_in(&title, format!("there are no shared costs {other}"), month);
                 }
                 _ => {}
             }
         }
         for other in pools_of(pool) {
-            if let Some(other) = book.pool(&other).filter(|other| other.split == Split::WhoUsedIt) {
+            if let Some(other) = configuration.pool(&other).filter(|other| other.split == Split::WhoUsedIt) {
                 let name = &other.name;
                 found.add(&title, format!("shared costs {name} are divided by who used them, so they cannot take part"));
             }
         }
     }
-    check_ways(book, found);
+    check_ways(configuration, found);
 }
 
 /// Loops first: what goes round has no number of steps.
-fn check_ways(book: &MonthBook<'_>, found: &mut Found) {
+fn check_ways(configuration: &MonthConfiguration<'_>, found: &mut Found) {
     let named = |path: &[&str]| {
-        let names = path.iter().map(|handle| book.pool(handle).map_or(*handle, |pool| pool.name.as_str()));
+        let names = path.iter().map(|handle| configuration.pool(handle).map_or(*handle, |pool| pool.name.as_str()));
         names.collect::<Vec<_>>().join(" → ")
     };
     let mut has_loop = false;
-    for pool in &book.pools {
-        if let Some(path) = loop_of(book, &pool.handle) {
+    for pool in &configuration.pools {
+        if let Some(path) = loop_of(configuration, &pool.handle) {
             has_loop = true;
             found.add(format!("shared costs {}", pool.name), format!("it comes back to itself: {}", named(&path)));
         }
@@ -117,8 +117,8 @@ fn check_ways(book: &MonthBook<'_>, found: &mut Found) {
     if has_loop {
         return;
     }
-    for pool in &book.pools {
-        let path = longest(book, &pool.handle, STEPS);
+    for pool in &configuration.pools {
+        let path = longest(configuration, &pool.handle, STEPS);
         if path.len() > STEPS {
             let message =
                 format!("it takes more than two steps to reach the teams: {} → teams", named(&path));
@@ -128,11 +128,11 @@ fn check_ways(book: &MonthBook<'_>, found: &mut Found) {
 }
 
 /// The shortest way from a pool back to it.
-fn loop_of<'a>(book: &MonthBook<'a>, start: &'a str) -> Option<Vec<&'a str>> {
+fn loop_of<'a>(configuration: &MonthConfiguration<'a>, start: &'a str) -> Option<Vec<&'a str>> {
     let mut seen = BTreeSet::new();
     let mut open = VecDeque::from([vec![start]]);
     while let Some(path) = open.pop_front() {
-        for next in next_of(book, path.last()?) {
+        for next in next_of(configuration, path.last()?) {
             let longer: Vec<&str> = path.iter().copied().chain([next]).collect();
             if next == start {
                 return Some(longer);
@@ -146,16 +146,16 @@ fn loop_of<'a>(book: &MonthBook<'a>, start: &'a str) -> Option<Vec<&'a str>> {
 }
 
 /// The longest way that a pool's costs go over others, as far as one needs to look.
-fn longest<'a>(book: &MonthBook<'a>, start: &'a str, left: usize) -> Vec<&'a str> {
-    let next = if left == 0 { Vec::new() } else { next_of(book, start) };
-    let ways = next.into_iter().map(|next| longest(book, next, left - 1));
+fn longest<'a>(configuration: &MonthConfiguration<'a>, start: &'a str, left: usize) -> Vec<&'a str> {
+    let next = if left == 0 { Vec::new() } else { next_of(configuration, start) };
+    let ways = next.into_iter().map(|next| longest(configuration, next, left - 1));
     let rest = ways.max_by_key(Vec::len).unwrap_or_default();
     std::iter::once(start).chain(rest).collect()
 }
 
 /// The pools that take part in one.
-fn next_of<'a>(book: &MonthBook<'a>, handle: &str) -> Vec<&'a str> {
-    let pool = book.pools.iter().copied().find(|pool| pool.handle == handle);
+fn next_of<'a>(configuration: &MonthConfiguration<'a>, handle: &str) -> Vec<&'a str> {
+    let pool = configuration.pools.iter().copied().find(|pool| pool.handle == handle);
     let fixed = pool.into_iter().flat_map(|pool| match &pool.split {
         Split::Fixed { shares } => shares.as_slice(),
         _ => &[],

@@ -2,40 +2,40 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::book::{Book, MonthBook};
+use super::super::configuration::{Configuration, MonthConfiguration};
 use super::super::entry::Entry;
 use super::super::label::{Label, normalized};
 use super::Found;
 use crate::period::BillingMonth;
 
 /// Handles, spellings and accounts that mean two things in one month.
-pub(super) fn check(book: &MonthBook<'_>, found: &mut Found) {
+pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
     let mut teams = Spellings::new(Label::Team);
-    for team in &book.teams {
-        teams.add(&team.handle, &team.name, &team.spellings, book.month, found);
+    for team in &configuration.teams {
+        teams.add(&team.handle, &team.name, &team.spellings, configuration.month, found);
     }
     let mut projects = Spellings::new(Label::Project);
-    for project in &book.projects {
-        projects.add(&project.handle, &project.name, &project.spellings, book.month, found);
+    for project in &configuration.projects {
+        projects.add(&project.handle, &project.name, &project.spellings, configuration.month, found);
     }
     let mut centres = Spellings::new(Label::CostCentre);
-    for centre in &book.cost_centres {
-        centres.add(&centre.handle, &centre.name, &centre.spellings, book.month, found);
+    for centre in &configuration.cost_centres {
+        centres.add(&centre.handle, &centre.name, &centre.spellings, configuration.month, found);
     }
     let mut experiments = Spellings::new(Label::Experiment);
-    for experiment in &book.experiments {
-        experiments.add(&experiment.handle, &experiment.name, &experiment.spellings, book.month, found);
+    for experiment in &configuration.experiments {
+        experiments.add(&experiment.handle, &experiment.name, &experiment.spellings, configuration.month, found);
     }
     let mut accounts = HashMap::new();
-    for account in &book.accounts {
+    for account in &configuration.accounts {
         if let Some(other) = accounts.insert(normalized(&account.account), &account.team) {
             let message = format!("it belongs to {other} and to {}", account.team);
-            found.add_in(format!("account {}", account.account), message, book.month);
+            found.add_in(format!("account {}", account.account), message, configuration.month);
         }
     }
     let mut pools = BTreeSet::new();
-    for pool in book.pools.iter().filter(|pool| !pools.insert(&pool.handle)) {
-        found.add_in(format!("shared costs {}", pool.name), "there are two of it", book.month);
+    for pool in configuration.pools.iter().filter(|pool| !pools.insert(&pool.handle)) {
+        found.add_in(format!("shared costs {}", pool.name), "there are two of it", configuration.month);
     }
 }
 
@@ -79,10 +79,10 @@ impl Spellings {
 }
 
 /// Meanings and values, which hold for all months.
-pub(super) fn check_labels(book: &Book, found: &mut Found) {
+pub(super) fn check_labels(configuration: &Configuration, found: &mut Found) {
     let mut meanings = BTreeSet::new();
     let mut spellings: HashMap<(Label, String), &str> = HashMap::new();
-    for entry in book.entries.values() {
+    for entry in configuration.entries.values() {
         match entry {
             Entry::Meaning(it) if !meanings.insert(it.label) => {
                 found.add(entry.title(), "it is there twice");

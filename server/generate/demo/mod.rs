@@ -9,7 +9,7 @@
 //! The same seed and day give the same files. [`Sums`] says what a correct reader finds in each.
 
 mod bill;
-mod book;
+mod configuration;
 mod cluster;
 mod exchange_rates;
 mod file;
@@ -118,9 +118,9 @@ impl Demonstration {
         (last.minus(self.months as u32 - 1), last)
     }
 
-    /// What its administrator wrote into the allocation book before anything arrived.
-    pub fn book(&self) -> Vec<Entry> {
-        book::book(self.last_month().minus(MONTHS as u32 - 1))
+    /// What its administrator wrote into the allocation configuration before anything arrived.
+    pub fn configuration(&self) -> Vec<Entry> {
+        configuration::configuration(self.last_month().minus(MONTHS as u32 - 1))
     }
 
     /// Everything that arrives, in order.

@@ -31,7 +31,7 @@ use super::unallocated::{self, Keys};
 use super::variance::{self, Variance};
 use super::{FIRST, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Book, Division, MonthAllocation};
+use crate::allocation::{self, Configuration, Division, MonthAllocation};
 use crate::compute;
 use crate::exchange::{self, Rates};
 use crate::ledger;
@@ -49,7 +49,7 @@ type Scopes = Option<Arc<Vec<i64>>>;
 type Key = (Question, Basis);
 /// What a viewer sees of a period.
 type Seen = (Period, Viewer, Arc<Visible>, Arc<Allocation>);
-/// What decides how a month is allocated: what counts in it, its rates, and the version of the book. And the day of this
+/// What decides how a month is allocated: what counts in it, its rates, and the version of the configuration. And the day of this
 /// process, on which PostgreSQL was told that it is used: nothing is removed there that was used not long ago.
 type AllocationKey = (BillingMonth, Arc<Visible>, Arc<Rates>, i64, u64);
 
@@ -88,8 +88,8 @@ pub struct Answers {
     rates: Cache<(BillingMonth, BillingMonth, i64), Rates>,
     reporting_currency: Cache<i64, Option<Currency>>,
     same_days: Cache<(Period, Arc<Visible>), Option<Arc<SameDays>>>,
-    /// By the version of the book, which is the last step of the ledger that changed it.
-    books: Cache<i64, Book>,
+    /// By the version of the configuration, which is the last step of the ledger that changed it.
+    configurations: Cache<i64, Configuration>,
     versions: Cache<i64, i64>,
     months: Arc<Cache<AllocationKey, MonthAllocation>>,
     /// Where months are allocated apart from whoever asks for them.
@@ -349,14 +349,14 @@ impl Answers {
         sequence: i64,
     ) -> sqlx::Result<Vec<BillingMonth>> {
         let mut months = standing::months(db).await?;
-        let book = self.book(db, sequence).await?;
-        if *viewer == Viewer::Everything || !book.has_teams() || months.len() <= LOOKED_INTO {
+        let configuration = self.configuration(db, sequence).await?;
+        if *viewer == Viewer::Everything || !configuration.has_teams() || months.len() <= LOOKED_INTO {
             return Ok(months);
         }
         let before = months.split_off(LOOKED_INTO);
         if let (Some(last), Some(first)) = (before.first(), before.last()) {
             let seen: BTreeSet<String> =
-                teams(&book, viewer, *first, *last).into_iter().map(|(_, team)| team).collect();
+                teams(&configuration, viewer, *first, *last).into_iter().map(|(_, team)| team).collect();
             let seen: Vec<String> = seen.into_iter().collect();
             let summed = standing::months_summed_for(db, &seen).await?;
             months.extend(before.into_iter().filter(|month| summed.contains(month)));
@@ -437,18 +437,18 @@ impl Answers {
         if !question.may_need_allocation() {
             return Ok(Arc::default());
         }
-        let book = self.book(db, sequence).await?;
-        if !question.needs_allocation(&book) {
+        let configuration = self.configuration(db, sequence).await?;
+        if !question.needs_allocation(&configuration) {
             return Ok(Arc::default());
         }
         let (first, last) = (question.period.previous().first(), question.period.last());
         let mut found = Allocation {
             months: Vec::new(),
-            teams: self.teams(db, question, &book, (first, last), sequence).await?,
-            names: Names::of(&book, first, last),
+            teams: self.teams(db, question, &configuration, (first, last), sequence).await?,
+            names: Names::of(&configuration, first, last),
         };
         for month in months(first, last) {
-            found.months.push(self.month(db, &book, month, sequence).await?);
+            found.months.push(self.month(db, &configuration, month, sequence).await?);
         }
         Ok(found.into())
     }
@@ -459,17 +459,17 @@ impl Answers {
         &self,
         db: &mut PgConnection,
         question: &Question,
-        book: &Book,
+        configuration: &Configuration,
         (first, last): (BillingMonth, BillingMonth),
         sequence: i64,
     ) -> sqlx::Result<Vec<(BillingMonth, String)>> {
-        let mut found = question.teams(book, first, last);
+        let mut found = question.teams(configuration, first, last);
         if found.is_empty() || question.sees_everything {
             return Ok(found);
         }
         let current = ledger::sequence(&mut *db).await?;
         if sequence < current {
-            let today = self.book(db, current).await?;
+            let today = self.configuration(db, current).await?;
             let today = teams(&today, &question.viewer, first, last);
             found.retain(|of_month| today.contains(of_month));
         }
@@ -480,7 +480,7 @@ impl Answers {
     pub(super) async fn month(
         &self,
         db: &mut PgConnection,
-        book: &Arc<Book>,
+        configuration: &Arc<Configuration>,
         month: BillingMonth,
         sequence: i64,
     ) -> sqlx::Result<MonthAllocation> {
@@ -494,15 +494,15 @@ impl Answers {
             && let Ok(place) = Arc::clone(&apart.places).try_acquire_owned()
         {
             let (months, pool, key) = (Arc::clone(&self.months), apart.pool.clone(), key.clone());
-            let (book, visible, rates) = (Arc::clone(book), Arc::clone(&visible), Arc::clone(&rates));
+            let (configuration, visible, rates) = (Arc::clone(configuration), Arc::clone(&visible), Arc::clone(&rates));
             let allocate = async move {
                 let _place = place;
                 let mut db = pool.acquire().await?;
-                months.get(key, allocation::allocate(&mut db, &book, month, &visible, &rates, sequence)).await
+                months.get(key, allocation::allocate(&mut db, &configuration, month, &visible, &rates, sequence)).await
             };
             cache::apart::<_, sqlx::Error>(allocate).await;
         }
-        let allocated = allocation::allocate(db, book, month, &visible, &rates, sequence);
+        let allocated = allocation::allocate(db, configuration, month, &visible, &rates, sequence);
         Ok(MonthAllocation::clone(&*self.months.get(key, allocated).await?))
     }
 
@@ -513,15 +513,15 @@ impl Answers {
         month: BillingMonth,
         sequence: i64,
     ) -> sqlx::Result<Option<Division>> {
-        let book = self.book(db, sequence).await?;
-        let allocated = self.month(db, &book, month, sequence).await?;
+        let configuration = self.configuration(db, sequence).await?;
+        let allocated = self.month(db, &configuration, month, sequence).await?;
         allocation::division_of(db, allocated.division_id).await
     }
 
-    /// The allocation book as of a sequence.
-    pub async fn book(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<Arc<Book>> {
+    /// The allocation configuration as of a sequence.
+    pub async fn configuration(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<Arc<Configuration>> {
         let version = self.version(db, sequence).await?;
-        self.books.get(version, allocation::book(db, sequence)).await
+        self.configurations.get(version, allocation::configuration(db, sequence)).await
     }
 
     /// The list of prices as of a revision that there is.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::allocation::{Book, MonthAllocation};
+use crate::allocation::{Configuration, MonthAllocation};
 use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
@@ -67,7 +67,7 @@ impl SizeInCache for i64 {
     }
 }
 
-impl SizeInCache for Book {
+impl SizeInCache for Configuration {
     fn size_in_cache(&self) -> usize {
         size_of_val(self) + self.entries.len() * 640
     }

@@ -1,5 +1,5 @@
 //! What a change of the allocation moves: from whom to whom, by month, with the largest keys. For a draft against the
-//! book that holds now; for one that was applied or undone, against the step before.
+//! configuration that holds now; for one that was applied or undone, against the step before.
 
 mod moved;
 
@@ -15,7 +15,7 @@ use super::standing::{final_since, months};
 use super::sums::sums_of;
 use super::{Answers, CostBasis, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Book, Change, Edit, Entry, MonthAllocation, MonthBook};
+use crate::allocation::{self, Configuration, Change, Edit, Entry, MonthAllocation, MonthConfiguration};
 use crate::exchange::{self, Rates, Used};
 use crate::ledger::{self, Visible};
 use crate::money::{Currency, Decimal};
@@ -85,8 +85,8 @@ struct Sides {
 pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) -> sqlx::Result<Preview> {
     let now = ledger::sequence(&mut *db).await?;
     let (sequence, before) = match change.applied_sequence {
-        Some(applied) => (applied, answers.book(db, applied - 1).await?),
-        None => (now, answers.book(db, now).await?),
+        Some(applied) => (applied, answers.configuration(db, applied - 1).await?),
+        None => (now, answers.configuration(db, now).await?),
     };
     let after = before.edited(&change.edits);
     let mut months = months(&mut *db).await?;
@@ -122,8 +122,8 @@ pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) 
         let moves = found.months.remove(&of_month.month).unwrap_or_default();
         let more = teams.iter().map(|team| team.after - team.before).filter(|more| !more.is_negative());
         let changes_hands: Decimal = more.sum();
-        let books = [&before, &after].map(|book| book.of_month(of_month.month));
-        let with_teams_inside = with_teams_inside(&teams, &books, &names);
+        let configurations = [&before, &after].map(|configuration| configuration.of_month(of_month.month));
+        let with_teams_inside = with_teams_inside(&teams, &configurations, &names);
         if !changes_hands.is_zero() || !moves.is_empty() || !with_teams_inside.is_empty() {
             preview.months.push(MonthOfPreview {
                 month: of_month.month,
@@ -150,7 +150,7 @@ fn touches(edit: &Edit, month: BillingMonth) -> bool {
 }
 
 /// What things were called before, where they are gone, and are called after.
-fn names(before: &Book, after: &Book, sides: &[Sides]) -> Names {
+fn names(before: &Configuration, after: &Configuration, sides: &[Sides]) -> Names {
     let months = || sides.iter().map(|of_month| of_month.month);
     let (Some(first), Some(last)) = (months().min(), months().max()) else { return Names::default() };
     Names::of(before, first, last).and(Names::of(after, first, last))
@@ -207,29 +207,29 @@ async fn teams(
     Ok((teams, unconverted))
 }
 
-/// Which change, of the teams that have others inside them in one of the two books.
+/// Which change, of the teams that have others inside them in one of the two configurations.
 fn with_teams_inside(
     teams: &[TeamOfPreview],
-    books: &[MonthBook<'_>; 2],
+    configurations: &[MonthConfiguration<'_>; 2],
     names: &Names,
 ) -> Vec<TeamOfPreview> {
     let cost = |handle: &str, side: fn(&TeamOfPreview) -> Decimal| {
         teams.iter().find(|team| team.team.as_deref() == Some(handle)).map_or(Decimal::ZERO, side)
     };
-    let of = |book: &MonthBook<'_>, handle: &str, side: fn(&TeamOfPreview) -> Decimal| -> Decimal {
-        book.with_teams_inside(handle).into_iter().map(|inside| cost(inside, side)).sum()
+    let of = |configuration: &MonthConfiguration<'_>, handle: &str, side: fn(&TeamOfPreview) -> Decimal| -> Decimal {
+        configuration.with_teams_inside(handle).into_iter().map(|inside| cost(inside, side)).sum()
     };
-    let parents = books.iter().flat_map(|book| book.teams.iter().filter_map(|team| team.parent.as_deref()));
+    let parents = configurations.iter().flat_map(|configuration| configuration.teams.iter().filter_map(|team| team.parent.as_deref()));
     let parents: BTreeSet<&str> = parents.collect();
     let mut changed: Vec<TeamOfPreview> = parents
         .into_iter()
         .map(|handle| TeamOfPreview {
             team: Some(handle.to_owned()),
             label: names.label(&Grouping::Team, Some(handle)),
-            before: of(&books[0], handle, |team| team.before),
-            after: of(&books[1], handle, |team| team.after),
-            stated_before: of(&books[0], handle, |team| team.stated_before),
-            stated_after: of(&books[1], handle, |team| team.stated_after),
+            before: of(&configurations[0], handle, |team| team.before),
+            after: of(&configurations[1], handle, |team| team.after),
+            stated_before: of(&configurations[0], handle, |team| team.stated_before),
+            stated_after: of(&configurations[1], handle, |team| team.stated_after),
         })
         .filter(|team| team.before != team.after)
         .collect();

@@ -10,7 +10,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use crate::accounts::Viewer;
-use crate::allocation::Book;
+use crate::allocation::Configuration;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 use crate::report::as_of::{Error, as_of};
@@ -81,11 +81,11 @@ pub async fn months_in_cents(
     db: &mut PgConnection,
     answers: &Answers,
     question: &Question,
-    book: &Book,
+    configuration: &Configuration,
 ) -> Result<Vec<(BillingMonth, BTreeMap<Option<String>, Cents>)>, Error> {
     let (first, last) = (question.period.first(), question.period.last());
     let sequence = as_of(db, question.sequence).await?;
-    let seen = answers.teams(db, question, book, (first, last), sequence).await?;
+    let seen = answers.teams(db, question, configuration, (first, last), sequence).await?;
     let mut months = Vec::new();
     for month in question.period.months() {
         let asked = Question { period: month.into(), ..question.clone() };

@@ -17,7 +17,7 @@ use super::footing::Footing;
 use super::team::{SeenTeam, TeamName};
 use super::{Answers, Group, Grouping, Question, Standing};
 use crate::accounts::Viewer;
-use crate::allocation::Book;
+use crate::allocation::Configuration;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 pub use cents::{Cents, month_in_cents, months_in_cents};
@@ -153,13 +153,13 @@ pub async fn statement(
     let spend = answers.spend(db, &of_all.by(Grouping::Pool)).await?;
     // From here on everything is in one currency and as of one step.
     let question = Question { filters: Vec::new(), ..of_all.beside(&spend) };
-    let book = answers.book(db, spend.sequence).await?;
+    let configuration = answers.configuration(db, spend.sequence).await?;
     let (mut of_everyone, mut restated) = (OfEveryone::default(), Vec::new());
     let mut teams: Vec<TeamStatement> = who
         .names()
         .map(|team| {
             let month = who.last_month_of(&team.team);
-            TeamStatement::of(team, &book, month)
+            TeamStatement::of(team, &configuration, month)
         })
         .collect();
     for month in question.period.months() {
@@ -175,8 +175,8 @@ pub async fn statement(
         if !who.in_month(month).iter().any(is_charged) {
             continue;
         }
-        let allocated = answers.month(db, &book, month, spend.sequence).await?;
-        let of_month = book.of_month(month);
+        let allocated = answers.month(db, &configuration, month, spend.sequence).await?;
+        let of_month = configuration.of_month(month);
         let pools = Pools::find(db, answers, &asked, of_month, allocated.division_id).await?;
         let in_month = who.in_month(month);
         for team in teams.iter_mut().filter(|team| in_month.contains(&team.team)) {
@@ -280,8 +280,8 @@ impl Finality {
 
 impl TeamStatement {
     /// Nothing yet of a team, as it is called in a month.
-    fn of(team: TeamName, book: &Book, month: BillingMonth) -> Self {
-        let of_month = book.of_month(month);
+    fn of(team: TeamName, configuration: &Configuration, month: BillingMonth) -> Self {
+        let of_month = configuration.of_month(month);
         let named =
             |handle: &str| of_month.cost_centre(handle).map_or(handle, |it| it.name.as_str()).to_owned();
         Self {

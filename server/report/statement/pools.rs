@@ -7,14 +7,14 @@ use uuid::Uuid;
 
 use super::weight::{Scales, Weighed};
 use super::{Item, Line, StatedPart, Way};
-use crate::allocation::{Division, HoursOf, MonthBook, Portion, Recipient, Split, division_of};
+use crate::allocation::{Division, HoursOf, MonthConfiguration, Portion, Recipient, Split, division_of};
 use crate::money::{Currency, Decimal};
 use crate::report::as_of::Error;
 use crate::report::{Answers, Grouping, Question};
 
 /// The pools of a month: what each comes to, and how it was divided.
 pub(super) struct Pools<'a> {
-    book: MonthBook<'a>,
+    configuration: MonthConfiguration<'a>,
     division: Option<Division>,
     scales: Scales,
     /// By pool and part.
@@ -26,14 +26,14 @@ impl<'a> Pools<'a> {
         db: &mut PgConnection,
         answers: &Answers,
         asked: &Question,
-        book: MonthBook<'a>,
+        configuration: MonthConfiguration<'a>,
         division_id: Uuid,
     ) -> Result<Self, Error> {
         let division = division_of(db, division_id).await?;
         // Of a pool its whole is told to everyone who pays a part of it.
         let totals = by_part(db, answers, &asked.of_organization()).await?;
         let scales = Scales::find(db, answers, asked, division.as_ref()).await?;
-        Ok(Self { book, division, scales, totals })
+        Ok(Self { configuration, division, scales, totals })
     }
 
     /// A team's parts of them.
@@ -60,12 +60,12 @@ impl<'a> Pools<'a> {
     }
 
     fn split(&self, pool: &str) -> Option<&Split> {
-        self.book.pool(pool).map(|pool| &pool.split)
+        self.configuration.pool(pool).map(|pool| &pool.split)
     }
 
     /// How a team's share of a pool came about.
     fn arithmetic(&self, pool: &str, part: &str, team: &str, own_cost: &[Weighed]) -> StatedPart {
-        let named = |handle: &str| self.book.pool(handle).map_or(handle, |it| &it.name).to_owned();
+        let named = |handle: &str| self.configuration.pool(handle).map_or(handle, |it| &it.name).to_owned();
         let split = self.split(pool);
         let pools = self.division.as_ref().map_or(&[][..], |division| &division.pools);
         let divided = pools.iter().find(|it| it.pool == pool && it.part == part);
@@ -81,7 +81,7 @@ impl<'a> Pools<'a> {
         let weight = own(portions, team).map(|portion| portion.weight);
         let shares = divided.into_iter().flat_map(|divided| &divided.shares);
         StatedPart {
-            month: self.book.month,
+            month: self.configuration.month,
             pool: pool.to_owned(),
             name: named(pool),
             part: Some(part.to_owned()).filter(|part| !part.is_empty()),

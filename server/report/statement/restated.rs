@@ -187,7 +187,7 @@ impl Cause {
     }
 }
 
-/// The steps after one and up to another that can have changed what anybody is charged in a month: the book's, those of
+/// The steps after one and up to another that can have changed what anybody is charged in a month: the configuration's, those of
 /// rates, and those of its own bills.
 async fn steps_that_matter(
     db: &mut PgConnection,
@@ -225,9 +225,9 @@ async fn stated_at(
     viewer: &Viewer,
     step: i64,
 ) -> Result<Option<Decimal>, Error> {
-    let book = answers.book(db, step).await?;
+    let configuration = answers.configuration(db, step).await?;
     // Its total alone is told, as it was.
-    let Some(then) = seen_team(&book, &book, viewer, &who.team, of_month.period) else { return Ok(None) };
+    let Some(then) = seen_team(&configuration, &configuration, viewer, &who.team, of_month.period) else { return Ok(None) };
     let teams = then.in_month(of_month.period.first());
     if teams.is_empty() {
         return Ok(None);

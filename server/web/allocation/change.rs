@@ -13,8 +13,8 @@ use super::super::csv::{self, Cell, Record};
 use super::super::respond::{As, Format};
 use super::super::{Access, filters, paths, respond};
 use super::differences::{Places, differences};
-use super::{book_now, conflicts, pools, reason};
-use crate::allocation::{self, Book, Change, Edit, Entry, Outcome, Problem, Stage, Status};
+use super::{configuration_now, conflicts, pools, reason};
+use crate::allocation::{self, Configuration, Change, Edit, Entry, Outcome, Problem, Stage, Status};
 use crate::audit::Actor;
 use crate::clock;
 use crate::ledger;
@@ -50,7 +50,7 @@ impl Page {
             Some(step) => step - 1,
             None => ledger::sequence(&mut *db).await?,
         };
-        let before = allocation::book(db, step).await?;
+        let before = allocation::configuration(db, step).await?;
         let merges = report::merges(db, answers, &change.edits, step).await?;
         let places = Places::of(&before, &change.edits);
         let conflicts = match change.status {
@@ -59,7 +59,7 @@ impl Page {
         };
         let unreached = match change.status {
             Status::Draft => unreached(&before.edited(&change.edits), &change.edits),
-            Status::Applied => unreached(&book_now(db).await?, &change.edits),
+            Status::Applied => unreached(&configuration_now(db).await?, &change.edits),
             Status::Undone | Status::Discarded => Vec::new(),
         };
         Ok(Self { layout, change, places, unreached, preview, conflicts, merges, problems })
@@ -91,13 +91,13 @@ impl Page {
     }
 }
 
-/// New pools of these edits that nothing in a book sends costs to.
-fn unreached(book: &Book, edits: &[Edit]) -> Vec<(String, String)> {
+/// New pools of these edits that nothing in a configuration sends costs to.
+fn unreached(configuration: &Configuration, edits: &[Edit]) -> Vec<(String, String)> {
     let new = edits.iter().filter_map(|edit| match (&edit.before, &edit.after) {
         (None, Some(Entry::Pool(pool))) => Some(pool),
         _ => None,
     });
-    let unreached = new.filter(|pool| !pools::is_reached(book, &pool.handle));
+    let unreached = new.filter(|pool| !pools::is_reached(configuration, &pool.handle));
     unreached.map(|pool| (pool.name.clone(), pools::rule_for(pool))).collect()
 }
 

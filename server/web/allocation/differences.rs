@@ -1,9 +1,9 @@
-//! What a change does to the entries of the book, in words.
+//! What a change does to the entries of the configuration, in words.
 
 use std::collections::BTreeMap;
 
 use super::pools;
-use crate::allocation::{Book, Edit, Entry, Sheet};
+use crate::allocation::{Configuration, Edit, Entry, Sheet};
 
 /// How many rules are asked before each, and that one: what people count, not what is stored.
 #[derive(Debug, Default)]
@@ -11,16 +11,16 @@ pub struct Places {
     before: BTreeMap<i64, usize>,
     after: BTreeMap<i64, usize>,
     /// What people call teams and pools, when it is done.
-    names: Book,
+    names: Configuration,
 }
 
 impl Places {
-    /// Of the rules before and after edits of a book.
-    pub fn of(book: &Book, edits: &[Edit]) -> Self {
+    /// Of the rules before and after edits of a configuration.
+    pub fn of(configuration: &Configuration, edits: &[Edit]) -> Self {
         let count =
-            |book: &Book| book.rules().into_iter().zip(1..).map(|((id, _), place)| (id, place)).collect();
-        let names = book.edited(edits);
-        Self { before: count(book), after: count(&names), names }
+            |configuration: &Configuration| configuration.rules().into_iter().zip(1..).map(|((id, _), place)| (id, place)).collect();
+        let names = configuration.edited(edits);
+        Self { before: count(configuration), after: count(&names), names }
     }
 }
 
@@ -47,7 +47,7 @@ pub fn differences(edit: &Edit, places: &Places) -> Vec<(String, String, String)
 }
 
 /// An entry in words, field by field.
-fn told(entry: &Entry, place: Option<usize>, names: &Book) -> Vec<(String, String)> {
+fn told(entry: &Entry, place: Option<usize>, names: &Configuration) -> Vec<(String, String)> {
     let mut told: Vec<(String, String)> = match (entry, Sheet::of(entry)) {
         (_, Some(sheet)) => {
             let row = sheet.row(entry);
@@ -97,17 +97,17 @@ mod tests {
             let (name, when) = (format!("at {place}"), Vec::new());
             Entry::Rule(Rule { name, place, when, to: Target::Labels, months: Months::default() })
         };
-        let book = Book { entries: [(7, rule(0)), (8, rule(16)), (9, rule(32))].into() };
+        let configuration = Configuration { entries: [(7, rule(0)), (8, rule(16)), (9, rule(32))].into() };
         let Entry::Rule(last) = rule(32) else { unreachable!() };
         let moved = Entry::Rule(Rule { place: -16, ..last });
         let edit = Edit { id: 9, before: Some(rule(32)), after: Some(moved) };
-        let places = Places::of(&book, std::slice::from_ref(&edit));
+        let places = Places::of(&configuration, std::slice::from_ref(&edit));
         let expected = ("place in the order".to_owned(), "3".to_owned(), "1".to_owned());
         assert_eq!(differences(&edit, &places), [expected]);
         // A new number that leaves it where it is says nothing.
         let Entry::Rule(first) = rule(0) else { unreachable!() };
         let still =
             Edit { id: 7, before: Some(rule(0)), after: Some(Entry::Rule(Rule { place: 4, ..first })) };
-        assert!(differences(&still, &Places::of(&book, std::slice::from_ref(&still))).is_empty());
+        assert!(differences(&still, &Places::of(&configuration, std::slice::from_ref(&still))).is_empty());
     }
 }

@@ -16,10 +16,10 @@ use super::super::csv::{self, Cell, Record};
 use super::super::respond::{self, As, Format};
 use super::super::{Access, filters, paths};
 use super::rules::sent;
-use super::{OfMonth, book_now, is_at_once, reason, send};
+use super::{OfMonth, configuration_now, is_at_once, reason, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, About, Book, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
+    self, About, Configuration, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
     normalized, normalized_key,
 };
 use crate::audit::Actor;
@@ -48,15 +48,15 @@ pub async fn show(
     let As { value: label, format } = path.label;
     let month = asked.month(&mut db, &answers).await?;
     let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
-    let book = book_now(&mut db).await?;
-    let of_month = book.of_month(month);
+    let configuration = configuration_now(&mut db).await?;
+    let of_month = configuration.of_month(month);
     let spellings = report::spellings(&mut db, &answers, &of_month, label).await?;
     match format {
         Format::Json => respond::json(&spellings),
         Format::Csv => csv::answer(&format!("labels-{label}-{month}"), &spellings.lines),
         Format::Html => {
-            let keys = keys(&book, label).join(", ");
-            let known = known(&book, label);
+            let keys = keys(&configuration, label).join(", ");
+            let known = known(&configuration, label);
             respond::html(Page { layout, label, spellings, keys, known })
         }
     }
@@ -121,22 +121,22 @@ fn fresh(spellings: &Spellings) -> impl Iterator<Item = &Spelling> {
 }
 
 /// The tags that mean a label, as they were written.
-fn keys(book: &Book, label: Label) -> Vec<String> {
-    match meaning(book, label) {
+fn keys(configuration: &Configuration, label: Label) -> Vec<String> {
+    match meaning(configuration, label) {
         Some((_, it)) => it.keys.clone(),
         None => label.usual_keys().iter().map(|key| (*key).to_owned()).collect(),
     }
 }
 
-fn meaning(book: &Book, label: Label) -> Option<(i64, &Meaning)> {
-    book.entries.iter().find_map(|(id, entry)| match entry {
+fn meaning(configuration: &Configuration, label: Label) -> Option<(i64, &Meaning)> {
+    configuration.entries.iter().find_map(|(id, entry)| match entry {
         Entry::Meaning(it) if it.label == label => Some((*id, it)),
         _ => None,
     })
 }
 
-fn known(book: &Book, label: Label) -> Vec<(String, String)> {
-    let mut known: Vec<(String, String)> = book
+fn known(configuration: &Configuration, label: Label) -> Vec<(String, String)> {
+    let mut known: Vec<(String, String)> = configuration
         .entries
         .values()
         .filter_map(|entry| match (label, entry) {
@@ -184,13 +184,13 @@ pub async fn say(
     Form(form): Form<MeaningForm>,
 ) -> Result {
     let label = path.label;
-    let book = book_now(&mut db).await?;
+    let configuration = configuration_now(&mut db).await?;
     let keys: Vec<String> =
         form.keys.split([',', ';']).map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect();
     let usual: Vec<String> = label.usual_keys().iter().map(|key| (*key).to_owned()).collect();
     let is_usual = keys.iter().map(|key| normalized_key(key)).eq(usual.iter().cloned());
     let after = Entry::Meaning(Meaning { label, keys: keys.clone() });
-    let edit = match meaning(&book, label) {
+    let edit = match meaning(&configuration, label) {
         Some((id, it)) => {
             let after = if keys.is_empty() || is_usual { None } else { Some(after) };
             Edit { id, before: Some(Entry::Meaning(it.clone())), after }
@@ -225,14 +225,14 @@ pub async fn map(
     Form(form): Form<MapForm>,
 ) -> Result {
     let label = path.label;
-    let book = book_now(&mut db).await?;
+    let configuration = configuration_now(&mut db).await?;
     let spelling = form.value.trim();
     let (edits, summary) = if form.all.is_some() {
         let month = match form.wish.month() {
             Some(month) => month,
             None => answers.latest_month(&mut db, &Viewer::Everything).await?.ok_or(Error::NotFound)?,
         };
-        let spellings = report::spellings(&mut db, &answers, &book.of_month(month), label).await?;
+        let spellings = report::spellings(&mut db, &answers, &configuration.of_month(month), label).await?;
         let mut ids = allocation::entry_ids(&mut db, spellings.lines.len()).await?.into_iter();
         let new = |line: &Spelling| -> Result<Edit> {
             let entry = called(label, name_of(line))?;
@@ -246,7 +246,7 @@ pub async fn map(
         let summary = format!("New {} for the label “{spelling}”", entry.title());
         (vec![Edit { id, before: None, after: Some(entry) }], summary)
     } else {
-        let edits = spelled(&mut db, &book, label, spelling, &form.to).await?;
+        let edits = spelled(&mut db, &configuration, label, spelling, &form.to).await?;
         (edits, format!("“{spelling}” means {} {}", label.name().to_lowercase(), form.to))
     };
     finish(&layout, &mut db, label, edits, &summary, &form.wish, &by).await
@@ -263,18 +263,18 @@ fn called(label: Label, spelling: &str) -> Result<Entry> {
     })
 }
 
-/// A spelling added to everything in the book that has this handle or value, and taken from what it meant before; what
+/// A spelling added to everything in the configuration that has this handle or value, and taken from what it meant before; what
 /// was called nothing else is gone then. What has other names keeps its own.
 async fn spelled(
     db: &mut PgConnection,
-    book: &Book,
+    configuration: &Configuration,
     label: Label,
     spelling: &str,
     to: &str,
 ) -> Result<Vec<Edit>> {
     let is_same = |text: &str| normalized(text) == normalized(spelling);
     let (mut edits, mut taken) = (Vec::new(), Vec::new());
-    for (id, before) in &book.entries {
+    for (id, before) in &configuration.entries {
         let mut after = before.clone();
         let (handle, name, spellings) = match (label, &mut after) {
             (Label::Team, Entry::Team(it)) => (&it.handle, &it.name, &mut it.spellings),

@@ -20,7 +20,7 @@ use super::layout::Layout;
 use super::respond::As;
 use super::{Access, paths, respond};
 use crate::accounts::Viewer;
-use crate::allocation::{self, About, Book, Drafted, Edit, Enacted, Entry, Label, Problem, Sheet};
+use crate::allocation::{self, About, Configuration, Drafted, Edit, Enacted, Entry, Label, Problem, Sheet};
 use crate::audit::Actor;
 use crate::clock;
 use crate::ledger;
@@ -61,10 +61,10 @@ impl OfMonth {
     }
 }
 
-/// The book as it holds now.
-pub async fn book_now(db: &mut PgConnection) -> sqlx::Result<Book> {
+/// The configuration as it holds now.
+pub async fn configuration_now(db: &mut PgConnection) -> sqlx::Result<Configuration> {
     let sequence = ledger::sequence(&mut *db).await?;
-    allocation::book(db, sequence).await
+    allocation::configuration(db, sequence).await
 }
 
 /// What became of edits that somebody sent.

@@ -14,8 +14,8 @@ use super::super::paths;
 use super::super::csv;
 use super::super::respond::{self, As, Format};
 use super::rules::sent;
-use super::{Sent, book_now, is_at_once, month, problem, reason, rewrite, send};
-use crate::allocation::{self, About, Book, Edit, Entry, Problem, Row, Sheet, identity};
+use super::{Sent, configuration_now, is_at_once, month, problem, reason, rewrite, send};
+use crate::allocation::{self, About, Configuration, Edit, Entry, Problem, Row, Sheet, identity};
 use crate::audit::Actor;
 use crate::compute::compute;
 
@@ -58,9 +58,9 @@ pub struct Choices {
 }
 
 impl Choices {
-    pub fn of(book: &Book) -> Self {
+    pub fn of(configuration: &Configuration) -> Self {
         let mut choices = Self { teams: Vec::new(), projects: Vec::new(), cost_centres: Vec::new() };
-        for entry in book.entries.values() {
+        for entry in configuration.entries.values() {
             match entry {
                 Entry::Team(it) => choices.teams.push((it.handle.clone(), it.name.clone())),
                 Entry::Project(it) => choices.projects.push((it.handle.clone(), it.name.clone())),
@@ -86,22 +86,22 @@ impl Choices {
     }
 }
 
-fn rows_of(book: &Book, sheet: Sheet) -> Vec<(i64, Row)> {
-    let of_sheet = book.entries.iter().filter(|(_, entry)| Sheet::of(entry) == Some(sheet));
+fn rows_of(configuration: &Configuration, sheet: Sheet) -> Vec<(i64, Row)> {
+    let of_sheet = configuration.entries.iter().filter(|(_, entry)| Sheet::of(entry) == Some(sheet));
     let mut rows: Vec<_> = of_sheet.map(|(id, entry)| (identity(entry), *id, sheet.row(entry))).collect();
     rows.sort_by(|a, b| a.0.cmp(&b.0));
     rows.into_iter().map(|(_, id, row)| (id, row)).collect()
 }
 
 impl Page {
-    fn new(layout: Layout, sheet: Sheet, book: &Book) -> Self {
+    fn new(layout: Layout, sheet: Sheet, configuration: &Configuration) -> Self {
         Self {
             layout,
             sheet,
-            rows: rows_of(book, sheet),
+            rows: rows_of(configuration, sheet),
             form: Row::new(),
             why: String::new(),
-            choices: Choices::of(book),
+            choices: Choices::of(configuration),
             problems: Vec::new(),
         }
     }
@@ -126,15 +126,15 @@ impl Page {
 
 pub async fn index(path: paths::Organization, layout: Layout, mut db: Db) -> Result {
     let As { value: sheet, format } = path.sheet;
-    let book = book_now(&mut db).await?;
+    let configuration = configuration_now(&mut db).await?;
     match format {
-        Format::Html => respond::html(Page::new(layout, sheet, &book)),
+        Format::Html => respond::html(Page::new(layout, sheet, &configuration)),
         Format::Json => {
-            let rows: Vec<_> = rows_of(&book, sheet).into_iter().map(|(_, row)| json!(row)).collect();
+            let rows: Vec<_> = rows_of(&configuration, sheet).into_iter().map(|(_, row)| json!(row)).collect();
             respond::json(&rows)
         }
         Format::Csv => {
-            let rows = rows_of(&book, sheet);
+            let rows = rows_of(&configuration, sheet);
             let cells = rows
                 .iter()
                 .map(|(_, row)| sheet.columns().iter().map(|column| row[column].as_str()).collect());
@@ -151,7 +151,7 @@ pub async fn create(
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
     let sheet = path.sheet.value;
-    let book = book_now(&mut db).await?;
+    let configuration = configuration_now(&mut db).await?;
     let form = row_of(sheet, &pairs);
     let why = value(&pairs, "reason").to_owned();
     let problems = match sheet.read(&form) {
@@ -169,12 +169,12 @@ pub async fn create(
         }
         Err(refused) => told(&refused),
     };
-    respond::refused(Page { form, why, problems, ..Page::new(layout, sheet, &book) })
+    respond::refused(Page { form, why, problems, ..Page::new(layout, sheet, &configuration) })
 }
 
 pub async fn edit(path: paths::OrganizationEntry, layout: Layout, mut db: Db) -> Result {
-    let book = book_now(&mut db).await?;
-    let entry = find(&book, path.sheet, path.entry)?;
+    let configuration = configuration_now(&mut db).await?;
+    let entry = find(&configuration, path.sheet, path.entry)?;
     respond::html(EntryPage {
         layout,
         sheet: path.sheet,
@@ -183,7 +183,7 @@ pub async fn edit(path: paths::OrganizationEntry, layout: Layout, mut db: Db) ->
         form: path.sheet.row(entry),
         since: String::new(),
         why: String::new(),
-        choices: Choices::of(&book),
+        choices: Choices::of(&configuration),
         problems: Vec::new(),
     })
 }
@@ -196,8 +196,8 @@ pub async fn change(
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
     let (sheet, id) = (path.sheet, path.entry);
-    let book = book_now(&mut db).await?;
-    let before = find(&book, sheet, id)?;
+    let configuration = configuration_now(&mut db).await?;
+    let before = find(&configuration, sheet, id)?;
     let mut form = row_of(sheet, &pairs);
     // What rules and labels know it by stays; another one is another entry.
     if sheet != Sheet::Accounts {
@@ -229,14 +229,14 @@ pub async fn change(
         form,
         since,
         why,
-        choices: Choices::of(&book),
+        choices: Choices::of(&configuration),
         problems,
     })
 }
 
 pub async fn remove(path: paths::OrganizationRemove, by: Actor, mut db: Db) -> Result {
-    let book = book_now(&mut db).await?;
-    let entry = find(&book, path.sheet, path.entry)?;
+    let configuration = configuration_now(&mut db).await?;
+    let entry = find(&configuration, path.sheet, path.entry)?;
     let summary = format!("Removed {}", entry.title());
     let edits = vec![Edit { id: path.entry, before: Some(entry.clone()), after: None }];
     sent(send(&mut db, edits, &summary, None, &by).await?)
@@ -254,10 +254,10 @@ pub async fn load(
     let sheet = path.sheet;
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let mut db = pool.acquire().await?;
-    let book = book_now(&mut db).await?;
-    let mut page = Page::new(layout, sheet, &book);
+    let configuration = configuration_now(&mut db).await?;
+    let mut page = Page::new(layout, sheet, &configuration);
     // A large file takes a while, which other requests do not wait for.
-    let read = compute(move || sheet.read_file(&content).map(|rows| matched(&book, rows)));
+    let read = compute(move || sheet.read_file(&content).map(|rows| matched(&configuration, rows)));
     match read.await? {
         _ if name.is_empty() => page.problems = vec![problem("The file", "none came along")],
         Err(refused) => page.problems = vec![problem(&name, &refused.to_string())],
@@ -283,15 +283,15 @@ pub async fn load(
 }
 
 /// Each row of a file beside the entry that it is about, where there is one.
-fn matched(book: &Book, rows: Vec<Entry>) -> Vec<(Option<(i64, Entry)>, Entry)> {
+fn matched(configuration: &Configuration, rows: Vec<Entry>) -> Vec<(Option<(i64, Entry)>, Entry)> {
     let key = |entry: &Entry| (Sheet::of(entry), identity(entry));
-    let known: BTreeMap<_, _> = book.entries.iter().map(|(id, entry)| (key(entry), (*id, entry))).collect();
+    let known: BTreeMap<_, _> = configuration.entries.iter().map(|(id, entry)| (key(entry), (*id, entry))).collect();
     let beside = |row: Entry| (known.get(&key(&row)).map(|(id, entry)| (*id, (*entry).clone())), row);
     rows.into_iter().map(beside).collect()
 }
 
-fn find(book: &Book, sheet: Sheet, id: i64) -> Result<&Entry> {
-    book.entries.get(&id).filter(|entry| Sheet::of(entry) == Some(sheet)).ok_or(Error::NotFound)
+fn find(configuration: &Configuration, sheet: Sheet, id: i64) -> Result<&Entry> {
+    configuration.entries.get(&id).filter(|entry| Sheet::of(entry) == Some(sheet)).ok_or(Error::NotFound)
 }
 
 fn row_of(sheet: Sheet, pairs: &[(String, String)]) -> Row {

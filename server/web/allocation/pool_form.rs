@@ -2,7 +2,7 @@
 
 use super::{month, problem};
 use crate::allocation::{
-    Book, Entry, FixedShare, Hours, HoursOf, Months, Pool, Problem, Recipient, Split, handle_of,
+    Configuration, Entry, FixedShare, Hours, HoursOf, Months, Pool, Problem, Recipient, Split, handle_of,
 };
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -68,9 +68,9 @@ pub struct Candidate {
 
 impl Candidate {
     /// Everybody but the pool of this handle, teams first.
-    pub fn all(book: &Book, but: &str) -> Vec<Self> {
+    pub fn all(configuration: &Configuration, but: &str) -> Vec<Self> {
         let inside = |handle: &str| {
-            let teams = book.entries.values().filter_map(|entry| match entry {
+            let teams = configuration.entries.values().filter_map(|entry| match entry {
                 Entry::Team(it) if it.parent.as_deref() == Some(handle) => Some(it.name.clone()),
                 _ => None,
             });
@@ -80,7 +80,7 @@ impl Candidate {
             teams
         };
         let mut candidates: Vec<Self> = Vec::new();
-        for entry in book.entries.values() {
+        for entry in configuration.entries.values() {
             let (key, name, is_pool, inside) = match entry {
                 Entry::Team(it) => (format!("team:{}", it.handle), &it.name, false, inside(&it.handle)),
                 Entry::Pool(it) if it.handle != but => {

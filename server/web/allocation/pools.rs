@@ -11,10 +11,10 @@ use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::pool_form::{Candidate, PoolForm, SPLITS};
 use super::rules::sent;
-use super::{Sent, book_now, reason, rewrite, send};
+use super::{Sent, configuration_now, reason, rewrite, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, About, Book, Divided, Edit, Entry, Hours, HoursOf, Months, Pool, Problem, Recipient, Split, Target,
+    self, About, Configuration, Divided, Edit, Entry, Hours, HoursOf, Months, Pool, Problem, Recipient, Split, Target,
 };
 use crate::audit::Actor;
 use crate::billing::PricingCategory;
@@ -47,7 +47,7 @@ struct Page {
     weighed_in: Option<Currency>,
     without_rate: Vec<Currency>,
     /// What people call teams and pools.
-    book: Book,
+    configuration: Configuration,
 }
 
 pub async fn index(
@@ -56,7 +56,7 @@ pub async fn index(
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let book = book_now(&mut db).await?;
+    let configuration = configuration_now(&mut db).await?;
     let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
     let mut page = Page {
         layout,
@@ -65,7 +65,7 @@ pub async fn index(
         currency: None,
         weighed_in: None,
         without_rate: Vec::new(),
-        book: Book::default(),
+        configuration: Configuration::default(),
     };
     let mut divided = Vec::new();
     let mut held = Vec::new();
@@ -95,20 +95,20 @@ pub async fn index(
             owners.extend(of_teams.filter_map(|group| group.key));
         }
     }
-    for (id, pool) in book.pools() {
+    for (id, pool) in configuration.pools() {
         let holds = month.is_none_or(|month| pool.months.contain(month));
         let group = held.iter().find(|group| holds && group.key.as_deref() == Some(pool.handle.as_str()));
         let divided: Vec<Divided> =
             divided.iter().filter(|it| holds && it.pool == pool.handle).cloned().collect();
         let only_rent = if group.is_some_and(is_owned) && is_by_all(&pool.split) {
-            only_rent(&divided, &owners, &book)
+            only_rent(&divided, &owners, &configuration)
         } else {
             Vec::new()
         };
         page.pools.push(Shown {
             id,
             pool: pool.clone(),
-            is_reached: is_reached(&book, &pool.handle),
+            is_reached: is_reached(&configuration, &pool.handle),
             cost: group.map(|group| group.cost.amount).unwrap_or_default(),
             holds_some: group.is_some() || are_untold,
             divided,
@@ -116,7 +116,7 @@ pub async fn index(
         });
     }
     page.pools.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| a.pool.name.cmp(&b.pool.name)));
-    respond::html(Page { book, ..page })
+    respond::html(Page { configuration, ..page })
 }
 
 /// Whether everything in a pool, by pricing, is owned.
@@ -131,9 +131,9 @@ fn is_by_all(split: &Split) -> bool {
 }
 
 /// The names of teams that get a part without having anything of one's own.
-fn only_rent(divided: &[Divided], owners: &[String], book: &Book) -> Vec<String> {
+fn only_rent(divided: &[Divided], owners: &[String], configuration: &Configuration) -> Vec<String> {
     let teams = divided.iter().flat_map(|it| &it.first).filter_map(|portion| match &portion.to {
-        Recipient::Team(team) if !owners.contains(team) => Some(book.team_name(team)),
+        Recipient::Team(team) if !owners.contains(team) => Some(configuration.team_name(team)),
         _ => None,
     });
     teams.collect()
@@ -141,20 +141,20 @@ fn only_rent(divided: &[Divided], owners: &[String], book: &Book) -> Vec<String>
 
 impl Page {
     fn team(&self, handle: &str) -> String {
-        self.book.team_name(handle)
+        self.configuration.team_name(handle)
     }
 
     fn pool(&self, handle: &str) -> String {
-        self.book.pool_name(handle)
+        self.configuration.pool_name(handle)
     }
 
     fn split(&self, shown: &Shown) -> String {
-        split(&shown.pool.split, &self.book)
+        split(&shown.pool.split, &self.configuration)
     }
 
     /// Among whom it is divided, and without whom, as a sentence goes on.
     fn takers(&self, pool: &Pool) -> String {
-        takers(pool, &self.book)
+        takers(pool, &self.configuration)
     }
 }
 
@@ -194,8 +194,8 @@ struct FormPage {
 }
 
 impl FormPage {
-    fn new(layout: Layout, id: Option<i64>, form: PoolForm, book: &Book, problems: Vec<Problem>) -> Self {
-        let candidates = Candidate::all(book, form.value("handle"));
+    fn new(layout: Layout, id: Option<i64>, form: PoolForm, configuration: &Configuration, problems: Vec<Problem>) -> Self {
+        let candidates = Candidate::all(configuration, form.value("handle"));
         Self { layout, id, form, candidates, problems }
     }
 
@@ -219,19 +219,19 @@ impl FormPage {
 }
 
 pub async fn new(_: paths::NewPool, layout: Layout, mut db: Db) -> Result {
-    let book = book_now(&mut db).await?;
+    let configuration = configuration_now(&mut db).await?;
     let form = PoolForm { pairs: vec![("by".into(), "direct-cost".into())] };
-    respond::html(FormPage::new(layout, None, form, &book, Vec::new()))
+    respond::html(FormPage::new(layout, None, form, &configuration, Vec::new()))
 }
 
 pub async fn edit(path: paths::Pool, layout: Layout, mut db: Db) -> Result {
-    let book = book_now(&mut db).await?;
-    let form = PoolForm::of(find(&book, path.pool)?);
-    respond::html(FormPage::new(layout, Some(path.pool), form, &book, Vec::new()))
+    let configuration = configuration_now(&mut db).await?;
+    let form = PoolForm::of(find(&configuration, path.pool)?);
+    respond::html(FormPage::new(layout, Some(path.pool), form, &configuration, Vec::new()))
 }
 
-fn find(book: &Book, id: i64) -> Result<&Pool> {
-    match book.entries.get(&id) {
+fn find(configuration: &Configuration, id: i64) -> Result<&Pool> {
+    match configuration.entries.get(&id) {
         Some(Entry::Pool(pool)) => Ok(pool),
         _ => Err(Error::NotFound),
     }
@@ -244,7 +244,7 @@ pub async fn create(
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let book = book_now(&mut db).await?;
+    let configuration = configuration_now(&mut db).await?;
     let form = PoolForm { pairs };
     let problems = match form.read() {
         Ok((pool, since)) => {
@@ -260,7 +260,7 @@ pub async fn create(
         }
         Err(problems) => problems,
     };
-    respond::refused(FormPage::new(layout, None, form, &book, problems))
+    respond::refused(FormPage::new(layout, None, form, &configuration, problems))
 }
 
 pub async fn change(
@@ -270,8 +270,8 @@ pub async fn change(
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let book = book_now(&mut db).await?;
-    let known = find(&book, path.pool)?;
+    let configuration = configuration_now(&mut db).await?;
+    let known = find(&configuration, path.pool)?;
     let form = PoolForm { pairs };
     let problems = match form.read() {
         Ok((pool, since)) => {
@@ -288,21 +288,21 @@ pub async fn change(
         }
         Err(problems) => problems,
     };
-    respond::refused(FormPage::new(layout, Some(path.pool), form, &book, problems))
+    respond::refused(FormPage::new(layout, Some(path.pool), form, &configuration, problems))
 }
 
 pub async fn remove(path: paths::PoolRemove, by: Actor, mut db: Db) -> Result {
-    let book = book_now(&mut db).await?;
-    let pool = find(&book, path.pool)?;
+    let configuration = configuration_now(&mut db).await?;
+    let pool = find(&configuration, path.pool)?;
     let edits = vec![Edit { id: path.pool, before: Some(Entry::Pool(pool.clone())), after: None }];
     let summary = format!("Shared costs “{}” removed", pool.name);
     sent(send(&mut db, edits, &summary, None, &by).await?)
 }
 
 /// Whether a rule sends costs to a pool, or another pool hands on to it.
-pub fn is_reached(book: &Book, handle: &str) -> bool {
+pub fn is_reached(configuration: &Configuration, handle: &str) -> bool {
     let to_pool = |to: &Recipient| matches!(to, Recipient::Pool(pool) if pool == handle);
-    book.entries.values().any(|entry| match entry {
+    configuration.entries.values().any(|entry| match entry {
         Entry::Rule(rule) => matches!(&rule.to, Target::Pool { pool } if pool == handle),
         Entry::Pool(pool) => {
             let by_share =
@@ -319,42 +319,42 @@ pub fn rule_for(pool: &Pool) -> String {
 }
 
 /// Names of teams: `Speech, Vision`.
-pub fn teams(handles: &[String], book: &Book) -> String {
-    let names: Vec<String> = handles.iter().map(|handle| book.team_name(handle)).collect();
+pub fn teams(handles: &[String], configuration: &Configuration) -> String {
+    let names: Vec<String> = handles.iter().map(|handle| configuration.team_name(handle)).collect();
     names.join(", ")
 }
 
 /// Names of pools.
-pub fn pools(handles: &[String], book: &Book) -> String {
-    let names: Vec<String> = handles.iter().map(|handle| book.pool_name(handle)).collect();
+pub fn pools(handles: &[String], configuration: &Configuration) -> String {
+    let names: Vec<String> = handles.iter().map(|handle| configuration.pool_name(handle)).collect();
     names.join(", ")
 }
 
 /// `, only among Speech; the pool Network takes part and hands on what it gets`.
-fn takers(pool: &Pool, book: &Book) -> String {
+fn takers(pool: &Pool, configuration: &Configuration) -> String {
     let among = match pool.among.as_slice() {
         [] => String::new(),
-        some => format!(", only among {}", teams(some, book)),
+        some => format!(", only among {}", teams(some, configuration)),
     };
     let without = match pool.without.as_slice() {
         [] => String::new(),
-        some => format!(", without {}", teams(some, book)),
+        some => format!(", without {}", teams(some, configuration)),
     };
     let through = match pool.pools.as_slice() {
         [] => String::new(),
-        [one] => format!("; {} takes part and passes on what it gets", book.pool_name(one)),
-        many => format!("; {} take part and pass on what they get", pools(many, book)),
+        [one] => format!("; {} takes part and passes on what it gets", configuration.pool_name(one)),
+        many => format!("; {} take part and pass on what they get", pools(many, configuration)),
     };
     among + &without + &through
 }
 
 /// How a pool is divided, with everybody's fixed share, which only who sees all teams may read.
-pub fn split(split: &Split, book: &Book) -> String {
+pub fn split(split: &Split, configuration: &Configuration) -> String {
     let Split::Fixed { shares } = split else { return split.in_words() };
     let told = shares.iter().map(|it| {
         let name = match &it.to {
-            Recipient::Team(team) => book.team_name(team),
-            Recipient::Pool(pool) => format!("shared costs {}", book.pool_name(pool)),
+            Recipient::Team(team) => configuration.team_name(team),
+            Recipient::Pool(pool) => format!("shared costs {}", configuration.pool_name(pool)),
         };
         format!("{name} {} %", it.share.times(100).normalize())
     });

@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 use super::super::error::Result;
 use super::problem;
 use crate::accounts::Viewer;
-use crate::allocation::{Book, Condition, Entry, Field, Label, Months, Problem, Rule, Target, Test};
+use crate::allocation::{Configuration, Condition, Entry, Field, Label, Months, Problem, Rule, Target, Test};
 use crate::ledger;
 use crate::period::BillingMonth;
 use crate::report::Answers;
@@ -75,7 +75,7 @@ impl RuleForm {
     }
 
     /// The form of a rule that there is.
-    pub fn of(rule: &Rule, book: &Book, id: i64) -> Self {
+    pub fn of(rule: &Rule, configuration: &Configuration, id: i64) -> Self {
         let mut pairs: Vec<(String, String)> = vec![("name".into(), rule.name.clone())];
         for condition in &rule.when {
             let (test, value) = match (&condition.test, condition.not) {
@@ -102,7 +102,7 @@ impl RuleForm {
             Target::Pool { pool } => (format!("pool:{pool}"), String::new(), String::new()),
         };
         let month = |month: Option<BillingMonth>| month.map(|month| month.to_string()).unwrap_or_default();
-        let position = book.rules().iter().position(|(other, _)| *other == id).unwrap_or_default();
+        let position = configuration.rules().iter().position(|(other, _)| *other == id).unwrap_or_default();
         pairs.extend([
             ("to".to_owned(), to),
             ("tag".to_owned(), tag),
@@ -238,7 +238,7 @@ impl Choices {
     pub async fn find(
         db: &mut PgConnection,
         answers: &Answers,
-        book: &Book,
+        configuration: &Configuration,
         id: Option<i64>,
     ) -> Result<Self> {
         let mut targets = vec![
@@ -247,7 +247,7 @@ impl Choices {
             ("tag".to_owned(), "the team that this tag names:".to_owned()),
         ];
         let mut projects = Vec::new();
-        for entry in book.entries.values() {
+        for entry in configuration.entries.values() {
             match entry {
                 Entry::Team(it) => targets.push((format!("team:{}", it.handle), format!("Team {}", it.name))),
                 Entry::Pool(it) => {
@@ -269,7 +269,7 @@ impl Choices {
             fields.extend(tags.into_iter().map(|tag| Field::Tag(tag).to_string()));
         }
         fields.extend(Label::ALL.map(|label| Field::Label(label).to_string()));
-        let others: Vec<String> = book
+        let others: Vec<String> = configuration
             .rules()
             .into_iter()
             .filter(|(other, _)| Some(*other) != id)
@@ -317,7 +317,7 @@ mod tests {
             "Tag team is not a or b; Service matches ^EC2; x"
         );
         assert_eq!(read.since, Some("2026-07".parse().unwrap()));
-        let again = RuleForm::of(&read.rule, &Book::default(), 1);
+        let again = RuleForm::of(&read.rule, &Configuration::default(), 1);
         assert_eq!(again.read().ok().unwrap().rule, read.rule);
     }
 

@@ -15,9 +15,9 @@ use super::super::csv::{self, Cell, Record};
 use super::super::respond::As;
 use super::super::{filters, paths, respond};
 use super::rule_form::{Choices, RuleForm};
-use super::{OfMonth, Sent, book_now, rewrite, send};
+use super::{OfMonth, Sent, configuration_now, rewrite, send};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Book, Edit, Entry, Months, Problem, Rule, Target};
+use crate::allocation::{self, Configuration, Edit, Entry, Months, Problem, Rule, Target};
 use crate::audit::Actor;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
@@ -59,8 +59,8 @@ async fn lines(
     db: &mut PgConnection,
     answers: &Answers,
     month: Option<BillingMonth>,
-) -> Result<(Vec<Line>, Option<Spend>, Book)> {
-    let book = book_now(db).await?;
+) -> Result<(Vec<Line>, Option<Spend>, Configuration)> {
+    let configuration = configuration_now(db).await?;
     let claimed = match month {
         Some(month) => {
             let question = Question {
@@ -72,7 +72,7 @@ async fn lines(
         }
         None => None,
     };
-    let lines = book
+    let lines = configuration
         .rules()
         .into_iter()
         .map(|(id, rule)| {
@@ -91,7 +91,7 @@ async fn lines(
             }
         })
         .collect();
-    Ok((lines, claimed, book))
+    Ok((lines, claimed, configuration))
 }
 
 pub async fn index(
@@ -102,7 +102,7 @@ pub async fn index(
     mut db: Db,
 ) -> Result {
     let month = asked.month(&mut db, &answers).await?;
-    let (lines, claimed, book) = lines(&mut db, &answers, month).await?;
+    let (lines, claimed, configuration) = lines(&mut db, &answers, month).await?;
     let amount = |key: Option<&str>| {
         let groups = claimed.iter().flat_map(|spend| &spend.groups);
         groups.filter(|group| group.key.as_deref() == key).map(|group| group.cost.amount).sum()
@@ -118,7 +118,7 @@ pub async fn index(
             .map(|it| it.amount)
             .unwrap_or_default(),
         currency: claimed.as_ref().and_then(|spend| spend.currency.clone()),
-        has_teams: book.has_teams(),
+        has_teams: configuration.has_teams(),
     })
 }
 
@@ -180,8 +180,8 @@ pub async fn new(
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let book = book_now(&mut db).await?;
-    let choices = Choices::find(&mut db, &answers, &book, None).await?;
+    let configuration = configuration_now(&mut db).await?;
+    let choices = Choices::find(&mut db, &answers, &configuration, None).await?;
     respond::html(FormPage {
         layout,
         id: None,
@@ -197,15 +197,15 @@ pub async fn edit(
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let book = book_now(&mut db).await?;
-    let rule = find(&book, path.rule)?;
-    let form = RuleForm::of(rule, &book, path.rule);
-    let choices = Choices::find(&mut db, &answers, &book, Some(path.rule)).await?;
+    let configuration = configuration_now(&mut db).await?;
+    let rule = find(&configuration, path.rule)?;
+    let form = RuleForm::of(rule, &configuration, path.rule);
+    let choices = Choices::find(&mut db, &answers, &configuration, Some(path.rule)).await?;
     respond::html(FormPage { layout, id: Some(path.rule), form, choices, problems: Vec::new() })
 }
 
-fn find(book: &Book, id: i64) -> Result<&Rule> {
-    match book.entries.get(&id) {
+fn find(configuration: &Configuration, id: i64) -> Result<&Rule> {
+    match configuration.entries.get(&id) {
         Some(Entry::Rule(rule)) => Ok(rule),
         _ => Err(Error::NotFound),
     }
@@ -219,7 +219,7 @@ pub async fn create(
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let book = book_now(&mut db).await?;
+    let configuration = configuration_now(&mut db).await?;
     let form = RuleForm::new(pairs);
     let problems = match form.read() {
         Ok(read) => {
@@ -227,7 +227,7 @@ pub async fn create(
             let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let after = Entry::Rule(Rule { months, ..read.rule });
             let mut edits = vec![Edit { id, before: None, after: Some(after) }];
-            put(&book, &mut edits, id, read.position);
+            put(&configuration, &mut edits, id, read.position);
             let summary = format!("New rule “{}”", form.name());
             match send(&mut db, edits, &summary, None, &by).await? {
                 Sent::To(response) => return Ok(response),
@@ -236,7 +236,7 @@ pub async fn create(
         }
         Err(problems) => problems,
     };
-    let choices = Choices::find(&mut db, &answers, &book, None).await?;
+    let choices = Choices::find(&mut db, &answers, &configuration, None).await?;
     respond::refused(FormPage { layout, id: None, form, choices, problems })
 }
 
@@ -248,8 +248,8 @@ pub async fn change(
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let book = book_now(&mut db).await?;
-    let rule = find(&book, path.rule)?;
+    let configuration = configuration_now(&mut db).await?;
+    let rule = find(&configuration, path.rule)?;
     let before = Entry::Rule(rule.clone());
     let form = RuleForm::new(pairs);
     let problems = match form.read() {
@@ -258,7 +258,7 @@ pub async fn change(
             let after = Entry::Rule(Rule { months, place: rule.place, ..read.rule });
             let mut edits = rewrite(&mut db, path.rule, &before, after, read.since).await?;
             let moved = edits.last().map_or(path.rule, |edit| edit.id);
-            put(&book, &mut edits, moved, read.position);
+            put(&configuration, &mut edits, moved, read.position);
             let summary = format!("Rule “{}” changed", form.name());
             match send(&mut db, edits, &summary, None, &by).await? {
                 Sent::To(response) => return Ok(response),
@@ -267,7 +267,7 @@ pub async fn change(
         }
         Err(problems) => problems,
     };
-    let choices = Choices::find(&mut db, &answers, &book, Some(path.rule)).await?;
+    let choices = Choices::find(&mut db, &answers, &configuration, Some(path.rule)).await?;
     respond::refused(FormPage { layout, id: Some(path.rule), form, choices, problems })
 }
 
@@ -278,19 +278,19 @@ pub struct MoveForm {
 }
 
 pub async fn shift(path: paths::RuleMove, by: Actor, mut db: Db, Form(form): Form<MoveForm>) -> Result {
-    let book = book_now(&mut db).await?;
-    let rule = find(&book, path.rule)?;
+    let configuration = configuration_now(&mut db).await?;
+    let rule = find(&configuration, path.rule)?;
     let entry = Entry::Rule(rule.clone());
     let mut edits = vec![Edit { id: path.rule, before: Some(entry.clone()), after: Some(entry) }];
-    put(&book, &mut edits, path.rule, form.position);
-    let place = form.position.min(book.rules().len().saturating_sub(1)) + 1;
+    put(&configuration, &mut edits, path.rule, form.position);
+    let place = form.position.min(configuration.rules().len().saturating_sub(1)) + 1;
     let summary = format!("Rule “{}” moved to place {place}", rule.name);
     sent(send(&mut db, edits, &summary, None, &by).await?)
 }
 
 pub async fn remove(path: paths::RuleRemove, by: Actor, mut db: Db) -> Result {
-    let book = book_now(&mut db).await?;
-    let rule = find(&book, path.rule)?;
+    let configuration = configuration_now(&mut db).await?;
+    let rule = find(&configuration, path.rule)?;
     let edits = vec![Edit { id: path.rule, before: Some(Entry::Rule(rule.clone())), after: None }];
     let summary = format!("Rule “{}” removed", rule.name);
     sent(send(&mut db, edits, &summary, None, &by).await?)
@@ -310,10 +310,10 @@ pub fn sent(sent: Sent) -> Result {
 
 /// Gives the rule `id`, of which `edits` hold what it will be, the place after so many others: between its neighbours
 /// where there is room, else everybody gets a new place.
-fn put(book: &Book, edits: &mut Vec<Edit>, id: i64, position: usize) {
+fn put(configuration: &Configuration, edits: &mut Vec<Edit>, id: i64, position: usize) {
     // What it was in earlier months keeps its place, and is none of the others.
     let is_edited: Vec<i64> = edits.iter().map(|edit| edit.id).collect();
-    let rules = book.rules();
+    let rules = configuration.rules();
     let others: Vec<(i64, &Rule)> =
         rules.iter().filter(|(other, _)| *other != id && !is_edited.contains(other)).copied().collect();
     let position = position.min(others.len());
@@ -332,7 +332,7 @@ fn put(book: &Book, edits: &mut Vec<Edit>, id: i64, position: usize) {
         if let Some(Edit { after: Some(Entry::Rule(rule)), .. }) = edits.iter_mut().find(|edit| edit.id == id)
         {
             rule.place = place;
-        } else if let Some(Entry::Rule(rule)) = book.entries.get(&id) {
+        } else if let Some(Entry::Rule(rule)) = configuration.entries.get(&id) {
             let (before, after) = (rule.clone(), Rule { place, ..rule.clone() });
             edits.push(Edit { id, before: Some(Entry::Rule(before)), after: Some(Entry::Rule(after)) });
         }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use sqlx::PgConnection;
 
 use crate::allocation::{
-    self, About, Book, Budget, BudgetOf, BudgetPeriod, Edit, Enacted, Entry, Months, Problem,
+    self, About, Configuration, Budget, BudgetOf, BudgetPeriod, Edit, Enacted, Entry, Months, Problem,
 };
 use crate::audit::Actor;
 use crate::clock;
@@ -33,7 +33,7 @@ pub struct BudgetForm {
 
 /// What became of it.
 pub enum Done {
-    /// As this change of the book, which can be undone.
+    /// As this change of the configuration, which can be undone.
     Written(i64),
     /// It was so already.
     Nothing,
@@ -56,8 +56,8 @@ impl BudgetForm {
     }
 
     /// A new one.
-    pub fn read(&self, book: &Book, fields: &mut Fields) -> Option<Budget> {
-        let found = owners(book).into_iter().find(|(of, _)| name(of) == self.of);
+    pub fn read(&self, configuration: &Configuration, fields: &mut Fields) -> Option<Budget> {
+        let found = owners(configuration).into_iter().find(|(of, _)| name(of) == self.of);
         let of = fields.check("of", found.map(|(of, _)| of).ok_or("Choose whose budget it is."));
         let budget = self.read_of(of.clone().unwrap_or_else(|| BudgetOf::Team(String::new())), fields)?;
         Some(Budget { of: of?, ..budget })
@@ -122,17 +122,17 @@ pub fn filled(budget: &Budget) -> Fields {
 }
 
 /// Everyone who can have a budget, with what people call them.
-pub fn owners(book: &Book) -> Vec<(BudgetOf, String)> {
+pub fn owners(configuration: &Configuration) -> Vec<(BudgetOf, String)> {
     let of = |entry: &Entry| match entry {
         Entry::Team(it) => Some(BudgetOf::Team(it.handle.clone())),
         Entry::Project(it) => Some(BudgetOf::Project(it.handle.clone())),
         Entry::CostCentre(it) => Some(BudgetOf::CostCentre(it.handle.clone())),
         _ => None,
     };
-    let mut owners: Vec<BudgetOf> = book.entries.values().filter_map(of).collect();
+    let mut owners: Vec<BudgetOf> = configuration.entries.values().filter_map(of).collect();
     owners.sort();
     owners.dedup();
-    owners.into_iter().map(|of| (of.clone(), book.owner_name(&of))).collect()
+    owners.into_iter().map(|of| (of.clone(), configuration.owner_name(&of))).collect()
 }
 
 /// How the form names an owner.
@@ -208,11 +208,11 @@ pub async fn write(
 }
 
 /// `The budget of team Vision is 12,000.00 USD a month from 2026-09 now.`
-pub fn in_words(book: &Book, budget: &Budget) -> String {
+pub fn in_words(configuration: &Configuration, budget: &Budget) -> String {
     format!(
         "budget of {} {}: {} {} a {} {}",
         kind(&budget.of),
-        book.owner_name(&budget.of),
+        configuration.owner_name(&budget.of),
         filters::figure(budget.amount, 2),
         budget.currency,
         budget.period.as_str(),

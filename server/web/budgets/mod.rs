@@ -53,8 +53,8 @@ impl Page {
         fields: Option<Fields>,
     ) -> Result<Self> {
         let it = answers.budgets(db, viewer).await?;
-        let book = answers.book(db, it.sequence).await?;
-        let owners = form::owners(&book).into_iter();
+        let configuration = answers.configuration(db, it.sequence).await?;
+        let owners = form::owners(&configuration).into_iter();
         let owners = owners.map(|(of, name)| (form::name(&of), format!("{name} ({})", form::kind(&of))));
         let fields = if let Some(fields) = fields {
             fields
@@ -127,13 +127,13 @@ pub async fn add(
 ) -> Result {
     let mut fields = form.fields();
     let sequence = crate::ledger::sequence(&mut db).await?;
-    let book = answers.book(&mut db, sequence).await?;
+    let configuration = answers.configuration(&mut db, sequence).await?;
     let mut problems = Vec::new();
-    if let Some(budget) = form.read(&book, &mut fields) {
+    if let Some(budget) = form.read(&configuration, &mut fields) {
         form::check_currency(&answers, &mut db, &budget, &mut fields).await?;
         if !fields.is_refused() {
             let id = allocation::entry_ids(&mut db, 1).await?.first().copied().unwrap_or_default();
-            let words = form::in_words(&book, &budget);
+            let words = form::in_words(&configuration, &budget);
             let edit = Edit { id, before: None, after: Some(Entry::Budget(budget)) };
             let about = About { summary: &format!("New {words}"), reason: reason(&form.reason) };
             match form::write(&mut db, edit, about, &by).await? {
@@ -156,7 +156,7 @@ fn back(path: impl std::fmt::Display, sentence: &str) -> axum::response::Respons
     response
 }
 
-/// The same after a change of the book, which can be undone.
+/// The same after a change of the configuration, which can be undone.
 fn written(path: impl std::fmt::Display, sentence: &str, change: i64) -> axum::response::Response {
     let mut response = respond::see_other(path);
     cookie::leave_undo(&mut response, sentence, change);

@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use super::form::{self, BudgetForm, Done};
 use super::{NOTHING, back, written};
 use crate::accounts::Viewer;
-use crate::allocation::{About, Book, Budget, Edit, Entry, Months, Problem};
+use crate::allocation::{About, Configuration, Budget, Edit, Entry, Months, Problem};
 use crate::audit::Actor;
 use crate::chart::{Bucket, BurnUp, BurnUpAmount, BurnUpDay};
 use crate::ledger;
@@ -65,13 +65,13 @@ pub async fn change(
     Form(form): Form<BudgetForm>,
 ) -> Result {
     let id = path.budget.value;
-    let (book, before) = found(&answers, &mut db, id).await?;
+    let (configuration, before) = found(&answers, &mut db, id).await?;
     let mut fields = form.fields();
     let mut problems = Vec::new();
     if let Some(after) = form.read_of(before.of.clone(), &mut fields) {
         form::check_currency(&answers, &mut db, &after, &mut fields).await?;
         if !fields.is_refused() {
-            let words = form::in_words(&book, &after);
+            let words = form::in_words(&configuration, &after);
             let about = About { summary: &format!("Changed {words}"), reason: reason(&form.reason) };
             match write(&mut db, id, before, Some(after), about, &by).await? {
                 Done::Written(change) => {
@@ -103,7 +103,7 @@ pub async fn end(
     Form(form): Form<EndForm>,
 ) -> Result {
     let id = path.budget;
-    let (book, before) = found(&answers, &mut db, id).await?;
+    let (configuration, before) = found(&answers, &mut db, id).await?;
     let mut fields = form::filled(&before);
     let mut problems = Vec::new();
     let until = form.until.trim().parse::<BillingMonth>().map_err(|_| "Expected a month such as 2026-09.");
@@ -113,7 +113,7 @@ pub async fn end(
     });
     if let Some(until) = fields.check("until", until) {
         let after = Budget { months: Months { last: Some(until), ..before.months }, ..before.clone() };
-        let words = form::in_words(&book, &after);
+        let words = form::in_words(&configuration, &after);
         let about = About { summary: &format!("Ended {words}"), reason: reason(&form.reason) };
         match write(&mut db, id, before, Some(after), about, &by).await? {
             Done::Written(change) => {
@@ -134,8 +134,8 @@ pub async fn remove(
     mut db: Db,
 ) -> Result {
     let id = path.budget;
-    let (book, before) = found(&answers, &mut db, id).await?;
-    let words = form::in_words(&book, &before);
+    let (configuration, before) = found(&answers, &mut db, id).await?;
+    let words = form::in_words(&configuration, &before);
     let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), &by).await? {
         Done::Written(change) => {
             return Ok(written(paths::Budgets, &format!("Removed: {words}."), change));
@@ -149,14 +149,14 @@ pub async fn remove(
     Ok(back(paths::Budgets, &sentence))
 }
 
-/// The book as it stands, and the budget of this number.
-async fn found(answers: &Answers, db: &mut PgConnection, id: i64) -> Result<(Arc<Book>, Budget)> {
+/// The configuration as it stands, and the budget of this number.
+async fn found(answers: &Answers, db: &mut PgConnection, id: i64) -> Result<(Arc<Configuration>, Budget)> {
     let sequence = ledger::sequence(db).await?;
-    let book = answers.book(db, sequence).await?;
-    match book.entries.get(&id) {
+    let configuration = answers.configuration(db, sequence).await?;
+    match configuration.entries.get(&id) {
         Some(Entry::Budget(budget)) => {
             let budget = budget.clone();
-            Ok((book, budget))
+            Ok((configuration, budget))
         }
         _ => Err(Error::NotFound),
     }

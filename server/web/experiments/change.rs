@@ -7,7 +7,7 @@ use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::super::allocation::organization::Choices;
-use super::super::allocation::{Sent, book_now, is_at_once, problem, reason, send};
+use super::super::allocation::{Sent, configuration_now, is_at_once, problem, reason, send};
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Form};
 use super::super::layout::Layout;
@@ -15,7 +15,7 @@ use super::super::question::Asked;
 use super::super::{paths, respond};
 use super::experiment::Page;
 use super::to_experiment;
-use crate::allocation::{self, About, Book, Edit, Problem, normalized};
+use crate::allocation::{self, About, Configuration, Edit, Problem, normalized};
 use crate::audit::Actor;
 use crate::ledger;
 use crate::report::{self, Answers};
@@ -39,10 +39,10 @@ impl Forms {
         &self.problems
     }
 
-    pub fn of(book: &Book, experiment: &str) -> Self {
-        let entry = book.experiment(experiment);
+    pub fn of(configuration: &Configuration, experiment: &str) -> Self {
+        let entry = configuration.experiment(experiment);
         let text = |text: Option<&String>| text.cloned().unwrap_or_default();
-        let mut others: Vec<(String, String)> = book
+        let mut others: Vec<(String, String)> = configuration
             .entries
             .values()
             .filter_map(|entry| match entry {
@@ -60,7 +60,7 @@ impl Forms {
             project: text(entry.and_then(|it| it.project.as_ref())),
             into: String::new(),
             why: String::new(),
-            choices: Choices::of(book),
+            choices: Choices::of(configuration),
             others,
             problems: Vec::new(),
         }
@@ -90,10 +90,10 @@ pub async fn change(
     Form(form): Form<ChangeForm>,
 ) -> Result {
     let label = normalized(&path.experiment);
-    let book = book_now(&mut db).await?;
+    let configuration = configuration_now(&mut db).await?;
     let name = Some(form.name.trim()).filter(|name| !name.is_empty()).unwrap_or(&label);
     let some = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    let edit = book.with_experiment(&label, name, some(&form.team), some(&form.project));
+    let edit = configuration.with_experiment(&label, name, some(&form.team), some(&form.project));
     let summary = format!("Changed experiment {name}");
     let about = About { summary: &summary, reason: reason(&form.reason) };
     let at_once = is_at_once(&layout, &form.way).then(|| to_experiment(&label, None, &Asked::default()));
@@ -102,7 +102,7 @@ pub async fn change(
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             let ChangeForm { name, team, project, reason: why, .. } = form;
-            let forms = Forms { name, team, project, why, problems, ..Forms::of(&book, &label) };
+            let forms = Forms { name, team, project, why, problems, ..Forms::of(&configuration, &label) };
             let viewer = person.viewer();
             respond::refused(Page::refused(layout, &mut db, &answers, &label, &viewer, forms).await?)
         }
@@ -128,14 +128,14 @@ pub async fn merge(
     Form(form): Form<MergeForm>,
 ) -> Result {
     let label = normalized(&path.experiment);
-    let book = book_now(&mut db).await?;
-    let into = book.experiment_called(&form.into).map_or_else(|| normalized(&form.into), str::to_owned);
+    let configuration = configuration_now(&mut db).await?;
+    let into = configuration.experiment_called(&form.into).map_or_else(|| normalized(&form.into), str::to_owned);
     let problems = if into.is_empty() || into == label {
         vec![problem("Merge into", "name another experiment, by its label or its name")]
     } else {
-        let summary = format!("Merged experiment {label} into {}", book.experiment_name(&into));
+        let summary = format!("Merged experiment {label} into {}", configuration.experiment_name(&into));
         let about = About { summary: &summary, reason: reason(&form.reason) };
-        let edits = numbered(&mut db, book.with_experiments_merged(&label, &form.into)).await?;
+        let edits = numbered(&mut db, configuration.with_experiments_merged(&label, &form.into)).await?;
         let sequence = ledger::sequence(&mut db).await?;
         // Where different teams pay for them, one sees first what becomes one.
         let is_plain = report::merges(&mut db, &answers, &edits, sequence).await?.is_empty();
@@ -146,7 +146,7 @@ pub async fn merge(
             Sent::Refused(problems) => problems,
         }
     };
-    let forms = Forms { into: form.into, why: form.reason, problems, ..Forms::of(&book, &label) };
+    let forms = Forms { into: form.into, why: form.reason, problems, ..Forms::of(&configuration, &label) };
     let viewer = person.viewer();
     respond::refused(Page::refused(layout, &mut db, &answers, &label, &viewer, forms).await?)
 }

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use sqlx::PgConnection;
 
-use super::super::allocation::book_now;
+use super::super::allocation::configuration_now;
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
@@ -76,7 +76,7 @@ pub async fn show(
         return respond::json(&Whole { it: &it, siblings: siblings.as_ref() });
     }
     let forms = if layout.may(Access::Finance) {
-        Some(Forms::of(&book_now(&mut db).await?, &it.experiment))
+        Some(Forms::of(&configuration_now(&mut db).await?, &it.experiment))
     } else {
         None
     };
@@ -102,8 +102,8 @@ async fn moved_to(
     asked: &Asked,
     viewer: &Viewer,
 ) -> Result<Option<String>> {
-    let book = book_now(db).await?;
-    let Some(handle) = book.experiment_called(label) else { return Ok(None) };
+    let configuration = configuration_now(db).await?;
+    let Some(handle) = configuration.experiment_called(label) else { return Ok(None) };
     let is_seen = find(db, answers, handle, None, asked, viewer).await?.is_some();
     Ok(is_seen.then(|| handle.to_owned()))
 }

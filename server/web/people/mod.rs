@@ -148,8 +148,8 @@ impl PersonForm {
 /// any name may be the tag of one.
 async fn find_teams(typed: Vec<String>, db: &mut Db) -> Result<Result<Vec<String>, String>> {
     let sequence = ledger::sequence(&mut *db).await?;
-    let book = allocation::book(db, sequence).await?;
-    let known = book.teams();
+    let configuration = allocation::configuration(db, sequence).await?;
+    let known = configuration.teams();
     if known.is_empty() {
         return Ok(Ok(typed));
     }

@@ -132,12 +132,12 @@ impl Wish {
             return Ok(());
         }
         let now = ledger::sequence(&mut *db).await?;
-        let book = answers.book(&mut *db, self.asked.sequence.unwrap_or(now).min(now)).await?;
-        let today = answers.book(&mut *db, now).await?;
+        let configuration = answers.configuration(&mut *db, self.asked.sequence.unwrap_or(now).min(now)).await?;
+        let today = answers.configuration(&mut *db, now).await?;
         let of_teams =
             self.asked.filters.iter().filter(|it| it.dimension == Grouping::Team && !it.leaves_out);
         for team in of_teams.flat_map(|it| &it.values) {
-            if report::seen_team(&book, &today, viewer, team, self.period).is_none() {
+            if report::seen_team(&configuration, &today, viewer, team, self.period).is_none() {
                 return Err(Error::NotFound);
             }
         }
@@ -476,9 +476,9 @@ pub(super) async fn teams(
     period: Period,
 ) -> Result<Vec<(String, String)>> {
     let now = ledger::sequence(&mut *db).await?;
-    let book = answers.book(db, now).await?;
-    let of_month = book.of_month(period.last());
-    let is_seen = |handle: &str| report::seen_team(&book, &book, viewer, handle, period).is_some();
+    let configuration = answers.configuration(db, now).await?;
+    let of_month = configuration.of_month(period.last());
+    let is_seen = |handle: &str| report::seen_team(&configuration, &configuration, viewer, handle, period).is_some();
     let seen = of_month.teams.iter().filter(|it| is_seen(&it.handle));
     Ok(seen.map(|it| (it.handle.clone(), it.name.clone())).collect())
 }

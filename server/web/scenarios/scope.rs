@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 
 use crate::accounts::people::normalize_team;
 use crate::accounts::{Person, Role};
-use crate::allocation::{self, Book, MonthBook, Team, handle_of};
+use crate::allocation::{self, Configuration, MonthConfiguration, Team, handle_of};
 use crate::period::BillingMonth;
 use crate::scenarios::Reader;
 use crate::web::error::Result;
@@ -13,14 +13,14 @@ use crate::{clock, ledger};
 
 /// Teams, as they are inside each other today.
 pub(super) struct Scope {
-    book: Book,
+    configuration: Configuration,
     month: BillingMonth,
 }
 
 /// A team that a scenario is to be shown to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// What it is shared with: its handle, or what it is called where no book has it.
+    /// What it is shared with: its handle, or what it is called where no configuration has it.
     pub team: String,
     pub name: String,
     /// Whether it has a lead of its own.
@@ -32,13 +32,13 @@ pub(super) struct Shown {
 impl Scope {
     pub(super) async fn today(db: &mut PgConnection) -> Result<Self> {
         let sequence = ledger::sequence(&mut *db).await?;
-        let book = allocation::book(db, sequence).await?;
-        Ok(Self { book, month: BillingMonth::of(clock::now().date_naive()) })
+        let configuration = allocation::configuration(db, sequence).await?;
+        Ok(Self { configuration, month: BillingMonth::of(clock::now().date_naive()) })
     }
 
     /// A lead with the teams that are inside theirs.
     pub(super) fn of(&self, lead: &Person) -> Reader {
-        let month = self.book.of_month(self.month);
+        let month = self.configuration.of_month(self.month);
         let mut teams = Vec::new();
         for theirs in &lead.teams {
             let inside = month.with_teams_inside(&handle_of(theirs));
@@ -55,12 +55,12 @@ impl Scope {
     /// What a scenario is shared with for a team of this handle, whether or not there is one: names are not looked up for
     /// who may not know which teams there are.
     pub(super) fn handle(&self, text: &str) -> String {
-        if self.book.has_teams() { handle_of(text) } else { normalize_team(text) }
+        if self.configuration.has_teams() { handle_of(text) } else { normalize_team(text) }
     }
 
     /// A team by its handle or its name, with whoever reads what is shown to it. None where there is nobody.
     pub(super) fn shown(&self, text: &str, leads: &[Person]) -> Option<Shown> {
-        let month = self.book.of_month(self.month);
+        let month = self.configuration.of_month(self.month);
         let is_led = |handle: &str| leads.iter().flat_map(|it| &it.teams).any(|it| handle_of(it) == handle);
         let Some(team) = find(&month, text) else {
             let team = normalize_team(text);
@@ -88,7 +88,7 @@ impl Scope {
 }
 
 /// The team that has this handle, else the only one that is called so.
-fn find<'a>(month: &MonthBook<'a>, text: &str) -> Option<&'a Team> {
+fn find<'a>(month: &MonthConfiguration<'a>, text: &str) -> Option<&'a Team> {
     let handle = handle_of(text);
     if let Some(team) = month.teams.iter().copied().find(|it| it.handle == handle) {
         return Some(team);

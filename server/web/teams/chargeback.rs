@@ -58,7 +58,7 @@ pub async fn show(
             let standing = answers.standing(&mut db, period, &question.viewer, sequence).await?;
             let standing = choices::standing_for(&person, standing);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
-            let has_teams = answers.book(&mut db, sequence).await?.has_teams();
+            let has_teams = answers.configuration(&mut db, sequence).await?.has_teams();
             let is_everything = question.viewer == Viewer::Everything;
             respond::html(Page {
                 layout,

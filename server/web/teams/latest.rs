@@ -36,9 +36,9 @@ pub async fn any(
         && let [only] = theirs.as_slice()
     {
         let sequence = ledger::sequence(&mut db).await?;
-        let book = answers.book(&mut db, sequence).await?;
+        let configuration = answers.configuration(&mut db, sequence).await?;
         let handle = allocation::handle_of(only);
-        if let Some(who) = report::seen_team(&book, &book, &viewer, &handle, period.value) {
+        if let Some(who) = report::seen_team(&configuration, &configuration, &viewer, &handle, period.value) {
             return Ok(respond::see_other(asked.link(paths::Team { team: who.team, period })));
         }
     }

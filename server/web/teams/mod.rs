@@ -79,9 +79,9 @@ pub(super) async fn seen(
     sequence: Option<i64>,
 ) -> Result<SeenTeam> {
     let current = ledger::sequence(db).await?;
-    let book = answers.book(db, sequence.unwrap_or(current).clamp(0, current)).await?;
-    let today = answers.book(db, current).await?;
-    report::seen_team(&book, &today, viewer, handle, period).ok_or(Error::NotFound)
+    let configuration = answers.configuration(db, sequence.unwrap_or(current).clamp(0, current)).await?;
+    let today = answers.configuration(db, current).await?;
+    report::seen_team(&configuration, &today, viewer, handle, period).ok_or(Error::NotFound)
 }
 
 fn over_time(it: &TeamReport) -> Stack {

@@ -148,8 +148,8 @@ fn without_interest_a_year_of_capital_is_a_year_on_the_books() {
     let (price, residual) = (number("53125"), number("10625"));
     let capital = annualized(price, residual, Decimal::ZERO, 3.into()).unwrap();
     let start = "2026-01-01".parse().unwrap();
-    let books = Schedule::new(price, residual, start, 36, Method::StraightLine).unwrap();
-    for year in books.years() {
+    let configurations = Schedule::new(price, residual, start, 36, Method::StraightLine).unwrap();
+    for year in configurations.years() {
         assert_eq!(year.depreciation.round(10), capital.round(10));
     }
     let interest = annualized(price, residual, number("0.10"), 3.into()).unwrap();

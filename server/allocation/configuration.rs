@@ -1,4 +1,4 @@
-//! The allocation book: every entry, as it stands at a step of the ledger; and what of it holds in a month.
+//! The allocation configuration: every entry, as it stands at a step of the ledger; and what of it holds in a month.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::period::BillingMonth;
 
 /// Everything that was written down, by its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Book {
+pub struct Configuration {
     pub entries: BTreeMap<i64, Entry>,
 }
 
@@ -47,7 +47,7 @@ impl Edit {
 
 /// What holds in a month.
 #[derive(Clone, Debug)]
-pub struct MonthBook<'a> {
+pub struct MonthConfiguration<'a> {
     pub month: BillingMonth,
     pub teams: Vec<&'a Team>,
     pub projects: Vec<&'a Project>,
@@ -61,18 +61,18 @@ pub struct MonthBook<'a> {
     pub pools: Vec<&'a Pool>,
 }
 
-impl Book {
+impl Configuration {
     /// With these edits made.
     #[must_use]
     pub fn edited(&self, edits: &[Edit]) -> Self {
-        let mut book = self.clone();
+        let mut configuration = self.clone();
         for edit in edits {
             match &edit.after {
-                Some(entry) => book.entries.insert(edit.id, entry.clone()),
-                None => book.entries.remove(&edit.id),
+                Some(entry) => configuration.entries.insert(edit.id, entry.clone()),
+                None => configuration.entries.remove(&edit.id),
             };
         }
-        book
+        configuration
     }
 
     /// What of these edits is not as it was when they were drafted.
@@ -81,8 +81,8 @@ impl Book {
         edits.iter().filter(is_in_conflict).map(Edit::title).collect()
     }
 
-    pub fn of_month(&self, month: BillingMonth) -> MonthBook<'_> {
-        let mut of_month = MonthBook {
+    pub fn of_month(&self, month: BillingMonth) -> MonthConfiguration<'_> {
+        let mut of_month = MonthConfiguration {
             month,
             teams: Vec::new(),
             projects: Vec::new(),
@@ -112,7 +112,7 @@ impl Book {
         of_month
     }
 
-    /// One month of every stretch in which the book stays the same: before anything begins, and from each month on
+    /// One month of every stretch in which the configuration stays the same: before anything begins, and from each month on
     /// in which something begins or has ended.
     pub fn turning_points(&self) -> Vec<BillingMonth> {
         let mut months = BTreeSet::new();
@@ -205,7 +205,7 @@ impl Book {
     }
 }
 
-impl MonthBook<'_> {
+impl MonthConfiguration<'_> {
     pub fn team(&self, handle: &str) -> Option<&Team> {
         self.teams.iter().copied().find(|team| team.handle == handle)
     }
@@ -230,7 +230,7 @@ impl MonthBook<'_> {
         }
     }
 
-    /// A team and all inside it, in the order of the book; nothing where there is no such team.
+    /// A team and all inside it, in the order of the configuration; nothing where there is no such team.
     pub fn with_teams_inside(&self, handle: &str) -> Vec<&str> {
         let mut found: Vec<&str> = self.team(handle).map(|team| team.handle.as_str()).into_iter().collect();
         let mut at = 0;

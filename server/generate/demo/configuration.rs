@@ -1,4 +1,4 @@
-//! Who pays for what in the demonstration: what its administrator wrote into the allocation book.
+//! Who pays for what in the demonstration: what its administrator wrote into the allocation configuration.
 //!
 //! Robotics moved from research to the products in the eighth month; what it cost before stays where it was. Most of
 //! what people type is known as another spelling. Some is not, for whoever looks to correct. Machines of the organization's
@@ -16,10 +16,10 @@ use crate::period::BillingMonth;
 /// The month of the reorganization, of thirteen.
 const REORGANIZED: u32 = 7;
 
-/// Everything in the book, of thirteen months that begin with this one.
-pub fn book(first: BillingMonth) -> Vec<Entry> {
+/// Everything in the configuration, of thirteen months that begin with this one.
+pub fn configuration(first: BillingMonth) -> Vec<Entry> {
     let reorganized = first.plus(REORGANIZED);
-    let mut book = Vec::new();
+    let mut configuration = Vec::new();
     for (handle, name) in [
         ("cc-4100", "CC-4100"),
         ("cc-4210", "CC-4210"),
@@ -28,7 +28,7 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
         ("cc-5100", "CC-5100"),
         ("cc-6000", "CC-6000"),
     ] {
-        book.push(Entry::CostCentre(CostCentre {
+        configuration.push(Entry::CostCentre(CostCentre {
             handle: handle.to_owned(),
             name: name.to_owned(),
             ..CostCentre::default()
@@ -47,7 +47,7 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
         ("platform", "Platform", "", "cc-6000", &[][..], Months::default()),
     ] {
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        book.push(Entry::Team(Team {
+        configuration.push(Entry::Team(Team {
             handle: handle.to_owned(),
             name: name.to_owned(),
             parent: some(parent),
@@ -73,7 +73,7 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
         ("cluster", "Cluster"),
         ("notebooks", "Notebooks"),
     ] {
-        book.push(Entry::Project(Project {
+        configuration.push(Entry::Project(Project {
             handle: handle.to_owned(),
             name: name.to_owned(),
             ..Project::default()
@@ -82,7 +82,7 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
     for (account, team) in
         [("058214476930", "robotics"), ("904417263351", "platform"), ("739961584206", "inference")]
     {
-        book.push(Entry::Account(Account {
+        configuration.push(Entry::Account(Account {
             account: account.to_owned(),
             team: team.to_owned(),
             months: Months::default(),
@@ -106,7 +106,7 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
     let tax = without_platform(pool("tax", "Tax", Split::DirectCost));
     let unused = without_platform(pool("unused-commitments", "Unused commitments", Split::WhoUsedIt));
     let own = pool("on-premises", "On-premises overhead", by_hours(HoursOf::Owned));
-    book.extend([platform, support, tax, unused, own].map(Entry::Pool));
+    configuration.extend([platform, support, tax, unused, own].map(Entry::Pool));
 
     let is = |field: &str, value: &str| condition(field, Test::Is(vec![value.to_owned()]));
     let there =
@@ -135,7 +135,7 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
         ("Accounts", Vec::new(), Target::Account),
     ];
     for (place, (name, when, to)) in (0..).zip(rules) {
-        book.push(Entry::Rule(Rule {
+        configuration.push(Entry::Rule(Rule {
             name: name.to_owned(),
             place: place * 16,
             when: when.into_iter().flatten().collect(),
@@ -149,7 +149,7 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
         (BudgetOf::Team("products".to_owned()), 260_000),
         (BudgetOf::Project("foundation-model".to_owned()), 500_000),
     ] {
-        book.push(Entry::Budget(Budget {
+        configuration.push(Entry::Budget(Budget {
             of,
             period: BudgetPeriod::Month,
             months: Months::from(reorganized),
@@ -158,7 +158,7 @@ pub fn book(first: BillingMonth) -> Vec<Entry> {
             thresholds: vec![50, 80, 100],
         }));
     }
-    book
+    configuration
 }
 
 /// `None` for a field that there is not, which the test below would find.
@@ -169,11 +169,11 @@ fn condition(field: &str, test: Test) -> Option<Condition> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocation::{Book, problems};
+    use crate::allocation::{Configuration, problems};
 
     #[test]
-    fn the_book_has_no_problem_and_all_its_conditions() {
-        let entries = book("2025-11".parse().unwrap());
+    fn configuration_has_no_problem_and_all_its_conditions() {
+        let entries = configuration("2025-11".parse().unwrap());
         let conditions: usize = entries
             .iter()
             .map(|entry| match entry {
@@ -182,7 +182,7 @@ mod tests {
             })
             .sum();
         assert_eq!(conditions, 11);
-        let book = Book { entries: (1..).zip(entries).collect() };
-        assert_eq!(problems(&book), []);
+        let configuration = Configuration { entries: (1..).zip(entries).collect() };
+        assert_eq!(problems(&configuration), []);
     }
 }

@@ -1,4 +1,4 @@
-//! Changing the book: drafts, decisions, undo, and everything that is refused.
+//! Changing the configuration: drafts, decisions, undo, and everything that is refused.
 
 use gpuledger::allocation::{
     self, About, Account, Budget, BudgetOf, BudgetPeriod, Condition, Drafted, Edit, Entry, FixedShare,
@@ -9,7 +9,7 @@ use gpuledger::clock;
 use gpuledger::report::{self, EventOf};
 use sqlx::{PgConnection, PgPool};
 
-use crate::support::book::{change, pool, rule, team, to_pool, to_team, write};
+use crate::support::configuration::{change, pool, rule, team, to_pool, to_team, write};
 
 async fn draft(db: &mut PgConnection, entries: Vec<Entry>) -> Drafted {
     let ids = allocation::entry_ids(db, entries.len()).await.unwrap();
@@ -20,7 +20,7 @@ async fn draft(db: &mut PgConnection, entries: Vec<Entry>) -> Drafted {
 
 /// What a draft of these entries is refused for.
 async fn refused(db: &mut PgConnection, entries: Vec<Entry>) -> String {
-    let before = allocation::book(db, i64::MAX - 1).await.unwrap();
+    let before = allocation::configuration(db, i64::MAX - 1).await.unwrap();
     let found = match draft(db, entries).await {
         Drafted::Refused(problems) => {
             let lines = problems.iter().map(|problem| format!("{}: {}", problem.of, problem.message));
@@ -28,7 +28,7 @@ async fn refused(db: &mut PgConnection, entries: Vec<Entry>) -> String {
         }
         other => panic!("{other:?}"),
     };
-    assert_eq!(allocation::book(db, i64::MAX - 1).await.unwrap(), before);
+    assert_eq!(allocation::configuration(db, i64::MAX - 1).await.unwrap(), before);
     assert!(report::events(db, None, None, 0, 10).await.unwrap().0.is_empty());
     found
 }
@@ -214,19 +214,19 @@ async fn a_draft_changes_nothing_until_it_is_applied_and_undo_goes_back(db: PgPo
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");
     let Drafted::As(id) = draft(&mut db, vec![team("vision")]).await else { panic!() };
-    assert!(!allocation::book(&mut db, 0).await.unwrap().has_teams());
+    assert!(!allocation::configuration(&mut db, 0).await.unwrap().has_teams());
 
     assert_eq!(allocation::apply(&mut db, id, Some("new"), &by, clock::now()).await.unwrap(), Outcome::At(1));
-    assert!(allocation::book(&mut db, 1).await.unwrap().has_teams());
-    assert!(!allocation::book(&mut db, 0).await.unwrap().has_teams());
+    assert!(allocation::configuration(&mut db, 1).await.unwrap().has_teams());
+    assert!(!allocation::configuration(&mut db, 0).await.unwrap().has_teams());
     assert_eq!(allocation::apply(&mut db, id, None, &by, clock::now()).await.unwrap(), Outcome::Already);
 
     assert_eq!(
         allocation::undo(&mut db, id, Some("too early"), &by, clock::now()).await.unwrap(),
         Outcome::At(2)
     );
-    assert!(!allocation::book(&mut db, 2).await.unwrap().has_teams());
-    assert!(allocation::book(&mut db, 1).await.unwrap().has_teams());
+    assert!(!allocation::configuration(&mut db, 2).await.unwrap().has_teams());
+    assert!(allocation::configuration(&mut db, 1).await.unwrap().has_teams());
     assert_eq!(allocation::undo(&mut db, id, None, &by, clock::now()).await.unwrap(), Outcome::Already);
     let change = allocation::change(&mut db, id).await.unwrap().unwrap();
     assert_eq!((change.status, change.reason.as_deref()), (Status::Undone, Some("new")));
@@ -275,7 +275,7 @@ async fn undoing_what_others_stand_on_is_refused(db: PgPool) {
     let outcome = allocation::undo(&mut db, id, None, &by, clock::now()).await.unwrap();
     let Outcome::Refused(problems) = outcome else { panic!("{outcome:?}") };
     assert!(problems[0].message.contains("there is no such team"), "{problems:?}");
-    assert!(allocation::book(&mut db, 1000).await.unwrap().has_teams());
+    assert!(allocation::configuration(&mut db, 1000).await.unwrap().has_teams());
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
