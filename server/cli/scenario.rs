@@ -107,23 +107,23 @@ fn percent(share: Decimal) -> String {
     format!("{} %", share.times(100).round(2).normalize())
 }
 
-/// How far the cheapest is ahead, in how many draws it stays so, and what would make it another.
+/// How far the cheapest is ahead, in how many simulations it stays so, and what would make it another.
 fn print_how_sure(answer: &Answer) -> anyhow::Result<()> {
-    let Some(lead) = &answer.lead else { return Ok(()) };
+    let Some(cheapest_option) = &answer.cheapest_option else { return Ok(()) };
     let name = |at: usize| &answer.comparison.options[at].name;
-    let drawn = &answer.simulation.options[lead.cheapest];
+    let drawn = &answer.simulation.options[cheapest_option.cheapest];
     let (p10, p90) = (drawn.p10.round(2), drawn.p90.round(2));
-    let ahead = lead.ahead.round(2);
-    say!("\n{} is {ahead} ahead of {} in present value", name(lead.cheapest), name(lead.next))?;
+    let ahead = cheapest_option.ahead.round(2);
+    say!("\n{} is {ahead} ahead of {} in present value", name(cheapest_option.cheapest), name(cheapest_option.next))?;
     say!("  In eight of ten of {} simulations it costs between {p10} and {p90}", answer.simulation.draws)?;
     say!("  It costs least in {} of them", percent(drawn.cheapest.unwrap_or_default()))?;
     let told = |input: &Input, value: Decimal| {
         if input.in_percent { percent(value) } else { value.normalize().to_string() }
     };
-    for turn in &lead.turns {
-        let (input, way) = (&turn.input, if turn.value < turn.input.value { "below" } else { "above" });
-        let (value, now) = (told(input, turn.value), told(input, input.value));
-        say!("  With {} at or {way} {value} (now {now}) {} costs less", input.label, name(turn.to))?;
+    for break_point in &cheapest_option.break_points {
+        let (input, way) = (&break_point.input, if break_point.value < break_point.input.value { "below" } else { "above" });
+        let (value, now) = (told(input, break_point.value), told(input, input.value));
+        say!("  With {} at or {way} {value} (now {now}) {} costs less", input.label, name(break_point.to))?;
     }
     Ok(())
 }

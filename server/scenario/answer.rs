@@ -5,21 +5,23 @@ use serde::Serialize;
 
 use super::check::Refused;
 use super::comparison::{Comparison, Scenario};
-use super::uncertainty::anew::turns;
-use super::uncertainty::lead::lead;
+use super::uncertainty::break_points::break_points;
+use super::uncertainty::cheapest_option::cheapest_option;
 use super::uncertainty::simulate::simulate;
-use super::uncertainty::{Lead, Model, Simulation, Swing, inputs};
+use super::uncertainty::{CheapestOption, Model, Simulation, Sensitivity, inputs};
 
-/// Draws of the range: shares of them are sure to about half a percent.
+/// Simulations of the range: shares of them are sure to about half a percent.
 const DRAWS: u32 = 10_000;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     pub comparison: Comparison,
     /// None where fewer than two options do the work.
-    pub lead: Option<Lead>,
+    #[serde(rename = "lead")]
+    pub cheapest_option: Option<CheapestOption>,
     /// What moves each option's total most first, by the options' places.
-    pub swings: Vec<Vec<Swing>>,
+    #[serde(rename = "swings")]
+    pub sensitivities: Vec<Vec<Sensitivity>>,
     pub simulation: Simulation,
 }
 
@@ -31,11 +33,11 @@ impl Answer {
     pub fn of(scenario: &Scenario) -> Result<Self, Refused> {
         let comparison = scenario.compare()?;
         let model = Model::new(scenario, &comparison, &inputs(scenario));
-        let mut lead = lead(&comparison, &model);
-        if let Some(lead) = &mut lead {
-            lead.turns = turns(scenario, &comparison, lead, &model);
+        let mut cheapest_option = cheapest_option(&comparison, &model);
+        if let Some(cheapest_option) = &mut cheapest_option {
+            cheapest_option.break_points = break_points(scenario, &comparison, cheapest_option, &model);
         }
         let simulation = simulate(&comparison, &model, (scenario.seed.into(), DRAWS));
-        Ok(Self { lead, swings: model.swings(), simulation, comparison })
+        Ok(Self { cheapest_option, sensitivities: model.sensitivities(), simulation, comparison })
     }
 }

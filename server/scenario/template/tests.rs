@@ -73,8 +73,8 @@ fn each_can_be_read_and_compared_and_says_what_it_is_about() {
 fn each_says_what_moves_its_answer() {
     let moves = |handle: &str| {
         let answer = Answer::of(&read(handle)).unwrap();
-        let swings = answer.lead.unwrap().swings;
-        swings.into_iter().map(|it| it.input.label).collect::<Vec<_>>()
+        let sensitivities = answer.cheapest_option.unwrap().sensitivities;
+        sensitivities.into_iter().map(|it| it.input.label).collect::<Vec<_>>()
     };
     for it in templates() {
         assert!(!moves(it.handle).is_empty(), "{}", it.handle);

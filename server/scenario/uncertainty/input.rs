@@ -139,7 +139,7 @@ fn say_whose(scenario: &Scenario, inputs: &mut [Input]) {
 }
 
 impl Input {
-    /// Takes the ends that are stated. What is entered always lies between them, so that it can be drawn.
+    /// Takes the ends that are stated. What is entered always lies between them, so that it can be simulated.
     fn between(&mut self, stated: &Stated) {
         self.low = stated.low.unwrap_or(self.low).min(self.value).max(self.least);
         self.high = stated.high.unwrap_or(self.high).max(self.value).min(self.most);
@@ -174,7 +174,7 @@ fn input(range: &Range, pointer: String, label: String, value: Decimal) -> Input
 
 /// The document without the hours that it asks for, and with what is uncertain about it and stands nowhere: how much work
 /// spot does again, where that follows from how often it is taken away; and times what a price list, a table of what used
-/// machines go for, and a measurement of what a node draws say.
+/// machines go for, and a measurement of what a node simulations say.
 fn tree(scenario: &Scenario) -> Value {
     let mut scenario = scenario.clone();
     // Thousands of measured hours need not be looked through.

@@ -4,19 +4,19 @@
 //! what a coming one will is a scenario of its own. Every input has a low and a high, by default those of [`input`].
 //! Both are asked of one [`Model`] of an exact answer, in which how much there is of everything stays as it was decided.
 
-pub mod anew;
+pub mod break_points;
 pub mod input;
-pub mod lead;
+pub mod cheapest_option;
 pub mod model;
 mod range;
 pub mod simulate;
 pub mod tornado;
 
 pub use input::{Input, NOT_DRAWN, inputs};
-pub use lead::{Lead, Turn};
+pub use cheapest_option::{CheapestOption, BreakPoint};
 pub use model::Model;
 pub use simulate::{Outcome, Regret, Simulation};
-pub use tornado::{Swing, tornado};
+pub use tornado::{Sensitivity, tornado};
 
 /// Whether a number is uncertain at all, by its JSON pointer.
 pub(in crate::scenario) fn is_uncertain(pointer: &str) -> bool {

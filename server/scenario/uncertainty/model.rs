@@ -1,4 +1,4 @@
-//! What options cost as worth today: a plain sum of products in binary floats, for as many draws as wanted.
+//! What options cost as worth today: a plain sum of products in binary floats, for as many simulations as wanted.
 //!
 //! Each product is an amount for each month, discounted by what money costs, times what became of inputs. What is owned is
 //! an annuity that is paid by the month.
@@ -6,7 +6,7 @@
 //! Made of an exact answer: how much of each layer is used stays as it was decided there. A test holds that it gives
 //! what the exact one gives, whatever the inputs.
 
-use super::{Input, Swing, tornado};
+use super::{Input, Sensitivity, tornado};
 use crate::money::Decimal;
 use crate::scenario::arithmetic::{count, quotient};
 use crate::scenario::cash::Payments;
@@ -185,7 +185,7 @@ impl Model {
     }
 
     /// What moves each option's present value most first, by the options' places.
-    pub fn swings(&self) -> Vec<Vec<Swing>> {
+    pub fn sensitivities(&self) -> Vec<Vec<Sensitivity>> {
         let of_option = |option: usize| {
             tornado(&self.inputs, |at, value| self.with(at, float(value)).get(option).map(|it| cents(*it)))
         };
@@ -215,7 +215,7 @@ impl Model {
         };
         let own = self.rate.0;
         let rate = self.rate.1.map_or(own, |at| values[at]);
-        // To the last bit what it was, unless it was drawn.
+        // To the last bit what it was, unless it was simulated.
         let today = (rate.to_bits() != own.to_bits()).then(|| discounts(rate, self.months));
         let sum = |pieces: &[Piece]| {
             let of = |piece: &Piece| match piece {

@@ -8,14 +8,14 @@ use crate::stop;
 
 /// What an input does to an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Swing {
+pub struct Sensitivity {
     pub input: Input,
     /// The answer with the input at its low and at its high.
     pub low: Decimal,
     pub high: Decimal,
 }
 
-impl Swing {
+impl Sensitivity {
     pub fn width(&self) -> Decimal {
         (self.high - self.low).abs()
     }
@@ -24,17 +24,17 @@ impl Swing {
 /// Answers with each input at both its ends, of whatever answers for an input, by its place, and a value. Left out is an
 /// input at one of whose ends there is no answer, or that moves nothing.
 ///
-/// A page asks a [`Model`](super::Model), of each option's total and of the lead; whoever has a formula asks that.
-pub fn tornado(inputs: &[Input], answer: impl Fn(usize, Decimal) -> Option<Decimal>) -> Vec<Swing> {
-    let swing = |(at, input): (usize, &Input)| {
+/// A page asks a [`Model`](super::Model), of each option's total and of the advantage; whoever has a formula asks that.
+pub fn tornado(inputs: &[Input], answer: impl Fn(usize, Decimal) -> Option<Decimal>) -> Vec<Sensitivity> {
+    let sensitivity = |(at, input): (usize, &Input)| {
         stop::check();
         let (low, high) = (answer(at, input.low)?, answer(at, input.high)?);
-        Some(Swing { input: input.clone(), low, high })
+        Some(Sensitivity { input: input.clone(), low, high })
     };
-    let mut swings: Vec<Swing> = inputs.iter().enumerate().filter_map(swing).collect();
-    swings.retain(|it| !it.width().is_zero());
-    swings.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.input.label.cmp(&b.input.label)));
-    swings
+    let mut sensitivities: Vec<Sensitivity> = inputs.iter().enumerate().filter_map(sensitivity).collect();
+    sensitivities.retain(|it| !it.width().is_zero());
+    sensitivities.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.input.label.cmp(&b.input.label)));
+    sensitivities
 }
 
 #[cfg(test)]
@@ -76,11 +76,11 @@ mod tests {
             input("life", &["/life_years"], "3", "2", "4"),
             input("GPUs", &["/gpus"], "64", "0.5", "64"),
         ];
-        let swings = tornado(&inputs, |at, value| {
+        let sensitivities = tornado(&inputs, |at, value| {
             let owning: Owning = changed(&worked_example(), &inputs[at], value)?;
             owning.cost().ok()?.per_hour(Hours::Productive)
         });
-        let told: Vec<(&str, String, String)> = swings
+        let told: Vec<(&str, String, String)> = sensitivities
             .iter()
             .map(|it| (it.input.label.as_str(), it.low.round(4).to_string(), it.high.round(4).to_string()))
             .collect();
@@ -91,6 +91,6 @@ mod tests {
             ("power", "3.5358", "3.5722"),
         ];
         assert_eq!(told, expected.map(|(label, low, high)| (label, low.to_owned(), high.to_owned())));
-        assert!(product(&[swings[0].width(), 2.into()]) > swings[1].width());
+        assert!(product(&[sensitivities[0].width(), 2.into()]) > sensitivities[1].width());
     }
 }

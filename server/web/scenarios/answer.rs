@@ -8,10 +8,10 @@ pub(super) use crate::scenario::Answer;
 use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
 use crate::scenario::comparison::{LayerKind, Line, OUR_OWN, OptionAnswer};
-use crate::scenario::uncertainty::{Outcome, Swing, Turn};
+use crate::scenario::uncertainty::{Outcome, Sensitivity, BreakPoint};
 
 /// Inputs of the tornado.
-const SWINGS: usize = 10;
+const SENSITIVITIES: usize = 10;
 
 /// A part of an option's bar, out of 100.
 pub(super) struct Segment {
@@ -115,22 +115,22 @@ impl Answer {
 
     /// By how much.
     pub(super) fn second_sentence(&self) -> Option<String> {
-        let lead = self.lead.as_ref()?;
-        let next = self.option(lead.next);
-        if lead.ahead.is_zero() {
+        let cheapest_option = self.cheapest_option.as_ref()?;
+        let next = self.option(cheapest_option.next);
+        if cheapest_option.ahead.is_zero() {
             return Some(format!("{} costs exactly as much.", next.name));
         }
-        let share = quotient(lead.ahead, next.present_value)?.times(100);
+        let share = quotient(cheapest_option.ahead, next.present_value)?.times(100);
         let than = format!(
             "{} less than {}, which comes next: {} %",
-            self.money(lead.ahead),
+            self.money(cheapest_option.ahead),
             next.name,
             number(share, 1)
         );
         if self.comparison.cost_of_capital.is_zero() {
             return Some(format!("That is {than}."));
         }
-        let worth = self.money(self.option(lead.cheapest).present_value);
+        let worth = self.money(self.option(cheapest_option.cheapest).present_value);
         Some(format!("Its {} is {worth}: {than}.", self.present_value()))
     }
 
@@ -142,7 +142,7 @@ impl Answer {
     /// How likely that is.
     pub(super) fn third_sentence(&self) -> Option<String> {
         // Beside nothing that does the work there is nothing to be sure of.
-        self.lead.as_ref()?;
+        self.cheapest_option.as_ref()?;
         let share = self.simulation.options.get(self.comparison.cheapest?)?.cheapest?;
         // What happens now and then is neither always nor never.
         let rounded = share.times(100).round(0);
@@ -161,32 +161,32 @@ impl Answer {
     }
 
     /// What would make it another, the smallest change first.
-    pub(super) fn turns(&self) -> Vec<(&Turn, String)> {
-        let turns = self.lead.iter().flat_map(|it| &it.turns);
-        turns.map(|turn| (turn, self.turn(turn))).collect()
+    pub(super) fn break_points(&self) -> Vec<(&BreakPoint, String)> {
+        let break_points = self.cheapest_option.iter().flat_map(|it| &it.break_points);
+        break_points.map(|break_point| (break_point, self.break_point(break_point))).collect()
     }
 
-    fn turn(&self, turn: &Turn) -> String {
-        let way = if turn.value < turn.input.value { "at or below" } else { "at or above" };
-        let places = match turn.input.keys.len() {
+    fn break_point(&self, break_point: &BreakPoint) -> String {
+        let way = if break_point.value < break_point.input.value { "at or below" } else { "at or above" };
+        let places = match break_point.input.keys.len() {
             1 => String::new(),
             places => format!(", in {places} places"),
         };
         format!(
             "{way} {} (now {}{places}): then {} costs less",
-            of_input(&turn.input, &turn.value),
-            of_input(&turn.input, &turn.input.value),
-            self.name(&turn.to)
+            of_input(&break_point.input, &break_point.value),
+            of_input(&break_point.input, &break_point.input.value),
+            self.name(&break_point.to)
         )
     }
 
-    /// Why nothing moves the lead.
+    /// Why nothing moves the advantage.
     pub(super) fn why_nothing_moves(&self) -> String {
-        match (&self.lead, self.comparison.cheapest) {
-            (Some(lead), _) => format!(
+        match (&self.cheapest_option, self.comparison.cheapest) {
+            (Some(cheapest_option), _) => format!(
                 "No simulation distinguishes {} and {}.",
-                self.name(&lead.cheapest),
-                self.name(&lead.next)
+                self.name(&cheapest_option.cheapest),
+                self.name(&cheapest_option.next)
             ),
             (None, Some(only)) => {
                 format!(
@@ -223,9 +223,9 @@ impl Answer {
         paid.into_iter().chain(added_up).collect()
     }
 
-    /// What moves the lead most.
-    pub(super) fn swings(&self) -> Vec<&Swing> {
-        self.lead.iter().flat_map(|it| &it.swings).take(SWINGS).collect()
+    /// What moves the advantage most.
+    pub(super) fn sensitivities(&self) -> Vec<&Sensitivity> {
+        self.cheapest_option.iter().flat_map(|it| &it.sensitivities).take(SENSITIVITIES).collect()
     }
 
     /// Whether any place could have had another base.
@@ -233,7 +233,7 @@ impl Answer {
         self.comparison.options.iter().flat_map(|it| &it.places).any(|it| !it.policies.is_empty())
     }
 
-    /// What came out of the draws of each option.
+    /// What came out of the simulations of each option.
     pub(super) fn ranges(&self) -> Vec<(usize, &Outcome)> {
         self.simulation.options.iter().enumerate().collect()
     }

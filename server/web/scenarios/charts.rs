@@ -1,4 +1,4 @@
-//! What the page of a scenario draws, each with a sentence that says what one sees.
+//! What the page of a scenario simulations, each with a sentence that says what one sees.
 
 use super::super::filters::figure;
 use super::super::words::number;
@@ -17,7 +17,7 @@ const STEPS: usize = 24;
 /// Colors of one reservation after the other.
 const RESERVED: [&str; 3] = ["s2", "s4", "s6"];
 
-/// Everything that is drawn of an answer.
+/// Everything that is simulated of an answer.
 pub(super) struct Charts {
     /// What an hour costs by utilization. None where utilization changes no price.
     pub by_utilization: Option<Lines>,
@@ -27,18 +27,18 @@ pub(super) struct Charts {
     pub mix: Vec<Duration>,
     /// How often each option came to what.
     pub range: Histogram,
-    /// What moves the lead. None where nothing does, or there is no other option.
-    pub turns: Option<Tornado>,
+    /// What moves the advantage. None where nothing does, or there is no other option.
+    pub break_points: Option<Tornado>,
 }
 
-/// Draws an answer.
+/// Simulations an answer.
 pub(super) fn draw(scenario: &Scenario, answer: &Answer) -> Charts {
     Charts {
         by_utilization: by_utilization(scenario, answer),
         paid: paid(answer),
         mix: mix(scenario, answer),
         range: range(answer),
-        turns: turns(answer),
+        break_points: break_points(answer),
     }
 }
 
@@ -328,9 +328,9 @@ fn range(answer: &Answer) -> Histogram {
     }
 }
 
-fn turns(answer: &Answer) -> Option<Tornado> {
-    let lead = answer.lead.as_ref()?;
-    let first = lead.swings.first()?;
+fn break_points(answer: &Answer) -> Option<Tornado> {
+    let cheapest_option = answer.cheapest_option.as_ref()?;
+    let first = cheapest_option.sensitivities.first()?;
     let ends = (first.low.min(first.high), first.low.max(first.high));
     let after = if ends.0.is_negative() {
         ", and another option costs less below zero".to_owned()
@@ -343,7 +343,7 @@ fn turns(answer: &Answer) -> Option<Tornado> {
         answer.money(ends.0),
         answer.money(ends.1)
     );
-    let bars = answer.swings().into_iter().map(|it| TornadoBar {
+    let bars = answer.sensitivities().into_iter().map(|it| TornadoBar {
         label: format!(
             "{}: {} to {}",
             it.input.label,
@@ -357,7 +357,7 @@ fn turns(answer: &Answer) -> Option<Tornado> {
         description: title.clone(),
         title,
         unit: format!("{} ahead of the next option", answer.currency()),
-        base: lead.ahead,
+        base: cheapest_option.ahead,
         limit: Decimal::ZERO,
         bars: bars.collect(),
         format: |amount| figure(amount, 0),

@@ -4,7 +4,7 @@ use gpuledger::money::Decimal;
 use gpuledger::scenario::Owning;
 use gpuledger::scenario::claim::worked_example;
 use gpuledger::scenario::owning::{Fabric, Hours};
-use gpuledger::scenario::uncertainty::{Input, Swing, tornado};
+use gpuledger::scenario::uncertainty::{Input, Sensitivity, tornado};
 
 use super::{Computed, number};
 
@@ -21,7 +21,7 @@ fn example() -> Owning {
     one_price
 }
 
-fn swings() -> Vec<Swing> {
+fn sensitivities() -> Vec<Sensitivity> {
     let input = |key: &str, value: &str, low: &str, high: &str| Input {
         source: None,
         keys: vec![key.to_owned()],
@@ -50,9 +50,9 @@ fn swings() -> Vec<Swing> {
 
 /// An hour with an input at its low and at its high.
 fn ends(key: &str) -> [Decimal; 2] {
-    let swings = swings();
-    let swing = swings.iter().find(|it| it.input.label == key).unwrap();
-    [swing.low, swing.high]
+    let sensitivities = sensitivities();
+    let sensitivity = sensitivities.iter().find(|it| it.input.label == key).unwrap();
+    [sensitivity.low, sensitivity.high]
 }
 
 pub fn computed() -> Vec<Computed> {
@@ -76,8 +76,8 @@ pub fn told() -> Vec<Computed> {
 
 #[test]
 fn what_moves_an_hour_most_comes_first() {
-    let swings = swings();
-    let labels: Vec<&str> = swings.iter().map(|it| it.input.label.as_str()).collect();
+    let sensitivities = sensitivities();
+    let labels: Vec<&str> = sensitivities.iter().map(|it| it.input.label.as_str()).collect();
     let expected =
         ["/life_years", "/utilization", "/node_price", "/staff/loaded_cost", "/others/0/amount", "/tariff"];
     assert_eq!(labels, expected);

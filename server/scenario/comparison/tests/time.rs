@@ -186,8 +186,8 @@ proptest! {
         let compared = &answer.comparison;
         let least = (0..compared.options.len()).min_by_key(|at| compared.options[*at].present_value);
         prop_assert_eq!(compared.cheapest, least);
-        let lead = answer.lead.unwrap();
-        prop_assert!(!lead.ahead.is_negative());
+        let cheapest_option = answer.cheapest_option.unwrap();
+        prop_assert!(!cheapest_option.ahead.is_negative());
         // What is owned is paid by the month as its lines say. Downtime leaves 60.8 of the 64 GPUs: what is rented beyond them
         // has other hours in each month.
         if growth == 0 && months <= 12 && gpus <= 60 {

@@ -1,9 +1,9 @@
-//! All inputs at once: so many draws, each input between its low and its high, triangular around what was entered.
+//! All inputs at once: so many simulations, each input between its low and its high, triangular around what was entered.
 //!
-//! Whether work that has to be ported runs is drawn, too, with its chance; where it does not, the option costs what was paid
+//! Whether work that has to be ported runs is simulated, too, with its chance; where it does not, the option costs what was paid
 //! in vain and what it falls back on.
 //!
-//! Draws are common to all options, so that what they share does not tell them apart. They follow from a seed, so that
+//! Simulations are common to all options, so that what they share does not tell them apart. They follow from a seed, so that
 //! the same scenario is the same figures, whoever computes it and when.
 
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::stop;
 /// Bars of a histogram.
 const BARS: u32 = 30;
 
-/// What came out of all draws.
+/// What came out of all simulations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Simulation {
     pub seed: u64,
@@ -30,27 +30,27 @@ pub struct Simulation {
 /// An option's present values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// A tenth, a half and nine tenths of the draws cost no more.
+    /// A tenth, a half and nine tenths of the simulations cost no more.
     pub p10: Decimal,
     pub p50: Decimal,
     pub p90: Decimal,
     pub mean: Decimal,
-    /// In which share of the draws it costs least of those that do the work; none where it does not.
+    /// In which share of the simulations it costs least of those that do the work; none where it does not.
     pub cheapest: Option<Decimal>,
-    /// In which share of the draws it costs less than each of the others, by their place.
+    /// In which share of the simulations it costs less than each of the others, by their place.
     pub beats: Vec<Decimal>,
-    /// What it costs more than the cheapest of its draw that does the work; none where it does not itself.
+    /// What it costs more than the cheapest of its simulation that does the work; none where it does not itself.
     pub regret: Option<Regret>,
-    /// Draws in each bar.
+    /// Simulations in each bar.
     pub bars: Vec<u32>,
 }
 
 /// What is lost by an option where another turns out to cost less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Regret {
-    /// Over all draws; in those in which it costs least it is nothing.
+    /// Over all simulations; in those in which it costs least it is nothing.
     pub mean: Decimal,
-    /// Nine tenths of the draws lose no more.
+    /// Nine tenths of the simulations lose no more.
     pub p90: Decimal,
 }
 
@@ -68,7 +68,7 @@ fn triangular(low: f64, peak: f64, high: f64, share: f64) -> f64 {
     }
 }
 
-/// Draws all inputs so often. `compared` is the answer that the model was made of.
+/// Simulations all inputs so often. `compared` is the answer that the model was made of.
 pub fn simulate(compared: &Comparison, model: &Model, (seed, draws): (u64, u32)) -> Simulation {
     let ranges: Vec<[f64; 3]> =
         model.inputs.iter().map(|it| [float(it.low), float(it.value), float(it.high)]).collect();

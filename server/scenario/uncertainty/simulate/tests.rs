@@ -478,10 +478,10 @@ fn regret_is_what_an_option_costs_more_than_the_cheapest_of_its_draw() {
     let (first, least) = regretted[0];
     for (outcome, regret) in &regretted {
         assert!(!regret.mean.is_negative() && !regret.p90.is_negative());
-        // The cheapest of each draw is the same for all, so that means lie as far apart as those of the totals.
+        // The cheapest of each simulation is the same for all, so that means lie as far apart as those of the totals.
         let apart = (outcome.mean - first.mean) - (regret.mean - least.mean);
         assert!(apart.abs() <= decimal(2, 2), "{apart}");
-        // What is cheapest in nine of ten draws loses nothing in them.
+        // What is cheapest in nine of ten simulations loses nothing in them.
         assert_eq!(regret.p90.is_zero(), outcome.cheapest.unwrap() >= decimal(9, 1));
     }
     for (at, outcome) in drawn.iter().enumerate() {
@@ -503,18 +503,18 @@ fn an_option_s_own_total_swings_as_far_as_the_lead_does_by_it() {
     let scenario = scenario();
     let compared = scenario.compare().unwrap();
     let model = Model::new(&scenario, &compared, &inputs(&scenario));
-    let swings = model.swings();
-    assert_eq!(swings.len(), compared.options.len());
-    for (option, swings) in compared.options.iter().zip(&swings) {
-        assert!(swings.windows(2).all(|pair| pair[0].width() >= pair[1].width()), "{}", option.name);
+    let sensitivities = model.sensitivities();
+    assert_eq!(sensitivities.len(), compared.options.len());
+    for (option, sensitivities) in compared.options.iter().zip(&sensitivities) {
+        assert!(sensitivities.windows(2).all(|pair| pair[0].width() >= pair[1].width()), "{}", option.name);
     }
     // Nothing but its price and support moves what is rented on demand alone.
     // What money costs moves what all is worth today.
-    let labels: Vec<&str> = swings[0].iter().map(|it| it.input.label.as_str()).collect();
+    let labels: Vec<&str> = sensitivities[0].iter().map(|it| it.input.label.as_str()).collect();
     assert_eq!(labels, ["On demand, AWS", "Cost of capital", "Support, AWS"]);
     let total = compared.options[0].present_value;
     let share = |hundredths| product(&[total, decimal(hundredths, 2)]).round(2);
-    assert_eq!([swings[0][0].low, swings[0][0].high], [share(80), share(120)]);
+    assert_eq!([sensitivities[0][0].low, sensitivities[0][0].high], [share(80), share(120)]);
 }
 
 #[test]
@@ -593,7 +593,7 @@ proptest! {
         inputs.retain(|it| !is_list(it));
         let input = &inputs[at % inputs.len()];
         let total = |it: &Scenario| Some(it.compare().ok()?.options[option].present_value);
-        let swing = tornado(std::slice::from_ref(input), |_, value| total(&changed(&entered, input, value)?));
+        let sensitivity = tornado(std::slice::from_ref(input), |_, value| total(&changed(&entered, input, value)?));
         let aside = |hundredths: i64| {
             let value = product(&[input.value, decimal(hundredths, 2)]);
             total(&changed(&entered, input, value).unwrap()).unwrap()
@@ -602,8 +602,8 @@ proptest! {
         // A hundredth more of a rebate is a lower value.
         let steps = aside(101) - aside(100);
         let slope = if input.value.is_negative() { -steps } else { steps };
-        match swing.first() {
-            Some(swing) => prop_assert_eq!((swing.high - swing.low).is_negative(), slope.is_negative(), "{}", input.label),
+        match sensitivity.first() {
+            Some(sensitivity) => prop_assert_eq!((sensitivity.high - sensitivity.low).is_negative(), slope.is_negative(), "{}", input.label),
             None => prop_assert!(slope.is_zero(), "{}", input.label),
         }
     }

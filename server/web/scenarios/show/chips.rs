@@ -5,7 +5,7 @@ use super::super::field::{Field, Section, sections};
 use super::page::Page;
 use crate::scenario::comparison::Scenario;
 use crate::scenario::profile::Shape;
-use crate::scenario::uncertainty::{Input, Turn};
+use crate::scenario::uncertainty::{Input, BreakPoint};
 
 impl Page {
     /// What was edited, in words, each with the address without it; and what cannot go alone, since later edits stand on it.
@@ -52,11 +52,11 @@ impl Page {
     }
 
     /// The address where a number is a little beyond that in every place where it stands; none where a form cannot say that.
-    pub(super) fn turned(&self, turn: &Turn) -> Option<String> {
+    pub(super) fn at_break_point(&self, break_point: &BreakPoint) -> Option<String> {
         let stands_for_itself = |key: &String| !["/of", "/by"].iter().any(|end| key.ends_with(end));
         let is_field = |key: &String| stands_for_itself(key) && find(&self.sections, key).is_some();
-        let keys = &turn.input.keys;
-        let value = turn.beyond().to_string();
+        let keys = &break_point.input.keys;
+        let value = break_point.beyond().to_string();
         let set = |key: &String| Edit::Set(key.clone(), value.clone());
         let edits: Vec<Edit> = self.edited.edits.iter().cloned().chain(keys.iter().map(set)).collect();
         keys.iter().all(is_field).then(|| self.base.at("", &edits, self.revision()))

@@ -212,8 +212,8 @@ impl Page {
     /// Numbers that it was computed with, as paper says them: those that move the answer most first, and how many there
     /// are besides.
     fn inputs(&self) -> (Vec<(String, String)>, usize) {
-        let lead = self.answer.as_ref().and_then(|(it, _)| it.lead.as_ref());
-        let mut told: Vec<Input> = lead.iter().flat_map(|it| &it.swings).map(|it| it.input.clone()).collect();
+        let cheapest_option = self.answer.as_ref().and_then(|(it, _)| it.cheapest_option.as_ref());
+        let mut told: Vec<Input> = cheapest_option.iter().flat_map(|it| &it.sensitivities).map(|it| it.input.clone()).collect();
         for input in inputs(self.scenario()) {
             if !told.contains(&input) {
                 told.push(input);

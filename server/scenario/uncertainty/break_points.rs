@@ -1,17 +1,17 @@
-//! What would turn the answer, with sizes decided anew at each value that is tried.
+//! What would change the answer, with sizes decided anew at each value that is tried.
 //!
 //! Where no size is left open, the model of the answer says exactly at which value of an input another option becomes the
-//! cheapest. A base that may be as large as costs least is another one at another price: the answer turns later where the
+//! cheapest. A base that may be as large as costs least is another one at another price: the answer changes later where the
 //! cheapest option adapts, and earlier where another one does. There the comparison itself is asked, at ever closer values.
 
-use super::lead::{DIGITS, Lead, REACH, Turn};
+use super::cheapest_option::{DIGITS, CheapestOption, REACH, BreakPoint};
 use super::model::{Model, float};
 use super::{Input, changed};
 use crate::money::Decimal;
 use crate::scenario::comparison::{Comparison, Demands, Gpus, Scenario};
 use crate::scenario::profile::Shape;
 
-/// Numbers that would turn the answer, of which so many are told.
+/// Numbers that would change the answer, of which so many are told.
 const TOLD: usize = 3;
 /// How close, in steps as of [`step_of`]: five digits.
 const CLOSE: f64 = 4e-6;
@@ -37,32 +37,32 @@ struct Ahead {
     of: usize,
 }
 
-/// Those that turn the answer with the smallest change, nearest first. The lead has what the model says of each.
-pub fn turns(scenario: &Scenario, comparison: &Comparison, lead: &Lead, model: &Model) -> Vec<Turn> {
+/// Those that change the answer with the smallest change, nearest first. The cheapest option has what the model says of each.
+pub fn break_points(scenario: &Scenario, comparison: &Comparison, cheapest_option: &CheapestOption, model: &Model) -> Vec<BreakPoint> {
     let mut light = scenario.clone();
     for work in &mut light.work {
         work.demand = Shape::Hours { gpus: Vec::new() };
     }
     let demands = scenario.demands();
-    let anew = Anew { scenario, light, demands, comparison, model, cheapest: lead.cheapest };
-    let modeled = |input: &Input| lead.turns.iter().find(|it| it.input.keys == input.keys);
+    let anew = Anew { scenario, light, demands, comparison, model, cheapest: cheapest_option.cheapest };
+    let modeled = |input: &Input| cheapest_option.break_points.iter().find(|it| it.input.keys == input.keys);
     // The nearest by the model first, so that the others are looked at only as far as those are away.
     let distance = |input: &Input| modeled(input).map_or(f64::INFINITY, |it| step_of(input, it.value));
     let mut order: Vec<(usize, &Input)> = model.inputs.iter().enumerate().collect();
     order.sort_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
-    let mut found: Vec<(f64, Turn)> = Vec::new();
+    let mut found: Vec<(f64, BreakPoint)> = Vec::new();
     for (at, input) in order {
         let within = found.get(TOLD - 1).map_or(1.0, |(step, _)| *step);
-        let turn = if anew.decides(input) {
-            anew.turn((at, input), within, modeled(input), float(lead.ahead))
+        let break_point = if anew.decides(input) {
+            anew.break_point((at, input), within, modeled(input), float(cheapest_option.ahead))
         } else {
             modeled(input).map(|it| (step_of(input, it.value), it.clone()))
         };
-        found.extend(turn.filter(|(step, _)| *step <= within));
+        found.extend(break_point.filter(|(step, _)| *step <= within));
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.input.label.cmp(&b.1.input.label)));
         found.truncate(TOLD);
     }
-    found.into_iter().map(|(_, turn)| turn).collect()
+    found.into_iter().map(|(_, break_point)| break_point).collect()
 }
 
 /// How far a value is from an input's own: 1 is as far as is looked.
@@ -108,7 +108,7 @@ impl Anew<'_> {
         Some(Ahead { by: own.map_or(f64::NEG_INFINITY, |(worth, _)| float(least - *worth)), of })
     }
 
-    /// Whether the lead can only grow in a direction: the cheapest option gets cheaper and those of the others that change
+    /// Whether the advantage can only grow in a direction: the cheapest option gets cheaper and those of the others that change
     /// get dearer, as the model says of the sizes that were decided. What is cheaper at each size is so at the best one.
     fn can_only_grow(&self, (at, input): (usize, &Input), value: Decimal) -> bool {
         let (base, there) = (self.model.with(at, float(input.value)), self.model.with(at, float(value)));
@@ -119,14 +119,14 @@ impl Anew<'_> {
         })
     }
 
-    /// The closest value at which the lead is lost, within so many steps, and how far away it is.
-    fn turn(
+    /// The closest value at which the advantage is lost, within so many steps, and how far away it is.
+    fn break_point(
         &self,
         (at, input): (usize, &Input),
         within: f64,
-        modeled: Option<&Turn>,
+        modeled: Option<&BreakPoint>,
         ahead: f64,
-    ) -> Option<(f64, Turn)> {
+    ) -> Option<(f64, BreakPoint)> {
         let own = float(input.value);
         let value_at = |way: f64, step: f64| {
             let value = own * REACH.powf(way * step);
@@ -134,7 +134,7 @@ impl Anew<'_> {
             let value = Decimal::parse(format!("{value:.12}").as_bytes()).unwrap_or_default();
             value.significant(DIGITS + 3).normalize()
         };
-        let mut closest: Option<(f64, Turn)> = None;
+        let mut closest: Option<(f64, BreakPoint)> = None;
         for way in [-1.0, 1.0] {
             let until = closest.as_ref().map_or(within, |(step, _)| *step);
             if self.can_only_grow((at, input), value_at(way, until)) {
@@ -161,13 +161,13 @@ impl Anew<'_> {
                 }
             }
             let value = value_at(way, high).significant(DIGITS).normalize();
-            closest = Some((high, Turn { input: input.clone(), value, to: there.of }));
+            closest = Some((high, BreakPoint { input: input.clone(), value, to: there.of }));
         }
         closest
     }
 }
 
-/// Where to look next between a step at which the lead is kept and one at which it is lost: a little beyond where the line
+/// Where to look next between a step at which the advantage is kept and one at which it is lost: a little beyond where the line
 /// between them crosses nothing, towards the farther of both, so that they close in from two sides. After some tries, and
 /// where there is no line, in the middle.
 fn between((low, kept): (f64, f64), (high, lost): (f64, f64), tries: u32) -> f64 {
@@ -207,26 +207,26 @@ place = [{ supplier = "C", on_demand = { price = 7 }, owned = { gpus = "best" } 
     fn the_answer_turns_where_it_does_with_sizes_that_are_best_there() {
         let scenario = read(TEXT).unwrap();
         let answer = Answer::of(&scenario).unwrap();
-        let lead = answer.lead.as_ref().unwrap();
-        assert_eq!((lead.cheapest, lead.turns.is_empty()), (1, false));
-        for turn in &lead.turns {
+        let cheapest_option = answer.cheapest_option.as_ref().unwrap();
+        assert_eq!((cheapest_option.cheapest, cheapest_option.break_points.is_empty()), (1, false));
+        for break_point in &cheapest_option.break_points {
             // A little before and a little after it, everything decided anew.
             let cheapest = |thousandths: i64| {
-                let value = turn.input.value
-                    + (turn.value - turn.input.value).multiply(Decimal::new(thousandths.into(), 3));
-                changed(&scenario, &turn.input, value).unwrap().compare().unwrap().cheapest
+                let value = break_point.input.value
+                    + (break_point.value - break_point.input.value).multiply(Decimal::new(thousandths.into(), 3));
+                changed(&scenario, &break_point.input, value).unwrap().compare().unwrap().cheapest
             };
-            assert_eq!(cheapest(990), Some(1), "{} {}", turn.input.label, turn.value);
-            assert_eq!(cheapest(1010), Some(turn.to), "{} {}", turn.input.label, turn.value);
+            assert_eq!(cheapest(990), Some(1), "{} {}", break_point.input.label, break_point.value);
+            assert_eq!(cheapest(1010), Some(break_point.to), "{} {}", break_point.input.label, break_point.value);
         }
         // The reservation gets smaller as it gets dearer, so that it is overtaken later than at the size of today.
         let at = |label: &str| {
-            lead.turns.iter().find(|it| it.input.label == label).map(|it| float(it.value)).unwrap()
+            cheapest_option.break_points.iter().find(|it| it.input.label == label).map(|it| float(it.value)).unwrap()
         };
         let model = super::super::Model::new(&scenario, &answer.comparison, &super::super::inputs(&scenario));
-        let held = super::super::lead::lead(&answer.comparison, &model).unwrap();
+        let held = super::super::cheapest_option::cheapest_option(&answer.comparison, &model).unwrap();
         let held =
-            held.turns.iter().find(|it| it.input.label == "Commitment, B").map(|it| float(it.value)).unwrap();
+            held.break_points.iter().find(|it| it.input.label == "Commitment, B").map(|it| float(it.value)).unwrap();
         assert!(at("Commitment, B") > held * 1.005, "{} {held}", at("Commitment, B"));
     }
 }
